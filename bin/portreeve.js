@@ -1,0 +1,38 @@
+#!/usr/bin/env node
+// Plain JavaScript that an old Node understands too, so that it can say what to do.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const NEEDED = 24
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+
+if (Number(process.versions.node.split('.')[0]) >= NEEDED) run()
+else handOver()
+
+/** Runs the source in a checkout, the built JavaScript in an installed package. */
+async function run() {
+  const source = join(root, 'src', 'cli', 'main.ts')
+  const built = join(root, 'dist', 'cli', 'main.js')
+  const { main } = await import(pathToFileURL(existsSync(source) ? source : built).href)
+  process.exitCode = await main(process.argv.slice(2))
+}
+
+/** Starts again under the Node that the checkout brings along, or says what is missing. */
+function handOver() {
+  const pinned = join(root, 'node_modules', 'node', 'bin', 'node')
+  if (!existsSync(pinned)) {
+    console.error(
+      `Portreeve needs Node.js ${NEEDED} or later; this is ${process.versions.node}.\n` +
+        'In a checkout, run “npm ci” once: it brings the right Node along. Elsewhere, install it from https://nodejs.org.',
+    )
+    process.exitCode = 1
+    return
+  }
+  const child = spawn(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => {
+    process.exitCode = signal ? 1 : (code ?? 1)
+  })
+}

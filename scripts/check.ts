@@ -1,0 +1,57 @@
+// `npm run check`: what the tests need, then formatting, lint, types, tests. Ends with one line that counts the tests.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ROOT, run } from './run.ts'
+
+/** A program the tests start, and the Debian package that brings it. */
+const REAL_PARTS = {
+  '/usr/lib/postgresql/15/bin/postgres': 'postgresql-15',
+  '/usr/sbin/rbldnsd': 'rbldnsd',
+  '/usr/sbin/nsd': 'nsd',
+  '/usr/bin/openssl': 'openssl',
+  '/usr/bin/chromium': 'chromium',
+}
+
+installRealParts()
+run('prettier', ['--check', '--log-level=warn', '.'])
+run('oxlint', ['--type-aware', '--deny-warnings'])
+run('tsc', ['-p', '.'])
+run('tsc', ['-p', 'web'])
+run('npm', ['run', '--silent', 'build:web'])
+test()
+
+function installRealParts(): void {
+  const missing = Object.entries(REAL_PARTS)
+    .filter(([program]) => !existsSync(program))
+    .map(([, name]) => name)
+  if (missing.length === 0) return
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
+    console.error(`The tests need these Debian packages: ${missing.join(' ')}. Install them, then run this again.`)
+    process.exit(1)
+  }
+  console.log(`Installing ${missing.join(', ')} …`)
+  apt('update', '-qq')
+  apt('install', '-y', '-qq', '--no-install-recommends', ...missing)
+}
+
+function apt(...args: string[]): void {
+  // Without policy-rc.d a package would start its daemon, which is not the one the tests start.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
+  const { status } = spawnSync('apt-get', args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+function test(): void {
+  const folder = mkdtempSync(join(tmpdir(), 'portreeve-check-'))
+  const results = join(folder, 'results.json')
+  const args = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${results}`]
+  const { status } = spawnSync('vitest', args, { cwd: ROOT, stdio: 'inherit' })
+  if (existsSync(results)) {
+    const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(results, 'utf8'))
+    console.log(`${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`)
+  }
+  rmSync(folder, { recursive: true })
+  process.exit(status ?? 1)
+}

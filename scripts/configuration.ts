@@ -1,0 +1,26 @@
+// `npm run configuration`: writes docs/configuration.md from the settings themselves.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { SETTINGS } from '../src/config.ts'
+import { ROOT } from './run.ts'
+
+/** docs/configuration.md as it must be. */
+export function configurationPage(): string {
+  const rows = Object.entries(SETTINGS).map(([name, setting]) => {
+    const { defaultText } = setting as { defaultText?: string }
+    return `| \`${name}\` | ${defaultText ?? `\`${setting.default}\``} | ${setting.description.replaceAll('|', '\\|')} |`
+  })
+  return `# Configuration
+
+Settings come from the environment, or from a file \`.env\` in the folder where Portreeve is started; the environment wins.
+They are read and checked all at once at start: what is wrong is named, and nothing starts half-configured.
+
+This page is written by \`npm run configuration\` from \`src/config.ts\`.
+
+| setting | default | what it does |
+|---|---|---|
+${rows.join('\n')}
+`
+}
+
+if (import.meta.main) writeFileSync(join(ROOT, 'docs', 'configuration.md'), configurationPage())

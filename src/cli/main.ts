@@ -1,0 +1,72 @@
+import { Fault, messageOf } from '../errors.ts'
+import { VERSION } from '../version.ts'
+import { UsageError, type Command } from './command.ts'
+
+/** Every command; loaded only when called, so that `check` does not wait for the whole service to load. */
+const COMMANDS: Record<string, { summary: string; load: () => Promise<Command> }> = {
+  serve: { summary: 'Run the service', load: async () => (await import('./serve.ts')).serveCommand },
+  check: {
+    summary: 'Check a domain or an address, here and now',
+    load: async () => (await import('./check.ts')).checkCommand,
+  },
+  user: {
+    summary: 'Make and list accounts, set their plan',
+    load: async () => (await import('./user.ts')).userCommand,
+  },
+  token: { summary: 'Make an API token', load: async () => (await import('./token.ts')).tokenCommand },
+  doctor: {
+    summary: 'Find what is wrong with this installation',
+    load: async () => (await import('./doctor.ts')).doctorCommand,
+  },
+}
+
+const HELP = `Usage: portreeve <command> [options]
+
+${Object.entries(COMMANDS)
+  .map(([name, { summary }]) => `  ${name.padEnd(8)} ${summary}`)
+  .join('\n')}
+
+“portreeve <command> --help” tells more. Settings come from the environment and from .env: docs/configuration.md.`
+
+/**
+ * Runs one command.
+ * @param argv the words behind `portreeve`
+ * @returns the exit code
+ */
+export async function main(argv: string[]): Promise<number> {
+  const [name = '--help', ...args] = argv
+  if (name === '--help' || name === '-h' || name === 'help') return print(HELP, 0)
+  if (name === '--version' || name === '-v') return print(VERSION, 0)
+  const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (!entry) return print(`portreeve: there is no command “${name}”.\n\n${HELP}`, 2)
+  const command = await entry.load()
+  if (args.includes('--help') || args.includes('-h')) return print(command.usage, 0)
+  try {
+    return await command.run(args)
+  } catch (error) {
+    return explain(error, command, args.includes('--json'))
+  }
+}
+
+function explain(error: unknown, command: Command, json: boolean): number {
+  if (isUsageError(error)) return print(`portreeve ${command.name}: ${messageOf(error)}\n\n${command.usage}`, 2)
+  if (!(error instanceof Fault)) throw error
+  if (json)
+    console.log(JSON.stringify({ success: false, error: error.message, code: error.code, details: error.details }))
+  else console.error(`portreeve ${command.name}: ${error.message}`)
+  return error.code === 'invalid_request' ? 2 : 1
+}
+
+/** Ours, or one that `parseArgs` throws for an unknown option. */
+function isUsageError(error: unknown): boolean {
+  return (
+    error instanceof UsageError ||
+    (error instanceof TypeError && String((error as { code?: string }).code).startsWith('ERR_PARSE_ARGS'))
+  )
+}
+
+function print(text: string, code: number): number {
+  if (code === 0) console.log(text)
+  else console.error(text)
+  return code
+}

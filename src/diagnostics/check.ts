@@ -1,0 +1,31 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { CheckDeps } from './deps.ts'
+
+/** One check, asked now: how it is called, what it takes and gives, and the work itself. */
+export type Check<Query extends TObject = TObject, Data extends TSchema = TSchema> = {
+  /** Its name on the command line: `portreeve check <name> TARGET`. */
+  name: string
+  /** Its path in the API. */
+  path: `/api/v1/${string}`
+  summary: string
+  description: string
+  query: Query
+  data: Data
+  /** One query and its answer, as the documentation shows them. */
+  example: { query: Static<Query>; data: Static<Data> }
+  /**
+   * Does the work before `signal` aborts: an answer, or a Fault. What could not be asked is said in the answer.
+   * @throws Fault `invalid_request`, `target_not_allowed`, `upstream_*`
+   */
+  run(query: Static<Query>, deps: CheckDeps, signal: AbortSignal): Promise<Static<Data>>
+}
+
+/** Keeps the types of query and data together; the tenth check looks like the first. */
+export function defineCheck<Query extends TObject, Data extends TSchema>(
+  check: Check<Query, Data>,
+): Check<Query, Data> {
+  return check
+}
+
+/** Milliseconds within which every check answers, whatever the network does. */
+export const CHECK_DEADLINE = 9_000

@@ -1,0 +1,77 @@
+import type { TObject } from 'typebox'
+import type { Door } from '../http/auth.ts'
+import { Failure, Success } from '../http/schema.ts'
+import type { App } from '../http/server.ts'
+import { Fault } from '../errors.ts'
+import { blacklistCheck } from './blacklist.ts'
+import { CHECK_DEADLINE, type Check } from './check.ts'
+import type { CheckDeps } from './deps.ts'
+import { dnsCheck } from './dns.ts'
+import { mailAuthCheck } from './mail-auth.ts'
+import { tlsCheck } from './tls.ts'
+
+/** Every check there is. To add one, copy `dns.ts` and add its line here. */
+export const CHECKS = [dnsCheck, tlsCheck, blacklistCheck, mailAuthCheck] as const
+
+export function diagnosticsRoutes(app: App, { door, ...deps }: CheckDeps & { door: Door }): void {
+  for (const check of CHECKS) addCheck(app, check as unknown as Check, deps, door)
+}
+
+function addCheck(app: App, check: Check, deps: CheckDeps, door: Door): void {
+  app.get(
+    check.path,
+    {
+      preHandler: door.account,
+      schema: {
+        summary: check.summary,
+        description: check.description,
+        tags: ['Checks'],
+        security: [{ token: [] }, { session: [] }],
+        querystring: withExamples(check),
+        response: {
+          200: { ...Success(check.data), example: { success: true, data: check.example.data } },
+          '4xx': Failure,
+          '5xx': Failure,
+        },
+      },
+    },
+    async (request, reply) => {
+      const gone = new AbortController()
+      reply.raw.once('close', () => gone.abort())
+      const query = request.query as Parameters<typeof check.run>[0]
+      return { success: true as const, data: await runCheck(check, query, deps, gone.signal) }
+    },
+  )
+}
+
+/**
+ * Runs a check inside its deadline, on the API and at a terminal alike.
+ * @param stop ends the check early, because nobody waits for it any more
+ * @throws Fault `upstream_timeout` when the deadline passes before the check could say anything
+ */
+export async function runCheck<Q, D>(
+  check: { run(query: Q, deps: CheckDeps, signal: AbortSignal): Promise<D> },
+  query: Q,
+  deps: CheckDeps,
+  stop?: AbortSignal,
+): Promise<D> {
+  const deadline = AbortSignal.timeout(CHECK_DEADLINE)
+  const signal = stop ? AbortSignal.any([deadline, stop]) : deadline
+  try {
+    return await check.run(query, deps, signal)
+  } catch (error) {
+    if (error instanceof Fault || !signal.aborted) throw error
+    throw new Fault('upstream_timeout', `There was no answer within ${CHECK_DEADLINE / 1000} seconds.`, {
+      cause: error,
+    })
+  }
+}
+
+/** The example query becomes an example of each parameter, so that the documentation page can be tried at once. */
+function withExamples(check: Check): TObject {
+  const properties = Object.entries(check.query.properties).map(([name, schema]) => {
+    const example = (check.example.query as Record<string, unknown>)[name]
+    return [name, example === undefined ? schema : { ...schema, example }]
+  })
+  return { ...check.query, properties: Object.fromEntries(properties) }
+}

@@ -1,0 +1,8 @@
+
+// --- dns-check ---
+
+// --- ssl-check ---
+
+// --- blacklist-check ---
+
+// --- dmarc-check ---

@@ -1,0 +1,90 @@
+import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
+import { Fault, type FaultCode, type FaultDetail } from '../errors.ts'
+
+/** Fastify's own refusals, in our words. */
+const FRAMEWORK_FAULTS: Record<string, [FaultCode, string]> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The body is larger than this endpoint takes.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported_media_type',
+    'This endpoint takes JSON: send Content-Type: application/json.',
+  ],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The body is not as long as Content-Length says.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
+  FST_ERR_BAD_URL: ['invalid_request', 'The path has a malformed escape.'],
+}
+
+type Route = { pattern: RegExp; method: string }
+
+/**
+ * The one place where what went wrong becomes an answer.
+ * @param isUnavailable tells a database that is away from a defect of ours
+ */
+export function answerErrors(app: FastifyInstance, isUnavailable: (error: unknown) => boolean): void {
+  const routes: Route[] = []
+  app.addHook('onRoute', ({ url, method }) => {
+    const pattern = new RegExp(
+      `^${url
+        .replace(/[.+?^$()|[\]\\]/g, '\\$&')
+        .replace(/\*/g, '.*')
+        .replace(/:\w+/g, '[^/]+')}$`,
+    )
+    for (const one of [method].flat()) routes.push({ pattern, method: one })
+  })
+
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const fault = faultOf(error, isUnavailable)
+    if (fault.code === 'internal' || fault.code === 'unavailable') request.log.error({ err: error }, 'request failed')
+    return answer(fault, reply)
+  })
+
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0] ?? ''
+    const allowed = [...new Set(routes.filter((r) => r.pattern.test(path)).map((r) => r.method))]
+    if (allowed.length === 0) return answer(new Fault('not_found', `There is nothing at ${path}.`), reply)
+    reply.header('allow', allowed.join(', '))
+    return answer(new Fault('method_not_allowed', `${path} takes ${allowed.join(', ')}.`), reply)
+  })
+}
+
+/** Writes a Fault as the answer, with the headers its status asks for. */
+export function answer(fault: Fault, reply: FastifyReply): FastifyReply {
+  if (fault.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer')
+  if (fault.retryAfter !== undefined) reply.header('retry-after', String(Math.ceil(fault.retryAfter)))
+  return reply.code(fault.status).type('application/json').send(bodyOf(fault))
+}
+
+/** The JSON body of a failure. */
+export function bodyOf(fault: Fault) {
+  return { success: false as const, error: fault.message, code: fault.code, details: fault.details }
+}
+
+function faultOf(error: FastifyError, isUnavailable: (error: unknown) => boolean): Fault {
+  if (error instanceof Fault) return error
+  if (error.validation) return invalid(error)
+  const known = FRAMEWORK_FAULTS[error.code]
+  if (known) return new Fault(...known)
+  if (error.code === 'FST_ERR_CTP_EMPTY_JSON_BODY') return new Fault('invalid_request', 'The body is empty.')
+  if (error instanceof SyntaxError && error.statusCode === 400)
+    return new Fault('invalid_request', 'The body is not valid JSON.')
+  if (isUnavailable(error)) {
+    return new Fault('unavailable', 'The database is away for the moment.', { retryAfter: 5, cause: error })
+  }
+  return new Fault('internal', 'Something went wrong on our side. The log has the details under this request’s id.')
+}
+
+function invalid(error: FastifyError): Fault {
+  const details = (error.validation ?? []).map((problem) => detailOf(problem, error.validationContext))
+  const sentence = details.map((d) => `${d.path} ${d.message}`).join('; ')
+  return new Fault('invalid_request', `The request is not valid: ${sentence}.`, { details })
+}
+
+type Problem = NonNullable<FastifyError['validation']>[number]
+
+function detailOf(problem: Problem, context: string | undefined): FaultDetail {
+  const missing = problem.keyword === 'required' ? String(problem.params['missingProperty']) : undefined
+  const steps = [...problem.instancePath.split('/').slice(1), ...(missing === undefined ? [] : [missing])]
+  const path = steps.join('.') || (context ?? 'request')
+  const message = missing === undefined ? (problem.message ?? 'is not valid') : 'is required'
+  const choices = problem.keyword === 'enum' ? `: ${String(problem.params['allowedValues'])}` : ''
+  return { path, message: message + choices }
+}

@@ -1,0 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The package's folder, in a checkout and where it is installed alike. */
+export const ROOT = join(import.meta.dirname, '..')
+
+/** The package's version, `major.minor.patch`. */
+export const VERSION: string = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version
