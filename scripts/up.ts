@@ -1,11 +1,11 @@
 // `npm run up`: builds what must be built and starts the service.
-import { globSync, existsSync, statSync } from 'node:fs'
+import { existsSync, globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { main } from '../src/cli/main.ts'
 import { ROOT, run } from './run.ts'
 
 if (dashboardIsStale()) run('npm', ['run', '--silent', 'build:web'])
-process.argv = [process.execPath, join(ROOT, 'bin', 'portreeve.js'), 'serve', ...process.argv.slice(2)]
-await import('../bin/portreeve.js')
+process.exitCode = await main(['serve', ...process.argv.slice(2)])
 
 function dashboardIsStale(): boolean {
   const built = join(ROOT, 'web', 'dist', 'index.html')

@@ -237,13 +237,6 @@ function environment(): Record<string, string | undefined> {
   return { ...fromFile, ...process.env }
 }
 
-/** Whether colours are welcome and a person is watching, for the command line. */
-export function terminal(stream: { isTTY?: boolean; columns?: number }): { colour: boolean; width: number } {
-  const { NO_COLOR, FORCE_COLOR } = process.env
-  const colour = NO_COLOR ? false : FORCE_COLOR ? FORCE_COLOR !== '0' : stream.isTTY === true
-  return { colour, width: stream.columns ?? 100 }
-}
-
 function text(value: string): string {
   if (value === '') throw new Error('must not be empty')
   return value

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Ajv, type Options as AjvOptions } from 'ajv'
 import addFormats from 'ajv-formats'
-import { fastify, type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify'
+import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Cidr } from '../config.ts'
 import type { Logger } from '../log.ts'
@@ -32,7 +32,7 @@ export type ServerOptions = {
 export async function createServer(options: ServerOptions): Promise<App> {
   const app = fastify({
     loggerInstance: options.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     trustProxy:
       options.trustedProxies.length > 0 &&

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { configurationPage } from '../scripts/configuration.ts'
+import { readConfig, SETTINGS } from '../src/config.ts'
+import { Fault } from '../src/errors.ts'
+
+function faultOf(env: Record<string, string>): Fault {
+  try {
+    readConfig(env)
+  } catch (error) {
+    if (error instanceof Fault) return error
+    throw error
+  }
+  throw new Error('these settings should have been refused')
+}
+
+describe('the settings', () => {
+  it('work without any variable set', () => {
+    const config = readConfig({})
+    expect(config).toMatchObject({
+      HOST: '127.0.0.1',
+      PORT: 8080,
+      BASE_URL: 'http://localhost:8080',
+      WEBHOOK_BASE_URL: 'http://localhost:8080',
+      REPORT_DOMAIN: 'localhost',
+      ALLOW_PRIVATE_TARGETS: false,
+      SMTP_LISTEN: { address: '127.0.0.1', port: 2525 },
+      METRICS_LISTEN: null,
+      ROLES: ['web', 'worker', 'smtp'],
+    })
+    expect(config.DATABASE_URL).toBeUndefined()
+  })
+
+  it('take the DNS servers for the blacklists too, unless those have their own', () => {
+    const shared = readConfig({ DNS_SERVERS: '192.0.2.1, [2001:db8::1]:5353' })
+    expect(shared.DNSBL_SERVERS).toEqual([
+      { address: '192.0.2.1', port: 53 },
+      { address: '2001:db8::1', port: 5353 },
+    ])
+    expect(readConfig({ DNS_SERVERS: '192.0.2.1', DNSBL_SERVERS: '127.0.0.1:5390' }).DNSBL_SERVERS).toEqual([
+      { address: '127.0.0.1', port: 5390 },
+    ])
+  })
+
+  it('take a bare IPv6 address as a resolver on port 53', () => {
+    expect(readConfig({ DNS_SERVERS: '2001:db8::53' }).DNS_SERVERS).toEqual([{ address: '2001:db8::53', port: 53 }])
+  })
+
+  it('name everything that is wrong at once', () => {
+    const fault = faultOf({
+      PORT: '70000',
+      SIGNUP: 'maybe',
+      BASE_URL: 'portreeve.example',
+      TRUSTED_PROXIES: '10.0.0.0/8,x',
+    })
+    expect(fault.details?.map((d) => d.path)).toEqual(['PORT', 'BASE_URL', 'TRUSTED_PROXIES', 'SIGNUP'])
+  })
+
+  it('never repeat a secret that was wrong', () => {
+    const fault = faultOf({ SECRET_KEY: 'hunter2', DATABASE_URL: 'mysql://root:hunter2@db/x', DNSBL_KEYS: 'hunter2' })
+    expect(fault.details).toHaveLength(3)
+    expect(JSON.stringify([fault.message, fault.details])).not.toContain('hunter2')
+  })
+
+  it('treat an empty variable as not set', () => {
+    expect(readConfig({ PORT: '', HOST: ' ' })).toMatchObject({ PORT: 8080, HOST: '127.0.0.1' })
+  })
+
+  it('answer any text with a value or a Fault', () => {
+    const names = fc.constantFrom(...Object.keys(SETTINGS))
+    fc.assert(
+      fc.property(fc.dictionary(names, fc.string()), (env) => {
+        try {
+          readConfig(env)
+        } catch (error) {
+          expect(error).toBeInstanceOf(Fault)
+        }
+      }),
+    )
+  })
+
+  it('stand in docs/configuration.md as they are', () => {
+    expect(readFileSync('docs/configuration.md', 'utf8')).toBe(configurationPage())
+  })
+})
