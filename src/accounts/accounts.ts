@@ -1,0 +1,130 @@
+import { hashPassword } from 'better-auth/crypto'
+import type { Kysely } from 'kysely'
+import type { Plan } from '../config.ts'
+import { Fault, type FaultDetail } from '../errors.ts'
+import type { DB } from '../store/tables.ts'
+import { announceChange } from './changes.ts'
+import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from './shapes.ts'
+import {
+  deleteAccount,
+  findAccountByEmail,
+  hasAccounts,
+  insertAccount,
+  lockAccounts,
+  lockAdministrators,
+  updateAccount,
+  type AccountChange,
+  type AccountRow,
+  type NewAccount,
+} from './store.ts'
+
+/** The addresses the sign-in takes: an account with another could be made, but never signed in to. */
+const EMAIL = /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
+const EMAIL_LENGTH = 254
+
+export type AccountInput = {
+  email: string
+  password: string
+  name?: string | undefined
+  plan: Plan
+  admin?: boolean | undefined
+}
+
+/**
+ * Makes an account that signs in with this password.
+ * @throws Fault `conflict` when the e-mail is taken, `invalid_request`
+ */
+export async function createAccount(db: Kysely<DB>, input: AccountInput): Promise<AccountRow> {
+  const account = await prepare(input)
+  const row = await db.transaction().execute((trx) => insertAccount(trx, account))
+  if (!row) throw new Fault('conflict', `There is already an account for ${account.email}.`)
+  return row
+}
+
+/**
+ * Makes the first account, an administrator. Of any number at once, one succeeds.
+ * @throws Fault `conflict` when there is an account, `invalid_request`
+ */
+export async function createFirstAccount(
+  db: Kysely<DB>,
+  input: Omit<AccountInput, 'plan' | 'admin'>,
+): Promise<AccountRow> {
+  const account = await prepare({ ...input, plan: 'enterprise', admin: true })
+  const row = await db.transaction().execute(async (trx) => {
+    await lockAccounts(trx)
+    return (await hasAccounts(trx)) ? undefined : insertAccount(trx, account)
+  })
+  if (!row) throw new Fault('conflict', 'This service is set up already. Sign in instead.')
+  return row
+}
+
+/**
+ * Changes the given fields; takes effect in every instance.
+ * @throws Fault `not_found`; `conflict` when no administrator would be left
+ */
+export async function changeAccount(db: Kysely<DB>, id: string, change: AccountChange): Promise<AccountRow> {
+  const row = await db.transaction().execute(async (trx) => {
+    if (change.admin === false) requireAnotherAdministrator(await lockAdministrators(trx), id)
+    const changed = await updateAccount(trx, id, change)
+    await announceChange(trx, id)
+    return changed
+  })
+  return row ?? notFound()
+}
+
+/** @throws Fault `not_found` */
+export async function setPlan(db: Kysely<DB>, email: string, plan: Plan): Promise<AccountRow> {
+  const account = await requireAccount(db, email)
+  return changeAccount(db, account.id, { plan })
+}
+
+/**
+ * Deletes an account with all it owns.
+ * @throws Fault `not_found`; `conflict` when no administrator would be left
+ */
+export async function removeAccount(db: Kysely<DB>, id: string): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    requireAnotherAdministrator(await lockAdministrators(trx), id)
+    if (!(await deleteAccount(trx, id))) notFound()
+    await announceChange(trx, id)
+  })
+}
+
+/** @throws Fault `not_found` */
+export async function requireAccount(db: Kysely<DB>, email: string): Promise<AccountRow> {
+  return (await findAccountByEmail(db, email.toLowerCase())) ?? notFound()
+}
+
+async function prepare({ email, password, name = '', plan, admin = false }: AccountInput): Promise<NewAccount> {
+  const details = problems(email, password, name)
+  if (details.length > 0) {
+    const sentence = details.map(({ path, message }) => `${path} ${message}`).join('; ')
+    throw new Fault('invalid_request', `This account cannot be made: ${sentence}.`, { details })
+  }
+  return { email: email.toLowerCase(), name, plan, admin, password: await hashPassword(password) }
+}
+
+function problems(email: string, password: string, name: string): FaultDetail[] {
+  const { minLength, maxLength } = PASSWORD_LENGTH
+  const details: FaultDetail[] = []
+  if (email.length > EMAIL_LENGTH || !EMAIL.test(email)) {
+    details.push({ path: 'email', message: 'must be an e-mail address such as alice@example.com' })
+  }
+  if (password.length < minLength || password.length > maxLength) {
+    details.push({ path: 'password', message: `must have ${minLength} to ${maxLength} characters` })
+  }
+  if (!isPlainText(name, NAME_LENGTH)) {
+    details.push({ path: 'name', message: `must have at most ${NAME_LENGTH} characters and no control characters` })
+  }
+  return details
+}
+
+function requireAnotherAdministrator(administrators: string[], id: string): void {
+  if (administrators.length === 1 && administrators[0] === id) {
+    throw new Fault('conflict', 'This is the last administrator. Make another one first.')
+  }
+}
+
+function notFound(): never {
+  throw new Fault('not_found', 'There is no such account.')
+}

@@ -1,0 +1,66 @@
+import { APIError } from 'better-auth/api'
+import { Fault } from '../errors.ts'
+import type { Caller, Identify } from '../http/auth.ts'
+import type { Logger } from '../log.ts'
+import type { Db } from '../store/database.ts'
+import type { Signals } from '../store/signals.ts'
+import { COOKIE_PREFIX, type Auth } from './auth.ts'
+import { onChange } from './changes.ts'
+import { createLastUse } from './last-use.ts'
+import { findAccountByToken } from './store.ts'
+import { createTokenCache, type KnownToken } from './token-cache.ts'
+import { hashToken, tokenIn } from './tokens.ts'
+
+export type IdentifyOptions = { db: Db; auth: Auth; signals: Signals; log: Logger }
+
+const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token=`
+
+/**
+ * Finds who asks: by Bearer token where an Authorization header is sent, else by session cookie.
+ * `close` writes which tokens were used last.
+ * @throws Fault `unavailable` when sessions cannot be looked up
+ */
+export function createIdentify({ db, auth, signals, log }: IdentifyOptions): Identify & { close(): Promise<void> } {
+  const cache = createTokenCache()
+  const lastUse = createLastUse({ db, log })
+  const forgetAccount = (accountId: string) => cache.forgetAccount(accountId)
+  onChange(signals, forgetAccount, () => cache.forgetAll())
+
+  async function byToken(authorization: string): Promise<Caller | null> {
+    const token = tokenIn(authorization)
+    if (token === null) return null
+    const hash = hashToken(token)
+    const key = hash.toString('latin1')
+    const known = cache.get(key) ?? (await cache.fill(key, () => findToken(db, hash)))
+    if (known) lastUse.record(known.tokenId)
+    return known && known.caller
+  }
+
+  const identify: Identify = async ({ authorization, cookie }) => {
+    if (authorization !== undefined) return byToken(authorization)
+    return cookie?.includes(SESSION_COOKIE) ? bySession(auth, cookie) : null
+  }
+  return Object.assign(identify, { close: () => lastUse.close() })
+}
+
+async function findToken(db: Db, hash: Buffer): Promise<KnownToken | null> {
+  const row = await findAccountByToken(db, hash)
+  if (!row) return null
+  const { tokenId, id: accountId, ...account } = row
+  return { tokenId, caller: { accountId, ...account, via: 'token' } }
+}
+
+async function bySession(auth: Auth, cookie: string): Promise<Caller | null> {
+  // Prolonged only by /get-session itself, whose answer carries the prolonged cookie to the browser.
+  const query = { disableRefresh: true }
+  const found = await auth.api.getSession({ headers: { cookie }, query }).catch(unavailable)
+  if (!found) return null
+  const { id: accountId, email, name, plan, admin } = found.user
+  return { accountId, email, name, plan: plan as Caller['plan'], admin, via: 'session' }
+}
+
+/** The library says “failed” and keeps the database's reason for its log. */
+function unavailable(cause: unknown): never {
+  if (!(cause instanceof APIError)) throw cause
+  throw new Fault('unavailable', 'Sessions cannot be looked up for the moment.', { retryAfter: 5, cause })
+}

@@ -1,0 +1,44 @@
+import type { Logger } from '../log.ts'
+import type { Db } from '../store/database.ts'
+import { markTokensUsed } from './store.ts'
+
+/** Milliseconds between two writes for one token. */
+const ONCE_PER = 60_000
+
+/** Milliseconds in which uses are gathered into one statement. */
+const GATHER = 1_000
+
+/** Records when tokens were last used, beside the requests and never in their way. */
+export function createLastUse({ db, log }: { db: Db; log: Logger }) {
+  const recorded = new Map<string, number>()
+  let pending = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+
+  async function write(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    const ids = [...pending]
+    pending = new Set()
+    for (const [id, at] of recorded) if (!isRecent(at)) recorded.delete(id)
+    if (ids.length === 0) return
+    // A lost mark is made up by the next use; it must not fail anything.
+    await markTokensUsed(db, ids, new Date()).catch((err: unknown) =>
+      log.warn({ err }, 'last use of tokens not recorded'),
+    )
+  }
+
+  return {
+    record(tokenId: string): void {
+      if (isRecent(recorded.get(tokenId))) return
+      recorded.set(tokenId, performance.now())
+      pending.add(tokenId)
+      timer ??= setTimeout(() => void write(), GATHER).unref()
+    },
+    /** Writes what is pending. */
+    close: write,
+  }
+}
+
+function isRecent(at = -Infinity): boolean {
+  return performance.now() - at < ONCE_PER
+}

@@ -1,0 +1,118 @@
+import { Type } from 'typebox'
+import { PLANS } from '../config.ts'
+import { Nullable, Timestamp, Uuid } from '../http/schema.ts'
+
+/** No control characters: PostgreSQL chokes on NUL, a terminal on the others. */
+const PLAIN_TEXT = '^[^\\p{Cc}]*$'
+
+export const NAME_LENGTH = 200
+export const LABEL_LENGTH = 100
+export const PASSWORD_LENGTH = { minLength: 10, maxLength: 128 }
+
+/** Whether a text from elsewhere than a checked request is fit to be kept and shown. */
+export function isPlainText(text: string, maxLength: number): boolean {
+  return text.length <= maxLength && new RegExp(PLAIN_TEXT, 'u').test(text)
+}
+
+export const Email = Type.String({ format: 'email', description: 'Upper and lower case are the same.' })
+export const Name = Type.String({ pattern: PLAIN_TEXT, maxLength: NAME_LENGTH })
+export const Password = Type.String(PASSWORD_LENGTH)
+export const PlanName = Type.Enum([...PLANS])
+export const Label = Type.String({
+  pattern: PLAIN_TEXT,
+  maxLength: LABEL_LENGTH,
+  description: 'What the token is for.',
+})
+
+const ALICE = {
+  id: '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11',
+  email: 'alice@example.com',
+  name: 'Alice',
+  plan: 'pro' as const,
+  admin: false,
+}
+const CREATED = '2026-11-21T12:00:00.000Z'
+const TOKEN = { id: '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42', label: 'monitoring', createdAt: CREATED }
+
+const Person = { id: Uuid, email: Type.String(), name: Type.String(), plan: PlanName, admin: Type.Boolean() }
+
+export const Account = Type.Object(
+  { ...Person, createdAt: Timestamp },
+  { examples: [{ ...ALICE, createdAt: CREATED }] },
+)
+
+/** The account that asks. */
+export const Myself = Type.Object(
+  {
+    ...Person,
+    via: Type.Enum(['token', 'session'], { description: 'How the request proved who it is from.' }),
+  },
+  { examples: [{ ...ALICE, via: 'token' }] },
+)
+
+export const NewAccount = Type.Object(
+  {
+    email: Email,
+    password: Password,
+    name: Type.Optional(Name),
+    plan: Type.Optional(PlanName),
+    admin: Type.Optional(Type.Boolean()),
+  },
+  { examples: [{ email: ALICE.email, password: 'correct horse battery', plan: 'pro' }] },
+)
+
+/** What is given is changed. */
+export const AccountChange = Type.Object(
+  { name: Type.Optional(Name), plan: Type.Optional(PlanName), admin: Type.Optional(Type.Boolean()) },
+  { examples: [{ plan: 'business' }] },
+)
+
+export const Pagination = Type.Object({ page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() })
+export const AccountPage = Type.Object({ accounts: Type.Array(Account), pagination: Pagination })
+export const PageQuery = Type.Object({
+  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+})
+
+export const Token = Type.Object(
+  {
+    id: Uuid,
+    label: Type.String(),
+    lastFour: Type.String({ description: 'The last four characters, to tell tokens apart.' }),
+    createdAt: Timestamp,
+    lastUsedAt: Nullable(Timestamp),
+  },
+  { examples: [{ ...TOKEN, lastFour: '9Zx4', lastUsedAt: null }] },
+)
+
+export const NewToken = Type.Object({ label: Type.Optional(Label) }, { examples: [{ label: TOKEN.label }] })
+
+export const IssuedToken = Type.Object(
+  {
+    success: Type.Literal(true),
+    token: Type.String({ description: 'Shown this once; only its hash is kept.' }),
+    id: Uuid,
+    label: Type.String(),
+    createdAt: Timestamp,
+  },
+  { examples: [{ success: true, token: `prv_${'x'.repeat(39)}9Zx4`, ...TOKEN }] },
+)
+
+export const Setup = Type.Object(
+  {
+    token: Type.String({ maxLength: 200, description: 'What stands behind the # of the set-up link.' }),
+    email: Email,
+    password: Password,
+    name: Type.Optional(Name),
+  },
+  { examples: [{ token: '…', email: ALICE.email, password: 'correct horse battery', name: ALICE.name }] },
+)
+
+/** What anybody may know about this service. */
+export const ServiceInfo = Type.Object({
+  name: Type.Literal('Portreeve'),
+  version: Type.String(),
+  setupNeeded: Type.Boolean({ description: 'No account exists yet.' }),
+  signup: Type.Boolean({ description: 'People may make their own account.' }),
+  mail: Type.Boolean({ description: 'Mail goes out.' }),
+})

@@ -1,0 +1,156 @@
+import { sql, type Transaction } from 'kysely'
+import type { Plan } from '../config.ts'
+import type { Db } from '../store/database.ts'
+import type { DB } from '../store/tables.ts'
+
+export type AccountRow = {
+  id: string
+  email: string
+  name: string
+  plan: Plan
+  admin: boolean
+  createdAt: Date
+}
+
+/** What makes an account. `password` is a hash, of the library that signs people in. */
+export type NewAccount = { email: string; name: string; plan: Plan; admin: boolean; password: string }
+
+export type AccountChange = { name?: string | undefined; plan?: Plan | undefined; admin?: boolean | undefined }
+
+export type TokenRow = { id: string; label: string; lastFour: string; createdAt: Date; lastUsedAt: Date | null }
+
+const ACCOUNT = ['id', 'email', 'name', 'plan', 'admin', 'createdAt'] as const
+const TOKEN = ['id', 'label', 'lastFour', 'createdAt', 'lastUsedAt'] as const
+
+/** Which installation this database is; a new one has another. */
+export async function findInstallation(db: Db): Promise<string> {
+  const { id } = await db.selectFrom('installation').select('id').executeTakeFirstOrThrow()
+  return id
+}
+
+export async function hasAccounts(db: Db): Promise<boolean> {
+  const row = await db.selectFrom('account').select('id').limit(1).executeTakeFirst()
+  return row !== undefined
+}
+
+/** Nobody else adds an account until the transaction ends. */
+export async function lockAccounts(db: Transaction<DB>): Promise<void> {
+  await sql`lock table account in share row exclusive mode`.execute(db)
+}
+
+/** Inserts the account and its password; undefined when the e-mail is taken. */
+export async function insertAccount(db: Transaction<DB>, account: NewAccount): Promise<AccountRow | undefined> {
+  const { password, ...person } = account
+  const row = await db
+    .insertInto('account')
+    .values(person)
+    .onConflict((conflict) => conflict.column('email').doNothing())
+    .returning(ACCOUNT)
+    .executeTakeFirst()
+  if (!row) return undefined
+  const credential = { accountId: row.id, provider: 'credential', providerAccountId: row.id, password }
+  await db.insertInto('credential').values(credential).execute()
+  return row as AccountRow
+}
+
+/** Oldest first; all of them, or one page. */
+export async function listAccounts(db: Db, page?: { limit: number; offset: number }): Promise<AccountRow[]> {
+  const all = db.selectFrom('account').select(ACCOUNT).orderBy('id')
+  const rows = await (page ? all.limit(page.limit).offset(page.offset) : all).execute()
+  return rows as AccountRow[]
+}
+
+export async function countAccounts(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('account')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** @param email lower-cased */
+export async function findAccountByEmail(db: Db, email: string): Promise<AccountRow | undefined> {
+  const row = await db.selectFrom('account').select(ACCOUNT).where('email', '=', email).executeTakeFirst()
+  return row as AccountRow | undefined
+}
+
+/** The administrators' ids; they stay administrators until the transaction ends. */
+export async function lockAdministrators(db: Transaction<DB>): Promise<string[]> {
+  const rows = await db.selectFrom('account').select('id').where('admin', '=', true).orderBy('id').forUpdate().execute()
+  return rows.map(({ id }) => id)
+}
+
+export async function updateAccount(db: Db, id: string, change: AccountChange): Promise<AccountRow | undefined> {
+  const row = await db
+    .updateTable('account')
+    .set({ ...change, updatedAt: new Date() })
+    .where('id', '=', id)
+    .returning(ACCOUNT)
+    .executeTakeFirst()
+  return row as AccountRow | undefined
+}
+
+/** With its sessions, credentials and tokens. */
+export async function deleteAccount(db: Db, id: string): Promise<boolean> {
+  const row = await db.deleteFrom('account').where('id', '=', id).returning('id').executeTakeFirst()
+  return row !== undefined
+}
+
+export async function insertToken(
+  db: Db,
+  token: { accountId: string; label: string; hash: Buffer; lastFour: string },
+): Promise<TokenRow> {
+  return db.insertInto('apiToken').values(token).returning(TOKEN).executeTakeFirstOrThrow()
+}
+
+/** Newest first. */
+export async function listTokens(db: Db, accountId: string): Promise<TokenRow[]> {
+  return db.selectFrom('apiToken').select(TOKEN).where('accountId', '=', accountId).orderBy('id', 'desc').execute()
+}
+
+export async function countTokens(db: Db, accountId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('apiToken')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('accountId', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+export async function deleteToken(db: Db, accountId: string, id: string): Promise<boolean> {
+  const row = await db
+    .deleteFrom('apiToken')
+    .where('id', '=', id)
+    .where('accountId', '=', accountId)
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** The token's id and its account, by the token's SHA-256. */
+export async function findAccountByToken(
+  db: Db,
+  hash: Buffer,
+): Promise<(Omit<AccountRow, 'createdAt'> & { tokenId: string }) | undefined> {
+  const row = await db
+    .selectFrom('apiToken')
+    .innerJoin('account', 'account.id', 'apiToken.accountId')
+    .select(['apiToken.id as tokenId', 'account.id', 'email', 'name', 'plan', 'admin'])
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  return row as (typeof row & { plan: Plan }) | undefined
+}
+
+export async function markTokensUsed(db: Db, ids: string[], at: Date): Promise<void> {
+  await db.updateTable('apiToken').set({ lastUsedAt: at }).where('id', 'in', ids).execute()
+}
+
+/** Deletes what has expired: sessions, verifications, and sign-in counters older than a day. */
+export async function deleteExpired(db: Db): Promise<{ sessions: number; verifications: number }> {
+  const now = new Date()
+  const sessions = await db.deleteFrom('session').where('expiresAt', '<', now).executeTakeFirst()
+  const verifications = await db.deleteFrom('verification').where('expiresAt', '<', now).executeTakeFirst()
+  const dayAgo = now.getTime() - 24 * 60 * 60 * 1000
+  await db.deleteFrom('authRateLimit').where('lastRequest', '<', dayAgo).execute()
+  return { sessions: Number(sessions.numDeletedRows), verifications: Number(verifications.numDeletedRows) }
+}

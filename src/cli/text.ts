@@ -1,0 +1,39 @@
+import { stripVTControlCharacters, styleText } from 'node:util'
+
+type Style = Parameters<typeof styleText>[0]
+
+/** Text in a colour where the terminal shows colours (NO_COLOR and FORCE_COLOR are heard). */
+export function paint(style: Style, text: string): string {
+  return styleText(style, text, { stream: process.stdout })
+}
+
+/** The columns a text takes, without its colours. */
+export function width(text: string): number {
+  return [...stripVTControlCharacters(text)].length
+}
+
+export function pad(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - width(text)))
+}
+
+/** Rows in aligned columns, two spaces between them; the last column is not padded. */
+export function table(rows: string[][], indent = '  '): string {
+  const columns = Math.max(0, ...rows.map((row) => row.length))
+  const widths = Array.from({ length: columns }, (_, i) => Math.max(0, ...rows.map((row) => width(row[i] ?? ''))))
+  const line = (row: string[]) =>
+    row.map((cell, i) => (i === row.length - 1 ? cell : pad(cell, widths[i] ?? 0))).join('  ')
+  return rows.map((row) => indent + line(row)).join('\n')
+}
+
+/** A label column and its values, a line each; an empty list says so. */
+export function field(label: string, values: string | string[], none = 'none'): string[][] {
+  const lines = [values].flat()
+  if (lines.length === 0) return [[paint('dim', label), paint('dim', none)]]
+  return lines.map((value, i) => [i === 0 ? paint('dim', label) : '', value])
+}
+
+/** What a stranger wrote, made safe for a terminal: one line, no escape sequences. */
+export function foreign(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return stripVTControlCharacters(text).replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\uFFFD')
+}

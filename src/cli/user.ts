@@ -1,0 +1,96 @@
+import * as consume from 'node:stream/consumers'
+import { parseArgs } from 'node:util'
+import { createAccount, setPlan } from '../accounts/accounts.ts'
+import { hasAccounts, listAccounts, type AccountRow } from '../accounts/store.ts'
+import { PLANS, type Plan } from '../config.ts'
+import { UsageError, type Command } from './command.ts'
+import { withDatabase } from './database.ts'
+import { table } from './text.ts'
+
+const USAGE = `Usage: portreeve user create --email E --password-stdin [--name N] [--plan P] [--admin]
+       portreeve user list
+       portreeve user set-plan EMAIL PLAN
+
+  create      make an account; its password is the first line of standard input
+  list        all accounts, oldest first
+  set-plan    change an account's plan, in the running service at once
+
+  --email E           address the person signs in with
+  --password-stdin    read the password (10 to 128 characters) from standard input
+  --name N            what to call them
+  --plan P            ${PLANS.join(', ')}; default DEFAULT_PLAN, and enterprise for a first administrator
+  --admin             may manage accounts
+  --json              print JSON`
+
+export const userCommand: Command = {
+  name: 'user',
+  summary: 'Make and list accounts, set their plan',
+  usage: USAGE,
+  async run([verb = '', ...args]) {
+    if (verb === 'create') return create(args)
+    if (verb === 'list') return list(args)
+    if (verb === 'set-plan') return changePlan(args)
+    throw new UsageError(verb === '' ? 'say what to do: create, list or set-plan' : `there is no “user ${verb}”`)
+  },
+}
+
+async function create(args: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      email: { type: 'string' },
+      'password-stdin': { type: 'boolean' },
+      name: { type: 'string' },
+      plan: { type: 'string' },
+      admin: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
+  })
+  const { email, name, admin, json } = values
+  if (email === undefined) throw new UsageError('--email is missing')
+  if (!values['password-stdin']) throw new UsageError('give the password on standard input, with --password-stdin')
+  const plan = values.plan === undefined ? undefined : planCalled(values.plan)
+  const password = (await consume.text(process.stdin)).split(/\r?\n/, 1)[0] ?? ''
+  const account = await withDatabase(async (db, config) => {
+    const byDefault = admin && !(await hasAccounts(db)) ? 'enterprise' : config.DEFAULT_PLAN
+    return createAccount(db, { email, password, name, admin, plan: plan ?? byDefault })
+  })
+  return tell(account, json, `Made the account ${account.email} with the plan ${account.plan}.`)
+}
+
+async function list(args: string[]): Promise<number> {
+  const { values } = parseArgs({ args, options: { json: { type: 'boolean', default: false } } })
+  const accounts = await withDatabase((db) => listAccounts(db))
+  const text = accounts.length === 0 ? 'There are no accounts yet.' : table(accounts.map(rowOf), '')
+  return tell(accounts, values.json, text)
+}
+
+function rowOf({ email, plan, admin, createdAt, name }: AccountRow): string[] {
+  return [email, plan, admin ? 'admin' : '', createdAt.toISOString(), name]
+}
+
+async function changePlan(args: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { email: { type: 'string' }, plan: { type: 'string' }, json: { type: 'boolean', default: false } },
+  })
+  const words = [...positionals]
+  const email = values.email ?? words.shift()
+  const plan = values.plan ?? words.shift()
+  if (email === undefined || plan === undefined || words.length > 0) throw new UsageError('give an e-mail and a plan')
+  const name = planCalled(plan)
+  const account = await withDatabase((db) => setPlan(db, email, name))
+  return tell(account, values.json, `${account.email} now has the plan ${account.plan}.`)
+}
+
+function planCalled(text: string): Plan {
+  const plan = PLANS.find((name) => name === text)
+  if (plan === undefined) throw new UsageError(`there is no plan “${text}”: ${PLANS.join(', ')}`)
+  return plan
+}
+
+function tell(data: unknown, json: boolean, text: string): number {
+  console.log(json ? JSON.stringify({ success: true, data }) : text)
+  return 0
+}

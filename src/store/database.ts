@@ -1,0 +1,102 @@
+import { CamelCasePlugin, Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
+import { Pool, types, type ClientBase } from 'pg'
+import { Fault } from '../errors.ts'
+import type { DB } from './tables.ts'
+
+/** A pool or a transaction alike: the first argument of every store function. */
+export type Db = Kysely<DB> | Transaction<DB>
+
+export type Database = {
+  db: Kysely<DB>
+  /** The connections behind `db`, for libraries that bring their own SQL. */
+  pool: Pool
+  close: () => Promise<void>
+}
+
+const OLDEST_MAJOR = 15
+
+/** Milliseconds for a connection: a request that waits longer is better answered with 503. */
+const CONNECT_DEADLINE = 5_000
+
+/**
+ * Opens a pool of connections; the first of them is made when it is needed.
+ * @param url `postgres://…`
+ * @param max connections at once
+ */
+export function openDatabase(url: string, { max = 15 }: { max?: number } = {}): Database {
+  const pool = new Pool({
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: CONNECT_DEADLINE,
+    keepAlive: true,
+    application_name: 'portreeve',
+    types: { getTypeParser },
+  })
+  // An idle connection that breaks is replaced at the next use. Without a listener it would end the process.
+  pool.on('error', () => {})
+  const plugins = [new CamelCasePlugin({ maintainNestedObjectKeys: true })]
+  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), plugins })
+  return { db, pool, close: () => db.destroy() }
+}
+
+/** @throws Fault `unavailable` when the server is older than what our SQL is written for */
+export async function requireSupported(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ version: string }>("select current_setting('server_version') as version")
+  const version = rows[0]?.version ?? ''
+  if (parseInt(version, 10) >= OLDEST_MAJOR) return
+  const sentence = `DATABASE_URL leads to a PostgreSQL ${version}. Portreeve needs ${OLDEST_MAJOR} or later.`
+  throw new Fault('unavailable', sentence)
+}
+
+/** The server's version and its time, for those who look whether all is well. */
+export async function databaseClock(db: Db): Promise<{ version: string; now: Date }> {
+  const query = sql<{
+    version: string
+    now: Date
+  }>`select current_setting('server_version') as version, clock_timestamp() as now`
+  const { rows } = await query.execute(db)
+  return rows[0] as { version: string; now: Date }
+}
+
+const PARSERS = new Map<number, (text: string) => unknown>([
+  [types.builtins.INT8, safeInteger],
+  // A day has no time zone: as a Date it would be another day west of here.
+  [types.builtins.DATE, (text) => text],
+])
+
+const getTypeParser: typeof types.getTypeParser = (oid, format) => PARSERS.get(oid) ?? types.getTypeParser(oid, format)
+
+function safeInteger(text: string): number {
+  const number = Number(text)
+  if (!Number.isSafeInteger(number)) throw new RangeError(`bigint ${text} is beyond what a number holds`)
+  return number
+}
+
+/** What the operating system answers where there is no database. */
+const NETWORK_ERRORS = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+])
+const NETWORK_CALLS = new Set(['connect', 'read', 'write', 'getaddrinfo'])
+
+/** SQLSTATE classes 08 (connection), 53 (out of disk, memory, connections), and 57P (stopping, starting, crashed). */
+const AWAY_STATES = /^(?:08...|53...|57P..)$/
+
+/** What pg, its pool and Kysely say without a code. */
+const AWAY_MESSAGES =
+  /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered a connection error|^Client was closed|^Cannot use a pool after calling end|^driver has already been destroyed/
+
+/** Whether this error means that the database is away for the moment, and not that we asked something wrong. */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code = '', syscall = '', message, cause } = error as NodeJS.ErrnoException
+  if (NETWORK_ERRORS.has(code) && (NETWORK_CALLS.has(syscall) || error instanceof AggregateError)) return true
+  return AWAY_STATES.test(code) || AWAY_MESSAGES.test(message) || isUnavailable(cause)
+}

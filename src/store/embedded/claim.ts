@@ -1,0 +1,59 @@
+import { Client } from 'pg'
+
+/** That this Portreeve, and no other, is the one whose server this is. It ends with our process, however that ends. */
+export type Claim = {
+  client: Client
+  /** Seconds for which the server has been running. */
+  age: number
+  /** Resolves when the connection that holds the claim is gone. */
+  lost: Promise<void>
+  release(): Promise<void>
+}
+
+/** `away`: nobody listens. `starting`: not yet, or no longer. `taken`: another Portreeve has it. */
+export type ClaimResult = Claim | 'away' | 'starting' | 'taken'
+
+/** Advisory locks count within one database: this one is held in `postgres`. */
+const LOCK = 7_402_150
+
+/** SQLSTATEs of a server that is starting or stopping. */
+const NOT_NOW = new Set(['57P01', '57P02', '57P03', '53300'])
+
+/**
+ * Takes the claim to a running server, if there is one and nobody else has it.
+ * @param url of its superuser, to the database `postgres`
+ */
+export async function tryClaim(url: string): Promise<ClaimResult> {
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    application_name: 'portreeve supervisor',
+  })
+  // Without a listener the end of the server would be the end of our process.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ mine: boolean; age: number }>(
+      `select pg_try_advisory_lock($1) as mine, extract(epoch from now() - pg_postmaster_start_time())::float8 as age`,
+      [LOCK],
+    )
+    if (rows[0]?.mine) return claimOf(client, rows[0].age)
+    await client.end()
+    return 'taken'
+  } catch (error) {
+    await client.end().catch(() => {})
+    return absence(error)
+  }
+}
+
+function claimOf(client: Client, age: number): Claim {
+  const lost = new Promise<void>((resolve) => client.once('end', () => resolve()))
+  return { client, age, lost, release: () => client.end() }
+}
+
+function absence(error: unknown): 'away' | 'starting' {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT' || code === 'ECONNREFUSED') return 'away'
+  if (NOT_NOW.has(code ?? '') || code === 'ECONNRESET' || /terminated|timeout/i.test(message)) return 'starting'
+  throw error
+}

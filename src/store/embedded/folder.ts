@@ -1,0 +1,145 @@
+import { once } from 'node:events'
+import {
+  chownSync,
+  existsSync,
+  lchownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { Fault } from '../../errors.ts'
+import { syncFolder } from '../file.ts'
+import { SHIPPED_MAJOR, type Binaries } from './binaries.ts'
+import { troubleOf } from './trouble.ts'
+import { isRoot, ourselves, spawnAs, unprivilegedUser, userOf, type User } from './user.ts'
+
+/** The bytes of UTF-8 in order and Unicode's upper and lower case, the same on every system and in every version. */
+const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+
+/**
+ * Whom the server runs as: null for ourselves. As root it is the owner of the folder, or for a new folder an
+ * unprivileged user.
+ * @throws Fault `unavailable` when the folder is somebody else's
+ */
+export function serverUser(folder: string): User | null {
+  const owner = existsSync(folder) ? statSync(folder) : null
+  if (isRoot()) return owner && owner.uid !== 0 ? userOf(owner.uid, owner.gid) : unprivilegedUser()
+  if (!owner || process.platform === 'win32' || owner.uid === ourselves().uid) return null
+  const { name } = userOf(owner.uid, owner.gid)
+  throw new Fault(
+    'unavailable',
+    `${folder} belongs to ${name}. Start Portreeve as ${name}, or choose another DATA_DIR.`,
+  )
+}
+
+/**
+ * Makes the data folder, or sees whether we can use the one that is there.
+ * @throws Fault `conflict` for what is there and is not ours to use, `unavailable` when none can be made
+ */
+export async function prepareFolder(
+  folder: string,
+  binaries: Binaries,
+  user: User | null,
+  passwordFile: string | null,
+): Promise<void> {
+  removeHalfMade(folder)
+  if (existsSync(join(folder, 'PG_VERSION'))) {
+    requireShippedMajor(folder)
+    if (user) giveTo(user, folder)
+  } else {
+    requireEmpty(folder)
+    await makeFolder(folder, binaries, user, passwordFile)
+  }
+}
+
+function requireShippedMajor(folder: string): void {
+  const major = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim()
+  if (major === String(SHIPPED_MAJOR)) return
+  const sentence =
+    `${folder} was made by PostgreSQL ${major}, and this Portreeve ships PostgreSQL ${SHIPPED_MAJOR}. ` +
+    `Start the Portreeve that made it, or serve it with PostgreSQL ${major} and set DATABASE_URL, ` +
+    'or move the folder away to begin with an empty one.'
+  throw new Fault('conflict', sentence)
+}
+
+function requireEmpty(folder: string): void {
+  if (!existsSync(folder) || readdirSync(folder).length === 0) return
+  throw new Fault(
+    'conflict',
+    `${folder} holds something that is not a database. Move it away, or choose another DATA_DIR.`,
+  )
+}
+
+/** A copy made by root (a restored backup) belongs to root, as whom PostgreSQL will not run. */
+function giveTo(user: User, folder: string): void {
+  if (statSync(folder).uid === user.uid) return
+  for (const path of readdirSync(folder, { recursive: true }))
+    lchownSync(join(folder, String(path)), user.uid, user.gid)
+  chownSync(folder, user.uid, user.gid)
+}
+
+/** Under another name first, so that a folder with the right name is always a whole one. */
+async function makeFolder(
+  folder: string,
+  binaries: Binaries,
+  user: User | null,
+  passwordFile: string | null,
+): Promise<void> {
+  const half = `${folder}.new-${process.pid}`
+  mkdirSync(half, { mode: 0o700 })
+  if (user) chownSync(half, user.uid, user.gid)
+  const password = passwordFile ? [`--pwfile=${passwordFile}`] : []
+  try {
+    await initdb(['--username=postgres', ...password, ...LOCALE, '--data-checksums', '--no-sync', '--no-instructions'])
+    await initdb(['--sync-only'])
+    renameSync(half, folder)
+  } catch (error) {
+    rmSync(half, { recursive: true, force: true })
+    // Another Portreeve that began at the same moment was faster: its folder is as good.
+    if (!existsSync(join(folder, 'PG_VERSION'))) throw error
+  }
+  syncFolder(dirname(folder))
+
+  async function initdb(args: string[]): Promise<void> {
+    const command = [join(binaries.bin, 'initdb'), `--pgdata=${half}`, ...args]
+    const child = spawnAs(user, command, [binaries.bin, half], {
+      env: binaries.env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const [output, [code]] = await Promise.all([child.stderr ? text(child.stderr) : '', once(child, 'exit')])
+    if (code !== 0) throw troubleOf('initdb', folder, output)
+  }
+}
+
+/** What starters left that were killed in the middle. */
+function removeHalfMade(folder: string): void {
+  const above = dirname(folder)
+  const prefix = `${basename(folder)}.new-`
+  for (const name of readdirSync(above).filter((entry) => entry.startsWith(prefix))) {
+    const pid = Number(name.slice(prefix.length))
+    if (pid === process.pid || !isAlive(pid)) removeIfStill(join(above, name))
+  }
+}
+
+/** A killed starter's initdb may still write there: then it is for the next start. */
+function removeIfStill(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Pool, PoolClient } from 'pg'
+import { Fault, messageOf } from '../errors.ts'
+import { requireSupported } from './database.ts'
+
+type Migration = { name: string; sql: string; checksum: string }
+type Applied = Pick<Migration, 'name' | 'checksum'>
+
+/** Beside this file in the sources as well as in an installed package. */
+const FOLDER = join(import.meta.dirname, 'migrations')
+
+/** Any number that nothing else in this database locks. */
+const LOCK = 7_402_151
+
+const HISTORY = `create table if not exists schema_migration (
+  name text primary key,
+  checksum text not null,
+  applied_at timestamptz not null default now()
+)`
+
+/**
+ * Brings the database to the schema of this version. Any number of instances may start at once: one does the work, the
+ * others wait for it.
+ * @param folder holds `NNNN_name.sql`, applied in the order of their names, each in a transaction
+ * @returns the names that were applied now
+ * @throws Fault `conflict` when the database and this version have no common history, `unavailable` when the server is too old
+ */
+export async function migrate(pool: Pool, folder: string = FOLDER): Promise<string[]> {
+  const migrations = readMigrations(folder)
+  const client = await pool.connect()
+  try {
+    await requireSupported(client)
+    await client.query('select pg_advisory_lock($1)', [LOCK])
+    const pending = findPending(migrations, await readHistory(client))
+    for (const migration of pending) await apply(client, migration)
+    return pending.map(({ name }) => name)
+  } finally {
+    // The lock goes with the connection, also when the connection is what failed.
+    client.release(true)
+  }
+}
+
+function readMigrations(folder: string): Migration[] {
+  const files = readdirSync(folder).filter((file) => /^\d{4}_\w+\.sql$/.test(file))
+  return files.toSorted().map((file) => {
+    // A checkout on Windows may have other line ends, which change nothing.
+    const sql = readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n')
+    return { name: file.slice(0, -'.sql'.length), sql, checksum: createHash('sha256').update(sql).digest('hex') }
+  })
+}
+
+async function readHistory(client: PoolClient): Promise<Applied[]> {
+  await client.query(HISTORY)
+  const { rows } = await client.query<Applied>('select name, checksum from schema_migration order by name')
+  return rows
+}
+
+function findPending(migrations: Migration[], history: Applied[]): Migration[] {
+  history.forEach(({ name, checksum }, index) => {
+    const ours = migrations[index]
+    if (ours?.name !== name) {
+      const known = migrations.some((migration) => migration.name === name)
+      throw new Fault('conflict', known ? skipped(ours?.name ?? '', name) : newer(name))
+    }
+    if (ours.checksum !== checksum) throw new Fault('conflict', changed(name))
+  })
+  return migrations.slice(history.length)
+}
+
+function newer(name: string): string {
+  return `The database was migrated by a newer Portreeve (it has ${name}). Start that version or a later one.`
+}
+
+function skipped(ours: string, name: string): string {
+  return `Migration ${ours} was never applied to this database, though ${name}, which comes after it, was. Number it after ${name}.`
+}
+
+function changed(name: string): string {
+  return `Migration ${name} is not the one this database was made with. A migration once released must not change.`
+}
+
+async function apply(client: PoolClient, { name, sql, checksum }: Migration): Promise<void> {
+  try {
+    await client.query('begin')
+    await client.query(sql)
+    await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum])
+    await client.query('commit')
+  } catch (cause) {
+    throw new Error(`migration ${name} failed and left nothing behind: ${messageOf(cause)}`, { cause })
+  }
+}

@@ -1,0 +1,210 @@
+import { assert, asyncProperty, constantFrom, stringMatching, tuple } from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { startRoom, type Person, type Room } from './room.ts'
+
+type Account = { id: string; email: string; name: string; plan: string; admin: boolean; createdAt: string }
+
+let database: FreshDatabase
+let room: Room
+let alice: Person
+let bob: Person
+let charlie: Person
+
+beforeEach(async () => {
+  database = await freshDatabase()
+  room = await startRoom(database.url, { DEFAULT_PLAN: 'starter' })
+  alice = await room.addPerson('Alice', { admin: true, plan: 'enterprise' })
+  bob = await room.addPerson('Bob')
+  charlie = await room.addPerson('Charlie')
+})
+
+afterEach(async () => {
+  await room.stop()
+  await database.drop()
+})
+
+const change = (id: string, body: object, by = alice) =>
+  room.request(`/api/v1/accounts/${id}`, { token: by.token, method: 'PATCH', body })
+const remove = (id: string, by = alice) => room.request(`/api/v1/accounts/${id}`, { token: by.token, method: 'DELETE' })
+const create = (body: object, by = alice) => room.request('/api/v1/accounts', { token: by.token, body })
+const me = async (token: string) => (await room.request('/api/v1/account', { token })).json()
+
+describe('the accounts', () => {
+  it('are listed for administrators, page by page', async () => {
+    const answer = await room.request('/api/v1/accounts?page=2&limit=2', { token: alice.token })
+    const { data } = (await answer.json()) as { data: { accounts: Account[]; pagination: object } }
+    expect(data.pagination).toEqual({ page: 2, total: 3, totalPages: 2 })
+    const { createdAt, ...rest } = data.accounts[0] as Account
+    expect(data.accounts).toHaveLength(1)
+    expect(rest).toEqual({ id: charlie.id, email: 'charlie@people.test', name: 'Charlie', plan: 'free', admin: false })
+    expect(Date.parse(createdAt)).not.toBeNaN()
+  })
+
+  it('have no page 0 and no page of 101', async () => {
+    for (const query of ['page=0', 'limit=0', 'limit=101', 'page=x']) {
+      const answer = await room.request(`/api/v1/accounts?${query}`, { token: alice.token })
+      expect([query, answer.status]).toEqual([query, 400])
+    }
+  })
+
+  it('are nobody else’s business', async () => {
+    const requests = (by: Person | null) => [
+      room.request('/api/v1/accounts', { token: by?.token ?? '' }),
+      room.request('/api/v1/accounts', {
+        token: by?.token ?? '',
+        body: { email: 'x@people.test', password: 'a long enough password' },
+      }),
+      room.request(`/api/v1/accounts/${bob.id}`, { token: by?.token ?? '', method: 'PATCH', body: { plan: 'pro' } }),
+      room.request(`/api/v1/accounts/${bob.id}`, { token: by?.token ?? '', method: 'DELETE' }),
+    ]
+    for (const answer of await Promise.all(requests(charlie))) expect(answer.status).toBe(403)
+    for (const answer of await Promise.all(requests(null))) expect(answer.status).toBe(401)
+    expect(await me(bob.token)).toMatchObject({ data: { plan: 'free', admin: false } })
+  })
+})
+
+describe('making an account', () => {
+  it('lets its owner sign in', async () => {
+    const password = 'pässwörd 🔑 with spaces'
+    const answer = await create({ email: 'Dora@People.Test', password, name: 'Dora Ñ' })
+    const { data } = (await answer.json()) as { data: Account }
+    expect([answer.status, data]).toMatchObject([
+      201,
+      { email: 'dora@people.test', name: 'Dora Ñ', plan: 'starter', admin: false },
+    ])
+    expect(Object.keys(data).toSorted()).toEqual(['admin', 'createdAt', 'email', 'id', 'name', 'plan'])
+    const cookie = await room.signIn({ id: data.id, email: data.email, password, token: '' })
+    expect((await room.request('/api/v1/account', { cookie })).status).toBe(200)
+  })
+
+  it('makes none with an address that the sign-in would not take', async () => {
+    const local = stringMatching(/^[a-zA-Z0-9._+'!#$%&*=?^`{|}~"@ -]{1,3}$/)
+    const emails = tuple(
+      local,
+      stringMatching(/^[a-z0-9-]{1,3}$/),
+      constantFrom('test', 'x', 'a1', 'xn--p1ai', ''),
+    ).map(([name, label, top]) => `${name}@${label}.${top}`)
+    const password = 'a long enough password'
+    await assert(
+      asyncProperty(emails, async (email) => {
+        const made = (await create({ email, password })).status === 201
+        if (made) await room.signIn({ id: '', token: '', email, password })
+      }),
+      { numRuns: 150 },
+    )
+    const { length } = await database.db.selectFrom('account').select('id').execute()
+    expect(length).toBeGreaterThan(3)
+  })
+
+  it('takes plan and rights from an administrator', async () => {
+    const body = { email: 'dora@people.test', password: 'a long enough password', plan: 'business', admin: true }
+    expect(await (await create(body)).json()).toMatchObject({ data: { plan: 'business', admin: true } })
+  })
+
+  it('refuses an address that is taken, in any case', async () => {
+    const answer = await create({ email: 'BOB@people.test', password: 'a long enough password' })
+    expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'conflict' }])
+  })
+
+  it('says which field is wrong', async () => {
+    const good = { email: 'dora@people.test', password: 'a long enough password' }
+    const wrong: [string, object][] = [
+      ['email', { email: 'dora' }],
+      ['email', { email: 'dörä@people.test' }],
+      ['email', { email: "a!#$%'@people.test" }],
+      ['email', { email: 'dora@people.test\u0000' }],
+      ['email', { email: `${'x'.repeat(250)}@people.test` }],
+      ['password', { password: 'nine char' }],
+      ['password', { password: 'x'.repeat(129) }],
+      ['password', { password: 1234567890 }],
+      ['name', { name: 'a\u0000b' }],
+      ['name', { name: 'x'.repeat(201) }],
+      ['plan', { plan: 'platinum' }],
+      ['admin', { admin: 'true' }],
+    ]
+    for (const [path, part] of wrong) {
+      const answer = await create({ ...good, ...part })
+      const { details } = (await answer.json()) as { details: { path: string }[] }
+      expect([part, answer.status, details[0]?.path]).toEqual([part, 400, path])
+    }
+  })
+
+  it('takes names that would hurt if they were not only text', async () => {
+    for (const [i, name] of [
+      "Robert'); drop table account; --",
+      '${7*7}',
+      '<script>',
+      '名前',
+      '\u202eevil',
+    ].entries()) {
+      const answer = await create({ email: `p${i}@people.test`, password: 'a long enough password', name })
+      expect(await answer.json()).toMatchObject({ data: { name } })
+    }
+  })
+})
+
+describe('changing an account', () => {
+  it('changes what is given, and nothing else', async () => {
+    expect(await (await change(bob.id, { plan: 'pro' })).json()).toMatchObject({ data: { name: 'Bob', plan: 'pro' } })
+    const answer = await change(bob.id, { name: 'Robert', email: 'x@people.test', id: alice.id, createdAt: 0 })
+    expect(await answer.json()).toMatchObject({
+      data: { id: bob.id, email: 'bob@people.test', name: 'Robert', plan: 'pro' },
+    })
+    expect((await change(bob.id, {})).status).toBe(200)
+  })
+
+  it('holds at once for tokens that are in use', async () => {
+    expect(await me(bob.token)).toMatchObject({ data: { plan: 'free' } })
+    await change(bob.id, { plan: 'business', admin: true })
+    await expect.poll(() => me(bob.token)).toMatchObject({ data: { plan: 'business', admin: true } })
+  })
+
+  it('leaves at least one administrator', async () => {
+    const answer = await change(alice.id, { admin: false })
+    expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'conflict' }])
+    await change(bob.id, { admin: true })
+    expect((await change(alice.id, { admin: false })).status).toBe(200)
+  })
+
+  it('leaves one of two administrators who demote each other at the same moment', async () => {
+    await change(bob.id, { admin: true })
+    await expect.poll(() => me(bob.token)).toMatchObject({ data: { admin: true } })
+    const answers = await Promise.all([
+      change(bob.id, { admin: false }, alice),
+      change(alice.id, { admin: false }, bob),
+    ])
+    const administrators = await database.db.selectFrom('account').select('id').where('admin', '=', true).execute()
+    expect(administrators).toHaveLength(1)
+    expect(answers.map(({ status }) => status)).toContain(200)
+  })
+
+  it('knows who is not there', async () => {
+    expect((await change('019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11', { plan: 'pro' })).status).toBe(404)
+    expect((await change('1', { plan: 'pro' })).status).toBe(400)
+  })
+})
+
+describe('deleting an account', () => {
+  it('ends its sessions and tokens', async () => {
+    const cookie = await room.signIn(bob)
+    expect(await me(bob.token)).toMatchObject({ success: true })
+    expect(await (await remove(bob.id)).json()).toEqual({ success: true })
+    await expect.poll(() => me(bob.token)).toMatchObject({ code: 'unauthenticated' })
+    expect((await room.request('/api/v1/account', { cookie })).status).toBe(401)
+    expect((await remove(bob.id)).status).toBe(404)
+  })
+
+  it('is nothing one does to oneself', async () => {
+    const answer = await remove(alice.id)
+    expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'conflict' }])
+  })
+
+  it('leaves one of two administrators who delete each other at the same moment', async () => {
+    await change(bob.id, { admin: true })
+    await expect.poll(() => me(bob.token)).toMatchObject({ data: { admin: true } })
+    await Promise.all([remove(bob.id, alice), remove(alice.id, bob)])
+    const administrators = await database.db.selectFrom('account').select('id').where('admin', '=', true).execute()
+    expect(administrators).toHaveLength(1)
+  })
+})

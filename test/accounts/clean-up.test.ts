@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { cleanUpJob } from '../../src/accounts/jobs.ts'
+import { createLog } from '../../src/log.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { startRoom, type Person, type Room } from './room.ts'
+
+let database: FreshDatabase
+let room: Room
+let alice: Person
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  room = await startRoom(database.url)
+  alice = await room.addPerson('Alice')
+})
+
+afterAll(async () => {
+  await room.stop()
+  await database.drop()
+})
+
+it('deletes what has expired, and signs nobody out', async () => {
+  const { db } = database
+  const past = new Date(Date.now() - 1000)
+  const future = new Date(Date.now() + 60_000)
+  await room.signIn(alice)
+  await db.updateTable('session').set({ expiresAt: past }).execute()
+  const cookie = await room.signIn(alice)
+  const verification = { value: 'v', createdAt: past, updatedAt: past }
+  await db
+    .insertInto('verification')
+    .values([
+      { ...verification, identifier: 'old', expiresAt: past },
+      { ...verification, identifier: 'new', expiresAt: future },
+    ])
+    .execute()
+  const counter = { count: 1, lastRequest: Date.now() - 2 * 24 * 3600 * 1000 }
+  await db
+    .insertInto('authRateLimit')
+    .values([
+      { key: 'old', ...counter },
+      { ...counter, key: 'new', lastRequest: Date.now() },
+    ])
+    .execute()
+
+  const context = { signal: new AbortController().signal, attempt: 1, log: createLog('silent') }
+  await cleanUpJob({ db }).run({}, context)
+
+  expect(await db.selectFrom('session').select('id').execute()).toHaveLength(1)
+  expect(await db.selectFrom('verification').select('identifier').execute()).toEqual([{ identifier: 'new' }])
+  expect(await db.selectFrom('authRateLimit').select('key').execute()).toEqual([{ key: 'new' }])
+  expect((await room.request('/api/v1/account', { cookie })).status).toBe(200)
+})

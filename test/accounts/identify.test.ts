@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { changeAccount, removeAccount } from '../../src/accounts/accounts.ts'
+import { listTokens } from '../../src/accounts/store.ts'
+import { issueToken, revokeToken } from '../../src/accounts/tokens.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { execute } from '../servers/postgres.ts'
+import { startRoom, type Person, type Room } from './room.ts'
+
+let database: FreshDatabase
+let here: Room
+let elsewhere: Room
+let alice: Person
+let charlie: Person
+
+beforeEach(async () => {
+  database = await freshDatabase()
+  here = await startRoom(database.url)
+  elsewhere = await startRoom(database.url)
+  alice = await here.addPerson('Alice', { plan: 'pro' })
+  charlie = await here.addPerson('Charlie')
+})
+
+afterEach(async () => {
+  await here.stop()
+  await elsewhere.stop()
+  await database.drop()
+})
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+describe('a request', () => {
+  it('is by whom its token says, with any spelling of the scheme', async () => {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER ']) {
+      const caller = await here.identify({ authorization: `${scheme} ${alice.token}` })
+      expect(caller).toEqual({
+        accountId: alice.id,
+        email: alice.email,
+        name: 'Alice',
+        plan: 'pro',
+        admin: false,
+        via: 'token',
+      })
+    }
+  })
+
+  it('is by nobody when the header is something else', async () => {
+    const { token } = alice
+    const wrong = [
+      '',
+      token,
+      'Bearer',
+      'Bearer ',
+      `Bearer${token}`,
+      `Basic ${token}`,
+      `Bearer ${token} ${token}`,
+      `Bearer ${token}x`,
+      `Bearer ${token.slice(0, -1)}`,
+      `Bearer ${token.toUpperCase()}`,
+      `Bearer prv_${'A'.repeat(43)}`,
+      `Bearer "${token}"`,
+      `Bearer ' or true --`,
+      `Bearer \u0000`,
+    ]
+    for (const authorization of wrong)
+      expect([authorization, await here.identify({ authorization })]).toEqual([authorization, null])
+  })
+
+  it('is by the token when a session is sent as well, and by nobody when that token does not hold', async () => {
+    const cookie = await here.signIn(charlie)
+    expect(await here.identify({ cookie })).toMatchObject({ accountId: charlie.id, via: 'session' })
+    expect(await here.identify({ cookie, ...bearer(alice.token) })).toMatchObject({ accountId: alice.id, via: 'token' })
+    expect(await here.identify({ cookie, authorization: 'Basic YTpi' })).toBeNull()
+  })
+
+  it('is by nobody with a cookie that is not ours or was tampered with', async () => {
+    const cookie = await here.signIn(alice)
+    expect(await here.identify({ cookie })).toMatchObject({ accountId: alice.id })
+    const forged = cookie.replace(/=(.)/, (_, first: string) => `=${first === 'x' ? 'y' : 'x'}`)
+    for (const wrong of [
+      forged,
+      cookie.slice(0, -5),
+      'portreeve.session_token=',
+      'other=1',
+      'portreeve.session_token=%zz',
+    ]) {
+      expect([wrong, await here.identify({ cookie: wrong })]).toEqual([wrong, null])
+    }
+  })
+
+  it('is by nobody when the session has expired', async () => {
+    const cookie = await here.signIn(alice)
+    await database.db
+      .updateTable('session')
+      .set({ expiresAt: new Date(Date.now() - 1000) })
+      .execute()
+    expect(await here.identify({ cookie })).toBeNull()
+  })
+})
+
+/** A token of Alice's that the other instance has seen, and so remembers. */
+async function rememberedToken(): Promise<{ id: string; token: string }> {
+  const issued = await issueToken(here.db, alice.id)
+  expect(await elsewhere.identify(bearer(issued.token))).toMatchObject({ plan: 'pro' })
+  return issued
+}
+
+describe('what one instance changes', () => {
+  it('another one heeds at once: a revoked token', async () => {
+    const { id, token } = await rememberedToken()
+    await revokeToken(here.db, alice.id, id)
+    await expect.poll(() => elsewhere.identify(bearer(token))).toBeNull()
+  })
+
+  it('another one heeds at once: a plan', async () => {
+    const { token } = await rememberedToken()
+    await changeAccount(here.db, alice.id, { plan: 'business' })
+    await expect.poll(() => elsewhere.identify(bearer(token))).toMatchObject({ plan: 'business' })
+  })
+
+  it('another one heeds at once: a name its owner changed', async () => {
+    const { token } = await rememberedToken()
+    const cookie = await here.signIn(alice)
+    await here.request('/api/auth/update-user', { cookie, body: { name: 'Alicia' } })
+    await expect.poll(() => elsewhere.identify(bearer(token))).toMatchObject({ name: 'Alicia' })
+  })
+
+  it('another one heeds at once: a deleted account', async () => {
+    const { token } = await rememberedToken()
+    await removeAccount(here.db, alice.id)
+    await expect.poll(() => elsewhere.identify(bearer(token))).toBeNull()
+  })
+
+  it('another one heeds although it missed the signal, once it listens again', async () => {
+    const { id, token } = await rememberedToken()
+    await database.db.deleteFrom('apiToken').where('id', '=', id).execute()
+    expect(await elsewhere.identify(bearer(token))).not.toBeNull()
+    await execute(
+      database.url,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name = 'portreeve signals'`,
+    )
+    await expect.poll(() => elsewhere.identify(bearer(token)), { timeout: 5_000 }).toBeNull()
+  })
+})
+
+describe('a database that does not answer', () => {
+  it('signs nobody out: the sessions are unavailable, not unknown', async () => {
+    const cookie = await here.signIn(alice)
+    await database.pool.query('alter table session rename to elsewhere')
+    await expect(here.identify({ cookie })).rejects.toMatchObject({ code: 'unavailable' })
+    const answer = await here.request('/api/v1/account', { cookie })
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+    expect((await here.request('/api/auth/get-session', { cookie })).status).toBe(503)
+  })
+
+  it('tells a stranger nothing of what went wrong', async () => {
+    await database.pool.query('alter table auth_rate_limit rename to elsewhere')
+    const answer = await here.request('/api/auth/sign-in/email', {
+      body: { email: alice.email, password: alice.password },
+    })
+    const text = await answer.text()
+    expect([answer.status, JSON.parse(text)]).toMatchObject([500, { success: false, code: 'internal' }])
+    expect(text).not.toContain('auth_rate_limit')
+  })
+})
+
+describe('a remembered token', () => {
+  it('costs no question to the database', async () => {
+    expect(await here.identify(bearer(alice.token))).not.toBeNull()
+    await database.pool.query('alter table api_token rename to elsewhere')
+    expect(await here.identify(bearer(alice.token))).toMatchObject({ accountId: alice.id })
+    await database.pool.query('alter table elsewhere rename to api_token')
+  })
+
+  it('is marked as used, once for many requests, and without delaying them', async () => {
+    for (let i = 0; i < 50; i++) await here.identify(bearer(alice.token))
+    const [before] = await listTokens(database.db, alice.id)
+    expect(before?.lastUsedAt).toBeNull()
+    const lastUse = async () => (await listTokens(database.db, alice.id))[0]?.lastUsedAt
+    await expect.poll(lastUse, { timeout: 5_000 }).toBeInstanceOf(Date)
+    expect((await listTokens(database.db, charlie.id))[0]?.lastUsedAt).toBeNull()
+  })
+})

@@ -1,0 +1,104 @@
+import { accountRoutes } from '../../src/accounts/routes.ts'
+import { authRoutes } from '../../src/accounts/auth-routes.ts'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { createAuth, ownOrigins } from '../../src/accounts/auth.ts'
+import { announceChange } from '../../src/accounts/changes.ts'
+import { createIdentify } from '../../src/accounts/identify.ts'
+import { findSetupLink } from '../../src/accounts/setup.ts'
+import { hasAccounts } from '../../src/accounts/store.ts'
+import { issueToken } from '../../src/accounts/tokens.ts'
+import { readConfig, type Plan } from '../../src/config.ts'
+import { createDoor } from '../../src/http/auth.ts'
+import { createServer } from '../../src/http/server.ts'
+import { createLog } from '../../src/log.ts'
+import { isUnavailable, openDatabase } from '../../src/store/database.ts'
+import { openSignals } from '../../src/store/signals.ts'
+
+export type Person = { id: string; email: string; password: string; token: string }
+export type Room = Awaited<ReturnType<typeof startRoom>>
+
+const secretKey = 'the key of the room in which accounts are tested'
+const isReady = async () => true
+export const ORIGIN = 'http://portreeve.test'
+
+/** One instance of the accounts room behind an HTTP server; several may share a database. */
+export async function startRoom(databaseUrl: string, env: Record<string, string> = {}) {
+  const config = readConfig({ BASE_URL: ORIGIN, ...env })
+  const log = createLog('silent')
+  const { db, pool, close } = openDatabase(databaseUrl)
+  const signals = await openSignals(databaseUrl, log)
+  const auth = createAuth({
+    pool,
+    config,
+    secret: secretKey,
+    log,
+    isSetUp: () => hasAccounts(db),
+    onChange: (accountId) => announceChange(db, accountId),
+  })
+  const identify = createIdentify({ db, auth, signals, log })
+  const door = createDoor(identify, ownOrigins(config.BASE_URL))
+  const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })
+  authRoutes(app, { auth })
+  accountRoutes(app, { db, door, auth, config, secretKey, version: '0.1.0' })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+
+  /** A request of a browser on our own page, unless its headers say otherwise. */
+  function request(path: string, { token, cookie, body, headers, method }: Asked = {}): Promise<Response> {
+    return fetch(new URL(path, url), {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: {
+        origin: ORIGIN,
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(cookie && { cookie }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+  }
+
+  return {
+    url,
+    db,
+    pool,
+    auth,
+    identify,
+    signals,
+    request,
+    findSetupLink: () => findSetupLink({ db, secretKey, baseUrl: config.BASE_URL }),
+    async addPerson(name: string, rights: { plan?: Plan; admin?: boolean } = {}): Promise<Person> {
+      const email = `${name.toLowerCase()}@people.test`
+      const password = `the password of ${name}`
+      const { id } = await createAccount(db, { email, password, name, plan: 'free', ...rights })
+      const { token } = await issueToken(db, id, 'tests')
+      return { id, email, password, token }
+    },
+    /** Signs in beside the limits. @returns the Cookie header */
+    async signIn({ email, password }: Person): Promise<string> {
+      const { headers } = await auth.api.signInEmail({ body: { email, password }, returnHeaders: true })
+      return cookieOf(headers)
+    },
+    async stop(): Promise<void> {
+      await app.close()
+      await identify.close()
+      await signals.close()
+      await close()
+    },
+  }
+}
+
+type Asked = {
+  token?: string
+  cookie?: string
+  body?: unknown
+  headers?: Record<string, string>
+  method?: string
+}
+
+/** What a browser would send back. */
+export function cookieOf(headers: Headers): string {
+  return headers
+    .getSetCookie()
+    .map((line) => line.split(';', 1)[0])
+    .join('; ')
+}

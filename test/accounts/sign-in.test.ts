@@ -1,0 +1,245 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { cookieOf, startRoom, type Person, type Room } from './room.ts'
+
+const SIGN_IN = '/api/auth/sign-in/email'
+const SIGN_UP = '/api/auth/sign-up/email'
+
+let database: FreshDatabase
+let rooms: Room[] = []
+let room: Room
+let alice: Person
+
+async function open(env: Record<string, string> = {}): Promise<Room> {
+  const opened = await startRoom(database.url, env)
+  rooms.push(opened)
+  return opened
+}
+
+beforeEach(async () => {
+  database = await freshDatabase()
+  rooms = []
+  room = await open()
+  alice = await room.addPerson('Alice', { plan: 'pro' })
+})
+
+afterEach(async () => {
+  for (const each of rooms) await each.stop()
+  await database.drop()
+})
+
+const credentials = ({ email, password }: Person) => ({ email, password })
+
+describe('signing in', () => {
+  it('sets a cookie that scripts cannot read and other sites do not send', async () => {
+    const answer = await room.request(SIGN_IN, { body: credentials(alice) })
+    expect(answer.status).toBe(200)
+    const [line = ''] = answer.headers.getSetCookie()
+    expect(line).toMatch(/^portreeve\.session_token=/)
+    expect(line).toMatch(/; HttpOnly/)
+    expect(line).toMatch(/; SameSite=Lax/)
+    expect(line).not.toMatch(/; Secure/)
+    const me = await room.request('/api/v1/account', { cookie: cookieOf(answer.headers) })
+    expect(await me.json()).toEqual({
+      success: true,
+      data: { id: alice.id, email: 'alice@people.test', name: 'Alice', plan: 'pro', admin: false, via: 'session' },
+    })
+  })
+
+  it('sets a cookie for https alone where the service is reached by https', async () => {
+    const secure = await open({ BASE_URL: 'https://portreeve.test' })
+    const headers = { origin: 'https://portreeve.test' }
+    const answer = await secure.request(SIGN_IN, { body: credentials(alice), headers })
+    const [line = ''] = answer.headers.getSetCookie()
+    expect(line).toMatch(/^__Secure-portreeve\.session_token=.*; Secure/)
+    const me = await secure.request('/api/v1/account', { cookie: cookieOf(answer.headers) })
+    expect(me.status).toBe(200)
+  })
+
+  it('gives a new session each time, and does not take over one that was brought along', async () => {
+    const brought = 'portreeve.session_token=chosen-by-somebody-else.c2lnbmF0dXJl'
+    const answer = await room.request(SIGN_IN, { body: credentials(alice), cookie: brought })
+    const first = cookieOf(answer.headers)
+    expect(first).not.toContain('chosen-by-somebody-else')
+    expect(first).not.toBe(await room.signIn(alice))
+    expect((await room.request('/api/v1/account', { cookie: brought })).status).toBe(401)
+  })
+
+  it('takes the address in any case, and only the right password', async () => {
+    const upper = await room.request(SIGN_IN, { body: { email: 'ALICE@People.Test', password: alice.password } })
+    expect(upper.status).toBe(200)
+    const wrong = await room.request(SIGN_IN, { body: { email: alice.email, password: 'not her password' } })
+    expect(wrong.status).toBe(401)
+    expect(wrong.headers.getSetCookie()).toEqual([])
+    const injected = await room.request(SIGN_IN, { body: { email: alice.email, password: "' or '1'='1' -- " } })
+    expect(injected.status).toBe(401)
+  })
+
+  it('says the same of a wrong password as of an unknown address', async () => {
+    const wrong = await room.request(SIGN_IN, { body: { email: alice.email, password: 'not her password' } })
+    const unknown = await room.request(SIGN_IN, { body: { email: 'nobody@people.test', password: 'not her password' } })
+    expect([unknown.status, await unknown.json()]).toEqual([wrong.status, await wrong.json()])
+  })
+
+  it('ends at once with signing out', async () => {
+    const cookie = await room.signIn(alice)
+    expect((await room.request('/api/auth/sign-out', { cookie, method: 'POST' })).status).toBe(200)
+    expect((await room.request('/api/v1/account', { cookie })).status).toBe(401)
+  })
+
+  it('is refused from a page of another site', async () => {
+    const headers = { origin: 'https://elsewhere.test' }
+    const signIn = await room.request(SIGN_IN, { body: credentials(alice), headers })
+    expect(signIn.status).toBe(403)
+    const cookie = await room.signIn(alice)
+    const signOut = await room.request('/api/auth/sign-out', { cookie, headers, method: 'POST' })
+    expect(signOut.status).toBe(403)
+    expect((await room.request('/api/v1/account', { cookie })).status).toBe(200)
+  })
+
+  it('works under every name of this machine where the service is at localhost', async () => {
+    const local = await open({ BASE_URL: 'http://localhost:8080' })
+    const from = (origin: string) => local.request(SIGN_IN, { body: credentials(alice), headers: { origin } })
+    expect((await from('http://127.0.0.1:8080')).status).toBe(200)
+    expect((await from('http://127.0.0.1:8081')).status).toBe(403)
+  })
+})
+
+const guess = (where: Room, headers = {}) =>
+  where.request(SIGN_IN, { body: { email: alice.email, password: 'a guessed password' }, headers })
+
+describe('guessing passwords', () => {
+  it('is answered 429 with the seconds to wait', async () => {
+    for (let i = 0; i < 10; i++) expect((await guess(room)).status).toBe(401)
+    const refused = await guess(room)
+    expect(refused.status).toBe(429)
+    const seconds = Number(refused.headers.get('retry-after'))
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThanOrEqual(30)
+  })
+
+  it('is counted over all instances', async () => {
+    const other = await open()
+    for (let i = 0; i < 10; i++) expect((await guess(i % 2 === 0 ? room : other)).status).toBe(401)
+    expect((await guess(other)).status).toBe(429)
+  })
+
+  it('is counted for the real client, whatever the request claims', async () => {
+    const statuses: number[] = []
+    for (let i = 0; i < 11; i++) {
+      const claimed = { 'x-forwarded-for': `198.51.100.${i}`, 'x-portreeve-client': `198.51.100.${i}` }
+      statuses.push((await guess(room, claimed)).status)
+    }
+    expect(statuses).toEqual([...Array<number>(10).fill(401), 429])
+  })
+
+  it('is counted for each client of a trusted proxy apart', async () => {
+    const behind = await open({ TRUSTED_PROXIES: '127.0.0.0/8' })
+    const from = async (address: string) => (await guess(behind, { 'x-forwarded-for': address })).status
+    for (let i = 0; i < 10; i++) expect(await from('198.51.100.1')).toBe(401)
+    expect(await from('198.51.100.1')).toBe(429)
+    expect(await from('198.51.100.2')).toBe(401)
+  })
+})
+
+describe('signing up', () => {
+  const body = { email: 'Dora@People.Test', password: 'a long enough password', name: 'Dora' }
+
+  it('is closed unless it was opened', async () => {
+    expect((await room.request(SIGN_UP, { body })).status).toBe(400)
+    expect((await database.db.selectFrom('account').select('email').execute()).length).toBe(1)
+  })
+
+  it('makes an ordinary account, whatever it asks for', async () => {
+    const opened = await open({ SIGNUP: 'open', DEFAULT_PLAN: 'starter' })
+    const answer = await opened.request(SIGN_UP, {
+      body: { ...body, plan: 'enterprise', admin: true, emailVerified: true },
+    })
+    expect(answer.status).toBe(200)
+    const me = await opened.request('/api/v1/account', { cookie: cookieOf(answer.headers) })
+    expect(await me.json()).toMatchObject({ data: { email: 'dora@people.test', plan: 'starter', admin: false } })
+  })
+
+  it('waits for the first account, which is an administrator’s', async () => {
+    await database.db.deleteFrom('account').execute()
+    const opened = await open({ SIGNUP: 'open' })
+    const answer = await opened.request(SIGN_UP, { body })
+    expect(answer.status).toBe(403)
+    expect(await opened.findSetupLink()).not.toBeNull()
+  })
+
+  it('refuses short passwords, names that are not plain text and taken addresses', async () => {
+    const opened = await open({ SIGNUP: 'open' })
+    const status = async (change: object) => (await opened.request(SIGN_UP, { body: { ...body, ...change } })).status
+    expect(await status({ password: 'too short' })).toBe(400)
+    expect(await status({ name: 'a\u0000b' })).toBe(400)
+    expect(await status({ email: alice.email })).toBe(422)
+  })
+})
+
+describe('one’s own account', () => {
+  it('changes its name, but neither plan nor rights', async () => {
+    const cookie = await room.signIn(alice)
+    const update = (body: object) => room.request('/api/auth/update-user', { cookie, body })
+    expect((await update({ name: 'Alice Żółć 🚢' })).status).toBe(200)
+    expect((await update({ name: 'Alice', admin: true })).status).toBe(400)
+    expect((await update({ name: 'Alice', plan: 'enterprise' })).status).toBe(400)
+    expect((await update({ name: 'a\u0000b' })).status).toBe(400)
+    expect((await update({ name: { toString: 'x' } })).status).toBe(400)
+    const me = await room.request('/api/v1/account', { cookie })
+    expect(await me.json()).toMatchObject({ data: { name: 'Alice Żółć 🚢', plan: 'pro', admin: false } })
+  })
+
+  it('changes its password and ends the other sessions', async () => {
+    const [here, elsewhere] = [await room.signIn(alice), await room.signIn(alice)]
+    const body = { currentPassword: alice.password, newPassword: 'another long password', revokeOtherSessions: true }
+    const answer = await room.request('/api/auth/change-password', { cookie: here, body })
+    expect(answer.status).toBe(200)
+    expect((await room.request('/api/v1/account', { cookie: elsewhere })).status).toBe(401)
+    expect((await room.request('/api/v1/account', { cookie: cookieOf(answer.headers) })).status).toBe(200)
+    expect(await room.signIn({ ...alice, password: body.newPassword })).toContain('portreeve.session_token=')
+  })
+})
+
+const post = (body: string, type: string) =>
+  fetch(new URL(SIGN_IN, room.url), { method: 'POST', body, headers: { 'content-type': type } })
+
+describe('the sign-in endpoints', () => {
+  it('are only those that are offered', async () => {
+    for (const path of [
+      '/api/auth/sign-in/social',
+      '/api/auth/delete-user',
+      '/api/auth/request-password-reset',
+      '/api/auth/ok',
+    ]) {
+      expect([path, (await room.request(path, { body: {} })).status]).toEqual([path, 404])
+    }
+  })
+
+  it('do not believe the origin of an absolute request target or a Host header', async () => {
+    const { hostname, port } = new URL(room.url)
+    const socket = connect(Number(port), hostname)
+    const head = [
+      'POST http://elsewhere.test/api/auth/sign-in/email HTTP/1.1',
+      'Host: elsewhere.test',
+      'Connection: close',
+    ]
+    const body = JSON.stringify(credentials(alice))
+    const more = ['Origin: http://elsewhere.test', 'Content-Type: application/json', `Content-Length: ${body.length}`]
+    socket.write(`${[...head, ...more].join('\r\n')}\r\n\r\n${body}`)
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 40[34] /)
+  })
+
+  it('read no more than 64 KiB', async () => {
+    const answer = await room.request(SIGN_IN, { body: { ...credentials(alice), padding: 'x'.repeat(70_000) } })
+    expect(answer.status).toBe(413)
+  })
+
+  it('refuse what is not JSON without falling over', async () => {
+    expect((await post('{"email":', 'application/json')).status).toBe(400)
+    expect((await post('', 'application/json')).status).toBe(400)
+    expect((await post('<xml/>', 'application/xml')).status).toBe(415)
+  })
+})

@@ -1,0 +1,47 @@
+import { getMigrations } from 'better-auth/db/migration'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tables } from '../../src/accounts/auth.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+
+let database: FreshDatabase
+
+/** It warns of int8 for a number, which it knows as “bigint” only. */
+const quiet = { logger: { disabled: true } }
+
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+
+afterAll(() => database.drop())
+
+describe('the tables of our migration', () => {
+  it('are those the sign-in library expects', async () => {
+    const { toBeCreated, toBeAdded } = await getMigrations({
+      ...quiet,
+      ...tables({ DEFAULT_PLAN: 'free' }),
+      database: database.pool,
+    })
+    expect({ toBeCreated, toBeAdded }).toEqual({ toBeCreated: [], toBeAdded: [] })
+  })
+
+  it('would be missed if they were not there', async () => {
+    const options = {
+      ...quiet,
+      ...tables({ DEFAULT_PLAN: 'free' }),
+      session: { modelName: 'seance' },
+      database: database.pool,
+    }
+    const { toBeCreated } = await getMigrations(options)
+    expect(toBeCreated.map(({ table }) => table)).toEqual(['seance'])
+  })
+
+  it('have ids that sort by time (RFC 9562, version 7)', async () => {
+    const { rows } = await database.pool.query<{ id: string }>(
+      'select uuid_v7() as id, pg_sleep(0.002) from generate_series(1, 5)',
+    )
+    const ids = rows.map(({ id }) => id)
+    expect(ids.toSorted()).toEqual(ids)
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect(Math.abs(parseInt((ids[0] ?? '').replace('-', '').slice(0, 12), 16) - Date.now())).toBeLessThan(60_000)
+  })
+})

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { ORIGIN, startRoom, type Person, type Room } from './room.ts'
+
+type Listed = { id: string; label: string; lastFour: string; createdAt: string; lastUsedAt: string | null }
+
+let database: FreshDatabase
+let room: Room
+let alice: Person
+let bob: Person
+let charlie: Person
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  room = await startRoom(database.url)
+  alice = await room.addPerson('Alice')
+  bob = await room.addPerson('Bob')
+  charlie = await room.addPerson('Charlie')
+})
+
+afterAll(async () => {
+  await room.stop()
+  await database.drop()
+})
+
+async function make(owner: Person, body: object = {}): Promise<{ id: string; token: string; label: string }> {
+  const answer = await room.request('/api/v1/tokens', { cookie: await room.signIn(owner), body })
+  expect(answer.status).toBe(201)
+  return (await answer.json()) as { id: string; token: string; label: string }
+}
+
+async function list(credentials: { token?: string; cookie?: string }): Promise<Listed[]> {
+  const answer = await room.request('/api/v1/tokens', credentials)
+  expect(answer.status).toBe(200)
+  return ((await answer.json()) as { data: Listed[] }).data
+}
+
+const whoIs = async (token: string) => (await room.request('/api/v1/account', { token })).status
+
+describe('making a token', () => {
+  it('shows it once, in the shape it always has', async () => {
+    const answer = await room.request('/api/v1/tokens', { cookie: await room.signIn(alice), body: { label: 'laptop' } })
+    const made = (await answer.json()) as Record<string, string>
+    expect(Object.keys(made).toSorted()).toEqual(['createdAt', 'id', 'label', 'success', 'token'])
+    expect(made).toMatchObject({ success: true, label: 'laptop' })
+    expect(made['token']).toMatch(/^prv_[A-Za-z0-9_-]{43}$/)
+    expect(made['createdAt']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    expect(await whoIs(made['token'] ?? '')).toBe(200)
+  })
+
+  it('keeps nothing the token could be read from', async () => {
+    const { token } = await make(alice)
+    const { rows } = await database.pool.query('select * from api_token')
+    expect(JSON.stringify(rows)).not.toContain(token.slice(4, -4))
+    expect(JSON.stringify(await list({ token }))).not.toContain(token.slice(4, -4))
+  })
+
+  it('needs a sign-in: a token cannot make tokens', async () => {
+    const answer = await room.request('/api/v1/tokens', { token: alice.token, body: {} })
+    expect([answer.status, await answer.json()]).toMatchObject([403, { success: false, code: 'forbidden' }])
+  })
+
+  it('needs a page of our own', async () => {
+    const cookie = await room.signIn(alice)
+    const count = (await list({ cookie })).length
+    const foreign = await room.request('/api/v1/tokens', {
+      cookie,
+      body: {},
+      headers: { origin: 'https://elsewhere.test' },
+    })
+    expect([foreign.status, await foreign.json()]).toMatchObject([403, { code: 'forbidden' }])
+    const without = await fetch(new URL('/api/v1/tokens', room.url), {
+      method: 'POST',
+      body: '{}',
+      headers: { cookie, 'content-type': 'application/json' },
+    })
+    expect(without.status).toBe(403)
+    expect(await list({ cookie })).toHaveLength(count)
+  })
+
+  it('takes labels of any script, and none that are not plain text', async () => {
+    const labels = ['Über-Rechner', '監視', '🚢 <b>&"\'', "'); drop table api_token; --", '']
+    for (const label of labels) expect((await make(bob, { label })).label).toBe(label)
+    expect((await list(bob)).map(({ label }) => label)).toEqual([...labels.toReversed(), 'tests'])
+    for (const label of ['a\u0000b', 'a\nb', 'x'.repeat(101), 7, null]) {
+      const answer = await room.request('/api/v1/tokens', { cookie: await room.signIn(bob), body: { label } })
+      expect([label, answer.status]).toEqual([label, 400])
+    }
+  })
+
+  it('has an end at a hundred for one account', async () => {
+    const dora = await room.addPerson('Dora')
+    const cookie = await room.signIn(dora)
+    for (let i = 1; i < 100; i++) await room.request('/api/v1/tokens', { cookie, body: {} })
+    const answer = await room.request('/api/v1/tokens', { cookie, body: {} })
+    expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'conflict' }])
+  })
+})
+
+describe('the list of tokens', () => {
+  it('shows the owner’s, newest first, with their last four characters', async () => {
+    const { id, token } = await make(alice, { label: 'newest' })
+    const [first] = await list({ cookie: await room.signIn(alice) })
+    const { createdAt, ...rest } = first ?? {}
+    expect(rest).toEqual({ id, label: 'newest', lastFour: token.slice(-4), lastUsedAt: null })
+    expect(Number.isNaN(Date.parse(createdAt ?? ''))).toBe(false)
+  })
+
+  it('shows Charlie nothing of Alice’s and Bob’s', async () => {
+    expect((await list(charlie)).map(({ label }) => label)).toEqual(['tests'])
+  })
+
+  it('is not for strangers', async () => {
+    const answer = await room.request('/api/v1/tokens')
+    expect([answer.status, await answer.json()]).toMatchObject([401, { success: false, code: 'unauthenticated' }])
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
+  })
+})
+
+const revoke = (id: string, by: Person) => room.request(`/api/v1/tokens/${id}`, { token: by.token, method: 'DELETE' })
+
+describe('revoking a token', () => {
+  it('ends it at once, also after it was used', async () => {
+    const { id, token } = await make(alice)
+    expect(await whoIs(token)).toBe(200)
+    expect(await (await revoke(id, alice)).json()).toEqual({ success: true })
+    await expect.poll(() => whoIs(token)).toBe(401)
+    expect((await revoke(id, alice)).status).toBe(404)
+  })
+
+  it('is for its owner alone: to Charlie there is no such token', async () => {
+    const { id, token } = await make(alice)
+    const answer = await revoke(id, charlie)
+    expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'not_found' }])
+    expect((await revoke(id, bob)).status).toBe(404)
+    expect(await whoIs(token)).toBe(200)
+  })
+
+  it('works by session, from our own page', async () => {
+    const { id } = await make(alice)
+    const cookie = await room.signIn(alice)
+    const from = (origin: string) =>
+      room.request(`/api/v1/tokens/${id}`, { cookie, method: 'DELETE', headers: { origin } })
+    expect((await from('https://elsewhere.test')).status).toBe(403)
+    expect((await from(ORIGIN)).status).toBe(200)
+  })
+
+  it('takes an id and nothing else', async () => {
+    for (const id of ['1', "' or true --", '%00', 'zzzzzzzz-zzzz-zzzz-zzzz-zzzzzzzzzzzz']) {
+      expect([id, (await revoke(encodeURIComponent(id), alice)).status]).toEqual([id, 400])
+    }
+  })
+})
+
+describe('who one is', () => {
+  it('is told by token and by session', async () => {
+    const about = { id: alice.id, email: 'alice@people.test', name: 'Alice', plan: 'free', admin: false }
+    const byToken = await room.request('/api/v1/account', { token: alice.token })
+    expect(await byToken.json()).toEqual({ success: true, data: { ...about, via: 'token' } })
+    const bySession = await room.request('/api/v1/account', { cookie: await room.signIn(alice) })
+    expect(await bySession.json()).toEqual({ success: true, data: { ...about, via: 'session' } })
+  })
+})

@@ -1,0 +1,21 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+
+export type Outcome = { code: number | null; out: string; err: string }
+
+const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
+
+/** Runs `portreeve` with these words, these settings and this standard input, and waits for its end. */
+export async function portreeve(words: string[], env: Record<string, string>, input = ''): Promise<Outcome> {
+  // Not in the checkout, where a developer's .env may lie.
+  const child = spawn(process.execPath, [PROGRAM, ...words], {
+    cwd: tmpdir(),
+    env: { PATH: process.env['PATH'], ...env },
+  })
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  child.stdin.end(input)
+  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])
+  return { code, out, err }
+}

@@ -1,0 +1,23 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { foreign, table, width } from '../../src/cli/text.ts'
+
+describe('text at a terminal', () => {
+  it('lines up columns whatever colours they have', () => {
+    expect(table([['\u001b[31mred\u001b[39m', 'x'], ['longer', 'y']], '')).toBe('\u001b[31mred\u001b[39m     x\nlonger  y')
+  })
+
+  it('takes escape sequences, control characters and direction marks out of what strangers wrote', () => {
+    expect(foreign('a\u001b[2Jb\u202ec\r\nd')).toBe('ab\uFFFDc\uFFFD\uFFFDd')
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        // eslint-disable-next-line no-control-regex
+        expect(foreign(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/)
+      }),
+    )
+  })
+
+  it('counts what is seen', () => {
+    expect(width('\u001b[1mdüne\u001b[22m')).toBe(4)
+  })
+})

@@ -1,0 +1,136 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createLog } from '../../src/log.ts'
+import { startEmbedded } from '../../src/store/embedded.ts'
+import { startRoom, type Room } from '../accounts/room.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { portreeve } from './command.ts'
+
+const PASSWORD = 'a password from a pipe'
+
+let database: FreshDatabase
+let room: Room
+let env: Record<string, string>
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  room = await startRoom(database.url)
+  env = { DATABASE_URL: database.url, DEFAULT_PLAN: 'starter' }
+})
+
+afterAll(async () => {
+  await room.stop()
+  await database.drop()
+})
+
+const create = (words: string[], input = PASSWORD) =>
+  portreeve(['user', 'create', '--password-stdin', ...words], env, input)
+
+describe('portreeve user', () => {
+  it('makes a first administrator with every right, who can sign in', async () => {
+    const made = await create(['--email', 'Alice@People.Test', '--name', 'Alice', '--admin', '--json'], `${PASSWORD}\n`)
+    expect(made).toMatchObject({ code: 0, err: '' })
+    const { data } = JSON.parse(made.out) as { data: { id: string } }
+    expect(data).toMatchObject({ email: 'alice@people.test', name: 'Alice', plan: 'enterprise', admin: true })
+    const cookie = await room.signIn({ ...data, email: 'alice@people.test', password: PASSWORD, token: '' })
+    expect(await (await room.request('/api/v1/account', { cookie })).json()).toMatchObject({ data: { admin: true } })
+  })
+
+  it('makes ordinary accounts with the default plan or the named one', async () => {
+    expect((await create(['--email', 'bob@people.test'])).out).toBe(
+      'Made the account bob@people.test with the plan starter.\n',
+    )
+    const charlie = await create(['--email', 'charlie@people.test', '--plan', 'pro', '--json'])
+    expect(JSON.parse(charlie.out)).toMatchObject({ data: { plan: 'pro', admin: false } })
+  })
+
+  it('lists the accounts', async () => {
+    const { out, code } = await portreeve(['user', 'list'], env)
+    expect(code).toBe(0)
+    expect(out.split('\n')[0]).toMatch(/^alice@people\.test +enterprise +admin +\d{4}-.*Z +Alice$/)
+    const json = JSON.parse((await portreeve(['user', 'list', '--json'], env)).out) as { data: { email: string }[] }
+    expect(json.data.map(({ email }) => email)).toEqual(
+      ['alice', 'bob', 'charlie'].map((name) => `${name}@people.test`),
+    )
+  })
+
+  it('changes a plan, in the running service at once', async () => {
+    const { token } = await room.addPerson('Dora')
+    const plan = async () =>
+      ((await (await room.request('/api/v1/account', { token })).json()) as { data: { plan: string } }).data.plan
+    expect(await plan()).toBe('free')
+    const { code, out } = await portreeve(['user', 'set-plan', 'Dora@people.test', 'business'], env)
+    expect([code, out]).toEqual([0, 'dora@people.test now has the plan business.\n'])
+    await expect.poll(plan).toBe('business')
+    const named = await portreeve(['user', 'set-plan', '--plan', 'pro', '--email', 'dora@people.test'], env)
+    expect(named.code).toBe(0)
+    await expect.poll(plan).toBe('pro')
+  })
+
+  it('says what failed, with 1, and what is wrong with the words, with 2', async () => {
+    const taken = await create(['--email', 'bob@people.test'])
+    expect([taken.code, taken.out, taken.err]).toEqual([
+      1,
+      '',
+      'portreeve user: There is already an account for bob@people.test.\n',
+    ])
+    expect((await portreeve(['user', 'set-plan', 'nobody@people.test', 'pro'], env)).code).toBe(1)
+    for (const words of [
+      ['user'],
+      ['user', 'destroy'],
+      ['user', 'create', '--email', 'x@people.test'],
+      ['user', 'set-plan', 'bob@people.test'],
+      ['user', 'set-plan', 'bob@people.test', 'platinum'],
+      ['user', 'list', '--colour'],
+      ['token', 'make'],
+      ['token', 'create'],
+    ]) {
+      const { code, out, err } = await portreeve(words, env)
+      expect([words, code, out]).toEqual([words, 2, ''])
+      expect(err).toContain('Usage: portreeve')
+    }
+  })
+
+  it('refuses a password that is too short without repeating it', async () => {
+    const { code, out, err } = await create(['--email', 'eve@people.test'], 'hunter2')
+    expect(code).toBe(2)
+    expect(err).toContain('password must have 10 to 128 characters')
+    expect(out + err).not.toContain('hunter2')
+  })
+})
+
+describe('portreeve token create', () => {
+  it('prints a token that works, alone on one line', async () => {
+    const { out, err, code } = await portreeve(['token', 'create', '--email', 'bob@people.test', '--label', 'ci'], env)
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toMatch(/^prv_[A-Za-z0-9_-]{43}\n$/)
+    const me = await room.request('/api/v1/account', { token: out.trim() })
+    expect(await me.json()).toMatchObject({ data: { email: 'bob@people.test', via: 'token' } })
+  })
+
+  it('says when there is no such account', async () => {
+    const { out, code } = await portreeve(['token', 'create', '--email', 'nobody@people.test', '--json'], env)
+    expect([code, JSON.parse(out)]).toMatchObject([1, { success: false, code: 'not_found' }])
+  })
+})
+
+describe('with the embedded database', () => {
+  it('works while the service does not run, and beside it while it does', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
+    chmodSync(dataDir, 0o755)
+    const settings = { DATA_DIR: dataDir }
+    const made = await portreeve(['user', 'create', '--email', 'a@people.test', '--password-stdin'], settings, PASSWORD)
+    expect(made).toMatchObject({ code: 0, out: 'Made the account a@people.test with the plan free.\n' })
+
+    const server = await startEmbedded({ dataDir, log: createLog('silent') })
+    const { code, out } = await portreeve(['token', 'create', '--email', 'a@people.test'], settings)
+    expect(code).toBe(0)
+    const beside = await startRoom(server.url)
+    expect((await beside.request('/api/v1/account', { token: out.trim() })).status).toBe(200)
+    await beside.stop()
+    await server.stop()
+    rmSync(dataDir, { recursive: true })
+  })
+})
