@@ -1,0 +1,52 @@
+import type { Static, TObject } from 'typebox'
+import type { Logger } from '../log.ts'
+
+export type JobContext = {
+  /** Aborts when the service stops, or when this run lost its claim: save what is worth saving and return or throw. */
+  signal: AbortSignal
+  /** 1 for the first run, more after a failure or a crash. */
+  attempt: number
+  log: Logger
+}
+
+/** Work for later: how it is called, what it takes, how often it may run, and the work itself. */
+export type Job<Data extends object = object> = {
+  /** Its name in the database: letters, digits, `-`, `_`, `.`. */
+  name: string
+  /** What is checked before it is enqueued and before it runs. */
+  schema?: TObject
+  /** How many may run at once over all instances together. Without it, four in each. */
+  concurrency?: number
+  /** Counts `concurrency` for each of these apart, such as an account's id. */
+  groupOf?(data: Data): string
+  /** Of those with the same key at most one waits. */
+  uniqueBy?(data: Data): string
+  /** Enqueues it with empty data: cron in UTC, once over all instances, and once after a time when none was running. */
+  schedule?: string
+  /** Seconds for one run, after which it counts as failed (900, at most 86,400). */
+  deadline?: number
+  /** Tries after the first (3), and seconds between them: at first (5), doubled each time, at most (600). */
+  retry?: { limit?: number; delay?: number; maxDelay?: number }
+  /** Does the work. May run twice when an instance dies in the middle: the row says what is done. */
+  run(data: Data, context: JobContext): Promise<void>
+}
+
+/** Keeps the types of schema and work together. A job that needs something is made by a function that is given it. */
+export function defineJob<Schema extends TObject>(
+  job: Omit<Job<Static<Schema>>, 'schema'> & { schema: Schema },
+): Job<Static<Schema>>
+export function defineJob(job: Omit<Job, 'schema'>): Job
+export function defineJob<Data extends object>(job: Job<Data>): Job<Data> {
+  return job
+}
+
+/** What a waiting job is counted under. */
+export function placeOf<Data extends object>(
+  job: Job<Data>,
+  data: Data,
+): { group?: { id: string }; singletonKey?: string } {
+  return {
+    ...(job.concurrency && { group: { id: job.groupOf?.(data) ?? 'all' } }),
+    ...(job.uniqueBy && { singletonKey: job.uniqueBy(data) }),
+  }
+}

@@ -1,0 +1,140 @@
+import { CompiledQuery } from 'kysely'
+import type { Pool } from 'pg'
+import { PgBoss, type Db as BossDb, type Job as BossJob } from 'pg-boss'
+import { Check } from 'typebox/value'
+import { messageOf } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import type { Db } from '../store/database.ts'
+import { notify } from '../store/signals.ts'
+import { placeOf, type Job } from './job.ts'
+import { setSchedules } from './schedule.ts'
+
+/** A job that this process has claimed: `claim` names this attempt at it, and no later one. */
+export type ClaimedJob = { attempt: number; data: object; claim: object }
+
+export type Queue = {
+  /**
+   * Puts a job into the queue, in the caller's transaction where it is given one.
+   * @returns false when one with the same unique key waits already
+   */
+  enqueue<Data extends object>(db: Db, job: Job<Data>, data: Data, options?: { startAfter?: Date }): Promise<boolean>
+  /** Claims at most so many, the oldest first, as far as their concurrency over all instances allows. None: there is none. */
+  claim(job: Job, count: number): Promise<ClaimedJob[]>
+  /** Says that the work goes on. False when the claim is lost: another instance has the job. */
+  keep(job: Job, claimed: ClaimedJob): Promise<boolean>
+  complete(job: Job, claimed: ClaimedJob): Promise<void>
+  /** Gives it back for another try, or ends it after the last. */
+  fail(job: Job, claimed: ClaimedJob, error: unknown): Promise<void>
+  close: () => Promise<void>
+}
+
+/** The signal that a job was enqueued; its payload is the job's name. */
+export const ENQUEUED = 'job.enqueued'
+
+/** Seconds without a sign of life after which a job is taken from its instance. Half of it between two signs. */
+export const HEARTBEAT = 20
+
+/** Namespace of the advisory locks behind which jobs with a limit are claimed. */
+const CLAIM_LOCK = 7_402_152
+
+/** Seconds between two looks for jobs whose instance died, and for schedules that came due. */
+const SUPERVISION = 10
+
+const DONE_IS_KEPT_FOR = 24 * 3600
+
+/**
+ * Opens the queue: its tables in the schema `pgboss`, a queue for each job, and the schedules.
+ * @param jobs all jobs of this version, whether or not this instance runs them
+ */
+export async function openQueue({ pool, jobs, log }: { pool: Pool; jobs: Job[]; log: Logger }): Promise<Queue> {
+  const boss = new PgBoss({
+    db: { executeSql: (text, values) => pool.query(text, values) },
+    schema: 'pgboss',
+    superviseIntervalSeconds: SUPERVISION,
+    monitorIntervalSeconds: SUPERVISION,
+    cronMonitorIntervalSeconds: SUPERVISION,
+  })
+  boss.on('error', (error) => log.warn({ err: error }, 'the queue could not reach the database'))
+  boss.on('warning', ({ message, data }) => log.warn({ data }, message))
+  await boss.start()
+  for (const job of jobs) await makeQueue(boss, job)
+  await setSchedules(boss, jobs)
+  return {
+    enqueue: (db, job, data, options) => enqueue(boss, db, job, data, options?.startAfter),
+    claim: (job, count) => claim(boss, pool, job, count),
+    keep: async (job, { claim: attempt }) => affected(await boss.touch(job.name, attempt as BossJob)) > 0,
+    complete: async (job, { claim: attempt }) => void (await boss.complete(job.name, attempt as BossJob)),
+    fail: async (job, { claim: attempt }, error) =>
+      // The words only: what else an error carries may be somebody's secret.
+      void (await boss.fail(job.name, attempt as BossJob, { message: messageOf(error) })),
+    close: () => boss.stop({ graceful: false }),
+  }
+}
+
+async function makeQueue(boss: PgBoss, job: Job): Promise<void> {
+  const { name, deadline = 900, retry = {} } = job
+  const options = {
+    expireInSeconds: deadline,
+    heartbeatSeconds: HEARTBEAT,
+    deleteAfterSeconds: DONE_IS_KEPT_FOR,
+    retryLimit: retry.limit ?? 3,
+    retryDelay: retry.delay ?? 5,
+    retryDelayMax: retry.maxDelay ?? 600,
+    retryBackoff: true,
+  }
+  // Creating leaves a queue of an earlier version as it is, updating makes it as this version says.
+  await boss.createQueue(name, { ...options, policy: job.uniqueBy ? 'short' : 'standard' })
+  await boss.updateQueue(name, options)
+}
+
+async function enqueue<Data extends object>(
+  boss: PgBoss,
+  db: Db,
+  job: Job<Data>,
+  data: Data,
+  startAfter?: Date,
+): Promise<boolean> {
+  if (job.schema && !Check(job.schema, data))
+    throw new TypeError(`the data of job ${job.name} is not what its schema says`)
+  const id = await boss.send(job.name, data, { db: inTransaction(db), startAfter, ...placeOf(job, data) })
+  if (id !== null) await notify(db, ENQUEUED, job.name)
+  return id !== null
+}
+
+function inTransaction(db: Db): BossDb {
+  const plain = db.withoutPlugins()
+  return {
+    executeSql: async (text, values) => ({
+      rows: [...(await plain.executeQuery(CompiledQuery.raw(text, values))).rows],
+    }),
+  }
+}
+
+async function claim(boss: PgBoss, pool: Pool, job: Job, count: number): Promise<ClaimedJob[]> {
+  // Of several in one claim, pg-boss would take those of a group that has less room in no order: one by one it keeps it.
+  const fetched = job.concurrency
+    ? await oneAtATime(pool, job.name, (db) => boss.fetch<object>(job.name, { db, groupConcurrency: job.concurrency }))
+    : await boss.fetch<object>(job.name, { batchSize: count })
+  return fetched.map((attempt) => ({ attempt: attempt.retryCount + 1, data: attempt.data ?? {}, claim: attempt }))
+}
+
+/** Two instances that count what runs at the same moment would both see room for one more. */
+async function oneAtATime<T>(pool: Pool, name: string, work: (db: BossDb) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    await client.query('select pg_advisory_xact_lock($1, hashtext($2))', [CLAIM_LOCK, name])
+    const result = await work({ executeSql: (text, values) => client.query(text, values) })
+    await client.query('commit')
+    client.release()
+    return result
+  } catch (error) {
+    client.release(true)
+    throw error
+  }
+}
+
+/** pg-boss answers with a count that its types do not show. */
+function affected(response: object): number {
+  return (response as { affected: number }).affected
+}

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Check } from 'typebox/value'
+import type { Logger } from '../log.ts'
+import type { Signals } from '../store/signals.ts'
+import type { Job } from './job.ts'
+import { ENQUEUED, HEARTBEAT, type ClaimedJob, type Queue } from './queue.ts'
+
+export type Worker = {
+  /**
+   * Claims no more, aborts what runs, and waits for it.
+   * @param milliseconds after which what still runs is given back to the queue
+   */
+  stop(milliseconds: number): Promise<void>
+}
+
+type Options = { queue: Queue; jobs: Job[]; signals: Signals; log: Logger }
+type Running = { claimed: ClaimedJob; abort: AbortController; done: Promise<void> }
+
+/** How many of one job run at once in one instance, unless its concurrency is higher. */
+const HERE_AT_ONCE = 4
+
+/** Milliseconds between two looks without a signal: for retries that came due, and for signals that were missed. */
+const POLL = 2_000
+
+/** Runs jobs as they come, until it is stopped. */
+export function startWorker({ queue, jobs, signals, log }: Options): Worker {
+  const lines = jobs.map((job) => startLine(queue, job, log.child({ job: job.name })))
+  const stopListening = [
+    signals.on(ENQUEUED, (name) => lines.filter((line) => line.name === name).forEach((line) => line.look())),
+    signals.onReconnect(() => lines.forEach((line) => line.look())),
+  ]
+  return {
+    async stop(milliseconds) {
+      stopListening.forEach((stop) => stop())
+      await Promise.all(lines.map((line) => line.stop(milliseconds)))
+    },
+  }
+}
+
+type Line = { name: string; look(): void; stop(milliseconds: number): Promise<void> }
+
+/** One job's line: claims as many as there is room for, when something came, when one is done, and now and then. */
+function startLine(queue: Queue, job: Job, log: Logger): Line {
+  const room = Math.max(job.concurrency ?? 0, HERE_AT_ONCE)
+  const running = new Set<Running>()
+  const stopping = new AbortController()
+  let woken = Promise.withResolvers<void>()
+  const looking = keepLooking()
+
+  async function keepLooking(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      woken = Promise.withResolvers()
+      await fill().catch((error: unknown) => log.warn({ err: error }, 'could not look for jobs'))
+      const timer = setTimeout(woken.resolve, POLL)
+      await woken.promise
+      clearTimeout(timer)
+    }
+  }
+
+  async function fill(): Promise<void> {
+    while (running.size < room && !stopping.signal.aborted) {
+      const claimed = await queue.claim(job, room - running.size)
+      if (claimed.length === 0) return
+      claimed.forEach(begin)
+    }
+  }
+
+  function begin(claimed: ClaimedJob): void {
+    const abort = new AbortController()
+    const done = runOne(queue, job, claimed, abort, log).finally(() => {
+      running.delete(entry)
+      woken.resolve()
+    })
+    const entry = { claimed, abort, done }
+    running.add(entry)
+  }
+
+  return {
+    name: job.name,
+    look: () => woken.resolve(),
+    async stop(milliseconds) {
+      stopping.abort(new Error('the service is stopping'))
+      woken.resolve()
+      await Promise.race([finish(), sleep(milliseconds, undefined, { ref: false })])
+      for (const { claimed } of running) await giveBack(queue, job, claimed, stopping.signal.reason)
+    },
+  }
+
+  async function finish(): Promise<void> {
+    await looking
+    for (const { abort } of running) abort.abort(stopping.signal.reason)
+    await Promise.all([...running].map(({ done }) => done))
+  }
+}
+
+/** A queue that is away cannot be told: the claim runs out there by itself. */
+async function giveBack(queue: Queue, job: Job, claimed: ClaimedJob, error: unknown): Promise<void> {
+  await queue.fail(job, claimed, error).catch(() => {})
+}
+
+/** Runs one job to its end, and keeps its claim alive meanwhile. Never throws: what goes wrong is in the queue and the log. */
+async function runOne(queue: Queue, job: Job, claimed: ClaimedJob, abort: AbortController, log: Logger): Promise<void> {
+  const timers = [
+    setInterval(() => void keepClaim(), (HEARTBEAT * 1000) / 2),
+    setTimeout(() => abort.abort(new Error('the job took too long')), (job.deadline ?? 900) * 1000),
+  ]
+  async function keepClaim(): Promise<void> {
+    const kept = await queue.keep(job, claimed).catch(() => true)
+    if (!kept) abort.abort(new Error('the job has gone to another instance'))
+  }
+  try {
+    if (job.schema && !Check(job.schema, claimed.data)) throw new TypeError('its data is not what its schema says')
+    await job.run(claimed.data, { signal: abort.signal, attempt: claimed.attempt, log })
+    await queue.complete(job, claimed)
+  } catch (error) {
+    log.warn({ err: error, attempt: claimed.attempt }, abort.signal.aborted ? 'a job was interrupted' : 'a job failed')
+    await giveBack(queue, job, claimed, error)
+  } finally {
+    timers.forEach(clearTimeout)
+  }
+}

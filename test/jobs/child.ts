@@ -1,0 +1,25 @@
+import { appendFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Type } from 'typebox'
+import { defineJob } from '../../src/jobs/job.ts'
+import { openQueue } from '../../src/jobs/queue.ts'
+import { startWorker } from '../../src/jobs/worker.ts'
+import { createLog } from '../../src/log.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { openSignals } from '../../src/store/signals.ts'
+
+/** Another instance, to be killed: it takes the job, writes that it has it, and never ends. */
+const [url = '', file = ''] = process.argv.slice(2)
+const job = defineJob({
+  name: 'endless',
+  schema: Type.Object({ n: Type.Number() }),
+  retry: { delay: 1 },
+  run: async ({ n }, { attempt }) => {
+    appendFileSync(file, `${n} ${attempt}\n`)
+    await sleep(600_000)
+  },
+})
+const log = createLog('silent')
+const { pool } = openDatabase(url)
+const queue = await openQueue({ pool, jobs: [job], log })
+startWorker({ queue, jobs: [job], signals: await openSignals(url, log), log })

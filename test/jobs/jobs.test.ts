@@ -1,0 +1,257 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Type } from 'typebox'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { defineJob, type Job, type JobContext } from '../../src/jobs/job.ts'
+import { openQueue, type Queue } from '../../src/jobs/queue.ts'
+import { startWorker, type Worker } from '../../src/jobs/worker.ts'
+import { createLog } from '../../src/log.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { openSignals } from '../../src/store/signals.ts'
+import { emptyDatabase, type FreshDatabase } from '../database.ts'
+import { KINDS, startPostgres, type Postgres } from '../servers/postgres.ts'
+
+const log = createLog('silent')
+const schema = Type.Object({ n: Type.Number() })
+
+describe.each(KINDS)('jobs on %s', (kind) => {
+  let server: Postgres
+  let fresh: FreshDatabase
+  let instances: Instance[] = []
+
+  beforeAll(async () => void (server = await startPostgres(kind)))
+  afterAll(() => server.stop())
+  beforeEach(async () => void (fresh = await emptyDatabase(server.url)))
+  afterEach(async () => {
+    await Promise.all(instances.map((instance) => instance.stop()))
+    instances = []
+    await fresh.drop()
+  })
+
+  async function startInstance(job: Job, works: boolean = true): Promise<Instance> {
+    const instance = await openInstance(fresh.url, job, works)
+    instances.push(instance)
+    return instance
+  }
+
+  it('runs when the transaction that enqueued it commits, and never when it does not', async () => {
+    const run = vi.fn<Job<{ n: number }>['run']>().mockResolvedValue()
+    const job = defineJob({ name: 'one', schema, run })
+    const { queue } = await startInstance(job)
+    const rolledBack = fresh.db.transaction().execute(async (trx) => {
+      await queue.enqueue(trx, job, { n: 1 })
+      throw new Error('no')
+    })
+    await expect(rolledBack).rejects.toThrow('no')
+    await fresh.db.transaction().execute(async (trx) => {
+      await queue.enqueue(trx, job, { n: 2 })
+      await sleep(300)
+      expect(run).not.toHaveBeenCalled()
+    })
+    await vi.waitFor(() => expect(run).toHaveBeenCalledOnce())
+    expect(run.mock.calls[0]).toMatchObject([{ n: 2 }, { attempt: 1 }])
+  })
+
+  it('starts well below the time between two looks, because a signal says that it is there', async () => {
+    const begun: number[] = []
+    const job = defineJob({ name: 'quick', run: async () => void begun.push(performance.now()) })
+    const { queue } = await startInstance(job)
+    await sleep(300)
+    const enqueued = performance.now()
+    await queue.enqueue(fresh.db, job, {})
+    await vi.waitFor(() => expect(begun).toHaveLength(1))
+    expect(begun[0]! - enqueued).toBeLessThan(500)
+  })
+
+  it('never runs more at once than its concurrency, over all instances together', async () => {
+    let [now, most, done] = [0, 0, 0]
+    const run = async () => {
+      most = Math.max(most, ++now)
+      await sleep(50)
+      now--
+      done++
+    }
+    const job = defineJob({ name: 'few', concurrency: 4, run })
+    const { queue } = await startInstance(job)
+    await startInstance(job)
+    await startInstance(job)
+    await Promise.all(Array.from({ length: 40 }, () => queue.enqueue(fresh.db, job, {})))
+    await vi.waitFor(() => expect(done).toBe(40), 15_000)
+    expect(most).toBe(4)
+  })
+
+  it('begins in the order in which it was enqueued, also where many wait for little room', async () => {
+    const order: number[] = []
+    const run = async ({ n }: { n: number }) => {
+      order.push(n)
+      await sleep(20)
+    }
+    const job = defineJob({ name: 'ordered', schema, concurrency: 1, run })
+    const { queue } = await startInstance(job, false)
+    const numbers = Array.from({ length: 10 }, (_, n) => n)
+    for (const n of numbers) await queue.enqueue(fresh.db, job, { n })
+    await Promise.all([startInstance(job), startInstance(job)])
+    await vi.waitFor(() => expect(order).toHaveLength(10), 10_000)
+    expect(order).toEqual(numbers)
+  })
+
+  it('counts each group apart', async () => {
+    const running: number[] = []
+    const job = defineJob({
+      name: 'grouped',
+      schema,
+      concurrency: 2,
+      groupOf: ({ n }) => String(n % 2),
+      run: async ({ n }) => {
+        running.push(n)
+        if (n % 2 === 0) await sleep(2_000)
+      },
+    })
+    const { queue } = await startInstance(job)
+    await startInstance(job)
+    for (const n of [2, 4, 6, 1, 3]) await queue.enqueue(fresh.db, job, { n })
+    await vi.waitFor(() => expect(new Set(running)).toEqual(new Set([1, 2, 3, 4])), 1_500)
+    await vi.waitFor(() => expect(running).toContain(6), 5_000)
+  })
+
+  it('waits only once for each unique key', async () => {
+    const job = defineJob({ name: 'unique', schema, uniqueBy: ({ n }) => String(n), run: async () => {} })
+    const { queue } = await startInstance(job, false)
+    expect(await queue.enqueue(fresh.db, job, { n: 1 })).toBe(true)
+    expect(await queue.enqueue(fresh.db, job, { n: 1 })).toBe(false)
+    expect(await queue.enqueue(fresh.db, job, { n: 2 })).toBe(true)
+  })
+
+  it('is tried again after a failure, later each time, and not for ever', async () => {
+    const attempts: number[] = []
+    const run = async (_: object, { attempt }: JobContext) => {
+      attempts.push(attempt)
+      throw new Error('not yet')
+    }
+    const job = defineJob({ name: 'failing', retry: { limit: 1, delay: 1 }, run })
+    const { queue } = await startInstance(job)
+    await queue.enqueue(fresh.db, job, {})
+    await vi.waitFor(() => expect(attempts).toEqual([1, 2]), 10_000)
+    await vi.waitFor(async () => expect(await stateOf('failing')).toEqual(['failed']))
+  })
+
+  it('does not begin before its time', async () => {
+    const run = vi.fn(async () => {})
+    const job = defineJob({ name: 'later', run })
+    const { queue } = await startInstance(job)
+    await queue.enqueue(fresh.db, job, {}, { startAfter: new Date(Date.now() + 3_600_000) })
+    await sleep(300)
+    expect(run).not.toHaveBeenCalled()
+    expect(await stateOf('later')).toEqual(['created'])
+  })
+
+  it('is not enqueued with data that its schema does not know', async () => {
+    const job = defineJob({ name: 'strict', schema, run: async () => {} })
+    const { queue } = await startInstance(job, false)
+    await expect(queue.enqueue(fresh.db, job, { n: 'one' } as never)).rejects.toThrow('its schema')
+  })
+
+  it('is told when the service stops, and goes on in another instance', async () => {
+    const ran: string[] = []
+    const jobOf = (name: string) =>
+      defineJob({
+        name: 'long',
+        retry: { delay: 1 },
+        run: async (_, { signal, attempt }) => {
+          ran.push(`${name} ${attempt}`)
+          if (attempt === 1) await sleep(60_000, undefined, { signal })
+        },
+      })
+    const first = await startInstance(jobOf('first'))
+    await first.queue.enqueue(fresh.db, jobOf('first'), {})
+    await vi.waitFor(() => expect(ran).toEqual(['first 1']))
+    const begun = performance.now()
+    await first.stop()
+    expect(performance.now() - begun).toBeLessThan(1_000)
+    await startInstance(jobOf('second'))
+    await vi.waitFor(() => expect(ran).toEqual(['first 1', 'second 2']), 10_000)
+    await vi.waitFor(async () => expect(await stateOf('long')).toEqual(['completed']))
+  })
+
+  it('does not hold up a stop for longer than the bound when it does not listen', async () => {
+    const job = defineJob({ name: 'deaf', run: () => sleep(3_000, undefined, { ref: false }) })
+    const { queue, worker } = await startInstance(job)
+    await queue.enqueue(fresh.db, job, {})
+    await vi.waitFor(async () => expect(await stateOf('deaf')).toEqual(['active']))
+    const begun = performance.now()
+    await worker?.stop(200)
+    expect(performance.now() - begun).toBeLessThan(1_000)
+    expect(await stateOf('deaf')).toEqual(['retry'])
+  })
+
+  it('comes back by itself when the instance that ran it was killed', { timeout: 40_000 }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portreeve-jobs-'))
+    const file = join(folder, 'log')
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'child.ts'), fresh.url, file], {
+      stdio: 'inherit',
+    })
+    const attempts: number[] = []
+    const job = defineJob({
+      name: 'endless',
+      schema,
+      retry: { delay: 1 },
+      run: async (_, { attempt }) => void attempts.push(attempt),
+    })
+    const { queue } = await startInstance(job, false)
+    await queue.enqueue(fresh.db, job, { n: 7 })
+    await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toBe('7 1\n'), 10_000)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    await startInstance(job)
+    await sleep(500)
+    expect(attempts).toEqual([])
+    // A minute later.
+    await fresh.pool.query(`update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute'`)
+    await vi.waitFor(() => expect(attempts).toEqual([2]), { timeout: 30_000, interval: 200 })
+    rmSync(folder, { recursive: true })
+  })
+
+  it('is enqueued by its schedule once, however many instances there are', { timeout: 40_000 }, async () => {
+    const run = vi.fn(async () => {})
+    const job = defineJob({ name: 'minutely', schedule: '* * * * *', run })
+    await Promise.all([startInstance(job), startInstance(job)])
+    await vi.waitFor(() => expect(run).toHaveBeenCalled(), { timeout: 30_000, interval: 200 })
+    const { rows } = await fresh.pool.query(`select singleton_on from pgboss.job where name = 'minutely'`)
+    expect(new Set(rows.map((row) => String(row.singleton_on))).size).toBe(rows.length)
+    expect(rows.length).toBeLessThanOrEqual(2)
+  })
+
+  it('leaves no schedule behind when a version has none any more', async () => {
+    const before = await startInstance(defineJob({ name: 'nightly', schedule: '0 3 * * *', run: async () => {} }))
+    await before.stop()
+    await startInstance(defineJob({ name: 'nightly', run: async () => {} }))
+    expect((await fresh.pool.query('select * from pgboss.schedule')).rows).toEqual([])
+  })
+
+  async function stateOf(name: string): Promise<string[]> {
+    const { rows } = await fresh.pool.query<{ state: string }>('select state from pgboss.job where name = $1', [name])
+    return rows.map(({ state }) => state)
+  }
+})
+
+type Instance = { queue: Queue; worker: Worker | null; stop(): Promise<void> }
+
+/** All that a process of its own would have; one that does not work only enqueues. */
+async function openInstance(url: string, job: Job, works: boolean): Promise<Instance> {
+  const { pool, close } = openDatabase(url)
+  const queue = await openQueue({ pool, jobs: [job], log })
+  const signals = await openSignals(url, log)
+  const worker = works ? startWorker({ queue, jobs: [job], signals, log }) : null
+  let stopped: Promise<void> | undefined
+  async function stop(): Promise<void> {
+    await worker?.stop(1_000)
+    await queue.close()
+    await signals.close()
+    await close()
+  }
+  return { queue, worker, stop: () => (stopped ??= stop()) }
+}

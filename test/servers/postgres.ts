@@ -1,0 +1,88 @@
+import { once } from 'node:events'
+import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { findBinaries } from '../../src/store/embedded/binaries.ts'
+import { isRoot, spawnAs, unprivilegedUser } from '../../src/store/embedded/user.ts'
+
+export type PostgresKind = 'embedded' | 'debian15'
+export type Postgres = {
+  /** Of the superuser, to the database `postgres`. */
+  url: string
+  stop(): Promise<void>
+}
+
+const DEBIAN_15 = '/usr/lib/postgresql/15/bin'
+const FAST = [
+  'fsync=off',
+  'full_page_writes=off',
+  'synchronous_commit=off',
+  'max_connections=200',
+  'shared_buffers=64MB',
+]
+
+/** The shipped one, and the oldest that we support, from Debian's package postgresql-15. */
+export const KINDS: PostgresKind[] = ['embedded', 'debian15']
+
+/** A server of its own in a temporary folder, on a Unix socket, fast and not durable. */
+export async function startPostgres(kind: PostgresKind): Promise<Postgres> {
+  if (kind === 'debian15' && !existsSync(DEBIAN_15))
+    throw new Error(`no PostgreSQL 15 at ${DEBIAN_15}: install postgresql-15`)
+  const folder = mkdtempSync(join(tmpdir(), 'portreeve-postgres-'))
+  const { bin, env } = kind === 'embedded' ? findBinaries(join(folder, 'lib')) : { bin: DEBIAN_15, env: {} }
+  const user = isRoot() ? unprivilegedUser() : null
+  if (user) chownSync(folder, user.uid, user.gid)
+  const data = join(folder, 'data')
+  const run = (program: string, args: string[]) =>
+    spawnAs(user, [join(bin, program), ...args], [bin, folder], { env: { ...process.env, ...env }, stdio: 'ignore' })
+
+  const [code] = await once(
+    run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N']),
+    'exit',
+  )
+  if (code !== 0) throw new Error(`initdb of ${kind} ended with ${code}`)
+  const settings = [...FAST, 'listen_addresses=', `unix_socket_directories=${folder}`].flatMap((s) => ['-c', s])
+  const server = run('postgres', ['-D', data, ...settings])
+  const kill = () => server.kill('SIGINT')
+  process.once('exit', kill)
+  const url = `postgres://postgres@localhost/postgres?host=${folder}`
+  await answers(url)
+  return {
+    url,
+    async stop() {
+      process.removeListener('exit', kill)
+      kill()
+      if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+/** The same server's URL with another database. */
+export function databaseUrl(url: string, database: string): string {
+  return Object.assign(new URL(url), { pathname: `/${database}` }).href
+}
+
+/** Runs one statement on a connection of its own. */
+export async function execute(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+async function answers(url: string): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await execute(url, 'select 1')
+    } catch (error) {
+      if (tries > 200) throw error
+      await sleep(50)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import { spawnSync } from 'node:child_process'
+import {
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findBinaries, findPackage, type Binaries } from '../../src/store/embedded/binaries.ts'
+import { refusalOf, troubleOf } from '../../src/store/embedded/trouble.ts'
+
+describe('the programs of PostgreSQL', () => {
+  let folder: string
+  let native: string
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'portreeve-native-'))
+    native = join(folder, 'native')
+    copyWithoutLinks(findPackage(), native)
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  it('do not run as npm unpacks them, which is what the next tests stand on', () => {
+    expect(runs({ bin: join(native, 'bin'), env: {} })).toBe('')
+  })
+
+  it('run where the install script of their package was not allowed to', () => {
+    const binaries = findBinaries(join(folder, 'spare'), native)
+    expect(runs(binaries)).toContain('PostgreSQL) 18')
+    expect(readdirSync(folder)).not.toContain('spare')
+  })
+
+  it('run where the folder of packages cannot be written', () => {
+    const list = join(native, 'pg-symlinks.json')
+    const links = JSON.parse(readFileSync(list, 'utf8')) as object[]
+    const impossible = { source: 'native/lib/libz.so.1', target: 'native/nowhere/libz.so' }
+    writeFileSync(list, JSON.stringify([impossible, ...links]))
+    const binaries = findBinaries(join(folder, 'spare'), native)
+    expect(runs(binaries)).toContain('PostgreSQL) 18')
+    expect(readdirSync(join(native, 'lib')).some((name) => lstatSync(join(native, 'lib', name)).isSymbolicLink())).toBe(
+      false,
+    )
+    expect(runs(findBinaries(join(folder, 'spare'), native))).toContain('PostgreSQL) 18')
+  })
+
+  it('are missed with a sentence that says what to do', () => {
+    expect(() => findPackage('plan9')).toThrow(/no PostgreSQL for plan9.*--include=optional.*DATABASE_URL/)
+  })
+})
+
+describe('what PostgreSQL says when it cannot start', () => {
+  it('becomes a sentence that says what to do', () => {
+    expect(sentence('FATAL:  could not write lock file "postmaster.pid": No space left on device')).toContain('is full')
+    expect(sentence('FATAL:  lock file "postmaster.pid" already exists')).toContain('Another PostgreSQL uses')
+    expect(sentence('postgres: error while loading shared libraries: libm.so.6: cannot open')).toContain(
+      'needs libm.so.6',
+    )
+    expect(sentence('FATAL:  could not open file "x": Permission denied')).toContain('/data/postgres cannot be written')
+    expect(sentence('FATAL:  could not map anonymous shared memory: Cannot allocate memory')).toContain(
+      'too little memory',
+    )
+  })
+
+  it('is quoted where we know nothing better', () => {
+    expect(sentence('LOG: one\nFATAL: the moon is full\n')).toContain('FATAL: the moon is full')
+    expect(sentence('')).toContain('It said: nothing')
+  })
+
+  it('is no different when the refusal met ourselves, and other errors stay what they are', () => {
+    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { syscall: 'write' })
+    expect(refusalOf(full, '/data/postgres')).toMatchObject({ code: 'unavailable', message: /is full/ })
+    const other = new Error('no space left on device')
+    expect(refusalOf(other, '/data/postgres')).toBe(other)
+  })
+})
+
+function runs({ bin, env }: Binaries): string {
+  return spawnSync(join(bin, 'postgres'), ['--version'], { env, encoding: 'utf8' }).stdout
+}
+
+function sentence(output: string): string {
+  return troubleOf('postgres', '/data/postgres', output).message
+}
+
+/** As a package from the registry, which can hold no links: the server and the libraries it loads. */
+function copyWithoutLinks(from: string, to: string): void {
+  const files = ['pg-symlinks.json', 'bin/postgres', ...readdirSync(join(from, 'lib')).map((name) => join('lib', name))]
+  for (const file of files.filter((name) => lstatSync(join(from, name)).isFile() && !name.endsWith('.a'))) {
+    mkdirSync(dirname(join(to, file)), { recursive: true })
+    copyFileSync(join(from, file), join(to, file))
+  }
+}

@@ -1,0 +1,12 @@
+import { messageOf } from '../../src/errors.ts'
+import { createLog } from '../../src/log.ts'
+import { startEmbedded } from '../../src/store/embedded.ts'
+
+/** A service with a database and nothing else, to be killed. It says in one line what became of its start. */
+try {
+  const { url, pid } = await startEmbedded({ dataDir: process.argv[2] ?? '', log: createLog('silent') })
+  console.log(JSON.stringify({ url, pid }))
+  setInterval(() => {}, 60_000)
+} catch (error) {
+  console.log(JSON.stringify({ error: messageOf(error) }))
+}

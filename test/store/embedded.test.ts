@@ -1,0 +1,309 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createLog } from '../../src/log.ts'
+import { reachEmbedded, startEmbedded, type Embedded } from '../../src/store/embedded.ts'
+import { processesOf } from '../../src/store/embedded/leftovers.ts'
+import { isRoot, spawnAs, unprivilegedUser } from '../../src/store/embedded/user.ts'
+
+const log = createLog('silent')
+const CHILD = join(import.meta.dirname, 'embedded.child.ts')
+
+type Said = { url: string; pid: number; error?: string }
+type Service = { child: ChildProcess; said: Said }
+
+let dataDir: string
+let running: Embedded[] = []
+let children: ChildProcess[] = []
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'portreeve-data-'))
+  // mkdtemp makes it ours alone, which is another test.
+  chmodSync(dataDir, 0o755)
+})
+
+afterEach(async () => {
+  for (const embedded of running.splice(0)) await embedded.stop()
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+  for (const pid of processesOf(join(dataDir, 'postgres'))) process.kill(pid, 'SIGKILL')
+  await vi.waitFor(() => expect(processesOf(join(dataDir, 'postgres'))).toEqual([]))
+  rmSync(dataDir, { recursive: true, maxRetries: 3 })
+})
+
+async function start(folder: string = dataDir): Promise<Embedded> {
+  const embedded = await startEmbedded({ dataDir: folder, log })
+  running.push(embedded)
+  return embedded
+}
+
+/** Starts a service in a process of its own. */
+async function startChild(): Promise<Service> {
+  const child = spawn(process.execPath, [CHILD, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] })
+  children.push(child)
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+  return { child, said: JSON.parse(line) as Said }
+}
+
+async function killService({ child }: Service): Promise<void> {
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
+async function ask(url: string, ...statements: string[]): Promise<unknown[]> {
+  const client = new Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    let rows: unknown[] = []
+    for (const statement of statements) ({ rows } = await client.query<Record<string, unknown>>({ text: statement }))
+    return rows.map((row) => Object.values(row as object)).flat()
+  } finally {
+    await client.end()
+  }
+}
+
+describe('the PostgreSQL we ship', () => {
+  it('makes its database at the first start, and has it at the next', async () => {
+    const first = await start()
+    await ask(first.url, 'create table kept (n int)', 'insert into kept values (1)')
+    await first.stop()
+    expect(processesOf(join(dataDir, 'postgres'))).toEqual([])
+    const begun = performance.now()
+    const second = await start()
+    expect(performance.now() - begun).toBeLessThan(1_500)
+    expect(await ask(second.url, 'select n from kept')).toEqual([1])
+  })
+
+  it('gives up nothing of what makes a commit last, and checks what it reads', async () => {
+    const { url } = await start()
+    for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums']) {
+      expect([setting, ...(await ask(url, `show ${setting}`))]).toEqual([setting, 'on'])
+    }
+    expect(await ask(url, 'show listen_addresses')).toEqual([''])
+  })
+
+  it('knows letters beyond ASCII, and gives us no more rights than we need', async () => {
+    const { url } = await start()
+    expect(await ask(url, `select upper('ärger')`)).toEqual(['ÄRGER'])
+    expect(await ask(url, 'select rolsuper from pg_roles where rolname = current_user')).toEqual([false])
+    await expect(ask(url, `select pg_read_file('/etc/passwd')`)).rejects.toThrow('permission denied')
+  })
+
+  it('finds a place for its socket where the path of the data is longer than one may be', async () => {
+    const { url } = await start(join(dataDir, 'd'.repeat(60), 'e'.repeat(60)))
+    expect(await ask(url, 'select 1')).toEqual([1])
+    await running.pop()?.stop()
+    rmSync(new URL(url).searchParams.get('host') ?? '', { recursive: true })
+  })
+
+  it('can be reached by a command beside the service, and by one without', async () => {
+    const alone = await reachEmbedded({ dataDir, log })
+    await ask(alone.url, 'create table kept (n int)')
+    await alone.stop()
+    await start()
+    const beside = await reachEmbedded({ dataDir, log })
+    expect(await ask(beside.url, 'select count(*)::int from kept')).toEqual([0])
+    await beside.stop()
+    expect(await ask(beside.url, 'select 1')).toEqual([1])
+  })
+})
+
+describe.runIf(isRoot())('as root, the PostgreSQL we ship', () => {
+  it('runs under another user, who owns its folder', async () => {
+    const { pid } = await start()
+    const user = unprivilegedUser()
+    expect(statSync(`/proc/${pid}`).uid).toBe(user.uid)
+    expect(statSync(join(dataDir, 'postgres')).uid).toBe(user.uid)
+    expect(capabilitiesOf(pid)).toBe(0n)
+  })
+
+  it('runs in a folder that this user may not enter, with the one right it needs for that', async () => {
+    mkdirSync(join(dataDir, 'closed'), { mode: 0o700 })
+    const { url, pid } = await start(join(dataDir, 'closed'))
+    expect(await ask(url, 'select 1')).toEqual([1])
+    // CAP_DAC_READ_SEARCH, capabilities(7)
+    expect(capabilitiesOf(pid)).toBe(1n << 2n)
+  })
+
+  it('lets no other user of the system in, not even where the folder stands open', async () => {
+    const { url } = await start()
+    const nobody = { name: 'nobody', uid: 65_534, gid: 65_534 }
+    const program = `import pg from 'pg'
+      const client = new pg.Client(${JSON.stringify(url)})
+      await client.connect().then(() => console.log('in'), (error) => console.log(error.message))
+      process.exit()`
+    const knock = () => {
+      const options = { uid: nobody.uid, gid: nobody.gid, cwd: import.meta.dirname, encoding: 'utf8' as const }
+      return spawnSync(process.execPath, ['--input-type=module', '-e', program], options).stdout
+    }
+    expect(knock()).toContain('EACCES')
+    chmodSync(join(dataDir, 'postgres'), 0o755)
+    expect(knock()).toContain('authentication failed')
+  })
+
+  it('takes over a folder that root copied', async () => {
+    const first = await start()
+    await ask(first.url, 'create table kept (n int)')
+    await first.stop()
+    spawnSync('chown', ['-R', '0:0', join(dataDir, 'postgres')])
+    expect(await ask((await start()).url, 'select count(*)::int from kept')).toEqual([0])
+  })
+})
+
+describe('after a crash', () => {
+  it('ends the server that a killed service left, and has all that was committed', async () => {
+    const service = await startChild()
+    await ask(service.said.url, 'create table kept (n int)', 'insert into kept values (1)')
+    await killService(service)
+    expect(await ask(service.said.url, 'insert into kept values (2) returning n')).toEqual([2])
+    const embedded = await start()
+    expect(embedded.pid).not.toBe(service.said.pid)
+    expect(await ask(embedded.url, 'select n from kept order by n')).toEqual([1, 2])
+  })
+
+  it('recovers when everything was killed at once', async () => {
+    const service = await startChild()
+    await ask(service.said.url, 'create table kept (n int)', 'insert into kept values (1)')
+    await killAll(service)
+    expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(true)
+    expect(await ask((await start()).url, 'select n from kept')).toEqual([1])
+  })
+
+  it('neither stops at nor touches a stranger who has the number of the old server by now', async () => {
+    const service = await startChild()
+    await killAll(service)
+    const user = isRoot() ? unprivilegedUser() : null
+    const stranger = spawnAs(user, ['sleep', '600'], [], { stdio: 'ignore' })
+    children.push(stranger)
+    for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock']) {
+      const path = join(dataDir, 'postgres', name)
+      const [, ...rest] = readFileSync(path, 'utf8').split('\n')
+      writeFileSync(path, [stranger.pid, ...rest].join('\n'))
+    }
+    expect(await ask((await start()).url, 'select 1')).toEqual([1])
+    expect(stranger.exitCode ?? stranger.signalCode).toBeNull()
+  })
+
+  it('ends children that outlived their server before it starts a new one', async () => {
+    const service = await startChild()
+    await ask(service.said.url, 'create table kept (n int)')
+    const busy = ask(service.said.url, 'insert into kept select n from generate_series(1, 1e12) n').catch(() => {})
+    await sleep(200)
+    await killService(service)
+    process.kill(service.said.pid, 'SIGKILL')
+    await sleep(500)
+    const orphans = processesOf(join(dataDir, 'postgres'))
+    expect(orphans).toHaveLength(1)
+    const { url } = await start()
+    await busy
+    expect(processesOf(join(dataDir, 'postgres'))).not.toContain(orphans[0])
+    expect(await ask(url, 'select count(*)::int from kept')).toEqual([0])
+  })
+
+  it('begins anew when the first start was killed in the middle', async () => {
+    const child = spawn(process.execPath, [CHILD, dataDir], { stdio: 'ignore' })
+    await vi.waitFor(() => expect(readdirSync(dataDir).join()).toMatch(/postgres\.new-/), {
+      timeout: 5_000,
+      interval: 5,
+    })
+    await sleep(100)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    expect(readdirSync(dataDir)).not.toContain('postgres')
+    // The killed service's initdb goes on for a moment, and this must not matter.
+    const embedded = await start()
+    expect(await ask(embedded.url, 'select 1')).toEqual([1])
+    await embedded.stop()
+    await sleep(1_000)
+    await start()
+    expect(readdirSync(dataDir)).toEqual(['postgres'])
+  })
+
+  it('starts the server again when it ends while we run', async () => {
+    const embedded = await start()
+    await ask(embedded.url, 'create table kept (n int)', 'insert into kept values (1)')
+    const { pid } = embedded
+    process.kill(pid ?? 0, 'SIGKILL')
+    await vi.waitFor(async () => expect(await ask(embedded.url, 'select n from kept')).toEqual([1]), 10_000)
+    expect(embedded.pid).not.toBe(pid)
+  })
+
+  it('stops at once although the server is just being started again', async () => {
+    const embedded = await start()
+    process.kill(embedded.pid ?? 0, 'SIGKILL')
+    await sleep(50)
+    await embedded.stop()
+    await vi.waitFor(() => expect(processesOf(join(dataDir, 'postgres'))).toEqual([]))
+  })
+})
+
+describe('a folder that is not ours to use', () => {
+  it(
+    'is said to be in use while another service runs on it, also after that one lost its claim for a moment',
+    { timeout: 30_000 },
+    async () => {
+      const { url } = await start()
+      expect((await startChild()).said.error).toMatch(/Another Portreeve is using .*postgres/)
+      const supervisor = url.replace('portreeve@', 'postgres@').replace('/portreeve?', '/postgres?')
+      await ask(
+        supervisor,
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'portreeve supervisor'`,
+      )
+      await sleep(500)
+      expect((await startChild()).said.error).toMatch(/Another Portreeve is using .*postgres/)
+      expect(await ask(url, 'select 1')).toEqual([1])
+    },
+  )
+
+  it('goes to one of two services that start on it at the same moment', async () => {
+    const services = await Promise.all([startChild(), startChild()])
+    const [winner] = services.filter(({ said }) => !said.error)
+    expect(services.map(({ said }) => said.error ?? '').toSorted()).toEqual([
+      '',
+      expect.stringMatching(/Another (Portreeve|PostgreSQL)/),
+    ])
+    expect(await ask(winner?.said.url ?? '', 'select 1')).toEqual([1])
+    expect(readdirSync(dataDir)).toEqual(['postgres'])
+  })
+
+  it('is left alone when another major version made it', async () => {
+    mkdirSync(join(dataDir, 'postgres'), { mode: 0o700 })
+    writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n')
+    await expect(start()).rejects.toMatchObject({ code: 'conflict', message: /made by PostgreSQL 17.*DATABASE_URL/ })
+    expect(readdirSync(join(dataDir, 'postgres'))).toEqual(['PG_VERSION'])
+  })
+
+  it('is left alone when it holds something else', async () => {
+    mkdirSync(join(dataDir, 'postgres'))
+    writeFileSync(join(dataDir, 'postgres', 'letter.txt'), 'Dear …')
+    await expect(start()).rejects.toMatchObject({ code: 'conflict', message: /not a database/ })
+    expect(readdirSync(join(dataDir, 'postgres'))).toEqual(['letter.txt'])
+  })
+})
+
+async function killAll(service: Service): Promise<void> {
+  await killService(service)
+  for (const pid of processesOf(join(dataDir, 'postgres'))) process.kill(pid, 'SIGKILL')
+  await vi.waitFor(() => expect(processesOf(join(dataDir, 'postgres'))).toEqual([]))
+}
+
+function capabilitiesOf(pid: number | undefined): bigint {
+  const [, mask] = /CapPrm:\s*([0-9a-f]+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return BigInt(`0x${mask}`)
+}

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/store/database.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { emptyDatabase, type FreshDatabase } from '../database.ts'
+import { KINDS, startPostgres, type Postgres } from '../servers/postgres.ts'
+
+describe.each(KINDS)('migrations on %s', (kind) => {
+  let server: Postgres
+  let fresh: FreshDatabase
+  let folder: string
+
+  beforeAll(async () => void (server = await startPostgres(kind)))
+  afterAll(() => server.stop())
+  beforeEach(async () => {
+    fresh = await emptyDatabase(server.url)
+    folder = mkdtempSync(join(tmpdir(), 'portreeve-migrations-'))
+    write('0001_first.sql', 'create table one (id int); insert into one values (1);')
+  })
+  afterEach(async () => {
+    await fresh.drop()
+    rmSync(folder, { recursive: true })
+  })
+
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+  const count = async (table: string) =>
+    Number((await fresh.pool.query(`select count(*) as n from ${table}`)).rows[0].n)
+
+  it('applies our own', async () => {
+    expect((await migrate(fresh.pool))[0]).toBe('0001_accounts')
+    expect(await migrate(fresh.pool)).toEqual([])
+  })
+
+  it('applies each file once, in the order of their numbers', async () => {
+    write('0010_third.sql', 'insert into two values (3);')
+    write('0002_second.sql', 'create table two (id int);')
+    expect(await migrate(fresh.pool, folder)).toEqual(['0001_first', '0002_second', '0010_third'])
+    expect(await migrate(fresh.pool, folder)).toEqual([])
+    write('0011_fourth.sql', 'insert into two values (4);')
+    expect(await migrate(fresh.pool, folder)).toEqual(['0011_fourth'])
+    expect(await count('two')).toBe(2)
+  })
+
+  it('does the work once when several instances start at the same moment', async () => {
+    write('0002_slow.sql', 'select pg_sleep(0.2); insert into one values (2);')
+    const instances = [1, 2, 3, 4].map(() => openDatabase(fresh.url))
+    const applied = await Promise.all(instances.map(({ pool }) => migrate(pool, folder)))
+    await Promise.all(instances.map(({ close }) => close()))
+    expect(applied.flat().toSorted()).toEqual(['0001_first', '0002_slow'])
+    expect(await count('one')).toBe(2)
+  })
+
+  it('leaves nothing of a migration that fails, and goes on from there once it is mended', async () => {
+    write('0002_broken.sql', 'create table two (id int); insert into nowhere values (1);')
+    await expect(migrate(fresh.pool, folder)).rejects.toThrow('0002_broken')
+    await expect(count('two')).rejects.toThrow('does not exist')
+    write('0002_broken.sql', 'create table two (id int);')
+    expect(await migrate(fresh.pool, folder)).toEqual(['0002_broken'])
+  })
+
+  it('does not touch a database that a newer version migrated', async () => {
+    write('0002_newer.sql', 'create table two (id int);')
+    await migrate(fresh.pool, folder)
+    rmSync(join(folder, '0002_newer.sql'))
+    await expect(migrate(fresh.pool, folder)).rejects.toMatchObject({
+      code: 'conflict',
+      message: /newer Portreeve.*0002_newer/,
+    })
+  })
+
+  it('does not go on when a migration was changed after it was applied', async () => {
+    await migrate(fresh.pool, folder)
+    write('0001_first.sql', 'create table one (id bigint);')
+    await expect(migrate(fresh.pool, folder)).rejects.toMatchObject({
+      code: 'conflict',
+      message: /0001_first is not the one/,
+    })
+  })
+
+  it('takes the line ends of Windows for the same migration', async () => {
+    write('0001_first.sql', 'create table one\n(id int);')
+    await migrate(fresh.pool, folder)
+    write('0001_first.sql', 'create table one\r\n(id int);')
+    expect(await migrate(fresh.pool, folder)).toEqual([])
+  })
+
+  it('does not put a migration before one that was applied already', async () => {
+    write('0003_third.sql', 'create table three (id int);')
+    await migrate(fresh.pool, folder)
+    write('0002_late.sql', 'create table two (id int);')
+    await expect(migrate(fresh.pool, folder)).rejects.toMatchObject({
+      code: 'conflict',
+      message: /0002_late was never applied/,
+    })
+  })
+})
