@@ -321,7 +321,8 @@ function endpoint(value: string, defaultPort?: number): Endpoint {
     const shape = defaultPort === undefined ? 'address:port' : 'ip or ip:port'
     throw new Error(`has “${value}”, which is not of the form ${shape}`)
   }
-  return { address, port: port(portText) }
+  // Port 0 means “any free one” to a listener, and nothing to somebody who wants to be asked there.
+  return { address, port: defaultPort === undefined ? port(portText) : integer(1, 65535)(portText) }
 }
 
 function dnsServer(value: string): Endpoint {

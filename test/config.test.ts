@@ -47,6 +47,10 @@ describe('the settings', () => {
     expect(readConfig({ DNS_SERVERS: '2001:db8::53' }).DNS_SERVERS).toEqual([{ address: '2001:db8::53', port: 53 }])
   })
 
+  it('refuse a resolver on port 0', () => {
+    expect(faultOf({ DNS_SERVERS: '192.0.2.1:0' }).details?.map((d) => d.path)).toEqual(['DNS_SERVERS'])
+  })
+
   it('name everything that is wrong at once', () => {
     const fault = faultOf({
       PORT: '70000',

@@ -1,10 +1,31 @@
-import type { PrivateTargets } from '../config.ts'
+import type { Config, PrivateTargets } from '../config.ts'
 import type { Logger } from '../log.ts'
-import type { Resolver } from '../net/dns.ts'
+import { createResolver, type Resolver } from '../net/dns.ts'
+import { readCatalogue } from '../protocols/dnsbl-catalogue.ts'
+import { createBlocklists, type Blocklists } from '../protocols/dnsbl-lists.ts'
 
 /** What checks are given: how to ask the DNS, and where they may connect. */
 export type CheckDeps = {
   resolver: Resolver
+  blocklists: Blocklists
   allowPrivate: PrivateTargets
   log: Logger
+}
+
+/**
+ * What the checks need, for the service and for a terminal alike.
+ * @throws Fault `invalid_request` when the operator's own catalogue cannot be used
+ */
+export function openChecks(config: Config, log: Logger): { deps: CheckDeps; close(): void } {
+  const resolver = createResolver({ servers: config.DNS_SERVERS })
+  const dnsblResolver = createResolver({ servers: config.DNSBL_SERVERS })
+  const catalogue = readCatalogue(config.DNSBL_FILE)
+  const blocklists = createBlocklists({ catalogue, keys: config.DNSBL_KEYS, resolver: dnsblResolver })
+  return {
+    deps: { resolver, blocklists, allowPrivate: config.ALLOW_PRIVATE_TARGETS, log },
+    close() {
+      resolver.close()
+      dnsblResolver.close()
+    },
+  }
 }

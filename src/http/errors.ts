@@ -40,7 +40,9 @@ export function answerErrors(app: FastifyInstance, isUnavailable: (error: unknow
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0] ?? ''
     const allowed = [...new Set(routes.filter((r) => r.pattern.test(path)).map((r) => r.method))]
-    if (allowed.length === 0) return answer(new Fault('not_found', `There is nothing at ${path}.`), reply)
+    // A route that takes the method and still found nothing: a file that is not there.
+    if (allowed.length === 0 || allowed.includes(request.method))
+      return answer(new Fault('not_found', `There is nothing at ${path}.`), reply)
     reply.header('allow', allowed.join(', '))
     return answer(new Fault('method_not_allowed', `${path} takes ${allowed.join(', ')}.`), reply)
   })

@@ -1,11 +1,16 @@
-import type { Answer as PacketAnswer } from 'dns-packet'
+import { getServers } from 'node:dns'
+import { isIP, isIPv6 } from 'node:net'
+import type { Answer as PacketAnswer, CaaData, MxData, SoaData, TxtData } from 'dns-packet'
 import type { Endpoint } from '../config.ts'
+import { createAsk } from './dns-ask.ts'
+import { createSlots } from './slots.ts'
 
 /** The record types we ask for; `dns-packet` encodes and decodes them. */
-export type RecordType = 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'DS' | 'MX' | 'NS' | 'PTR' | 'SOA' | 'TLSA' | 'TXT'
+export type RecordType = 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'DS' | 'MX' | 'NS' | 'PTR' | 'SOA' | 'SPF' | 'TLSA' | 'TXT'
 
-/** Why there is no answer. `TIMEOUT` and `NETWORK` are ours, the others are RCODEs. */
-export type DnsFailure = 'SERVFAIL' | 'REFUSED' | 'FORMERR' | 'NOTIMP' | 'TIMEOUT' | 'NETWORK' | 'ABORTED' | 'OTHER'
+/** Why there is no answer: RCODEs, then ours. `BADNAME` is what cannot be a DNS name, `ABORTED` the caller's wish. */
+export type DnsFailure =
+  'SERVFAIL' | 'REFUSED' | 'FORMERR' | 'NOTIMP' | 'OTHER' | 'TIMEOUT' | 'NETWORK' | 'ABORTED' | 'BADNAME'
 
 export type DnsRecord = PacketAnswer & { ttl: number }
 
@@ -28,8 +33,105 @@ export type DnsAnswer =
     }
   | { status: 'FAILED'; failure: DnsFailure; server: string | null; ms: number }
 
+type DataByType = {
+  A: string
+  AAAA: string
+  CAA: CaaData
+  CNAME: string
+  MX: MxData
+  NS: string
+  PTR: string
+  SOA: SoaData
+  TXT: TxtData
+}
+
+/** The data of an answer's records of one type; none when there is no answer. */
+export function dataOf<T extends keyof DataByType>(answer: DnsAnswer, type: T): DataByType[T][] {
+  const records = answer.status === 'FAILED' ? [] : answer.records
+  return records.flatMap((record) => (record.type === type ? [record.data as DataByType[T]] : []))
+}
+
 export interface Resolver {
   /** Never throws: what goes wrong is in the answer. `name` is absolute, with or without a trailing dot. */
   query(name: string, type: RecordType, signal?: AbortSignal): Promise<DnsAnswer>
   readonly servers: readonly Endpoint[]
+}
+
+/** A resolver that can be closed: what is in flight ends as `ABORTED`, and so does every later query. */
+export type OwnResolver = Resolver & { close(): void }
+
+export type ResolverOptions = {
+  /** Asked in this order; the system's when there are none. */
+  servers?: readonly Endpoint[]
+  /** Milliseconds for one try at one server, TCP included. */
+  timeoutMs?: number
+  /** Tries in all while servers stay silent; each goes to the next server. */
+  tries?: number
+  /** Queries in flight at once: from some 200 on, answers overrun the socket's receive buffer. */
+  maxInFlight?: number
+}
+
+/**
+ * Our own stub resolver. Unlike the system's it gives RCODE and TTL of every answer and keeps its time-outs to the
+ * millisecond: c-ares adapts them, and calls a slow server dead after fast answers from others.
+ */
+export function createResolver(options: ResolverOptions = {}): OwnResolver {
+  const { timeoutMs = 2500, tries = 2, maxInFlight = 128 } = options
+  const servers = options.servers?.length ? options.servers : systemServers()
+  const asks = servers.map((server) => ({ server: endpointName(server), ask: createAsk(server) }))
+  const slots = createSlots(maxInFlight)
+  const closing = new AbortController()
+
+  async function inTurn(name: string, type: RecordType, signals: AbortSignal[]): Promise<DnsAnswer> {
+    const started = performance.now()
+    const failures: { failure: DnsFailure; server: string }[] = []
+    for (let turn = 0; turn < turnsAllowed(failures.at(-1)?.failure, tries, asks.length); turn++) {
+      const { server, ask } = asks[turn % asks.length] as (typeof asks)[number]
+      const reading = await ask(name, type, timeoutMs, signals)
+      if ('status' in reading) return { ...reading, server, ms: performance.now() - started }
+      failures.push({ failure: reading.failure, server })
+    }
+    const worst = failures.find(({ failure }) => !isSilence(failure)) ?? failures[0]
+    return { status: 'FAILED', failure: 'NETWORK', server: null, ...worst, ms: performance.now() - started }
+  }
+
+  return {
+    servers,
+    async query(name, type, signal) {
+      const signals = signal ? [closing.signal, signal] : [closing.signal]
+      if (!(await slots.take(signals))) return { status: 'FAILED', failure: 'ABORTED', server: null, ms: 0 }
+      try {
+        return await inTurn(name, type, signals)
+      } finally {
+        slots.give()
+      }
+    },
+    close: () => closing.abort(),
+  }
+}
+
+/** After silence we try again; after a server's word, or where nobody listens, only servers not asked yet. */
+function turnsAllowed(last: DnsFailure | undefined, tries: number, servers: number): number {
+  if (last === 'ABORTED' || last === 'BADNAME') return 0
+  if (last === undefined || last === 'TIMEOUT') return tries
+  return last === 'NETWORK' ? Math.max(tries, servers) : servers
+}
+
+/** What a server said tells more than the silence of another one. */
+function isSilence(failure: DnsFailure): boolean {
+  return failure === 'TIMEOUT' || failure === 'NETWORK'
+}
+
+/** The resolvers of this machine (`/etc/resolv.conf`). */
+export function systemServers(): Endpoint[] {
+  return getServers().map((text) => {
+    if (isIP(text)) return { address: text, port: 53 }
+    const [, address = '', port] = /^\[?(.+?)\]?:(\d+)$/.exec(text) ?? []
+    return { address, port: Number(port) }
+  })
+}
+
+/** `192.0.2.1:53`, `[2001:db8::1]:53`. */
+export function endpointName({ address, port }: Endpoint): string {
+  return isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`
 }

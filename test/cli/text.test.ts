@@ -4,7 +4,15 @@ import { foreign, table, width } from '../../src/cli/text.ts'
 
 describe('text at a terminal', () => {
   it('lines up columns whatever colours they have', () => {
-    expect(table([['\u001b[31mred\u001b[39m', 'x'], ['longer', 'y']], '')).toBe('\u001b[31mred\u001b[39m     x\nlonger  y')
+    expect(
+      table(
+        [
+          ['\u001b[31mred\u001b[39m', 'x'],
+          ['longer', 'y'],
+        ],
+        '',
+      ),
+    ).toBe('\u001b[31mred\u001b[39m     x\nlonger  y')
   })
 
   it('takes escape sequences, control characters and direction marks out of what strangers wrote', () => {

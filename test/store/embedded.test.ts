@@ -2,6 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -19,6 +20,8 @@ import { Client } from 'pg'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { reachEmbedded, startEmbedded, type Embedded } from '../../src/store/embedded.ts'
+import { findBinaries, findPackage } from '../../src/store/embedded/binaries.ts'
+import { prepareFolder } from '../../src/store/embedded/folder.ts'
 import { processesOf } from '../../src/store/embedded/leftovers.ts'
 import { isRoot, spawnAs, unprivilegedUser } from '../../src/store/embedded/user.ts'
 
@@ -139,6 +142,23 @@ describe.runIf(isRoot())('as root, the PostgreSQL we ship', () => {
     expect(await ask(url, 'select 1')).toEqual([1])
     // CAP_DAC_READ_SEARCH, capabilities(7)
     expect(capabilitiesOf(pid)).toBe(1n << 2n)
+  })
+
+  it('runs from a checkout that this user may not enter', async () => {
+    const closed = join(dataDir, 'checkout')
+    mkdirSync(closed, { mode: 0o700 })
+    cpSync(findPackage(), join(closed, 'native'), { recursive: true, verbatimSymlinks: true })
+    const binaries = findBinaries(join(dataDir, 'lib'), join(closed, 'native'))
+    await prepareFolder(join(dataDir, 'postgres'), binaries, unprivilegedUser(), null)
+    expect(await ask((await start()).url, 'select 1')).toEqual([1])
+  })
+
+  it('says what is to be done when this user may not execute it', async () => {
+    const bin = join(dataDir, 'native', 'bin')
+    mkdirSync(bin, { recursive: true })
+    writeFileSync(join(bin, 'initdb'), '', { mode: 0o700 })
+    const prepared = prepareFolder(join(dataDir, 'postgres'), { bin, env: {} }, unprivilegedUser(), null)
+    await expect(prepared).rejects.toThrow(`chmod -R go+rX ${join(dataDir, 'native')}`)
   })
 
   it('lets no other user of the system in, not even where the folder stands open', async () => {
@@ -285,14 +305,17 @@ describe('a folder that is not ours to use', () => {
   it('is left alone when another major version made it', async () => {
     mkdirSync(join(dataDir, 'postgres'), { mode: 0o700 })
     writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n')
-    await expect(start()).rejects.toMatchObject({ code: 'conflict', message: /made by PostgreSQL 17.*DATABASE_URL/ })
+    await expect(start()).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(/made by PostgreSQL 17.*DATABASE_URL/),
+    })
     expect(readdirSync(join(dataDir, 'postgres'))).toEqual(['PG_VERSION'])
   })
 
   it('is left alone when it holds something else', async () => {
     mkdirSync(join(dataDir, 'postgres'))
     writeFileSync(join(dataDir, 'postgres', 'letter.txt'), 'Dear …')
-    await expect(start()).rejects.toMatchObject({ code: 'conflict', message: /not a database/ })
+    await expect(start()).rejects.toMatchObject({ code: 'conflict', message: expect.stringMatching(/not a database/) })
     expect(readdirSync(join(dataDir, 'postgres'))).toEqual(['letter.txt'])
   })
 })

@@ -66,7 +66,7 @@ describe.each(KINDS)('migrations on %s', (kind) => {
     rmSync(join(folder, '0002_newer.sql'))
     await expect(migrate(fresh.pool, folder)).rejects.toMatchObject({
       code: 'conflict',
-      message: /newer Portreeve.*0002_newer/,
+      message: expect.stringMatching(/newer Portreeve.*0002_newer/),
     })
   })
 
@@ -75,7 +75,7 @@ describe.each(KINDS)('migrations on %s', (kind) => {
     write('0001_first.sql', 'create table one (id bigint);')
     await expect(migrate(fresh.pool, folder)).rejects.toMatchObject({
       code: 'conflict',
-      message: /0001_first is not the one/,
+      message: expect.stringMatching(/0001_first is not the one/),
     })
   })
 
@@ -92,7 +92,7 @@ describe.each(KINDS)('migrations on %s', (kind) => {
     write('0002_late.sql', 'create table two (id int);')
     await expect(migrate(fresh.pool, folder)).rejects.toMatchObject({
       code: 'conflict',
-      message: /0002_late was never applied/,
+      message: expect.stringMatching(/0002_late was never applied/),
     })
   })
 })

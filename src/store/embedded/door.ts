@@ -34,17 +34,17 @@ export function nameOf(folder: string): string {
   return `portreeve-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`
 }
 
-/** The files that the socket consists of. */
-export function socketFiles(folder: string, user: User | null): string[] {
-  const path = join(socketFolder(folder, user), SOCKET)
-  return [path, `${path}.lock`]
+/** The file that says which server has the socket. */
+export function socketLock(folder: string, user: User | null): string {
+  return join(process.platform === 'win32' ? folder : socketFolder(folder, user), `${SOCKET}.lock`)
 }
 
 function socketDoor(socket: string): Door {
   return {
     settings: ['listen_addresses=', `unix_socket_directories=${socket}`],
     hba: 'local all all peer map=portreeve\n',
-    ident: `portreeve "${ourselves().name}" all\n`,
+    // Root may do anything here as it is, and has to end what another user's service left.
+    ident: [...new Set([ourselves().name, 'root'])].map((name) => `portreeve "${name}" all\n`).join(''),
     passwordFile: null,
     url: (role, database) => `postgres://${role}@localhost/${database}?host=${encodeURIComponent(socket)}`,
   }

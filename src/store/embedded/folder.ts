@@ -135,7 +135,8 @@ function removeIfStill(folder: string): void {
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether any process has this number. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

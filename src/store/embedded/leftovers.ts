@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import { replaceFile } from '../file.ts'
-import { tryClaim, type Claim } from './claim.ts'
-import { nameOf, socketFiles } from './door.ts'
+import { tryClaim } from './claim.ts'
+import { nameOf, socketLock } from './door.ts'
+import { isAlive } from './folder.ts'
 import type { User } from './user.ts'
 
 /** Milliseconds a Portreeve that is stopping, or a command that is at work, has to let go of the folder. */
@@ -23,49 +24,43 @@ const ENDINGS: [NodeJS.Signals, number][] = [
 ]
 
 /**
- * Ends the server of a Portreeve that was killed, and clears away what a crash leaves, so that a new server can start.
- * Whatever was committed is in the folder.
+ * Ends the server of a Portreeve that was killed, so that a new one can start. Whatever was committed is in the folder.
  * @throws Fault `conflict` when another Portreeve is using the folder
  */
 export async function endLeftovers(folder: string, url: string, user: User | null, log: Logger): Promise<void> {
   const deadline = Date.now() + PATIENCE
   for (;;) {
     const claim = await tryClaim(url)
+    // Read first: whoever of ours wrote itself into one of them since then is seen among the processes.
+    const notes = readNotes(folder, user)
     const processes = processesOf(folder)
-    if (claim === 'away' && processes.length === 0) return clearFiles(folder, user)
-    if (typeof claim === 'object' && claim.age > INFANCY) return endOrphan(folder, user, claim, log)
-    if (typeof claim === 'object') await claim.release()
-    if (Date.now() > deadline) {
-      if (claim === 'taken') throw inUse(folder)
-      if (claim === 'away') return endOrphan(folder, user, null, log)
-    }
+    if (claim === 'away' && processes.length === 0) return disown(notes, user)
+    const isLate = Date.now() > deadline
+    if (claim === 'taken' && isLate) throw inUse(folder)
+    if (typeof claim === 'object' ? claim.age > INFANCY : claim === 'away' && isLate)
+      await endOrphan(folder, processes, log)
+    if (typeof claim === 'object') await claim.release().catch(() => {})
     await sleep(200)
   }
 }
 
 function inUse(folder: string): Fault {
-  return new Fault(
-    'conflict',
-    `Another Portreeve is using ${folder}. Stop it first, or give this one a DATA_DIR of its own.`,
-  )
+  const sentence = `Another Portreeve is using ${folder}. Stop it first, or give this one a DATA_DIR of its own.`
+  return new Fault('conflict', sentence)
 }
 
-async function endOrphan(folder: string, user: User | null, claim: Claim | null, log: Logger): Promise<void> {
-  const processes = processesOf(folder)
+async function endOrphan(folder: string, processes: number[], log: Logger): Promise<void> {
   // It answers at our socket but is not among the processes we see: it runs in another container.
   if (processes.length === 0) throw inUse(folder)
   log.warn({ pids: processes }, 'ending the PostgreSQL that an earlier Portreeve left behind')
-  for (const [signal, milliseconds] of ENDINGS) {
-    if (await endWith(folder, signal, milliseconds)) break
-  }
-  await claim?.release().catch(() => {})
-  clearFiles(folder, user)
+  for (const [signal, milliseconds] of ENDINGS) if (await endWith(folder, signal, milliseconds)) return
+  throw new Fault('unavailable', `An earlier PostgreSQL does not end: end the processes ${processes.join(', ')} first.`)
 }
 
 /** Signals the server, or where only its children are left, these. True when all are gone in time. */
 async function endWith(folder: string, signal: NodeJS.Signals, milliseconds: number): Promise<boolean> {
   const deadline = Date.now() + milliseconds
-  const postmaster = Number(readPidFile(folder)[0])
+  const postmaster = parseInt(readIfThere(join(folder, PID_FILE)), 10)
   const processes = processesOf(folder)
   const targets = signal !== 'SIGKILL' && processes.includes(postmaster) ? [postmaster] : processes
   for (const pid of targets) kill(pid, signal)
@@ -113,17 +108,27 @@ function readCommandLine(pid: string): string {
   }
 }
 
-function readPidFile(folder: string): string[] {
-  const path = join(folder, 'postmaster.pid')
-  return existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []
+/** A file in which a server notes its number, so that no second one starts. */
+type Note = { path: string; text: string }
+
+const PID_FILE = 'postmaster.pid'
+
+function readNotes(folder: string, user: User | null): Note[] {
+  const paths = [join(folder, PID_FILE), socketLock(folder, user)]
+  return paths.map((path) => ({ path, text: readIfThere(path) })).filter(({ text }) => text !== '')
+}
+
+function readIfThere(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : ''
 }
 
 /**
- * PostgreSQL does not start while the process named in `postmaster.pid` lives, though that number may be a stranger's by
- * now. A file that names the server's own parent is stale to it; the shared memory noted in it is still looked at.
+ * A stale note whose number is a stranger's by now would keep PostgreSQL from starting. A note that names its own parent
+ * it takes for stale, and still looks whether the shared memory in it is in use.
  */
-function clearFiles(folder: string, user: User | null): void {
-  const [pid, ...rest] = readPidFile(folder)
-  if (pid !== undefined) replaceFile(join(folder, 'postmaster.pid'), [process.pid, ...rest].join('\n'), 0o600, user)
-  if (process.platform !== 'win32') for (const file of socketFiles(folder, user)) rmSync(file, { force: true })
+function disown(notes: Note[], user: User | null): void {
+  for (const { path, text } of notes) {
+    const stale = isAlive(parseInt(text, 10)) && readIfThere(path) === text
+    if (stale) replaceFile(path, text.replace(/^\d+/, String(process.pid)), 0o600, user)
+  }
 }

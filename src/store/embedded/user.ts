@@ -1,7 +1,7 @@
 import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { dirname } from 'node:path'
+import { dirname, isAbsolute } from 'node:path'
 import { Fault } from '../../errors.ts'
 
 /** A user of this system. */
@@ -74,6 +74,11 @@ function identityOf(user: User | null, program: string, command: string[]): { ui
 }
 
 function asUser(user: User, command: string[], paths: string[]): string[] {
+  const [program = ''] = command
+  if (isAbsolute(program) && !mayEnter(program, user)) {
+    const sentence = `PostgreSQL runs as ${user.name}, who may not execute it. Allow it: chmod -R go+rX ${dirname(dirname(program))}`
+    throw new Fault('unavailable', sentence)
+  }
   const closed = paths.map((path) => closedFolder(path, user)).find((folder) => folder !== null)
   if (closed === undefined) return command
   const setpriv = setprivFor(user)
@@ -87,7 +92,8 @@ function asUser(user: User, command: string[], paths: string[]): string[] {
 function setprivFor(user: User): string[] {
   const identity = [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', '--no-new-privs']
   const capability = ['inh-caps', 'ambient-caps', 'bounding-set'].map((set) => `--${set}=-all,+dac_read_search`)
-  return ['setpriv', ...identity, ...capability, '--']
+  // access(2), by which PostgreSQL finds its own programs, leaves capabilities aside without this bit.
+  return ['setpriv', ...identity, '--securebits=+no_setuid_fixup', ...capability, '--']
 }
 
 function works([program = '', ...args]: string[]): boolean {
@@ -101,6 +107,7 @@ function closedFolder(path: string, user: User): string | null {
   return outer ?? (mayEnter(path, user) ? null : path)
 }
 
+/** Enters a folder, executes a program: the same bits. */
 function mayEnter(path: string, user: User): boolean {
   const { mode, uid, gid } = statSync(path)
   const bit = uid === user.uid ? 0o100 : gid === user.gid ? 0o010 : 0o001

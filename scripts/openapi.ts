@@ -1,0 +1,23 @@
+// `npm run openapi`: writes openapi.json as a running service answers it.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { format } from 'prettier'
+import { startService } from '../src/app.ts'
+import { readConfig } from '../src/config.ts'
+import { createLog } from '../src/log.ts'
+import { ROOT } from './run.ts'
+
+/** openapi.json as it must be, of what `/openapi.json` answers. */
+export async function openapiFile(document: unknown): Promise<string> {
+  return format(JSON.stringify(document), { parser: 'json', printWidth: 120 })
+}
+
+if (import.meta.main) {
+  const folder = mkdtempSync(join(tmpdir(), 'portreeve-openapi-'))
+  const service = await startService(readConfig({ DATA_DIR: folder, PORT: '0', SMTP_LISTEN: 'off' }), createLog('warn'))
+  const response = await fetch(new URL('/openapi.json', service.url))
+  writeFileSync(join(ROOT, 'openapi.json'), await openapiFile(await response.json()))
+  await service.stop()
+  rmSync(folder, { recursive: true })
+}

@@ -1,0 +1,145 @@
+import type { BlacklistItem, BlacklistResult, DnsResult, MailAuthResult, TlsResult } from '../diagnostics/shapes.ts'
+import { field, foreign, pad, paint, table } from './text.ts'
+
+const good = (text: string) => paint('green', text)
+const bad = (text: string) => paint(['bold', 'red'], text)
+const doubtful = (text: string) => paint('yellow', text)
+const quiet = (text: string) => paint('dim', text)
+
+/** The records of a domain, a type a block. */
+export function dnsReport(data: DnsResult): string {
+  const types = [
+    ['A', data.a],
+    ['AAAA', data.aaaa],
+    ['CNAME', data.cname],
+    ['MX', data.mx.map(({ exchange, priority }) => `${priority} ${exchange}`)],
+    ['NS', data.ns],
+    ['TXT', data.txt],
+    ['CAA', data.caa.map(({ flags, tag, value }) => `${flags} ${tag} "${value}"`)],
+    ['SOA', data.soa ? [`${data.soa.mname} ${data.soa.rname} ${data.soa.serial}`] : []],
+  ] as const
+  const rows = types.flatMap(([type, values]) => {
+    const error = data.errors[type.toLowerCase()]
+    return error ? [[quiet(type), doubtful(`could not be asked: ${error}`)]] : field(type, values.map(foreign))
+  })
+  const verdict = data.status === 'NXDOMAIN' ? bad('There is no such name.') : good('The name exists.')
+  return [heading(data.unicodeDomain, verdict), table(rows), ...warnings(data.warnings)].join('\n')
+}
+
+/** A certificate and the connection it came over. */
+export function tlsReport(data: TlsResult): string {
+  const days = `${data.daysRemaining} days left`
+  const rows = [
+    ...field('Subject', foreign(data.subject['CN'] ?? 'no common name')),
+    ...field('Issuer', foreign([data.issuer['O'], data.issuer['CN']].filter(Boolean).join(', '))),
+    ...field('Names', data.subjectAltNames.map(foreign)),
+    ...field(
+      'Valid',
+      `${data.validFrom.slice(0, 10)} to ${data.validTo.slice(0, 10)}, ${data.isExpired ? bad('expired') : days}`,
+    ),
+    ...field('Key', `${data.keyType ?? 'unknown'} ${data.keyBits ?? ''}`.trim()),
+    ...field(
+      'Chain',
+      data.chain.map(({ subject }) => foreign(subject['CN'] ?? subject['O'] ?? '?')),
+    ),
+    ...field('Connection', `${data.protocol}, ${data.cipher.name}, ${data.handshakeMs} ms`),
+    ...field('Serial', data.serialNumber),
+    ...field('SHA-256', data.fingerprint256),
+  ]
+  const verdict = data.authorized
+    ? good(`The certificate is good for ${data.domain}.`)
+    : bad(`The certificate is not to be trusted for ${data.domain}: ${data.authorizationError}.`)
+  return [heading(`${data.domain} port ${data.port}`, verdict), table(rows), ...warnings(data.warnings)].join('\n')
+}
+
+const MARKS = { listed: bad('listed '), unknown: doubtful('unknown'), clean: good('clean  ') }
+
+/** One list's answer, on one line. */
+export function blacklistRow(item: BlacklistItem): string {
+  const why =
+    item.status === 'listed'
+      ? [item.codes.join(' '), item.reason ?? item.meanings.join('; ')].join('  ')
+      : (item.detail ?? '')
+  const name = pad(foreign(item.dnsbl), 34)
+  return `  ${MARKS[item.status]}  ${pad(quiet(item.category), 13)}  ${item.status === 'clean' ? quiet(name) : name}  ${foreign(why)}`.trimEnd()
+}
+
+/** The counts in a sentence, and for each listing where to go. */
+export function blacklistSummary(data: BlacklistResult): string {
+  const { ip, totalChecked, listedCount, cleanCount, unknownCount } = data
+  const listed = data.blacklists.filter((item) => item.listed)
+  const counts = `${listedCount} listed, ${cleanCount} clean, ${unknownCount} unknown of ${totalChecked} lists in ${data.durationMs} ms`
+  const verdict =
+    listedCount > 0
+      ? bad(`${ip} is on ${listedCount} ${listedCount === 1 ? 'list' : 'lists'}.`)
+      : unknownCount > 0
+        ? doubtful(`No listing found, but ${unknownCount} of ${totalChecked} lists gave no answer one can believe.`)
+        : good(`${ip} is on none of them.`)
+  const links = listed.map((item) => [
+    item.name,
+    item.delistUrl ? quiet(foreign(item.delistUrl)) : quiet('no page known'),
+  ])
+  return [
+    '',
+    `  ${verdict}  ${quiet(counts)}`,
+    ...(links.length > 0 ? [table(links)] : []),
+    ...warnings(data.warnings),
+  ].join('\n')
+}
+
+/** DMARC, SPF, DKIM and what stands beside them, then what to mend. */
+export function mailAuthReport(data: MailAuthResult): string {
+  const { dmarc, spf, dkim, mtaSts, tlsRpt, bimi } = data
+  const keys = dkim.filter((item) => item.found || item.error)
+  const none = `none under ${data.dkimSelectorsTried} selectors; give yours with --selector`
+  const rows = [
+    ...field('DMARC', recordOf(dmarc)),
+    ...field(
+      '',
+      dmarc.tagsExplained.map(({ tag, value, meaning }) =>
+        quiet(`${foreign(tag)}=${foreign(value)}  ${foreign(meaning)}`),
+      ),
+      '',
+    ),
+    ...(dmarc.inheritedFrom ? field('', quiet(`inherited from ${dmarc.inheritedFrom}`)) : []),
+    ...field('SPF', recordOf(spf)),
+    ...(spf.found ? field('', quiet(`${spf.lookups} of 10 look-ups, ${spf.voidLookups} of 2 void`)) : []),
+    ...field('DKIM', keys.map(keyOf), none),
+    ...field('MTA-STS', recordOf(mtaSts) + (mtaSts.policy?.mode ? quiet(`  mode ${mtaSts.policy.mode}`) : '')),
+    ...field('TLS-RPT', recordOf(tlsRpt)),
+    ...field('BIMI', recordOf(bimi)),
+  ]
+  const errors = data.warnings.filter(({ severity }) => severity === 'error').length
+  const verdict =
+    errors > 0 ? bad(`${errors} ${errors === 1 ? 'thing does' : 'things do'} not work.`) : good('It works.')
+  return [heading(data.unicodeDomain, verdict), table(rows), '', ...data.warnings.flatMap(advice)].join('\n').trimEnd()
+}
+
+type Looked = { found: boolean; record: string | null; error?: string }
+
+function recordOf({ found, record, error }: Looked): string {
+  if (error) return doubtful(`could not be asked: ${error}`)
+  return found ? foreign(record ?? '') : quiet('not found')
+}
+
+function keyOf(item: MailAuthResult['dkim'][number]): string {
+  const { selector, keyType = '', keyBits, revoked, testing, error } = item
+  if (error) return `${foreign(selector)}  ${doubtful(`could not be asked: ${error}`)}`
+  const facts = [keyBits ? `${keyType} ${keyBits}` : keyType, revoked && 'revoked', testing && 'testing', item.provider]
+  return `${foreign(selector)}  ${quiet(facts.filter(Boolean).join(', '))}`
+}
+
+const SEVERITY_MARKS = { error: bad('✗'), warning: doubtful('!'), info: quiet('i') }
+
+function advice({ severity, message, publish }: MailAuthResult['warnings'][number]): string[] {
+  const record = publish ? [`      ${publish.name}  TXT  "${foreign(publish.value)}"`] : []
+  return [`  ${SEVERITY_MARKS[severity]} ${foreign(message)}`, ...record.map(quiet)]
+}
+
+function heading(what: string, verdict: string): string {
+  return `\n  ${paint('bold', what)}  ${verdict}\n`
+}
+
+function warnings(sentences: string[]): string[] {
+  return sentences.length > 0 ? ['', ...sentences.map((sentence) => `  ${doubtful('!')} ${foreign(sentence)}`)] : []
+}

@@ -1,0 +1,114 @@
+import { parseArgs } from 'node:util'
+import { readConfig } from '../config.ts'
+import { checkAddress } from '../diagnostics/blacklist.ts'
+import { openChecks, type CheckDeps } from '../diagnostics/deps.ts'
+import { dnsCheck } from '../diagnostics/dns.ts'
+import { mailAuthCheck } from '../diagnostics/mail-auth.ts'
+import { runCheck } from '../diagnostics/routes.ts'
+import { tlsCheck } from '../diagnostics/tls.ts'
+import { createLog } from '../log.ts'
+import { STARTTLS, type StartTls } from '../net/starttls.ts'
+import { blacklistRow, blacklistSummary, dnsReport, mailAuthReport, tlsReport } from './check-reports.ts'
+import { UsageError, type Command } from './command.ts'
+import { paint } from './text.ts'
+
+const USAGE = `Usage: portreeve check dns DOMAIN
+       portreeve check ssl HOST [--port N] [--starttls smtp|imap|pop3|ldap|postgres]
+       portreeve check dmarc DOMAIN [--selector NAME …]
+       portreeve check blacklist IPV4
+
+Checks here and now, without a server or a database. Exits with 0 when all is well, with 1 when the check found
+something wrong or could not be done, with 2 when the words were wrong.
+
+  --json      print the result as the API gives it
+  --help      show this
+
+DNS_SERVERS and DNSBL_SERVERS name the resolvers, ALLOW_PRIVATE_TARGETS the networks beyond the public ones.`
+
+const OPTIONS = {
+  json: { type: 'boolean' },
+  port: { type: 'string' },
+  starttls: { type: 'string' },
+  selector: { type: 'string', multiple: true },
+} as const
+
+type Options = { json?: boolean; port?: string; starttls?: string; selector?: string[] }
+
+/** What a check says at a terminal: whether it found something wrong, and the words to print. */
+type Outcome = { data: unknown; failed: boolean; text: string }
+type Kind = (target: string, options: Options, deps: CheckDeps) => Promise<Outcome>
+
+const KINDS: Record<string, Kind> = {
+  async dns(domain, _options, deps) {
+    const data = await runCheck(dnsCheck, { domain }, deps)
+    return { data, failed: data.status === 'NXDOMAIN' || Object.keys(data.errors).length > 0, text: dnsReport(data) }
+  },
+  async ssl(domain, options, deps) {
+    const query = { domain, port: portOf(options.port), starttls: startTlsOf(options.starttls) }
+    const data = await runCheck(tlsCheck, query, deps)
+    return { data, failed: !data.authorized, text: tlsReport(data) }
+  },
+  async dmarc(domain, { selector }, deps) {
+    const data = await runCheck(mailAuthCheck, { domain, selector }, deps)
+    const failed = data.warnings.some((warning) => warning.severity === 'error')
+    return { data, failed, text: mailAuthReport(data) }
+  },
+  async blacklist(ip, { json }, deps) {
+    const show = json ? undefined : rowPrinter(deps.blocklists.lists.length)
+    const run = (address: string, { blocklists }: CheckDeps, signal: AbortSignal) =>
+      checkAddress(address, blocklists, signal, show?.row)
+    const data = await runCheck({ run }, ip, deps)
+    show?.end()
+    const undecided = data.unknownCount * 2 > data.totalChecked
+    return { data, failed: data.listedCount > 0 || undecided, text: blacklistSummary(data) }
+  },
+}
+
+export const checkCommand: Command = {
+  name: 'check',
+  summary: 'Check a domain or an address, here and now',
+  usage: USAGE,
+  async run(args) {
+    const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true })
+    const [name = '', target = '', ...more] = positionals
+    const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined
+    if (!kind || target === '' || more.length > 0) throw new UsageError('say what to check, and one target.')
+    const config = readConfig()
+    const checks = openChecks(config, createLog('silent'))
+    try {
+      const { data, failed, text } = await kind(target, values, checks.deps)
+      console.log(values.json ? JSON.stringify({ success: true, data }, null, 2) : text)
+      return failed ? 1 : 0
+    } finally {
+      checks.close()
+    }
+  },
+}
+
+/** Prints each list's row as its answer comes, and on a terminal how many are still to come. */
+function rowPrinter(total: number) {
+  const live = process.stdout.isTTY
+  let settled = 0
+  const wipe = () => (live ? '\r\u001b[2K' : '')
+  return {
+    row(item: Parameters<typeof blacklistRow>[0]) {
+      settled += 1
+      process.stdout.write(`${wipe()}${blacklistRow(item)}\n`)
+      if (live && settled < total) process.stdout.write(paint('dim', `  … ${settled} of ${total}`))
+    },
+    end: () => process.stdout.write(wipe()),
+  }
+}
+
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new UsageError('--port is a number from 1 to 65535.')
+  return port
+}
+
+function startTlsOf(text: string | undefined): StartTls | undefined {
+  const protocol = STARTTLS.find((known) => known === text)
+  if (text !== undefined && !protocol) throw new UsageError(`--starttls is one of ${STARTTLS.join(', ')}.`)
+  return protocol
+}

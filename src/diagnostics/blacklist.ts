@@ -1,0 +1,142 @@
+import { Type } from 'typebox'
+import { Fault } from '../errors.ts'
+import { classify, parseAddress } from '../net/address.ts'
+import { adviceOnServers, adviceOnSweep } from '../protocols/dnsbl-advice.ts'
+import type { Blocklist } from '../protocols/dnsbl-catalogue.ts'
+import type { ZoneHealth } from '../protocols/dnsbl-health.ts'
+import type { Blocklists, Listing } from '../protocols/dnsbl-lists.ts'
+import { sweepAddress } from '../protocols/dnsbl-sweep.ts'
+import { defineCheck } from './check.ts'
+import { BlacklistResult, type BlacklistItem } from './shapes.ts'
+
+export const blacklistCheck = defineCheck({
+  name: 'blacklist',
+  path: '/api/v1/blacklist-check',
+  summary: 'Listing of an IPv4 address on DNS blacklists',
+  description:
+    'Asks every enabled blacklist at once. A list that refused, stayed silent, lists everything or answered outside 127.0.0.0/8 is `unknown`: never listed, and never clean.',
+  query: Type.Object({ ip: Type.String({ description: 'A public IPv4 address.' }) }),
+  data: BlacklistResult,
+  example: {
+    query: { ip: '198.18.7.25' },
+    data: {
+      ip: '198.18.7.25',
+      totalChecked: 89,
+      listedCount: 1,
+      cleanCount: 87,
+      unknownCount: 1,
+      blacklists: [
+        {
+          name: 'SpamCop',
+          dnsbl: 'bl.spamcop.net',
+          listed: true,
+          category: 'critical',
+          status: 'listed',
+          codes: ['127.0.0.2'],
+          meanings: [],
+          reason: 'Blocked - see https://www.spamcop.net/bl.shtml?198.18.7.25',
+          detail: null,
+          delistUrl: 'https://www.spamcop.net/bl.shtml',
+          health: 'healthy',
+          ttl: 2100,
+        },
+      ],
+      checkedAt: '2026-11-21T12:00:00.000Z',
+      durationMs: 412,
+      warnings: [],
+    },
+  },
+  run: ({ ip }, { blocklists }, signal) => checkAddress(ip, blocklists, signal),
+})
+
+/**
+ * Asks all lists about one address.
+ * @param onItem called for each list as soon as it is settled, in the order of the answers
+ * @throws Fault `invalid_request` when `ip` is not a public IPv4 address
+ */
+export async function checkAddress(
+  ip: string,
+  blocklists: Blocklists,
+  signal: AbortSignal,
+  onItem?: (item: BlacklistItem) => void,
+): Promise<BlacklistResult> {
+  const address = publicIPv4(ip)
+  const started = performance.now()
+  const onListing = onItem && ((listing: Listing) => onItem(itemOf(listing, address)))
+  const listings = await sweepAddress(address, blocklists, signal, { onListing })
+  const count = (status: Listing['status']) => listings.filter((listing) => listing.status === status).length
+  return {
+    ip: address,
+    totalChecked: listings.length,
+    listedCount: count('listed'),
+    cleanCount: count('clean'),
+    unknownCount: count('unknown'),
+    blacklists: listings.map((listing) => itemOf(listing, address)),
+    checkedAt: new Date(Math.min(Date.now(), ...listings.map((listing) => listing.checkedAt))).toISOString(),
+    durationMs: Math.round(performance.now() - started),
+    warnings: adviceOnSweep(listings, blocklists.resolver.servers),
+  }
+}
+
+function publicIPv4(text: string): string {
+  const parsed = parseAddress(text.trim())
+  const message = whyNotPublicIPv4(parsed)
+  if (parsed === null || message !== null) {
+    throw new Fault('invalid_request', `“${text.slice(0, 80)}” ${message}.`, {
+      details: [{ path: 'ip', message: String(message) }],
+    })
+  }
+  return parsed.address
+}
+
+function whyNotPublicIPv4(parsed: ReturnType<typeof parseAddress>): string | null {
+  if (parsed?.family !== 4) return 'is not an IPv4 address'
+  const reach = classify(parsed.address)
+  return reach.public ? null : `is ${reach.why}; blacklists know public addresses only`
+}
+
+function itemOf(listing: Listing, ip: string): BlacklistItem {
+  const { list, status, codes, meanings, reason, detail, health } = listing
+  const page = list.delisting.url ?? list.lookupUrl
+  return {
+    name: list.name,
+    dnsbl: list.zone,
+    listed: status === 'listed',
+    category: list.category,
+    status,
+    codes,
+    meanings,
+    reason,
+    detail,
+    delistUrl: page?.replace('{ip}', ip) ?? null,
+    health,
+    ttl: Math.max(0, Math.round((listing.expiresAt - Date.now()) / 1000)),
+  }
+}
+
+export type ResolverHealth = {
+  /** Critical lists with what their test entries showed through this resolver. */
+  lists: { list: Blocklist; health: ZoneHealth }[]
+  /** What is wrong with the resolver, and what to do; empty when all is well. */
+  warnings: string[]
+}
+
+/** Tests the resolver of blacklist queries anew on the critical lists: does it get true answers? */
+export async function resolverHealth({ lists, health, resolver }: Blocklists): Promise<ResolverHealth> {
+  const critical = lists.filter((list) => list.category === 'critical')
+  await health.refresh(critical)
+  const tested = await Promise.all(critical.map(async (list) => ({ list, health: await health.of(list) })))
+  const failed = tested.filter(({ health: { state } }) => state !== 'healthy')
+  return { lists: tested, warnings: [...adviceOnServers(resolver.servers), ...failed.map(failureSentence)] }
+}
+
+function failureSentence({ list, health }: ResolverHealth['lists'][number]): string {
+  return `${list.name} (${list.zone}): ${health.detail ?? health.state} ${REMEDIES[list.access]}`
+}
+
+const REMEDIES: Record<Blocklist['access'], string> = {
+  open: 'Check that DNSBL_SERVERS names a recursive resolver that reaches the Internet.',
+  'own-resolver': 'It answers only recursive resolvers of one’s own: set DNSBL_SERVERS to one.',
+  'register-resolver-ip': 'Its operator must know the public address of your resolver: register it there.',
+  key: 'Check its key in DNSBL_KEYS.',
+}

@@ -1,0 +1,118 @@
+import { missingForBimi, type BimiRecord } from '../protocols/bimi.ts'
+import { TRIED_ALWAYS, type DkimProbe, type SelectorFinding } from '../protocols/dkim-probe.ts'
+import { KNOWN_SELECTORS } from '../protocols/dkim-selectors.ts'
+import type { Destination } from '../protocols/dmarc-destinations.ts'
+import type { DmarcDiscovery } from '../protocols/dmarc-discovery.ts'
+import { explainTag } from '../protocols/dmarc.ts'
+import { parseStsRecord, type FetchedPolicy } from '../protocols/mta-sts.ts'
+import type { Texts } from '../protocols/questions.ts'
+import { lastRecord, nodesOf, type SpfTree } from '../protocols/spf-lookups.ts'
+import { allOf } from '../protocols/spf.ts'
+import { tagsObject } from '../protocols/tag-list.ts'
+import { parseTlsRpt } from '../protocols/tls-rpt.ts'
+import type { MailAuthResult } from './shapes.ts'
+
+/** `error` stands in an item only when something failed: its absence says that “not found” is known. */
+const failure = (error: string | null) => (error === null ? {} : { error })
+
+export function dmarcItem(discovery: DmarcDiscovery, destinations: Destination[]): MailAuthResult['dmarc'] {
+  const { record, domain, policyDomain, effectivePolicy, organizationalDomain } = discovery
+  const tags = record?.tags ?? []
+  return {
+    found: record !== null,
+    record: record?.text ?? null,
+    tags: tagsObject(tags),
+    tagsExplained: tags.map((tag) => ({ tag: tag.name, value: tag.value, meaning: explainTag(tag) })),
+    inheritedFrom: policyDomain === domain ? null : policyDomain,
+    effectivePolicy,
+    organizationalDomain,
+    destinations: destinations.map(({ tag, uri, name, authorized, error }) => {
+      return { tag, uri, name, authorized, ...failure(error) }
+    }),
+    ...failure(discovery.error),
+  }
+}
+
+/** Nobody reads further in a record that somebody filled to the brim. */
+const MOST = 100
+
+export function spfItem({ root, lookups, voidLookups }: SpfTree): MailAuthResult['spf'] {
+  const last = lastRecord(root).record
+  const all = last && allOf(last)
+  return {
+    found: root.record !== null,
+    record: root.record?.text ?? null,
+    lookups,
+    voidLookups,
+    all: all && `${all.qualifier}all`,
+    errors: root.record?.errors.slice(0, MOST) ?? [],
+    includes: nodesOf(root)
+      .slice(1, MOST)
+      .map(({ domain, via, depth, lookups: below, record, problem, error }) => {
+        return {
+          domain,
+          via: via ?? '',
+          depth,
+          lookups: below,
+          record: record?.text ?? null,
+          problem,
+          ...failure(error),
+        }
+      }),
+    ...failure(root.error),
+  }
+}
+
+/** What was found, then of the rest the commonest, the asked-for and those that are half set up. */
+export function dkimItems({ findings }: DkimProbe, asked: string[]): MailAuthResult['dkim'] {
+  const commonest = KNOWN_SELECTORS.slice(0, TRIED_ALWAYS).map(({ selector }) => selector)
+  const found = findings.filter(({ key, fromWildcard, selector }) => key && (!fromWildcard || asked.includes(selector)))
+  const notable = ({ selector, alias }: SelectorFinding) =>
+    asked.includes(selector) || commonest.includes(selector) || alias !== null
+  return [...found, ...findings.filter((finding) => !found.includes(finding) && notable(finding))].map(dkimItem)
+}
+
+function dkimItem(finding: SelectorFinding): MailAuthResult['dkim'][number] {
+  const { selector, key, alias, provider, fromWildcard, tried, error } = finding
+  if (!key) {
+    const known = { selector, found: false, record: null, ...failure(tried ? error : 'TIMEOUT') }
+    return alias === null ? known : { ...known, provider, alias }
+  }
+  const { text, keyType, bits, revoked, testing, errors } = key
+  const facts = { keyType, keyBits: bits, revoked, testing, errors, wildcard: fromWildcard }
+  return { selector, found: true, record: text, provider, alias, ...facts }
+}
+
+export function mtaStsItem({ texts, error }: Texts, fetched: FetchedPolicy | null): MailAuthResult['mtaSts'] {
+  const record = texts.map(parseStsRecord).find((parsed) => parsed !== null)
+  const { mode = null, mx = [], maxAge = null } = fetched && 'policy' in fetched ? fetched.policy : {}
+  return {
+    found: record !== undefined,
+    record: record?.text ?? null,
+    id: record?.id ?? null,
+    policy: fetched && 'policy' in fetched ? { mode, mx, maxAge } : null,
+    ...(fetched && 'failure' in fetched ? { policyError: fetched.failure } : {}),
+    ...failure(error),
+  }
+}
+
+export function tlsRptItem({ texts, error }: Texts): MailAuthResult['tlsRpt'] {
+  const record = texts.map(parseTlsRpt).find((parsed) => parsed !== null)
+  return { found: record !== undefined, record: record?.text ?? null, rua: record?.rua ?? [], ...failure(error) }
+}
+
+export function bimiItem(
+  record: BimiRecord | null,
+  error: string | null,
+  dmarc: DmarcDiscovery,
+): MailAuthResult['bimi'] {
+  const { text = null, logo = null, certificate = null } = record ?? {}
+  return {
+    found: record !== null,
+    record: text,
+    logo,
+    certificate,
+    missing: missingForBimi(record, dmarc),
+    ...failure(error),
+  }
+}

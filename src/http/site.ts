@@ -1,0 +1,89 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fastifyStatic } from '@fastify/static'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+/**
+ * Nothing inline, nothing foreign. The dashboard needs no `style-src` exception: Mantine's variables and classes come
+ * from style sheets (`withCssVariables` and `withGlobalClasses` are off), and React sets style properties through the
+ * CSSOM, which the policy allows. No script may turn text into HTML either (`trusted-types 'none'`).
+ */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const PAGE_HEADERS = {
+  'content-security-policy': PAGE_POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  // The address of a page may name a customer's domain.
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
+/** Below these an unknown path is never a page of the dashboard, whatever the client accepts. */
+const NOT_PAGES = ['/api/', '/assets/', '/docs/', '/webhooks/', '/.well-known/']
+
+const BUILT = join(import.meta.dirname, '../../web/dist')
+
+const NOT_BUILT = 'Portreeve runs, but its dashboard was not built: run npm run build:web, then start it again.\n'
+
+/**
+ * Serves the built dashboard: its files, and its page for every other address that a browser navigates to (the page knows
+ * which of them exist). What is no file and no navigation stays the JSON answer of an unknown path. Call it after all
+ * other routes.
+ * @param root folder of the build, `web/dist` by default; where there is none, `/` says in one sentence how to make it
+ */
+export function siteRoutes(app: FastifyInstance, { root = BUILT } = {}): void {
+  if (!existsSync(join(root, 'index.html'))) {
+    app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.type('text/plain').send(NOT_BUILT))
+    return
+  }
+  void app.register(fastifyStatic, {
+    root: join(root, 'assets'),
+    prefix: '/assets/',
+    schemaHide: true,
+    preCompressed: true,
+    index: false,
+    // Names carry a hash of the content, so what a name means never changes.
+    immutable: true,
+    maxAge: '1y',
+    setHeaders: (reply) => void reply.headers(PAGE_HEADERS),
+  })
+  for (const name of looseFiles(root)) {
+    app.get(`/${name}`, { schema: { hide: true } }, (_request, reply) => sendFile(reply, root, name))
+  }
+  app.get('/', { schema: { hide: true } }, (_request, reply) => sendFile(reply, root, 'index.html'))
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404 && isNavigation(request)) sendFile(reply, root, 'index.html')
+    else done()
+  })
+}
+
+/** Files beside the page (icon, robots.txt), without the page and the compressed twins. */
+function looseFiles(root: string): string[] {
+  const files = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile())
+  return files.map(({ name }) => name).filter((name) => name !== 'index.html' && !/\.(br|gz)$/.test(name))
+}
+
+function sendFile(reply: FastifyReply, root: string, name: string): FastifyReply {
+  reply.headers({ ...PAGE_HEADERS, 'cache-control': 'no-cache' })
+  return reply.sendFile(name, root, { cacheControl: false })
+}
+
+function isNavigation({ method, url, headers }: FastifyRequest): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false
+  return (headers.accept ?? '').includes('text/html') && !NOT_PAGES.some((prefix) => url.startsWith(prefix))
+}

@@ -1,0 +1,35 @@
+/** Whether any of the signals has aborted. */
+export function isAborted(signals: readonly AbortSignal[]): boolean {
+  return signals.some((signal) => signal.aborted)
+}
+
+/** Calls `act` when one of the signals aborts; gives back how to stop listening. */
+export function onAbort(signals: readonly AbortSignal[], act: () => void): () => void {
+  for (const signal of signals) listen(signal, act)
+  return () => {
+    for (const signal of signals) leave(signal, act)
+  }
+}
+
+type Audience = { acts: Set<() => void>; call: () => void }
+
+// A signal looks through all its listeners for each that comes or goes: hundreds of queries share one listener.
+const audiences = new WeakMap<AbortSignal, Audience>()
+
+function listen(signal: AbortSignal, act: () => void): void {
+  let audience = audiences.get(signal)
+  if (!audience) {
+    const acts = new Set<() => void>()
+    audience = { acts, call: () => acts.forEach((each) => each()) }
+    audiences.set(signal, audience)
+    signal.addEventListener('abort', audience.call)
+  }
+  audience.acts.add(act)
+}
+
+function leave(signal: AbortSignal, act: () => void): void {
+  const audience = audiences.get(signal)
+  if (!audience?.acts.delete(act) || audience.acts.size > 0) return
+  audiences.delete(signal)
+  signal.removeEventListener('abort', audience.call)
+}

@@ -1,0 +1,121 @@
+import { isIP } from 'node:net'
+import { domainToASCII, domainToUnicode } from 'node:url'
+import ipaddr from 'ipaddr.js'
+import type { PrivateTargets } from '../config.ts'
+import { Fault } from '../errors.ts'
+
+export type Address = { kind: 'ip'; address: string; family: 4 | 6 }
+/** `name` in lower-case A-labels without the final dot; `unicode` as people write it. */
+export type Name = { kind: 'name'; name: string; unicode: string }
+export type Host = Address | Name
+
+/**
+ * Reads an address or a host name as people type it: IPv6 with or without brackets, U-labels or A-labels, any case,
+ * with or without the final dot. Underscores are DNS names too (`_dmarc.example.com`).
+ * @param path the field it came from, for the fault's details
+ * @throws Fault `invalid_request`
+ */
+export function parseHost(input: string, path = 'host'): Host {
+  const text = input.trim()
+  const bare = /^\[(.*)\]$/.exec(text)?.[1] ?? text
+  const address = parseAddress(bare)
+  if (address && (bare === text || address.family === 6)) return address
+  const wrong = whyNotName(text) ?? whyNotAscii(domainToASCII(text))
+  if (wrong) throw new Fault('invalid_request', `“${shorten(text)}” ${wrong}.`, { details: [{ path, message: wrong }] })
+  const name = domainToASCII(text).toLowerCase().replace(/\.$/, '')
+  return { kind: 'name', name, unicode: domainToUnicode(name) || name }
+}
+
+/** The address in its canonical form (RFC 5952), or null. Zone ids (`%eth0`) mean nothing to others: null. */
+export function parseAddress(text: string): Address | null {
+  const family = isIP(text)
+  if (family === 0 || text.includes('%')) return null
+  return { kind: 'ip', address: ipaddr.parse(text).toString(), family: family as 4 | 6 }
+}
+
+/** An address as the DNS or a socket gave it, in its canonical form. */
+export function canonical(address: string): string {
+  return parseAddress(address)?.address ?? address
+}
+
+function whyNotName(text: string): string | null {
+  if (text === '' || text === '.') return 'is empty'
+  if (text.includes('://') || /[/\\?#]/.test(text)) return 'is a URL or a path; give the host name alone'
+  if (text.includes('@')) return 'is a mail address or has a user name; give the host name alone'
+  if (text.includes(':')) return 'has a port or is a broken IPv6 address; give the host name alone'
+  // domainToASCII decodes “%41” and is silent about what it drops.
+  if (/[\s%\p{Cc}]/u.test(text)) return 'has characters that no host name has'
+  return null
+}
+
+function whyNotAscii(ascii: string): string | null {
+  const labels = ascii.replace(/\.$/, '').split('.')
+  // “0x7f.1”, “1.2.3” and full-width digits come out of domainToASCII as other addresses than their text says.
+  if (/^(\d+|0x[\da-f]*)$/i.test(labels.at(-1) ?? '')) return 'ends in a number but is not an IP address'
+  if (labels.some((label) => label.length > 63)) return 'has a label of more than 63 characters'
+  if (ascii.length > 254 || labels.join('.').length > 253) return 'is longer than 253 characters'
+  if (labels.includes('')) return 'has an empty label, or characters that no host name has'
+  return labels.every((label) => /^[\w-]+$/.test(label)) ? null : 'has characters that no host name has'
+}
+
+function shorten(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
+
+/** Whether everybody on the Internet means the same host by this address, or what it is instead. */
+export type Reach = { public: true } | { public: false; why: string }
+
+/** @throws Error when `address` is none */
+export function classify(address: string): Reach {
+  const parsed = ipaddr.parse(address)
+  const range: string = parsed.range()
+  const isPublic = parsed instanceof ipaddr.IPv6 ? isPublicIPv6(parsed, range) : range === 'unicast'
+  return isPublic ? { public: true } : { public: false, why: WHY[range] ?? 'no public address' }
+}
+
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
+const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
+
+/** All that carries an IPv4 address (mapped, compatible, 6to4, Teredo) is refused but NAT64 of a public one. */
+function isPublicIPv6(address: ipaddr.IPv6, range: string): boolean {
+  if (address.match(NAT64)) return classify(address.toByteArray().slice(12).join('.')).public
+  // ipaddr.js calls all of ::/3 unicast that has no other name, “::7f00:1” among it.
+  return range === 'unicast' && address.match(GLOBAL_UNICAST)
+}
+
+const WHY: Record<string, string> = {
+  unspecified: 'no address of a host',
+  broadcast: 'a broadcast address',
+  multicast: 'a multicast address',
+  linkLocal: 'a link-local address',
+  loopback: 'a loopback address',
+  carrierGradeNat: 'an address behind carrier-grade NAT',
+  private: 'a private address',
+  uniqueLocal: 'a private address',
+  deprecatedSiteLocal: 'a private address',
+  reserved: 'an address reserved for documentation, tests or later',
+  ipv4Mapped: 'an IPv4 address written as IPv6',
+  rfc6145: 'an IPv4 address written as IPv6',
+  rfc6052: 'an IPv4 address written as IPv6',
+  '6to4': 'a 6to4 address',
+  teredo: 'a Teredo address',
+}
+
+/** Whether we may connect there: public addresses, and what the operator allows besides. */
+export function isAllowed(address: string, allowPrivate: PrivateTargets): boolean {
+  if (allowPrivate === true || classify(address).public) return true
+  const parsed = ipaddr.parse(address)
+  return allowPrivate !== false && allowPrivate.some((cidr) => parsed.kind() === cidr[0].kind() && parsed.match(cidr))
+}
+
+/** The labels that stand for an address in the DNS: octets (`4.2.0.192`) or nibbles, last first. */
+export function reversedLabels(address: string): string {
+  const bytes = ipaddr.parse(address).toByteArray()
+  const labels = bytes.length === 4 ? bytes.map(String) : Buffer.from(bytes).toString('hex').split('')
+  return labels.toReversed().join('.')
+}
+
+/** The name whose PTR record names the address: `4.2.0.192.in-addr.arpa`. */
+export function reverseName(address: string): string {
+  return `${reversedLabels(address)}.${isIP(address) === 4 ? 'in-addr' : 'ip6'}.arpa`
+}

@@ -1,0 +1,55 @@
+import type { Endpoint } from '../config.ts'
+import { isAborted, onAbort } from './abort.ts'
+import type { DnsFailure, RecordType } from './dns.ts'
+import { createTcp, createUdp, type Reply } from './dns-exchange.ts'
+import { encodeQuery, isTruncated, readAnswer, type Reading } from './dns-wire.ts'
+
+export type Ask = (name: string, type: RecordType, timeoutMs: number, signals: AbortSignal[]) => Promise<Reading>
+
+/** One try at one server, all of it inside `timeoutMs`: UDP, then TCP for an answer that was cut. */
+export function createAsk(server: Endpoint): Ask {
+  const udp = createUdp(server)
+  const tcp = createTcp(server)
+  return async (name, type, timeoutMs, signals) => {
+    const deadline = performance.now() + timeoutMs
+
+    async function exchange(edns: boolean): Promise<Reading> {
+      const query = encodeQuery(name, type, { edns })
+      if (!query) return { failure: 'BADNAME' }
+      let reply = await within(deadline, signals, (done) => udp(query, done))
+      if (Buffer.isBuffer(reply) && isTruncated(reply)) {
+        reply = await within(deadline, signals, (done) => tcp(query, done))
+      }
+      if (!Buffer.isBuffer(reply)) return { failure: reply }
+      return readAnswer(reply, name, type) ?? { failure: 'OTHER' }
+    }
+
+    const reading = await exchange(true)
+    // RFC 6891, 7: a server from before EDNS calls the query malformed.
+    return 'failure' in reading && reading.failure === 'FORMERR' ? exchange(false) : reading
+  }
+}
+
+/** Ends an exchange at its answer, at the deadline or when a signal aborts, whichever comes first. */
+async function within(
+  deadline: number,
+  signals: AbortSignal[],
+  start: (done: (reply: Reply) => void) => () => void,
+): Promise<Reply | DnsFailure> {
+  if (isAborted(signals)) return 'ABORTED'
+  const { promise, resolve } = Promise.withResolvers<Reply | DnsFailure>()
+  const timer = setTimeout(() => resolve('TIMEOUT'), Math.max(0, deadline - performance.now()))
+  const leave = onAbort(signals, () => resolve('ABORTED'))
+  let forget: (() => void) | undefined
+  try {
+    forget = start(resolve)
+    return await promise
+  } catch {
+    // Not even a socket could be had (port 0, no more file descriptors).
+    return 'NETWORK'
+  } finally {
+    clearTimeout(timer)
+    leave()
+    forget?.()
+  }
+}

@@ -1,0 +1,122 @@
+import { createSocket, type Socket } from 'node:dgram'
+import { connect, isIPv6 } from 'node:net'
+import type { Endpoint } from '../config.ts'
+import { answers, drawId, idOf } from './dns-wire.ts'
+
+/** The bytes of the answer, or that the network said no. */
+export type Reply = Buffer | 'NETWORK'
+
+/** Starts an exchange that calls `done` at most once, and gives back how to forget it. */
+export type Exchange = (query: Buffer, done: (reply: Reply) => void) => () => void
+
+/** Queries after which a busy server's socket is replaced, so that no port lives long enough to be guessed. */
+const QUERIES_PER_SOCKET = 256
+
+/**
+ * UDP to one server. Queries in flight together share a connected socket, which also hears ECONNREFUSED; when the
+ * last one is answered it is closed, so the next burst comes from another random port and nothing idles.
+ */
+export function createUdp(server: Endpoint): Exchange {
+  let current: Burst | null = null
+  return (query, done) => {
+    if (!current?.open()) current = startBurst(server)
+    return current.send(query, done)
+  }
+}
+
+type Waiting = { query: Buffer; done: (reply: Reply) => void }
+type Burst = { open(): boolean; send: Exchange }
+
+function startBurst(server: Endpoint): Burst {
+  const waiting = new Map<number, Waiting>()
+  let socket: Socket | null = openSocket()
+  let connected = false
+  let sent = 0
+
+  function openSocket(): Socket {
+    const opened = createSocket(isIPv6(server.address) ? 'udp6' : 'udp4')
+    opened.on('error', fail)
+    opened.on('message', take)
+    opened.connect(server.port, server.address, (error?: Error) => {
+      if (error) return fail()
+      connected = true
+      for (const { query } of waiting.values()) opened.send(query)
+    })
+    return opened
+  }
+
+  function take(bytes: Buffer): void {
+    const found = waiting.get(idOf(bytes))
+    if (!found || !answers(bytes, found.query)) return
+    forget(idOf(bytes))
+    found.done(bytes)
+  }
+
+  function fail(): void {
+    const lost = [...waiting.values()]
+    waiting.clear()
+    close()
+    for (const { done } of lost) done('NETWORK')
+  }
+
+  function forget(id: number): void {
+    waiting.delete(id)
+    if (waiting.size === 0) close()
+  }
+
+  function close(): void {
+    socket?.close()
+    socket = null
+  }
+
+  return {
+    open: () => socket !== null && sent < QUERIES_PER_SOCKET,
+    send(template, done) {
+      const query = Buffer.from(template)
+      const id = drawId(query, waiting)
+      const entry = { query, done }
+      waiting.set(id, entry)
+      sent += 1
+      if (connected) socket?.send(query)
+      return () => {
+        if (waiting.get(id) === entry) forget(id)
+      }
+    },
+  }
+}
+
+const LENGTH_BYTES = 2
+
+/** TCP to one server, one connection for one query: answers too large for a datagram (RFC 7766). */
+export function createTcp(server: Endpoint): Exchange {
+  return (template, done) => {
+    const query = Buffer.from(template)
+    drawId(query, new Set())
+    const socket = connect({ host: server.address, port: server.port, autoSelectFamily: false })
+    let received = Buffer.alloc(0)
+    socket.on('connect', () => socket.write(Buffer.concat([lengthOf(query), query])))
+    socket.on('data', (bytes) => {
+      received = Buffer.concat([received, bytes])
+      const whole = firstMessage(received)
+      if (!whole) return
+      socket.destroy()
+      done(answers(whole, query) ? whole : 'NETWORK')
+    })
+    socket.on('error', () => done('NETWORK'))
+    socket.on('end', () => done('NETWORK'))
+    return () => socket.destroy()
+  }
+}
+
+function lengthOf(message: Buffer): Buffer {
+  const length = Buffer.alloc(LENGTH_BYTES)
+  length.writeUInt16BE(message.length)
+  return length
+}
+
+/** The first message of a DNS stream, or null while it is not all there; at most 64 KiB by its own length field. */
+function firstMessage(received: Buffer): Buffer | null {
+  if (received.length < LENGTH_BYTES) return null
+  const end = LENGTH_BYTES + received.readUInt16BE(0)
+  return received.length < end ? null : received.subarray(LENGTH_BYTES, end)
+}

@@ -1,0 +1,147 @@
+import { randomInt } from 'node:crypto'
+import packet, { type Answer as PacketAnswer, type DecodedPacket, type RecordType as PacketType } from 'dns-packet'
+import type { DnsFailure, DnsRecord, RecordType } from './dns.ts'
+
+/** RFC 9715: what fits an unfragmented datagram on every path. */
+const UDP_PAYLOAD = 1232
+const HEADER_BYTES = 12
+/** Longer chains are a mistake or an attack; resolvers give up near here as well. */
+const MAX_CNAMES = 8
+
+/** What a packet said, once it is known to answer our question. */
+export type Reading =
+  { status: 'NOERROR' | 'NXDOMAIN'; records: DnsRecord[]; cnames: string[]; ttl: number } | { failure: DnsFailure }
+
+/** A query packet whose id is still to be drawn, or null when the name cannot exist (RFC 1035, 2.3.4). */
+export function encodeQuery(name: string, type: RecordType, { edns }: { edns: boolean }): Buffer | null {
+  if (!isWireName(name)) return null
+  return packet.encode({
+    type: 'query',
+    flags: packet.RECURSION_DESIRED,
+    // Type 99 (SPF) is known to dns-packet, but not to its types.
+    questions: [{ name, type: type as PacketType, class: 'IN' }],
+    additionals: edns ? [OPT] : [],
+  })
+}
+
+const OPT: PacketAnswer = {
+  type: 'OPT',
+  name: '.',
+  udpPayloadSize: UDP_PAYLOAD,
+  extendedRcode: 0,
+  ednsVersion: 0,
+  flags: 0,
+  flag_do: false,
+  options: [],
+}
+
+function isWireName(name: string): boolean {
+  if (name === '.') return true
+  const bare = name.replace(/\.$/, '')
+  // 253 characters are 255 bytes on the wire: a length before each label and the root's zero.
+  return bare.length <= 253 && bare.split('.').every((label) => /^[\x20-\x7e]{1,63}$/.test(label))
+}
+
+/** Draws a random id that no `taken` packet has, and writes it into the query. */
+export function drawId(query: Buffer, taken: { has(id: number): boolean }): number {
+  let id = randomInt(65_536)
+  while (taken.has(id)) id = randomInt(65_536)
+  query.writeUInt16BE(id, 0)
+  return id
+}
+
+export function idOf(bytes: Buffer): number {
+  return bytes.length < HEADER_BYTES ? -1 : bytes.readUInt16BE(0)
+}
+
+/** Whether the packet is the response to exactly this query: id, name in any case, type and class. */
+export function answers(bytes: Buffer, query: Buffer): boolean {
+  if (idOf(bytes) !== idOf(query) || !isResponse(bytes)) return false
+  // A server that could not read the query has no question to repeat.
+  if (questionCount(bytes) === 0) return rcodeOf(bytes) === RCODE_FORMERR
+  if (questionCount(bytes) !== 1) return false
+  const end = questionEnd(query)
+  const question = (of: Buffer) => of.toString('latin1', HEADER_BYTES, end).toLowerCase()
+  return question(bytes) === question(query)
+}
+
+const RCODE_FORMERR = 1
+const isResponse = (bytes: Buffer) => (bytes.readUInt8(2) & 0x80) !== 0
+const rcodeOf = (bytes: Buffer) => bytes.readUInt8(3) & 0x0f
+const questionCount = (bytes: Buffer) => bytes.readUInt16BE(4)
+
+function questionEnd(query: Buffer): number {
+  let at = HEADER_BYTES
+  for (let length = query[at]; length; length = query[at]) at += length + 1
+  return at + 5
+}
+
+/** Whether the answer did not fit and must be fetched over TCP. Read from the header: the rest may be cut anywhere. */
+export function isTruncated(bytes: Buffer): boolean {
+  return (bytes.readUInt8(2) & 0x02) !== 0
+}
+
+/** What the packet says about the name, or null when it cannot be read. */
+export function readAnswer(bytes: Buffer, name: string, type: RecordType): Reading | null {
+  const decoded = decode(bytes)
+  if (!decoded) return null
+  const { rcode } = decoded
+  if (rcode !== 'NOERROR' && rcode !== 'NXDOMAIN') return { failure: failureOf(rcode) }
+  if (decoded.additionals.some((record) => record.type === 'OPT' && record.extendedRcode !== 0)) {
+    return { failure: 'OTHER' }
+  }
+  const { records, chain } = follow(decoded.answers.filter(isRecord), name, type)
+  const used = [...chain, ...records]
+  const ttl = records.length > 0 ? Math.min(...used.map((record) => record.ttl)) : negativeTtl(decoded.authorities)
+  return { status: rcode, records, cnames: chain.map((record) => nameKey(String(record.data))), ttl }
+}
+
+type Decoded = Required<DecodedPacket> & { rcode: string }
+
+function decode(bytes: Buffer): Decoded | null {
+  try {
+    return packet.decode(bytes) as Decoded
+  } catch {
+    return null
+  }
+}
+
+function failureOf(rcode: string): DnsFailure {
+  return rcode === 'SERVFAIL' || rcode === 'REFUSED' || rcode === 'FORMERR' || rcode === 'NOTIMP' ? rcode : 'OTHER'
+}
+
+type DataRecord = DnsRecord & { data: unknown }
+
+function isRecord(record: PacketAnswer): record is DataRecord {
+  if (record.type === 'OPT' || record.class !== 'IN' || record.ttl === undefined) return false
+  // RFC 2181, 8: a TTL with the top bit set is zero.
+  if (record.ttl > 0x7fff_ffff) record.ttl = 0
+  return true
+}
+
+/** Follows CNAMEs through the answer section; a loop, or too long a chain, ends in no records. */
+function follow(all: DataRecord[], name: string, type: RecordType): { records: DataRecord[]; chain: DataRecord[] } {
+  const chain: DataRecord[] = []
+  const seen = new Set<string>()
+  let owner = nameKey(name)
+  for (;;) {
+    const here = all.filter((record) => nameKey(record.name) === owner)
+    const alias = type === 'CNAME' ? undefined : here.find((record) => record.type === 'CNAME')
+    if (!alias) return { records: here.filter((record) => record.type === type), chain }
+    seen.add(owner)
+    chain.push(alias)
+    owner = nameKey(String(alias.data))
+    if (seen.has(owner) || chain.length > MAX_CNAMES) return { records: [], chain }
+  }
+}
+
+/** RFC 2308, 5: how long “there is no such thing” may be believed. */
+function negativeTtl(authorities: PacketAnswer[]): number {
+  const soa = authorities.filter(isRecord).find((record) => record.type === 'SOA')
+  return soa ? Math.min(soa.ttl, soa.data.minimum ?? 0) : 0
+}
+
+/** Names compare without case and without the final dot; the root stays ".". */
+export function nameKey(name: string): string {
+  return name.toLowerCase().replace(/(?<=.)\.$/, '')
+}

@@ -1,0 +1,37 @@
+import { isAborted, onAbort } from './abort.ts'
+
+export type Slots = {
+  /** Waits for a free slot, first come first served; false when a signal aborts first. */
+  take(signals: AbortSignal[]): Promise<boolean>
+  give(): void
+}
+
+/** At most `count` holders at once. */
+export function createSlots(count: number): Slots {
+  const queue = new Set<() => void>()
+  let free = count
+  return {
+    async take(signals) {
+      if (isAborted(signals)) return false
+      if (free > 0) {
+        free -= 1
+        return true
+      }
+      return new Promise((resolve) => {
+        const leave = onAbort(signals, () => settle(false))
+        const mine = () => settle(true)
+        function settle(mayGo: boolean): void {
+          leave()
+          queue.delete(mine)
+          resolve(mayGo)
+        }
+        queue.add(mine)
+      })
+    },
+    give() {
+      const [next] = queue
+      if (next) next()
+      else free += 1
+    },
+  }
+}

@@ -1,0 +1,46 @@
+/** What a piece of advice can be about. */
+export const ADVICE_SUBJECTS = ['dmarc', 'spf', 'dkim', 'mta-sts', 'tls-rpt', 'bimi'] as const
+/** `error`: it does not work as it stands. `warning`: it works worse than it could. `info`: good to know. */
+export const SEVERITIES = ['error', 'warning', 'info'] as const
+
+export type Severity = (typeof SEVERITIES)[number]
+
+/** A record as it should stand in the DNS. */
+export type Publish = { name: string; type: 'TXT'; value: string }
+
+/** What is wrong or could be better, in plain words, and the record that would mend it. */
+export type Advice = {
+  about: (typeof ADVICE_SUBJECTS)[number]
+  severity: Severity
+  message: string
+  publish?: Publish
+}
+
+/** The TXT record to publish. */
+export function txt(name: string, value: string): Publish {
+  return { name, type: 'TXT', value }
+}
+
+/** A question without answer is said, or “not found” would be taken for known. */
+export function lookupFailed(about: Advice['about'], name: string, error: string): Advice {
+  const message = `Whether there is a record at ${name} could not be looked up: the question ended in ${error}.`
+  return { about, severity: 'warning', message }
+}
+
+/** Gravest first; what is equally grave stays in its order. */
+export function gravestFirst(advice: Advice[]): Advice[] {
+  return advice.toSorted((one, other) => SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity))
+}
+
+/** “a, b and c”; of a long list the first few and how many more. */
+export function listed(items: string[], atMost = 10): string {
+  const shown = items.slice(0, atMost).map((item) => shortened(item))
+  const more = items.length - shown.length
+  if (more > 0) return `${shown.join(', ')} and ${more} more`
+  return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
+}
+
+/** What strangers publish may be long; a sentence should not be. */
+export function shortened(text: string, atMost = 80): string {
+  return text.length > atMost ? `${text.slice(0, atMost)}…` : text
+}

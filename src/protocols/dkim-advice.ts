@@ -1,0 +1,123 @@
+import { listed, txt, type Advice, type Publish, type Severity } from './advice.ts'
+import type { DkimKey } from './dkim.ts'
+import type { DkimProbe, SelectorFinding } from './dkim-probe.ts'
+import type { Provider } from './dkim-selectors.ts'
+
+type About = {
+  domain: string
+  probe: DkimProbe
+  asked: string[]
+  providers: Provider[]
+  usesMail: boolean
+}
+
+/** RFC 8301, 3.2: what receivers must at least have, and what signers should use. */
+const MIN_BITS = 1024
+const GOOD_BITS = 2048
+
+/** What is wrong with the DKIM keys that were found, and what it means when there are none. */
+export function adviceOnDkim(about: About): Advice[] {
+  const { domain, probe } = about
+  const keys = probe.findings.filter(({ key, fromWildcard }) => key && !fromWildcard)
+  return [
+    ...(probe.wildcard === null ? [] : [wildcardAdvice(domain)]),
+    ...keys.flatMap((finding) => keyAdvice(domain, finding, finding.key as DkimKey)),
+    ...probe.findings.flatMap((finding) => aliasAdvice(domain, finding)),
+    ...(keys.length === 0 ? [absenceAdvice(about)] : []),
+    ...failureAdvice(probe),
+    ...unguessableAdvice(about),
+  ]
+}
+
+const advise = (severity: Severity) => (message: string, publish?: Publish) =>
+  ({ about: 'dkim', severity, message, publish }) satisfies Advice
+const error = advise('error')
+const warning = advise('warning')
+const info = advise('info')
+
+function wildcardAdvice(domain: string): Advice {
+  return warning(
+    `Every name below _domainkey.${domain} answers with the same key (a wildcard). Whoever holds it can sign under any selector, and selectors cannot be told from it; only different records are shown as found.`,
+  )
+}
+
+function keyAdvice(domain: string, { selector, texts }: SelectorFinding, key: DkimKey): Advice[] {
+  const name = `${selector}._domainkey.${domain}`
+  const advice: Advice[] = []
+  if (texts.length > 1) {
+    advice.push(
+      error(`There are ${texts.length} keys at ${name}; which of them counts is a matter of chance. Keep one.`),
+    )
+  }
+  if (key.revoked)
+    advice.push(info(`The key of selector ${selector} is withdrawn (empty p): no signature with it is good.`))
+  advice.push(...key.errors.map((problem) => error(`Receivers refuse the key of selector ${selector}: ${problem}.`)))
+  if (key.keyType === 'rsa' && key.bits !== null) advice.push(...sizeAdvice(selector, key.bits))
+  if (key.testing) {
+    const message = `Selector ${selector} says t=y, a test: receivers may treat its mail as unsigned. Take t=y away.`
+    advice.push(warning(message, txt(name, withoutTesting(key))))
+  }
+  return advice
+}
+
+function sizeAdvice(selector: string, bits: number): Advice[] {
+  if (bits >= GOOD_BITS) return []
+  const next = `Make a new one of ${GOOD_BITS} bits under another selector, and withdraw this one when all mail is signed with that.`
+  if (bits < MIN_BITS) return [error(`The key of selector ${selector} has ${bits} bits; receivers refuse it. ${next}`)]
+  return [warning(`The key of selector ${selector} has ${bits} bits, fewer than RFC 8301 advises. ${next}`)]
+}
+
+function withoutTesting({ tags }: DkimKey): string {
+  const kept = tags.flatMap(({ name, value }) => {
+    const flags = name === 't' ? value.split(':').filter((flag) => flag.trim().toLowerCase() !== 'y') : [value]
+    return flags.length > 0 ? [`${name}=${flags.join(':')}`] : []
+  })
+  return kept.join('; ')
+}
+
+/** An alias without a key behind it: set up here, but not at the provider. */
+function aliasAdvice(domain: string, { selector, alias, key, error: failure }: SelectorFinding): Advice[] {
+  if (alias === null || key || failure) return []
+  const message = `${selector}._domainkey.${domain} is an alias for ${alias}, where there is no key: turn DKIM on at the provider, or remove the alias.`
+  return [warning(message)]
+}
+
+function absenceAdvice({ domain, probe, asked, usesMail }: About): Advice {
+  if (!usesMail) {
+    const message = `A domain that sends no mail can say that no key of it is good, whatever the selector.`
+    return info(message, txt(`*._domainkey.${domain}`, 'v=DKIM1; p='))
+  }
+  if (probe.nothingBelow && asked.length === 0) {
+    return warning(
+      `There is nothing below _domainkey.${domain}: mail of this domain carries no DKIM signature of its own.`,
+    )
+  }
+  const tried = probe.findings.filter((finding) => finding.tried).length
+  const what =
+    asked.length > 0 ? `At ${listed(asked)} and the usual selectors` : `At the ${tried} selectors that were tried`
+  return warning(
+    `${what} there is no DKIM key. That does not mean there is none, for selectors cannot be listed: look for “s=” in the DKIM-Signature of a mail you sent, and ask for that selector.`,
+  )
+}
+
+function failureAdvice({ findings }: DkimProbe): Advice[] {
+  const failed = findings.filter((finding) => finding.error)
+  if (failed.length === 0) return []
+  const why = listed([...new Set(failed.map((finding) => String(finding.error)))])
+  const which = listed(
+    failed.map(({ selector }) => selector),
+    5,
+  )
+  return [warning(`Whether there are keys at ${which} could not be looked up (${why}).`)]
+}
+
+function unguessableAdvice({ providers, asked }: About): Advice[] {
+  if (asked.length > 0) return []
+  return providers
+    .filter(({ unguessable }) => unguessable !== undefined)
+    .map(({ name, unguessable }) =>
+      info(
+        `${name} seems to send for this domain. Its selectors cannot be guessed (${unguessable}): ask for yours by name.`,
+      ),
+    )
+}

@@ -1,0 +1,201 @@
+import { listed, shortened, txt, type Advice, type Publish } from './advice.ts'
+import type { Destination } from './dmarc-destinations.ts'
+import type { DmarcDiscovery, WalkStep } from './dmarc-discovery.ts'
+import { formatDmarc, holdsBack, mendDmarc, nearMissDmarc } from './dmarc-mend.ts'
+import {
+  DMARC_POLICIES,
+  KNOWN_TAGS,
+  REMOVED_TAGS,
+  requestedPolicy,
+  type DmarcPolicy,
+  type DmarcRecord,
+} from './dmarc.ts'
+import { valueOf } from './tag-list.ts'
+
+type About = {
+  discovery: DmarcDiscovery
+  destinations: Destination[]
+  /** False for a domain that neither sends nor receives mail. */
+  usesMail: boolean
+  /** Where a record should go that covers the whole organisation: the registered domain. */
+  registeredDomain: string
+}
+
+/** What is wrong with the DMARC record that applies, or with its absence, and the record to publish instead. */
+export function adviceOnDmarc(about: About): Advice[] {
+  const { discovery } = about
+  const walk = discovery.steps.flatMap(stepAdvice)
+  if (!discovery.record || !discovery.policyDomain) return [...walk, ...absenceAdvice(about)]
+  const publish = txt(`_dmarc.${discovery.policyDomain}`, mendDmarc(discovery.record))
+  return [
+    ...walk,
+    ...aliasAdvice(discovery),
+    ...inheritanceAdvice(discovery),
+    ...syntaxAdvice(discovery.record, publish),
+    ...policyAdvice(discovery, discovery.record, publish, about.usesMail),
+    ...addressAdvice(discovery.policyDomain, discovery.record, publish),
+    ...about.destinations.flatMap((destination) => consentAdvice(destination)),
+  ]
+}
+
+const error = (message: string, publish?: Publish): Advice => ({ about: 'dmarc', severity: 'error', message, publish })
+const warning = (message: string, publish?: Publish): Advice => ({ ...error(message, publish), severity: 'warning' })
+const info = (message: string, publish?: Publish): Advice => ({ ...error(message, publish), severity: 'info' })
+
+function stepAdvice({ domain, records, texts }: WalkStep): Advice[] {
+  const name = `_dmarc.${domain}`
+  const [first] = records
+  const misses = texts.map(nearMissDmarc).filter((miss) => miss !== null)
+  const passedOver = misses.map(({ text, why, mended }) =>
+    error(`The TXT record “${shortened(text)}” at ${name} is not taken for DMARC: ${why}.`, txt(name, mended)),
+  )
+  if (records.length < 2 || !first) return passedOver
+  const message = `There are ${records.length} DMARC records at ${name}. With more than one, receivers ignore them all (RFC 9989, 4.10). Keep one.`
+  return [...passedOver, error(message, txt(name, mendDmarc(first)))]
+}
+
+function aliasAdvice({ steps, policyDomain }: DmarcDiscovery): Advice[] {
+  const alias = steps.find((step) => step.domain === policyDomain)?.alias ?? null
+  if (alias === null) return []
+  return [info(`_dmarc.${policyDomain} is an alias for ${alias}: the record is changed there.`)]
+}
+
+function absenceAdvice({ discovery, usesMail, registeredDomain }: About): Advice[] {
+  const { domain, steps, error: failure } = discovery
+  if (failure) {
+    const failed = steps.find((step) => step.error)?.domain ?? domain
+    return [error(`The DMARC record could not be looked up: the question for _dmarc.${failed} ended in ${failure}.`)]
+  }
+  // It was said already what stands in the record's place.
+  if (steps.some((step) => step.records.length > 1 || step.texts.some(nearMissDmarc))) return []
+  const name = `_dmarc.${registeredDomain}`
+  if (!usesMail) {
+    const message = `${domain} takes part in no mail, but without a DMARC record anybody can send in its name. Let receivers refuse all of it.`
+    return [error(message, txt(name, 'v=DMARC1; p=reject; adkim=s; aspf=s'))]
+  }
+  const rua = `mailto:dmarc-reports@${registeredDomain}`
+  const message = `There is no DMARC record for ${domain}: receivers do not know what to do with forged mail, and large ones ask senders for one. Begin with reports alone (p=none), to an address that somebody reads.`
+  return [error(message, txt(name, formatDmarc({ p: 'none', rua })))]
+}
+
+function inheritanceAdvice({ domain, record, policyDomain, standing, error: failure }: DmarcDiscovery): Advice[] {
+  const unsure = failure
+    ? [
+        warning(
+          `A name between ${domain} and ${policyDomain} could not be asked (${failure}): another record may apply.`,
+        ),
+      ]
+    : []
+  if (standing === 'own' || !record) return unsure
+  const tag = requestedPolicy(record, standing)?.tag ?? 'p'
+  const why = standing === 'nonexistent' ? 'which does not exist in the DNS' : 'which has no record of its own'
+  return [info(`The DMARC record of ${policyDomain} covers ${domain}, ${why}; its ${tag} tag decides.`), ...unsure]
+}
+
+function syntaxAdvice(record: DmarcRecord, publish: Publish): Advice[] {
+  const { tags, invalid, errors } = record
+  const unknown = tags.filter(({ name }) => !KNOWN_TAGS.includes(name) && !REMOVED_TAGS.includes(name))
+  const removed = tags.filter(({ name }) => REMOVED_TAGS.includes(name))
+  const advice = errors.slice(0, 5).map(({ at, message }) => warning(`At character ${at + 1}: ${message}.`, publish))
+  if (invalid.length > 0) {
+    const what = listed(invalid.map(({ name, value }) => `${name}=${value}`))
+    advice.push(warning(`Not among the values that the tag may have: ${what}.`, publish))
+  }
+  if (unknown.length > 0) {
+    const names = listed(unknown.map(({ name }) => name))
+    const hint = unknown.some(({ name }) => KNOWN_TAGS.includes(name.toLowerCase())) ? ' Tags are in lower case.' : ''
+    advice.push(info(`Receivers ignore what RFC 9989 does not know: ${names}.${hint}`, publish))
+  }
+  if (removed.length > 0) advice.push(removedAdvice(record, listed(removed.map(({ name }) => name)), publish))
+  return advice
+}
+
+function removedAdvice(record: DmarcRecord, names: string, publish: Publish): Advice {
+  if (!holdsBack(record)) return info(`RFC 9989 removed ${names}; receivers ignore it.`, publish)
+  const pct = valueOf(record.tags, 'pct')
+  return warning(
+    `pct=${pct} no longer holds anything back: RFC 9989 removed it, and receivers apply p=${record.p} to all mail. While you are still testing, t=y asks for one level less.`,
+    publish,
+  )
+}
+
+function policyAdvice(discovery: DmarcDiscovery, record: DmarcRecord, publish: Publish, usesMail: boolean): Advice[] {
+  const requested = requestedPolicy(record, discovery.standing)
+  if (!requested) {
+    const message =
+      'The policy is missing or wrong and no address for reports can be used: receivers ignore the record.'
+    return [error(message, publish)]
+  }
+  if (record.p === null) {
+    const message = 'There is no valid p tag. Receivers act as on p=none, and older ones ignore the record.'
+    return [warning(message, publish)]
+  }
+  const name = publish.name
+  const advice: Advice[] = []
+  if (!usesMail && discovery.effectivePolicy !== 'reject') {
+    const message = `${discovery.domain} takes part in no mail: let receivers refuse all that claims to come from it.`
+    advice.push(warning(message, txt(name, mendDmarc(record, { p: 'reject', sp: '', np: '', t: '' }))))
+  } else if (record.p === 'none') {
+    const message =
+      'With p=none forged mail is delivered like any other. Once the reports show that your own mail passes, ask for quarantine, then for reject.'
+    advice.push(info(message, txt(name, mendDmarc(record, { p: 'quarantine', sp: '', t: '' }))))
+  }
+  return [...advice, ...subdomainAdvice(record, name), ...testAdvice(record, publish)]
+}
+
+function strength(policy: DmarcPolicy | null): number {
+  return DMARC_POLICIES.indexOf(policy ?? 'none')
+}
+
+function subdomainAdvice(record: DmarcRecord, name: string): Advice[] {
+  const weaker = (['sp', 'np'] as const).filter(
+    (tag) => record[tag] !== null && strength(record[tag]) < strength(record.p),
+  )
+  if (weaker.length === 0) return []
+  const said = weaker.map((tag) => `${tag}=${record[tag]}`).join(' and ')
+  const message = `${said} is weaker than p=${record.p}: forgers use subdomains then, even ones that do not exist.`
+  return [warning(message, txt(name, mendDmarc(record, Object.fromEntries(weaker.map((tag) => [tag, ''])))))]
+}
+
+function testAdvice(record: DmarcRecord, publish: Publish): Advice[] {
+  if (!record.testing || record.p === 'none') return []
+  const message = `t=y asks receivers to apply one level less than p=${record.p}. Take it away when the test is over.`
+  return [info(message, txt(publish.name, mendDmarc(record, { t: '' })))]
+}
+
+function addressAdvice(policyDomain: string, record: DmarcRecord, publish: Publish): Advice[] {
+  const uris = [...record.rua, ...record.ruf]
+  const broken = uris.filter(({ host }) => host === null).map(({ uri }) => `“${uri}”`)
+  const sized = uris.filter(({ size }) => size !== null)
+  const other = uris.filter(({ uri, host }) => host !== null && !/^mailto:/i.test(uri)).map(({ uri }) => uri)
+  const advice: Advice[] = []
+  if (broken.length > 0) {
+    advice.push(error(`No report can be sent to ${listed(broken)}: an address is written mailto:name@host.`, publish))
+  }
+  if (sized.length > 0) {
+    advice.push(info(`RFC 9989 dropped size limits such as “!${sized[0]?.size}”; reporters ignore them.`, publish))
+  }
+  if (other.length > 0) advice.push(info(`Few reporters send to anything but mailto: ${listed(other)}.`))
+  if (record.rua.length === 0) {
+    const rua = `mailto:dmarc-reports@${policyDomain}`
+    const message = 'Nobody is told what is sent in the name of the domain: rua names the address for reports.'
+    advice.push(warning(message, txt(publish.name, mendDmarc(record, { rua }))))
+  }
+  if (record.ruf.length === 0 && valueOf(record.tags, 'fo') !== undefined) {
+    advice.push(info('fo means nothing without ruf, the address for failure reports.', publish))
+  }
+  return advice
+}
+
+function consentAdvice({ name, authorized, uri, error: failure, sameByPublicSuffix }: Destination): Advice[] {
+  if (name === null || authorized) return []
+  if (authorized === null) {
+    return [warning(`Whether ${uri} takes reports for this domain could not be looked up at ${name}: ${failure}.`)]
+  }
+  const message = `Reporters drop what is meant for ${uri}: its operator has to say at ${name} that the reports are welcome (RFC 9990).`
+  const publish = txt(name, 'v=DMARC1')
+  if (!sameByPublicSuffix) return [error(message, publish)]
+  return [
+    info(`${message} Reporters that follow RFC 7489 do not ask, for both belong to one registered domain.`, publish),
+  ]
+}

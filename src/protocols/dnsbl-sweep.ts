@@ -1,0 +1,174 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { reversedLabels } from '../net/address.ts'
+import type { DnsAnswer, DnsFailure } from '../net/dns.ts'
+import { CATEGORIES, type Blocklist } from './dnsbl-catalogue.ts'
+import { isUsable, type HealthBook, type ZoneHealth } from './dnsbl-health.ts'
+import type { Blocklists, Listing } from './dnsbl-lists.ts'
+import { meaningsOf, queryName, reasonOf, verdictOf, type Verdict } from './dnsbl.ts'
+
+/** Milliseconds after which a sweep ends with what there is. */
+const SWEEP_DEADLINE = 8_000
+
+export type SweepOptions = {
+  /** Called for each list as soon as it is settled. */
+  onListing?: (listing: Listing) => void
+  /** These lists instead of all. */
+  lists?: readonly Blocklist[]
+  /** Ask anew instead of believing an answer that has not expired. Lists of no use are still not asked: see `health`. */
+  fresh?: boolean
+}
+
+/**
+ * Asks every list about a public address, all at once; takes as long as the slowest list that answers, 8 seconds at most.
+ * @returns one listing a list: listed first, then by category, then in the order of the lists
+ */
+export async function sweepAddress(
+  ip: string,
+  blocklists: Blocklists,
+  signal: AbortSignal,
+  { onListing, lists: wanted = blocklists.lists, fresh = false }: SweepOptions = {},
+): Promise<Listing[]> {
+  const lists = ip.includes(':') ? wanted.filter((list) => list.ipv6) : wanted
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(SWEEP_DEADLINE)])
+  const sweep = { ip, reversed: reversedLabels(ip), blocklists, fresh, stop, stopped: untestedAt(stop) }
+  const listings = lists.map(async (list) => {
+    const listing = await lookUp(list, sweep)
+    onListing?.(listing)
+    return listing
+  })
+  // Behind the queries themselves, so that the first sweep does not wait in line for its own health check.
+  refreshHealth(lists, blocklists.health)
+  return (await Promise.all(listings)).toSorted((a, b) => rankOf(a) - rankOf(b))
+}
+
+function refreshHealth(lists: readonly Blocklist[], health: HealthBook): void {
+  const due = lists.filter(health.isDue)
+  if (due.length > 0) void health.refresh(due)
+}
+
+type Sweep = {
+  ip: string
+  reversed: string
+  blocklists: Blocklists
+  fresh: boolean
+  stop: AbortSignal
+  stopped: Promise<ZoneHealth>
+}
+
+async function lookUp(list: Blocklist, sweep: Sweep): Promise<Listing> {
+  const { health, cache } = sweep.blocklists
+  const known = health.known(list)
+  if (known && !isUsable(known)) return unasked(list, known)
+  const remembered = sweep.fresh ? undefined : cache.recall(cacheKey(sweep.ip, list))
+  if (remembered) return remembered
+  const answer = await askTwice(list, sweep)
+  const zone = known ?? (await Promise.race([health.of(list), sweep.stopped]))
+  const said = verdictOf(answer, list)
+  const verdict = believe(said, answer.server, zone, list)
+  const reason = verdict.status === 'listed' ? await askReason(list, sweep) : null
+  const listing = listingOf(list, verdict, reason, zone, answer)
+  if (sweep.stop.aborted) return listing
+  if (answer.status === 'FAILED' || 'refused' in said) health.doubt(list)
+  cache.remember(cacheKey(sweep.ip, list), listing)
+  return listing
+}
+
+/** A pause before a failed query is asked once more: the resolver may have been too busy with the burst. */
+const RETRY_PAUSE = 500
+/** After silence the resolver has tried more than once already. */
+const RETRIED = new Set<DnsFailure>(['SERVFAIL', 'REFUSED', 'NETWORK', 'OTHER'])
+
+async function askTwice(list: Blocklist, sweep: Sweep): Promise<DnsAnswer> {
+  const answer = await ask(list, sweep, 'A', sweep.stop)
+  if (answer.status !== 'FAILED' || !RETRIED.has(answer.failure)) return answer
+  await pause(RETRY_PAUSE, undefined, { signal: sweep.stop }).catch(() => undefined)
+  const second = await ask(list, sweep, 'A', sweep.stop)
+  return second.status === 'FAILED' && second.failure === 'ABORTED' ? answer : second
+}
+
+function ask(
+  list: Blocklist,
+  { reversed, blocklists }: Sweep,
+  type: 'A' | 'TXT',
+  signal: AbortSignal,
+): Promise<DnsAnswer> {
+  return blocklists.resolver.query(queryName(reversed, list, blocklists.keyOf(list)), type, signal)
+}
+
+/** Milliseconds a listing waits for its text. */
+const REASON_PATIENCE = 2_500
+
+async function askReason(list: Blocklist, sweep: Sweep): Promise<string | null> {
+  const patience = AbortSignal.any([sweep.stop, AbortSignal.timeout(REASON_PATIENCE)])
+  return reasonOf(await ask(list, sweep, 'TXT', patience), sweep.blocklists.keyOf(list))
+}
+
+/** What a verdict is worth, given what is known of the list. Never turns anything into a listing or into “clean”. */
+export function believe(verdict: Verdict, server: string | null, zone: ZoneHealth, list: Blocklist): Verdict {
+  if (verdict.status === 'unknown') return verdict
+  const doubt = (detail: string): Verdict => ({ status: 'unknown', codes: verdict.codes, detail })
+  if (!isUsable(zone)) return doubt(zone.detail ?? UNPROVEN)
+  // Lists that answer only some resolvers may refuse the others by saying “not listed” to everything.
+  if (verdict.status === 'clean' && list.access !== 'open' && zone.provenBy !== server) return doubt(UNPROVEN)
+  return verdict
+}
+
+const UNPROVEN =
+  'Said “not listed”, but did not show its test entry through the same resolver: it may say so to everything.'
+
+function untestedAt(stop: AbortSignal): Promise<ZoneHealth> {
+  const untested: ZoneHealth = {
+    state: 'failing',
+    detail: 'The check ended before the list was tested.',
+    provenBy: null,
+  }
+  const { promise, resolve } = Promise.withResolvers<ZoneHealth>()
+  stop.addEventListener('abort', () => resolve(untested), { once: true })
+  if (stop.aborted) resolve(untested)
+  return promise
+}
+
+const CLEAN_SECONDS = 3600
+const UNKNOWN_SECONDS = 30
+
+function listingOf(
+  list: Blocklist,
+  verdict: Verdict,
+  reason: string | null,
+  zone: ZoneHealth,
+  answer: DnsAnswer,
+): Listing {
+  const { status, codes } = verdict
+  const ttl = answer.status === 'FAILED' ? 0 : answer.ttl
+  const seconds = status === 'unknown' ? UNKNOWN_SECONDS : status === 'clean' ? Math.min(ttl, CLEAN_SECONDS) : ttl
+  const checkedAt = Date.now()
+  return {
+    list,
+    status,
+    codes,
+    meanings: meaningsOf(codes, list),
+    reason,
+    detail: verdict.status === 'unknown' ? verdict.detail : zone.detail,
+    health: zone.state,
+    checkedAt,
+    expiresAt: checkedAt + seconds * 1000,
+  }
+}
+
+/** The listing of a list that is known to be no use now: it is not even asked. */
+function unasked(list: Blocklist, { state, detail }: ZoneHealth): Listing {
+  const now = Date.now()
+  return { ...NOTHING, list, detail, health: state, checkedAt: now, expiresAt: now }
+}
+
+const NOTHING = { status: 'unknown' as const, codes: [], meanings: [], reason: null }
+
+function cacheKey(ip: string, list: Blocklist): string {
+  return `${ip} ${list.zone}`
+}
+
+/** Listed before all others, then by category; within it, what we do not know before what is clean. */
+function rankOf({ status, list }: Listing): number {
+  const statusRank = status === 'listed' ? 0 : status === 'unknown' ? 1 : 2
+  return (status === 'listed' ? 0 : 100) + CATEGORIES.indexOf(list.category) * 10 + statusRank
+}

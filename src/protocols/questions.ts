@@ -1,0 +1,70 @@
+import { dataOf, type DnsAnswer, type DnsFailure, type RecordType, type Resolver } from '../net/dns.ts'
+
+/** What the TXT records of a name say, at the end of any CNAMEs. */
+export type Texts = {
+  /** False when there is no such name (RFC 8020: nor anything below it). */
+  exists: boolean
+  /** One item a record, its strings joined. */
+  texts: string[]
+  /** Where a CNAME leads, when there is one. */
+  alias: string | null
+  /** Why nothing is known; then `texts` is empty without meaning that there are none. */
+  error: DnsFailure | null
+}
+
+/** The questions of one check. Each is asked once, whoever needs its answer; all end with the signal. */
+export type Questions = {
+  readonly signal: AbortSignal
+  ask(name: string, type: RecordType): Promise<DnsAnswer>
+  texts(name: string): Promise<Texts>
+  /** Every answer so far. */
+  answers(): DnsAnswer[]
+}
+
+export function createQuestions(resolver: Resolver, signal: AbortSignal): Questions {
+  const asked = new Map<string, Promise<DnsAnswer>>()
+  const settled: DnsAnswer[] = []
+
+  async function send(name: string, type: RecordType): Promise<DnsAnswer> {
+    const answer = await resolver.query(name, type, signal)
+    settled.push(answer)
+    return answer
+  }
+
+  function ask(name: string, type: RecordType): Promise<DnsAnswer> {
+    const key = `${name.toLowerCase()} ${type}`
+    const answer = asked.get(key) ?? send(name, type)
+    asked.set(key, answer)
+    return answer
+  }
+
+  return { signal, ask, texts: async (name) => readTexts(await ask(name, 'TXT')), answers: () => settled }
+}
+
+function readTexts(answer: DnsAnswer): Texts {
+  // Nobody cares why we stopped waiting: to the reader it was too slow.
+  if (answer.status === 'FAILED') return { exists: true, texts: [], alias: null, error: failureOf(answer) }
+  // RFC 6604: an alias that leads nowhere exists all the same.
+  const exists = answer.status === 'NOERROR' || answer.cnames.length > 0
+  return { exists, texts: dataOf(answer, 'TXT').map(textOf), alias: answer.cnames.at(-1) ?? null, error: null }
+}
+
+/** Why there is no answer, or null when there is one. What we did not wait for was too slow. */
+export function failureOf(answer: DnsAnswer): DnsFailure | null {
+  if (answer.status !== 'FAILED') return null
+  return answer.failure === 'ABORTED' ? 'TIMEOUT' : answer.failure
+}
+
+/** RFC 7208, 3.3: the strings of a record are one text. Bytes that are not UTF-8 come as zone files write them. */
+export function textOf(data: string | Buffer | (string | Buffer)[]): string {
+  const bytes = Buffer.concat([data].flat().map((piece) => Buffer.from(piece)))
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return Array.from(bytes, escaped).join('')
+  }
+}
+
+function escaped(byte: number): string {
+  return byte >= 0x20 && byte < 0x7f ? String.fromCodePoint(byte) : `\\${String(byte).padStart(3, '0')}`
+}

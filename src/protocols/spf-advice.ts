@@ -1,0 +1,221 @@
+import { listed, shortened, txt, type Advice, type Publish, type Severity } from './advice.ts'
+import type { MailUse } from './mail-use.ts'
+import {
+  LOOKUP_LIMIT,
+  lastRecord,
+  MX_LIMIT,
+  nodesOf,
+  VOID_LOOKUP_LIMIT,
+  type SpfNode,
+  type SpfTree,
+} from './spf-lookups.ts'
+import {
+  allOf,
+  effectiveTerms,
+  isSpf,
+  parseSpf,
+  redirectOf,
+  type Mechanism,
+  type SpfRecord,
+  type SpfTerm,
+} from './spf.ts'
+
+type About = {
+  domain: string
+  tree: SpfTree
+  /** All TXT records of the domain. */
+  texts: string[]
+  mailUse: MailUse
+  /** The include of the provider that the MX records show. */
+  include: string | null
+  /** Whether there is a record of type SPF, which RFC 7208 gave up. */
+  hasObsoleteType: boolean
+}
+
+/** What is wrong with a domain's SPF record and those that it includes, or with its absence. */
+export function adviceOnSpf(about: About): Advice[] {
+  const { domain, tree } = about
+  const { root } = tree
+  if (root.error)
+    return [error(`The SPF record could not be looked up: the question for ${domain} ended in ${root.error}.`)]
+  const misses = about.texts.filter((text) => looksLikeSpf(text)).map((text) => nearMissAdvice(domain, text))
+  if (!root.record) return misses.length > 0 ? misses : [absenceAdvice(about)]
+  const publish = txt(domain, mendSpf(root.texts.map(parseSpf)))
+  if (root.texts.length > 1) return [...misses, severalAdvice(domain, root.texts.length, publish)]
+  return [
+    ...misses,
+    ...syntaxAdvice(root.record, publish),
+    ...allAdvice(root, publish),
+    ...termAdvice(root.record, publish),
+    ...limitAdvice(tree),
+    ...nodesOf(root).flatMap(nodeAdvice),
+    ...nodesOf(root).slice(1).flatMap(includedAdvice),
+    ...(about.hasObsoleteType
+      ? [info(`${domain} also has a record of type SPF (99). Nobody reads it; remove it.`)]
+      : []),
+  ]
+}
+
+const advise = (severity: Severity) => (message: string, publish?: Publish) =>
+  ({ about: 'spf', severity, message, publish }) satisfies Advice
+const error = advise('error')
+const warning = advise('warning')
+const info = advise('info')
+
+function absenceAdvice({ domain, mailUse, include }: About): Advice {
+  if (mailUse.receives === 'nothing') {
+    const message = `${domain} takes part in no mail; a record that permits nobody says so to receivers.`
+    return error(`There is no SPF record. ${message}`, txt(domain, 'v=spf1 -all'))
+  }
+  if (mailUse.receives === 'address') {
+    const message = `There is no SPF record for ${domain}. If it sends no mail, say that nobody may; if it does, name its servers in place of that.`
+    return warning(message, txt(domain, 'v=spf1 -all'))
+  }
+  const sources = include ? `include:${include}` : 'mx'
+  const message = `There is no SPF record for ${domain}: receivers cannot tell its servers from forgers. Name every service that sends for it; this is a beginning.`
+  return error(message, txt(domain, `v=spf1 ${sources} ~all`))
+}
+
+function severalAdvice(domain: string, count: number, publish: Publish): Advice {
+  return error(
+    `There are ${count} SPF records at ${domain}. With more than one, receivers treat SPF as broken (RFC 7208, 4.5). Join them into one.`,
+    publish,
+  )
+}
+
+/** RFC 7208, 4.5 passes these over: they only look like SPF records. */
+function looksLikeSpf(text: string): boolean {
+  return !isSpf(text) && /^\W*v\s*=\s*spf/i.test(text.slice(0, 40))
+}
+
+function nearMissAdvice(domain: string, text: string): Advice {
+  const bare = text.replaceAll(/["'“”„]/g, '').replace(/^\W*v\s*=\s*spf\d*\W*/i, '')
+  const message = `The TXT record “${shortened(text)}” is not taken for SPF: a record begins with exactly \`v=spf1\` and a space.`
+  return error(message, txt(domain, mendSpf([parseSpf(`v=spf1 ${bare}`)])))
+}
+
+function syntaxAdvice({ errors }: SpfRecord, publish: Publish): Advice[] {
+  const [first] = errors
+  if (!first) return []
+  const where = errors
+    .slice(0, 5)
+    .map(({ at, text, message }) => `\`${shortened(text)}\` at character ${at + 1}: ${message}`)
+  const more = errors.length > 5 ? ` There are ${errors.length - 5} more.` : ''
+  const message = `Receivers treat the whole SPF record as broken (permerror), because of ${where.join('; ')}.${more}`
+  return [error(message, publish)]
+}
+
+function allAdvice(root: SpfNode, publish: Publish): Advice[] {
+  const last = lastRecord(root)
+  const all = last.record && allOf(last.record)
+  if (!last.record) return []
+  if (!all) {
+    const message =
+      'The record says nothing of servers that it does not name, so SPF has no opinion of forgers. End it with ~all or -all.'
+    return [warning(message, publish)]
+  }
+  if (all.qualifier === '+') return [error('+all permits every server on Earth to send for the domain.', publish)]
+  return all.qualifier === '?'
+    ? [warning('?all says nothing of forgers. End the record with ~all or -all.', publish)]
+    : []
+}
+
+function termAdvice(record: SpfRecord, publish: Publish): Advice[] {
+  const { terms } = record
+  const effective = new Set(effectiveTerms(record))
+  const idle = terms.filter((term) => !effective.has(term)).map(({ text }) => text)
+  const wide = terms.filter(isWide).map(({ text }) => text)
+  const unknown = terms.filter(({ kind, name }) => kind === 'modifier' && name !== 'redirect' && name !== 'exp')
+  const advice: Advice[] = []
+  if (idle.length > 0) advice.push(warning(`What stands behind all has no effect: ${listed(idle)}.`, publish))
+  if (wide.length > 0) advice.push(error(`${listed(wide)} permits a good part of the Internet.`, publish))
+  if (terms.some(({ name }) => name === 'ptr')) {
+    advice.push(warning('ptr is slow, unreliable and discouraged (RFC 7208, 5.5); many receivers skip it.', publish))
+  }
+  if (unknown.length > 0) {
+    advice.push(info(`Receivers ignore what they do not know: ${listed(unknown.map(({ text }) => text))}.`, publish))
+  }
+  return advice
+}
+
+function isWide(term: SpfTerm): boolean {
+  if (term.kind === 'modifier' || term.qualifier === '-') return false
+  return (term.name === 'ip4' && (term.cidr4 ?? 32) < 8) || (term.name === 'ip6' && (term.cidr6 ?? 128) < 16)
+}
+
+function limitAdvice({ lookups, voidLookups, truncated, root }: SpfTree): Advice[] {
+  const advice: Advice[] = []
+  const count = truncated ? `at least ${lookups}` : lookups
+  if (lookups > LOOKUP_LIMIT) {
+    const costly = root.children.toSorted((one, other) => other.lookups - one.lookups).slice(0, 3)
+    const where = costly.map((child) => `${child.via} (${child.lookups + 1})`)
+    const most = where.length > 0 ? ` Most come from ${listed(where)}.` : ''
+    advice.push(
+      error(
+        `The record needs ${count} DNS look-ups and ${LOOKUP_LIMIT} are allowed; receivers treat it as broken (permerror).${most} Take out services that no longer send, or let some send from a subdomain of its own.`,
+      ),
+    )
+  } else if (lookups >= LOOKUP_LIMIT - 1) {
+    advice.push(
+      info(`The record needs ${count} of the ${LOOKUP_LIMIT} DNS look-ups allowed: there is little room left.`),
+    )
+  }
+  if (voidLookups > VOID_LOOKUP_LIMIT) {
+    const names = nodesOf(root).flatMap((node) => node.voids)
+    const message = `${voidLookups} look-ups find nothing, and receivers may give up after ${VOID_LOOKUP_LIMIT} (RFC 7208, 4.6.4): ${listed(names)}.`
+    advice.push(error(`${message} Take these out.`))
+  }
+  return advice
+}
+
+/** What holds for the domain's own record and for included ones alike. */
+function nodeAdvice({ domain, crowded, error: failure, via, voids, record }: SpfNode): Advice[] {
+  const advice = crowded.map((host) =>
+    error(`${host} has more than ${MX_LIMIT} mail servers, more than an mx may lead to (RFC 7208, 4.6.4).`),
+  )
+  if (failure) advice.push(warning(`\`${via}\` could not be looked up (${failure}): the counts may be too low.`))
+  if (record)
+    advice.push(...voids.map((host) => info(`${host} is named in the SPF record of ${domain}, but has no address.`)))
+  return advice
+}
+
+function includedAdvice({ domain, via, problem, record, texts }: SpfNode): Advice[] {
+  const broken = (why: string) => [error(`\`${via}\` breaks the record (permerror): ${why}.`)]
+  if (problem === 'missing') return broken(`${domain} has no SPF record`)
+  if (problem === 'several') return broken(`${domain} has ${texts.length} SPF records`)
+  if (problem === 'loop') return broken('it leads back to a record that includes it')
+  const [first] = record?.errors ?? []
+  if (first) return broken(`the record of ${domain} has an error at character ${first.at + 1}: ${first.message}`)
+  const all = record && allOf(record)
+  if (all?.qualifier === '+' && via?.toLowerCase().includes('include:')) {
+    return [error(`\`${via}\` permits everybody: the record of ${domain} ends in +all.`)]
+  }
+  return []
+}
+
+/** One record that says what all of these mean, without what is wrong, idle or discouraged in them. */
+export function mendSpf(records: SpfRecord[]): string {
+  const terms = records.flatMap(effectiveTerms)
+  const repaired = records.flatMap(({ errors }) => errors.flatMap(({ text }) => meant(text)))
+  const good = [...terms, ...repaired].filter((term) => !['all', 'ptr'].includes(term.name) && !isWide(term))
+  const mechanisms = good.filter(({ kind }) => kind === 'mechanism').map(({ text }) => text)
+  const explanation = good.find(({ name }) => name === 'exp')?.text
+  const [redirect] = records.length === 1 ? records.map(redirectOf) : []
+  const end = redirect ? `redirect=${redirect}` : `${strictest(records.map(allOf))}all`
+  return ['v=spf1', ...new Set(mechanisms), end, ...(explanation ? [explanation] : [])].join(' ')
+}
+
+/** `ip:192.0.2.1` and its kind, read as what was meant. */
+function meant(text: string): SpfTerm[] {
+  const guess = text
+    .replace(/^([-+~?]?)ip(?:v4)?[:=](?=[\d.]+(?:\/\d+)?$)/i, '$1ip4:')
+    .replace(/^([-+~?]?)ip(?:v6|4)?[:=](?=[\da-f]*:[\da-f:.]*(?:\/\d+)?$)/i, '$1ip6:')
+    .replace(/^([-+~?]?)(?:includes?)[:=]/i, '$1include:')
+  const read = parseSpf(`v=spf1 ${guess}`)
+  return read.errors.length === 0 ? read.terms : []
+}
+
+/** Of several endings the strictest; what permits everybody, or says nothing, becomes `~`. */
+function strictest(alls: (Mechanism | null)[]): '-' | '~' {
+  return alls.some((all) => all?.qualifier === '-') ? '-' : '~'
+}

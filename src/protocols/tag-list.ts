@@ -1,0 +1,47 @@
+/** One `name=value` of a record. `at` is where its name stands in the text, from 0. */
+export type Tag = { name: string; value: string; at: number }
+export type TagError = { at: number; message: string }
+export type TagList = { tags: Tag[]; errors: TagError[] }
+
+/**
+ * Reads `name=value; name=value` (RFC 6376, 3.2), which DKIM, DMARC, MTA-STS, TLS-RPT and BIMI records share. What
+ * cannot be read is in `errors`; of a name that stands there twice the first counts.
+ */
+export function parseTagList(text: string): TagList {
+  const list: TagList = { tags: [], errors: [] }
+  const seen = new Set<string>()
+  const pieces = text.split(';')
+  let at = 0
+  for (const [index, piece] of pieces.entries()) {
+    const start = at + piece.length - piece.trimStart().length
+    const isEnd = index === pieces.length - 1 && index > 0
+    if (piece.trim() !== '' || !isEnd) readTag(piece.trim(), start, list, seen)
+    at += piece.length + 1
+  }
+  return list
+}
+
+function readTag(piece: string, at: number, { tags, errors }: TagList, seen: Set<string>): void {
+  const equals = piece.indexOf('=')
+  const name = piece.slice(0, Math.max(0, equals)).trimEnd()
+  const wrong = whyNotTag(piece, name, seen)
+  if (wrong) errors.push({ at, message: wrong })
+  else tags.push({ name, value: piece.slice(equals + 1).trim(), at })
+  seen.add(name)
+}
+
+function whyNotTag(piece: string, name: string, seen: Set<string>): string | null {
+  if (piece === '') return 'there is nothing between two semicolons'
+  if (!/^[A-Za-z]\w*$/.test(name)) return `“${piece.slice(0, 40)}” is not of the form name=value`
+  return seen.has(name) ? `${name.slice(0, 40)} is given more than once; the first one counts` : null
+}
+
+/** The value of a tag, or undefined. Names are case-sensitive. */
+export function valueOf(tags: readonly Tag[], name: string): string | undefined {
+  return tags.find((tag) => tag.name === name)?.value
+}
+
+/** Tag names and values as an object. */
+export function tagsObject(tags: readonly Tag[]): Record<string, string> {
+  return Object.fromEntries(tags.map(({ name, value }) => [name, value]))
+}

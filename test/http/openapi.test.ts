@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openapiFile } from '../../scripts/openapi.ts'
+import { startHouse, type House } from '../house.ts'
+
+type Operation = { summary?: string; tags?: string[]; responses?: Record<string, unknown> }
+type Document = { openapi: string; paths: Record<string, Record<string, Operation>> }
+
+let house: House
+let document: Document
+beforeAll(async () => {
+  house = await startHouse()
+  document = (await (await house.request('/openapi.json')).json()) as Document
+})
+afterAll(() => house.stop())
+
+describe('openapi.json', () => {
+  it('stands in the repository as the service answers it (npm run openapi)', async () => {
+    expect(readFileSync('openapi.json', 'utf8')).toBe(await openapiFile(document))
+  })
+
+  it('says of every route what it is for', () => {
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
+    )
+    expect(operations.length).toBeGreaterThan(10)
+    const mute = operations.filter(({ operation }) => !operation.summary || !operation.tags?.length)
+    expect(mute.map(({ name }) => name)).toEqual([])
+  })
+
+  it('shows an example of every check', () => {
+    for (const path of ['/api/v1/dns-check', '/api/v1/ssl-check', '/api/v1/blacklist-check', '/api/v1/dmarc-check']) {
+      expect(JSON.stringify(document.paths[path]?.['get']?.responses?.['200'])).toContain('"example":{"success":true')
+    }
+  })
+})

@@ -1,0 +1,100 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { brotliCompressSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createServer, type App } from '../../src/http/server.ts'
+import { siteRoutes } from '../../src/http/site.ts'
+import { createLog } from '../../src/log.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'portreeve-site-'))
+let app: App
+
+async function serve(root: string): Promise<App> {
+  const server = await createServer({
+    log: createLog('silent', new Writable({ write: (_chunk, _encoding, done) => done() })),
+    version: '0.0.0',
+    trustedProxies: [],
+    isUnavailable: () => false,
+    isReady: async () => true,
+  })
+  server.post('/api/v1/things', async () => ({ success: true }))
+  siteRoutes(server, { root })
+  return server
+}
+
+beforeAll(async () => {
+  mkdirSync(join(folder, 'assets'))
+  writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Portreeve</title>')
+  writeFileSync(join(folder, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
+  writeFileSync(join(folder, 'assets/main-abc.js'), 'let plain')
+  writeFileSync(join(folder, 'assets/main-abc.js.br'), brotliCompressSync('let plain'))
+  app = await serve(folder)
+})
+afterAll(async () => {
+  await app.close()
+  rmSync(folder, { recursive: true })
+})
+
+const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers })
+const browse = (url: string) => get(url, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' })
+
+describe('the built dashboard', () => {
+  it('is the page at / and at every other address a browser navigates to, never kept without asking', async () => {
+    for (const url of ['/', '/setup', '/check/example.com?kind=dns']) {
+      const response = await browse(url)
+      expect([response.statusCode, response.headers['cache-control']]).toEqual([200, 'no-cache'])
+      expect(response.body).toContain('<title>Portreeve</title>')
+    }
+  })
+  it('lets its page run scripts and styles of its own origin only, and be framed by nobody', async () => {
+    for (const url of ['/', '/setup', '/assets/main-abc.js', '/favicon.svg']) {
+      const { headers } = await browse(url)
+      expect(headers['content-security-policy']).toContain("script-src 'self'; style-src 'self'")
+      expect(headers['content-security-policy']).not.toContain('unsafe')
+      expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
+      expect(headers['x-content-type-options']).toBe('nosniff')
+      expect(headers['cross-origin-opener-policy']).toBe('same-origin')
+    }
+  })
+  it('serves hashed files for ever, compressed as they were built', async () => {
+    const response = await get('/assets/main-abc.js', { 'accept-encoding': 'br' })
+    expect(response.headers).toMatchObject({
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-encoding': 'br',
+      'content-type': 'application/javascript; charset=utf-8',
+    })
+    expect(response.headers['vary']).toContain('accept-encoding')
+    expect((await get('/assets/main-abc.js')).body).toBe('let plain')
+  })
+  it('answers JSON for unknown paths of the API, of assets and of programs that want no page', async () => {
+    const answers = [
+      await browse('/api/v1/nothing'),
+      await browse('/assets/gone.js'),
+      await browse('/webhooks/nothing'),
+      await get('/setup', { accept: 'application/json' }),
+      await get('/nothing'),
+      await app.inject({ method: 'POST', url: '/nothing', headers: { accept: 'text/html' } }),
+    ]
+    for (const answer of answers) {
+      expect(answer.statusCode).toBe(404)
+      expect(answer.json()).toMatchObject({ success: false, code: 'not_found' })
+    }
+  })
+  it('leaves the refusal of a wrong method to the routes', async () => {
+    const response = await browse('/api/v1/things')
+    expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST'])
+  })
+  it('does not serve files outside its folder', async () => {
+    for (const url of ['/assets/../index.html', '/assets/%2e%2e/index.html', '/assets/..%2f..%2fetc%2fpasswd']) {
+      expect((await get(url)).statusCode).toBeGreaterThanOrEqual(400)
+    }
+  })
+  it('says how to build it when it was not built', async () => {
+    const bare = await serve(join(folder, 'missing'))
+    const response = await bare.inject({ url: '/' })
+    expect([response.statusCode, response.body]).toEqual([200, expect.stringContaining('npm run build:web')])
+    await bare.close()
+  })
+})

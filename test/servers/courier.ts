@@ -1,0 +1,115 @@
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { librariesOf, unpacked } from './debian-package.ts'
+import {
+  freePort,
+  greets,
+  handOver,
+  serverFolder,
+  serverUser,
+  startDaemon,
+  startTlsFront,
+  stopDaemon,
+  type MailServer,
+} from './mail-server.ts'
+
+/**
+ * `/run/courier/authdaemon/socket`, as the compiler cut it into two overlapping pieces of sixteen bytes, and a path of
+ * the same length that leads into the server's own folder.
+ */
+const COMPILED = ['/run/courier/aut', 'thdaemon/socket\0'] as const
+const OWN = ['/proc/self/cwd//', '////////socket\0'.padStart(16, '/')] as const
+
+/** As Debian's /etc/courier/imapd has it, without limits on connections. */
+const SETTINGS = {
+  IMAP_CAPABILITY: 'IMAP4rev1 UIDPLUS CHILDREN NAMESPACE THREAD=ORDEREDSUBJECT THREAD=REFERENCES SORT QUOTA IDLE',
+  IMAP_KEYWORDS: '1',
+  IMAP_ACL: '1',
+  IMAP_IDLE_TIMEOUT: '60',
+  IMAP_MAILBOX_SANITY_CHECK: '0',
+  IMAP_USELOCKS: '1',
+  IMAP_ENHANCEDIDLE: '0',
+  IMAP_TRASHFOLDERNAME: 'Trash',
+  IMAP_EMPTYTRASH: 'Trash:7',
+  PROTOCOL: 'IMAP',
+  MAILDIRPATH: 'Maildir',
+}
+
+export type CourierOptions = {
+  /** Bytes that a user may have. */
+  quota?: number
+}
+
+type User = { password: string; home: string }
+
+/** Debian's Courier IMAP on free ports of 127.0.0.1. */
+export async function startCourier({ quota }: CourierOptions = {}): Promise<MailServer> {
+  const root = unpacked('courier')
+  relocate(join(root, 'usr/lib/libcourierauth.so.0.0.0'))
+  const folder = serverFolder('courier')
+  const port = await freePort()
+  const users = new Map<string, User>()
+  const authority = await startAuthority(join(folder, 'socket'), users)
+  handOver(folder)
+  const env = {
+    ...SETTINGS,
+    LD_LIBRARY_PATH: librariesOf(root, 'usr/lib', 'usr/lib/courier-authlib'),
+    // Without its watcher of folders every command waits for it for more than a second. It ends by itself.
+    GAMIN_DEBUG_SERVER: join(root, 'usr/libexec/gam_server'),
+  }
+  const tcpd = ['-address=127.0.0.1', '-maxprocs=200', '-maxperip=200', '-nodnslookup', '-noidentlookup', String(port)]
+  const login = [join(root, 'usr/lib/courier/courier/imaplogin'), join(root, 'usr/bin/imapd'), 'Maildir']
+  const daemon = startDaemon([join(root, 'usr/sbin/couriertcpd'), ...tcpd, ...login], folder, env)
+  await greets(port, daemon, () => 'Courier logs to syslog alone')
+  const front = await startTlsFront(port)
+  return {
+    host: '127.0.0.1',
+    port,
+    tlsPort: front.port,
+    async addUser(name, password) {
+      const home = join(folder, 'mail', name)
+      for (const part of ['cur', 'new', 'tmp']) mkdirSync(join(home, 'Maildir', part), { recursive: true })
+      if (quota !== undefined) writeFileSync(join(home, 'Maildir/maildirsize'), `${quota}S\n`)
+      handOver(join(folder, 'mail'))
+      users.set(name, { password, home })
+    },
+    async stop() {
+      await front.close()
+      authority.close()
+      await stopDaemon(daemon, folder)
+    },
+  }
+}
+
+function relocate(library: string): void {
+  const bytes = readFileSync(library, 'latin1')
+  if (!bytes.includes(COMPILED[0])) return
+  writeFileSync(library, bytes.replace(COMPILED[0], OWN[0]).replace(COMPILED[1], OWN[1]), 'latin1')
+}
+
+/** Stands in for authdaemond: `AUTH length`, then service, `login`, user and password, a line each. */
+async function startAuthority(path: string, users: Map<string, User>): Promise<Server> {
+  const { uid, gid } = serverUser() ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+  const answer = (socket: Socket, request: string) => {
+    const [, , name = '', password = ''] = request.split('\n')
+    const user = users.get(name)
+    if (!user || user.password !== password) return socket.end('FAIL\n')
+    return socket.end(`UID=${uid}\nGID=${gid}\nHOME=${user.home}\nADDRESS=${name}\nMAILDIR=${user.home}/Maildir\n.\n`)
+  }
+  const server = createServer((socket) => {
+    let request = ''
+    socket
+      .on('error', () => {})
+      .on('data', (bytes) => {
+        request += String(bytes)
+        const match = /^AUTH (\d+)\n/m.exec(request)
+        const asked = match && request.slice(match.index + match[0].length)
+        if (asked && asked.length >= Number(match[1])) answer(socket, asked)
+      })
+  }).listen(path)
+  await once(server, 'listening')
+  chmodSync(path, 0o777)
+  return server
+}

@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * Mail servers and what they need, by the name of the folder they are unpacked into. Debian allows only one IMAP server
+ * to be installed: these never are.
+ */
+export const PACKAGES = {
+  dovecot: ['dovecot-core', 'dovecot-imapd', 'liblua5.4-0', 'libexttextcat-2.0-0', 'libwrap0'],
+  cyrus: ['cyrus-common', 'cyrus-imapd', 'libical3', 'libxapian30', 'libpcre3', 'libwrap0', 'sasl2-bin'],
+  courier: [
+    'courier-base',
+    'courier-imap',
+    'courier-authlib',
+    'courier-authlib-userdb',
+    'libcourier-unicode4',
+    'libidn12',
+    'libgamin0',
+    'gamin',
+    'libglib2.0-0',
+    'libltdl7',
+    'libpcre3',
+  ],
+  isync: ['isync'],
+} as const
+
+export type PackageSet = keyof typeof PACKAGES
+
+/** A server that gives up root must be able to read its own files, wherever the checkout lies. */
+const CACHE =
+  process.getuid?.() === 0
+    ? '/var/cache/portreeve'
+    : join(dirname(fileURLToPath(import.meta.url)), '../../node_modules/.cache/portreeve')
+
+/**
+ * Downloads and unpacks Debian packages, once; nothing is installed.
+ * @returns the folder that stands for `/` in the packages
+ */
+export function unpacked(set: PackageSet): string {
+  const folder = join(CACHE, set)
+  if (existsSync(join(folder, 'complete'))) return folder
+  mkdirSync(CACHE, { recursive: true })
+  const half = mkdtempSync(join(CACHE, `${set}-`))
+  execFileSync('chmod', ['755', half])
+  execFileSync('apt-get', ['-q', '-o', 'APT::Sandbox::User=root', 'download', ...PACKAGES[set]], {
+    cwd: half,
+    stdio: 'pipe',
+  })
+  for (const file of globSync('*.deb', { cwd: half })) {
+    execFileSync('dpkg-deb', ['-x', file, '.'], { cwd: half })
+    rmSync(join(half, file))
+  }
+  writeFileSync(join(half, 'complete'), '')
+  try {
+    renameSync(half, folder)
+  } catch {
+    // Another process was faster.
+    rmSync(half, { recursive: true })
+  }
+  return folder
+}
+
+/** Folders with the libraries of a set, for LD_LIBRARY_PATH. */
+export function librariesOf(folder: string, ...more: string[]): string {
+  const system = globSync(['usr/lib/*-linux-gnu', 'lib/*-linux-gnu'], { cwd: folder })
+  return [...more, ...system].map((path) => join(folder, path)).join(':')
+}
+
+/** Makes sure that every server is there before tests run side by side. */
+export function prepare(): void {
+  for (const set of Object.keys(PACKAGES) as PackageSet[]) unpacked(set)
+}

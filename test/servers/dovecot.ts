@@ -1,0 +1,163 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { librariesOf, unpacked } from './debian-package.ts'
+import {
+  freePort,
+  greets,
+  handOver,
+  serverFolder,
+  serverUser,
+  startDaemon,
+  startTlsFront,
+  stopDaemon,
+  type MailServer,
+} from './mail-server.ts'
+
+export type DovecotOptions = {
+  /** Of the personal namespace, such as `INBOX.` */
+  prefix?: string
+  separator?: '/' | '.'
+  /** Folders as Maildir++, as directories of Maildirs, or in Dovecot's own format. */
+  layout?: 'mdbox' | 'maildir' | 'maildir-fs'
+  /** What it says it can, in place of all it can. */
+  capability?: string
+  quota?: string
+  /** Further lines of its configuration. */
+  extra?: string
+}
+
+const LAYOUTS = { mdbox: 'mdbox:~/mdbox', maildir: 'maildir:~/Maildir', 'maildir-fs': 'maildir:~/Maildir:LAYOUT=fs' }
+
+/** The path that is compiled into Dovecot, and one of the same length that leads into its own folder. */
+const COMPILED_MODULES = '/usr/lib/dovecot/modules\0'
+const OWN_MODULES = '/proc/self/cwd/modules'.padEnd(COMPILED_MODULES.length, '\0')
+
+/** Debian's Dovecot on free ports of 127.0.0.1. */
+export async function startDovecot(options: DovecotOptions = {}): Promise<MailServer> {
+  const root = unpacked('dovecot')
+  relocate(join(root, 'usr/lib/dovecot/libdovecot.so.0.0.0'))
+  const folder = serverFolder('dovecot')
+  const port = await freePort()
+  const file = (name: string) => join(folder, name)
+  for (const name of ['run/login', 'run/empty', 'mail', 'users']) mkdirSync(file(name), { recursive: true })
+  for (const name of ['run', 'run/login', 'run/empty']) {
+    symlinkSync(join(root, 'usr/lib/dovecot/modules'), file(`${name}/modules`))
+  }
+  writeFileSync(file('dovecot.conf'), configuration(root, folder, port, options))
+  handOver(folder)
+  const env = { LD_LIBRARY_PATH: librariesOf(root, 'usr/lib/dovecot', 'usr/lib/dovecot/modules/old-stats') }
+  const master = ['-c', file('dovecot.conf'), '-m', 'master', '-e', join(root, 'usr/sbin/dovecot'), '-F']
+  const daemon = startDaemon([join(root, 'usr/bin/doveconf'), ...master], folder, env)
+  await greets(port, daemon, () => (existsSync(file('log')) ? readFileSync(file('log'), 'utf8') : 'no log'))
+  const front = await startTlsFront(port)
+  return {
+    host: '127.0.0.1',
+    port,
+    tlsPort: front.port,
+    async addUser(name, password) {
+      writeFileSync(file(`users/${name}`), `${name}:{PLAIN}${password}\n`)
+    },
+    async stop() {
+      await front.close()
+      await stopDaemon(daemon, folder)
+    },
+  }
+}
+
+function relocate(library: string): void {
+  const bytes = readFileSync(library, 'latin1')
+  if (bytes.includes(COMPILED_MODULES))
+    writeFileSync(library, bytes.replaceAll(COMPILED_MODULES, OWN_MODULES), 'latin1')
+}
+
+function configuration(root: string, folder: string, port: number, options: DovecotOptions): string {
+  const { prefix = '', separator = '/', layout = 'mdbox', capability, quota, extra = '' } = options
+  const user = serverUser()
+  const own = user ?? {
+    name: process.env['USER'] ?? 'nobody',
+    uid: process.getuid?.() ?? 0,
+    gid: process.getgid?.() ?? 0,
+  }
+  return `
+base_dir = ${folder}/run
+state_dir = ${folder}/run
+libexec_dir = ${root}/usr/lib/dovecot
+mail_plugin_dir = ${root}/usr/lib/dovecot/modules
+import_environment = TZ LD_LIBRARY_PATH
+log_path = ${folder}/log
+protocols = imap
+default_internal_user = ${own.name}
+default_login_user = ${own.name}
+default_internal_group = $ENV:GROUP
+service config {
+  executable = config -c ${folder}/dovecot.conf
+}
+service anvil {
+  chroot =
+}
+service imap-login {
+  chroot =
+  inet_listener imap {
+    address = 127.0.0.1
+    port = ${port}
+  }
+  service_count = 0
+  process_limit = 4
+  client_limit = 200
+}
+service imap {
+  process_limit = 200
+}
+ssl = no
+disable_plaintext_auth = no
+auth_mechanisms = plain login
+auth_failure_delay = 0
+passdb {
+  driver = passwd-file
+  args = username_format=%u ${folder}/users/%u
+}
+userdb {
+  driver = static
+  args = uid=${own.uid} gid=${own.gid} home=${folder}/mail/%u
+}
+first_valid_uid = 1
+mail_location = ${LAYOUTS[layout]}
+mail_max_userip_connections = 0
+namespace inbox {
+  inbox = yes
+  prefix = ${prefix}
+  separator = ${separator}
+  mailbox Drafts {
+    special_use = \\Drafts
+  }
+  mailbox Sent {
+    special_use = \\Sent
+  }
+  mailbox Trash {
+    special_use = \\Trash
+  }
+}
+${capability === undefined ? '' : `imap_capability = ${capability}`}
+${
+  quota === undefined
+    ? ''
+    : `mail_plugins = quota
+protocol imap {
+  mail_plugins = quota imap_quota
+}
+plugin {
+  quota = count:User quota
+  quota_rule = *:storage=${quota}
+  quota_vsizes = yes
+}`
+}
+${extra}
+`.replace('$ENV:GROUP', groupName(own.gid))
+}
+
+function groupName(gid: number): string {
+  const line = readFileSync('/etc/group', 'utf8')
+    .split('\n')
+    .find((entry) => entry.split(':')[2] === String(gid))
+  return line?.split(':')[0] ?? 'nogroup'
+}

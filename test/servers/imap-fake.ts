@@ -1,0 +1,158 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+
+/** One command as the server read it: its line, with the literals in their places. */
+export type FakeCommand = {
+  tag: string
+  /** In capitals; `UID FETCH` is one word. */
+  name: string
+  /** What follows the name, literals as `{n}`. */
+  args: string
+  literals: Buffer[]
+}
+
+/** What a script may do with one command. `\r\n` is added to every line. */
+export type Reply = {
+  say(...lines: (string | Buffer)[]): void
+  /** Bytes as they are. */
+  raw(bytes: string | Buffer): void
+  ok(text?: string): void
+  no(text: string): void
+  bad(text: string): void
+  hangUp(): void
+}
+
+/** Answers a command and gives true, or leaves it to the ordinary answer. */
+export type Script = (command: FakeCommand, reply: Reply) => boolean | void | Promise<boolean | void>
+
+export type FakeOptions = {
+  greeting?: string
+  capability?: string
+  script?: Script
+  /** Decides at the first sight of a literal: the line that refuses it (without tag), or undefined to take it. */
+  refuseLiteral?: (line: string, size: number) => string | undefined
+}
+
+export type ImapFake = {
+  port: number
+  /** Every line read, on all connections, literals as `{n}`. */
+  lines: string[]
+  commands: FakeCommand[]
+  close(): Promise<void>
+}
+
+/** An IMAP server that does what the script says: for what no real server does when one wants it. */
+export async function startImapFake(options: FakeOptions = {}): Promise<ImapFake> {
+  const { greeting = '* OK ready', capability = 'IMAP4rev1 LITERAL+ UIDPLUS', script = () => false } = options
+  const sockets = new Set<Socket>()
+  const lines: string[] = []
+  const commands: FakeCommand[] = []
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)))
+    socket.write(`${greeting}\r\n`)
+    void serve(socket).catch(() => socket.destroy())
+  })
+
+  async function serve(socket: Socket): Promise<void> {
+    const input = inputOf(socket)
+    for (;;) {
+      const command = await readCommand(input, socket)
+      if (!command) continue
+      commands.push(command)
+      const reply = replyTo(socket, command.tag)
+      if ((await script(command, reply)) !== true) answer(command, reply, capability)
+    }
+  }
+
+  /** Null for a command that was refused at one of its literals. */
+  async function readCommand(input: Input, socket: Socket): Promise<FakeCommand | null> {
+    let text = ''
+    const literals: Buffer[] = []
+    for (;;) {
+      const line = await input.line()
+      lines.push(line)
+      text += line
+      const match = /\{(\d+)(\+?)\}$/.exec(line)
+      if (!match) break
+      const tag = text.split(' ', 1)[0] ?? ''
+      const refusal = options.refuseLiteral?.(text, Number(match[1]))
+      if (refusal !== undefined) {
+        // As Dovecot does: what follows an unread literal's header is read as commands.
+        socket.write(`${tag} ${refusal}\r\n`)
+        return null
+      }
+      if (match[2] === '') socket.write('+ go on\r\n')
+      literals.push(await input.bytes(Number(match[1])))
+    }
+    const [, tag = '', name = '', args = ''] = /^(\S+) ((?:UID )?\S+) ?(.*)$/i.exec(text) ?? []
+    return { tag, name: name.toUpperCase(), args, literals }
+  }
+
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    lines,
+    commands,
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+function answer({ name }: FakeCommand, reply: Reply, capability: string): void {
+  if (name === 'CAPABILITY') reply.say(`* CAPABILITY ${capability}`)
+  if (name === 'NAMESPACE') reply.say('* NAMESPACE (("" "/")) NIL NIL')
+  if (name === 'LOGOUT') reply.say('* BYE')
+  if (name === 'LOGIN') reply.ok(`[CAPABILITY ${capability}] in`)
+  else reply.ok()
+}
+
+function replyTo(socket: Socket, tag: string): Reply {
+  const line = (text: string | Buffer) => socket.write(Buffer.concat([Buffer.from(text), Buffer.from('\r\n')]))
+  return {
+    say: (...said) => said.forEach(line),
+    raw: (bytes) => void socket.write(bytes),
+    ok: (text = 'done') => void line(`${tag} OK ${text}`),
+    no: (text) => void line(`${tag} NO ${text}`),
+    bad: (text) => void line(`${tag} BAD ${text}`),
+    hangUp: () => void socket.destroy(),
+  }
+}
+
+type Input = { line(): Promise<string>; bytes(count: number): Promise<Buffer> }
+
+function inputOf(socket: Socket): Input {
+  let received: Buffer = Buffer.alloc(0)
+  let isOver = false
+  let wake = () => {}
+  socket.on('data', (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk])
+    wake()
+  })
+  socket.on('close', () => {
+    isOver = true
+    wake()
+  })
+
+  async function take(lengthOf: () => number): Promise<Buffer> {
+    for (let length = lengthOf(); ; length = lengthOf()) {
+      if (length >= 0 && received.length >= length) {
+        const taken = received.subarray(0, length)
+        received = received.subarray(length)
+        return taken
+      }
+      if (isOver) throw new Error('the client has gone')
+      await new Promise<void>((resolve) => (wake = resolve))
+    }
+  }
+
+  return {
+    async line() {
+      const line = await take(() => received.indexOf('\n') + 1 || -1)
+      return line.toString('latin1').replace(/\r?\n$/, '')
+    },
+    bytes: async (count) => take(() => count),
+  }
+}
