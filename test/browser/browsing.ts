@@ -1,0 +1,76 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Browser, Page } from 'playwright-core'
+import type { House } from '../house.ts'
+
+const BUILT = 'web/dist/index.html'
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+/** WCAG 2.2 at level AA, and what is good practice beside it. */
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+const RUN = `axe.run(document, { runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'] })`
+
+export type Visit = {
+  page: Page
+  /** What the browser complained about so far; a 401 is how the service says that nobody is signed in. */
+  complaints: string[]
+  close: () => Promise<void>
+}
+
+/** A visitor with an empty browser of their own. */
+export async function visit(browser: Browser, baseURL: string, width = 1440): Promise<Visit> {
+  if (!existsSync(BUILT)) throw new Error(`${BUILT} is missing: run npm run build:web before these tests.`)
+  const viewport = { width, height: width < 500 ? 700 : 900 }
+  const permissions = ['clipboard-read', 'clipboard-write']
+  const context = await browser.newContext({
+    baseURL,
+    viewport,
+
+    permissions,
+    reducedMotion: 'reduce',
+  })
+  // Shorter than a test's own patience, so that a failure names what was not found.
+  context.setDefaultTimeout(10_000)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('console', (message) => {
+    const isComplaint = ['error', 'warning'].includes(message.type()) && !message.text().includes('status of 401')
+    if (isComplaint) complaints.push(message.text())
+  })
+  return { page, complaints, close: () => context.close() }
+}
+
+/** What axe finds wrong with the page as it stands, in both themes: the theme, a rule and the element, a line each. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  // Evaluated by the debugger, because the page's own policy lets no foreign script in.
+  await page.evaluate(AXE)
+  const faults: string[] = []
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
+    const { violations } = await page.evaluate<{ violations: Violation[] }>(RUN)
+    for (const { id, nodes } of violations) {
+      faults.push(
+        ...nodes.map(({ target, failureSummary }) => `${colorScheme}: ${id} ${String(target)} ${failureSummary}`),
+      )
+    }
+  }
+  return faults
+}
+
+type Violation = { id: string; nodes: { target: unknown; failureSummary: string }[] }
+
+/** How many pixels of the page lie beside the window, where one would have to scroll sideways. */
+export function overflow(page: Page): Promise<number> {
+  return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+}
+
+/** A visitor with an account made for them and a session, which the sign-in form is not troubled for. */
+export async function signedIn(browser: Browser, house: House, name: string, width?: number): Promise<Visit> {
+  const { email, password } = await house.addPerson(name)
+  const visitor = await visit(browser, house.url, width)
+  const headers = { origin: house.url }
+  const answer = await visitor.page.request.post('/api/auth/sign-in/email', { data: { email, password }, headers })
+  if (!answer.ok()) throw new Error(`signing in as ${email} was answered ${answer.status()}: ${await answer.text()}`)
+  return visitor
+}

@@ -1,0 +1,75 @@
+import type { Static, TSchema } from 'typebox'
+import type { IssuedToken, Myself, ServiceInfo, Token } from '../../src/accounts/shapes.ts'
+
+export type Account = Static<typeof Myself>
+export type ServiceFacts = Static<typeof ServiceInfo>
+export type ApiToken = Static<typeof Token>
+export type NewApiToken = Static<typeof IssuedToken>
+
+/** What the service answered in place of a result: its sentence, its stable word, and what is wrong with single fields. */
+export class ApiError extends Error {
+  /** HTTP status; 0 when nothing answered. */
+  readonly status: number
+  readonly code: string
+  readonly details: { path: string; message: string }[]
+
+  constructor(
+    status: number,
+    answer: { error?: string; message?: string; code?: string; details?: ApiError['details'] },
+  ) {
+    super(answer.error ?? answer.message ?? `The service answered with status ${status}.`)
+    this.name = 'ApiError'
+    this.status = status
+    this.code = answer.code ?? 'unknown'
+    this.details = answer.details ?? []
+  }
+}
+
+const UNREACHABLE = { error: 'The service does not answer. Is it running, and are you online?', code: 'unreachable' }
+
+async function request<T>(
+  method: string,
+  path: string,
+  { body, signal }: { body?: object; signal?: AbortSignal } = {},
+) {
+  const headers: HeadersInit = body ? { 'content-type': 'application/json' } : {}
+  const init: RequestInit = { method, headers, credentials: 'same-origin' }
+  if (body) init.body = JSON.stringify(body)
+  if (signal) init.signal = signal
+  const response = await fetch(path, init).catch((error: unknown) => {
+    if (signal?.aborted) throw error
+    throw new ApiError(0, UNREACHABLE)
+  })
+  const answer: unknown = await response.json().catch(() => null)
+  if (!response.ok) throw new ApiError(response.status, answer ?? {})
+  return answer as T
+}
+
+type Data<T> = { success: true; data: T }
+
+export const api = {
+  service: async () => (await request<Data<ServiceFacts>>('GET', '/api/v1/service')).data,
+
+  /** Who is signed in; null when nobody is. */
+  account: async (): Promise<Account | null> => {
+    try {
+      return (await request<Data<Account>>('GET', '/api/v1/account')).data
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return null
+      throw error
+    }
+  },
+  setUp: (person: { token: string; email: string; password: string; name?: string }) =>
+    request<Data<unknown>>('POST', '/api/v1/setup', { body: person }),
+  signIn: (credentials: { email: string; password: string }) =>
+    request<unknown>('POST', '/api/auth/sign-in/email', { body: credentials }),
+  signOut: () => request<unknown>('POST', '/api/auth/sign-out', { body: {} }),
+
+  tokens: async () => (await request<Data<ApiToken[]>>('GET', '/api/v1/tokens')).data,
+  makeToken: (label: string) => request<NewApiToken>('POST', '/api/v1/tokens', { body: { label } }),
+  revokeToken: (id: string) => request<unknown>('DELETE', `/api/v1/tokens/${id}`),
+
+  /** Asks now; takes up to ten seconds. */
+  check: async <T extends TSchema>(path: string, signal: AbortSignal) =>
+    (await request<Data<Static<T>>>('GET', path, { signal })).data,
+}

@@ -1,0 +1,89 @@
+import type { BlacklistItem, BlacklistResult } from '../../../src/diagnostics/shapes.ts'
+import { Disclosure } from '../ui/disclosure.tsx'
+import { Status, type Tone } from '../ui/status.tsx'
+import classes from './blacklist-panel.module.css'
+import { CheckPanel } from './panel.tsx'
+import { blacklistVerdict, counted } from './verdict.ts'
+import { Warnings } from './warnings.tsx'
+
+export function BlacklistPanel({ ip }: { ip: string }) {
+  return (
+    <CheckPanel<typeof BlacklistResult>
+      title="Blacklists"
+      path={`/api/v1/blacklist-check?ip=${encodeURIComponent(ip)}`}
+      verdict={blacklistVerdict}
+    >
+      {(data) => (
+        <>
+          <Warnings warnings={data.warnings} />
+          <Lists result={data} />
+        </>
+      )}
+    </CheckPanel>
+  )
+}
+
+function Lists({ result: { blacklists, cleanCount } }: { result: BlacklistResult }) {
+  const of = (status: BlacklistItem['status']) => blacklists.filter((list) => list.status === status)
+  return (
+    <>
+      <ListTable caption="Listed" lists={of('listed')} />
+      <ListTable caption="Without a usable answer" lists={of('unknown')} />
+      {cleanCount > 0 && (
+        <Disclosure summary={`Not listed: ${counted(cleanCount, 'list')}`}>
+          <ListTable caption="Not listed" lists={of('clean')} />
+        </Disclosure>
+      )}
+    </>
+  )
+}
+
+const WORDS: Record<BlacklistItem['status'], [Tone, string]> = {
+  listed: ['bad', 'Listed'],
+  unknown: ['unknown', 'Unknown'],
+  clean: ['good', 'Not listed'],
+}
+
+function ListTable({ caption, lists }: { caption: string; lists: BlacklistItem[] }) {
+  if (lists.length === 0) return null
+  return (
+    <table className={classes.table}>
+      <caption>{caption}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Blacklist</th>
+          <th scope="col">Category</th>
+          <th scope="col">Answer</th>
+        </tr>
+      </thead>
+      <tbody>
+        {lists.map((list) => (
+          <ListRow key={list.dnsbl} list={list} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function ListRow({ list }: { list: BlacklistItem }) {
+  const [tone, word] = WORDS[list.status]
+  const words = [...list.meanings, list.reason, list.detail].filter(Boolean).join(' ')
+  return (
+    <tr>
+      <th scope="row">
+        {list.name}
+        <small>{list.dnsbl}</small>
+      </th>
+      <td>{list.category}</td>
+      <td>
+        <Status tone={tone}>{word}</Status>
+        {words && <p>{words}</p>}
+        {list.status === 'listed' && list.delistUrl && (
+          <a href={list.delistUrl} target="_blank" rel="noreferrer">
+            How to get off {list.name}
+          </a>
+        )}
+      </td>
+    </tr>
+  )
+}

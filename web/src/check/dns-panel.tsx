@@ -1,0 +1,44 @@
+import type { DnsResult } from '../../../src/diagnostics/shapes.ts'
+import { Facts, Values } from '../ui/facts.tsx'
+import { CheckPanel } from './panel.tsx'
+import { dnsVerdict } from './verdict.ts'
+import { Warnings } from './warnings.tsx'
+
+export function DnsPanel({ domain }: { domain: string }) {
+  return (
+    <CheckPanel<typeof DnsResult>
+      title="DNS records"
+      path={`/api/v1/dns-check?domain=${encodeURIComponent(domain)}`}
+      verdict={dnsVerdict}
+    >
+      {(data) => (
+        <>
+          <Warnings warnings={data.warnings} />
+          {data.status === 'NOERROR' && <Records data={data} />}
+        </>
+      )}
+    </CheckPanel>
+  )
+}
+
+function Records({ data }: { data: DnsResult }) {
+  const rows: [keyof DnsResult, string, string[]][] = [
+    ['cname', 'Alias for (CNAME)', data.cname],
+    ['a', 'IPv4 (A)', data.a],
+    ['aaaa', 'IPv6 (AAAA)', data.aaaa],
+    ['mx', 'Mail servers (MX)', data.mx.map(({ priority, exchange }) => `${priority} ${exchange}`)],
+    ['txt', 'Text (TXT)', data.txt],
+    ['ns', 'Name servers (NS)', data.ns],
+    ['caa', 'Issuers (CAA)', data.caa.map(({ tag, value }) => `${tag} ${value}`)],
+  ]
+  return (
+    <Facts
+      facts={rows.map(([field, name, values]) => {
+        const error = data.errors[field]
+        if (error !== undefined) return [name, `Not known: ${error}`]
+        if (values.length > 0) return [name, <Values key={field} values={values} />]
+        return [name, field === 'cname' ? null : 'None']
+      })}
+    />
+  )
+}

@@ -1,0 +1,58 @@
+import type { MailAuthResult } from '../../../src/diagnostics/shapes.ts'
+import { Snippet } from '../ui/copy.tsx'
+import { Disclosure } from '../ui/disclosure.tsx'
+import { Icon, type IconName } from '../ui/icons.tsx'
+import { counted } from './verdict.ts'
+import classes from './warnings.module.css'
+
+export type Advice = Pick<MailAuthResult['warnings'][number], 'severity' | 'message' | 'publish'>
+
+const ICONS: Record<Advice['severity'], IconName> = { error: 'bad', warning: 'warn', info: 'info' }
+
+/** What is wrong or odd, a sentence each, with the record to publish; what is only good to know is folded away. */
+export function Warnings({ warnings }: { warnings: (string | Advice)[] }) {
+  const all = warnings.map((each) =>
+    typeof each === 'string' ? { severity: 'warning' as const, message: each } : each,
+  )
+  const asides = all.filter(({ severity }) => severity === 'info')
+  return (
+    <>
+      <AdviceList label="To look at" advice={all.filter(({ severity }) => severity !== 'info')} />
+      {asides.length > 0 && (
+        <Disclosure summary={`Good to know: ${counted(asides.length, 'thing')}`}>
+          <AdviceList label="Good to know" advice={asides} />
+        </Disclosure>
+      )}
+    </>
+  )
+}
+
+function AdviceList({ label, advice }: { label: string; advice: Advice[] }) {
+  if (advice.length === 0) return null
+  return (
+    <ul className={classes.advice} aria-label={label}>
+      {advice.map(({ severity, message, publish }) => (
+        <li key={message} data-severity={severity}>
+          <span className={classes.icon}>
+            <Icon name={ICONS[severity]} />
+          </span>
+          <div className={classes.words}>
+            <p>{message}</p>
+            {publish && <Publish {...publish} />}
+          </div>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Publish({ name, type, value }: NonNullable<Advice['publish']>) {
+  return (
+    <>
+      <p className={classes.publish}>
+        Publish as {type} at <code>{name}</code>:
+      </p>
+      <Snippet what={`the record for ${name}`} text={value} />
+    </>
+  )
+}

@@ -1,0 +1,36 @@
+import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { ApiError } from './api.ts'
+import { accountQuery } from './queries.ts'
+import { createDashboard } from './routes.tsx'
+import { Ui } from './ui/ui.tsx'
+
+const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: signedOut }),
+  defaultOptions: { queries: { retry: (count, error) => count < 2 && isPassing(error) } },
+})
+const router = createDashboard(queries)
+
+/** Whether asking again may help: nobody answered, or not for the moment. */
+function isPassing(error: Error): boolean {
+  return error instanceof ApiError && (error.status === 0 || error.status === 503)
+}
+
+/** A session that ended elsewhere: back to the sign-in, and from there to this screen. */
+function signedOut(error: Error): void {
+  if (!(error instanceof ApiError) || error.status !== 401) return
+  queries.setQueryData(accountQuery.queryKey, null)
+  void router.invalidate()
+}
+
+createRoot(document.getElementById('app') as HTMLElement).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <Ui>
+        <RouterProvider router={router} />
+      </Ui>
+    </QueryClientProvider>
+  </StrictMode>,
+)

@@ -1,0 +1,106 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, type ApiToken, type NewApiToken } from '../api.ts'
+import { curlOf } from '../check/curl.ts'
+import { accountQuery, tokensQuery } from '../queries.ts'
+import { ConfirmButton } from '../ui/confirm.tsx'
+import { Snippet } from '../ui/copy.tsx'
+import { Form, TextField } from '../ui/form.tsx'
+import { List, ListItem } from '../ui/list.tsx'
+import { Moment } from '../ui/moment.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Card, Page, Section, Soft, Stack } from '../ui/page.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+
+export function Screen() {
+  return (
+    <Page
+      title="API tokens"
+      lead="A token lets a program use Portreeve in your name. It can do what you can, except make other tokens."
+    >
+      <NewToken />
+      <Section title="Your tokens">
+        <TokenList />
+      </Section>
+    </Page>
+  )
+}
+
+function NewToken() {
+  const queries = useQueryClient()
+  const [made, setMade] = useState<NewApiToken | null>(null)
+
+  async function make({ label = '' }: Record<string, string>): Promise<void> {
+    setMade(await api.makeToken(label.trim()))
+    await queries.invalidateQueries(tokensQuery)
+  }
+
+  return (
+    <Card>
+      <Stack>
+        <Form key={made?.id} onSubmit={make} submit="Make a token">
+          <TextField name="label" label="What is it for?" placeholder="monitoring" maxLength={100} autoComplete="off" />
+        </Form>
+        <div role="status">{made && <MadeToken {...made} />}</div>
+      </Stack>
+    </Card>
+  )
+}
+
+function MadeToken({ token, label }: NewApiToken) {
+  const { data: account } = useQuery(accountQuery)
+  const domain = account?.email.split('@')[1] ?? 'example.com'
+  return (
+    <Notice tone="good" title={label ? `The token “${label}” is made` : 'The token is made'}>
+      <p>Copy it now: it is shown this once, and nobody can look it up later.</p>
+      <Snippet what="the token" text={token} />
+      <p>Try it:</p>
+      <Snippet what="the command" text={curlOf(`/api/v1/dns-check?domain=${encodeURIComponent(domain)}`, token)} />
+    </Notice>
+  )
+}
+
+function TokenList() {
+  const { data: tokens, error } = useQuery(tokensQuery)
+  if (error) return <Notice tone="bad">{error.message}</Notice>
+  if (!tokens) return <Waiting lines={2}>Fetching your tokens …</Waiting>
+  if (tokens.length === 0) return <Soft>You have none yet.</Soft>
+  return (
+    <List>
+      {tokens.map((token) => (
+        <TokenItem key={token.id} {...token} />
+      ))}
+    </List>
+  )
+}
+
+function TokenItem({ id, label, lastFour, createdAt, lastUsedAt }: ApiToken) {
+  const queries = useQueryClient()
+  const name = label || 'Without a label'
+
+  async function revoke(): Promise<void> {
+    await api.revokeToken(id)
+    await queries.invalidateQueries(tokensQuery)
+  }
+
+  return (
+    <ListItem
+      title={name}
+      action={
+        <ConfirmButton label="Revoke" about={name} title={`Revoke “${name}”?`} onConfirm={revoke}>
+          Programs that use the token ending in <code>{lastFour}</code> are turned away from now on. This cannot be
+          undone.
+        </ConfirmButton>
+      }
+    >
+      <code>prv_…{lastFour}</code> · made <Moment at={createdAt} /> ·{' '}
+      {lastUsedAt ? (
+        <>
+          last used <Moment at={lastUsedAt} />
+        </>
+      ) : (
+        'never used'
+      )}
+    </ListItem>
+  )
+}

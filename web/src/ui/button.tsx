@@ -1,0 +1,40 @@
+import { Button as MantineButton, type ButtonProps as MantineButtonProps } from '@mantine/core'
+import { createLink } from '@tanstack/react-router'
+import type { ComponentProps, ReactNode } from 'react'
+import classes from './button.module.css'
+import { Icon, type IconName } from './icons.tsx'
+
+export type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger'
+
+const SIZES = { small: 'compact-sm', normal: 'sm', large: 'lg' }
+type Size = keyof typeof SIZES
+
+type ButtonProps = {
+  kind?: ButtonKind
+  size?: Size
+  icon?: IconName
+  /** Work is under way: the button stays in place and takes no second press. */
+  busy?: boolean
+  type?: 'button' | 'submit'
+  onClick?: () => void
+  children: ReactNode
+}
+
+export function Button({ kind = 'plain', size = 'normal', icon, busy = false, type = 'button', ...rest }: ButtonProps) {
+  return <MantineButton {...looks(kind, size, icon)} {...rest} type={type} loading={busy} />
+}
+
+/** A link that looks like a button, because it is the page's main way on. */
+export const ButtonLink = createLink(function ButtonLink({
+  kind = 'plain',
+  size = 'normal',
+  icon,
+  ...rest
+}: ComponentProps<'a'> & { kind?: ButtonKind; size?: Size; icon?: IconName }) {
+  return <MantineButton component="a" {...looks(kind, size, icon)} {...rest} />
+})
+
+function looks(kind: ButtonKind, size: Size, icon: IconName | undefined): MantineButtonProps {
+  const leftSection = icon && <Icon name={icon} size={16} />
+  return { variant: kind, size: SIZES[size], leftSection, classNames: classes }
+}

@@ -1,0 +1,52 @@
+import { useId, useRef, useState, type ReactNode } from 'react'
+import { Button } from './button.tsx'
+import classes from './confirm.module.css'
+import { Hidden } from './hidden.tsx'
+import { Notice } from './notice.tsx'
+
+type ConfirmProps = {
+  /** The button that asks, and the one that does. */
+  label: string
+  /** What the label is said of, for those who hear the button alone. */
+  about: string
+  title: string
+  children: ReactNode
+  onConfirm: () => Promise<void>
+}
+
+/** A button for what cannot be undone: it asks first. The browser's own dialog keeps the focus inside and takes Escape. */
+export function ConfirmButton({ label, about, title, children, onConfirm }: ConfirmProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  const [state, setState] = useState<{ busy: boolean; problem: string }>({ busy: false, problem: '' })
+
+  async function confirm(): Promise<void> {
+    setState({ busy: true, problem: '' })
+    try {
+      await onConfirm()
+      dialog.current?.close()
+      setState({ busy: false, problem: '' })
+    } catch (error) {
+      setState({ busy: false, problem: (error as Error).message })
+    }
+  }
+
+  return (
+    <>
+      <Button size="small" kind="quiet" onClick={() => dialog.current?.showModal()}>
+        {label} <Hidden>{about}</Hidden>
+      </Button>
+      <dialog ref={dialog} className={classes.dialog} aria-labelledby={heading}>
+        <h2 id={heading}>{title}</h2>
+        <div>{children}</div>
+        <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
+        <div className={classes.choices}>
+          <Button onClick={() => dialog.current?.close()}>Keep it</Button>
+          <Button kind="danger" busy={state.busy} onClick={() => void confirm()}>
+            {label}
+          </Button>
+        </div>
+      </dialog>
+    </>
+  )
+}

@@ -1,0 +1,30 @@
+import { useClipboard } from '@mantine/hooks'
+import { Button } from './button.tsx'
+import classes from './copy.module.css'
+import { Hidden } from './hidden.tsx'
+
+/** Copies a text; `what` completes “Copy …” for those who hear the button without seeing what stands beside it. */
+export function CopyButton({ text, what }: { text: string; what: string }) {
+  const clipboard = useClipboard({ timeout: 2_000 })
+  return (
+    <span className={classes.button}>
+      <Button size="small" icon={clipboard.copied ? 'done' : 'copy'} onClick={() => clipboard.copy(text)}>
+        {clipboard.copied ? 'Copied' : 'Copy'} <Hidden>{what}</Hidden>
+      </Button>
+      <span role="status">
+        <Hidden>{clipboard.copied ? 'Copied.' : ''}</Hidden>
+      </span>
+    </span>
+  )
+}
+
+/** Text to take along, whole and unbroken by the page: a record, a command, JSON. */
+export function Snippet({ text, what }: { text: string; what: string }) {
+  return (
+    <figure className={classes.snippet} aria-label={what}>
+      {/* Focusable, because what is too wide can be scrolled with the keyboard only then. */}
+      <pre tabIndex={0}>{text}</pre>
+      <CopyButton text={text} what={what} />
+    </figure>
+  )
+}

@@ -1,0 +1,12 @@
+import type { ReactNode } from 'react'
+import classes from './disclosure.module.css'
+
+/** What few need to see: closed until asked for. */
+export function Disclosure({ summary, children }: { summary: ReactNode; children: ReactNode }) {
+  return (
+    <details className={classes.details}>
+      <summary>{summary}</summary>
+      <div className={classes.content}>{children}</div>
+    </details>
+  )
+}

@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import react from '@vitejs/plugin-react'
+import { defineConfig, type Plugin } from 'vite'
+
+/** Where `vite web` finds a running service to talk to. */
+const SERVICE = 'http://localhost:8080'
+
+export default defineConfig({
+  plugins: [react(), compressed()],
+  build: {
+    outDir: 'dist',
+    emptyOutDir: true,
+    // The first browsers with light-dark(), in which the colours are written.
+    target: ['chrome123', 'firefox120', 'safari17.5'],
+    // A data: address would need an exception in the content security policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: {
+    proxy: Object.fromEntries(
+      ['/api', '/docs', '/openapi.json'].map((path) => [path, { target: SERVICE, headers: { origin: SERVICE } }]),
+    ),
+  },
+})
+
+/** Writes a brotli and a gzip twin beside each text file, so that serving them costs no compression. */
+function compressed(): Plugin {
+  return {
+    name: 'compressed',
+    apply: 'build',
+    writeBundle({ dir = '' }) {
+      for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
+        if (!/\.(html|js|css|svg)$/.test(name)) continue
+        const content = readFileSync(join(dir, name))
+        writeFileSync(join(dir, `${name}.br`), brotliCompressSync(content))
+        writeFileSync(join(dir, `${name}.gz`), gzipSync(content, { level: 9 }))
+      }
+    },
+  }
+}
