@@ -8,6 +8,9 @@ Every answer has \`success\`. A failure is \`{"success": false, "error": "<a sen
 with \`details\` that name each wrong field. Make an API token in the dashboard or with \`portreeve token create\`
 and send it as \`Authorization: Bearer prv_…\`.`
 
+/** The order of the documentation page. */
+const TAGS = ['Checks', 'Tokens', 'Accounts', 'Sign-in', 'Service']
+
 /** Swagger UI sets styles on its elements; scripts and requests stay on our own origin. */
 const DOCS_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; " +
@@ -20,6 +23,7 @@ export async function describeApi(app: App, { version }: { version: string }): P
       openapi: '3.1.0',
       info: { title: 'Portreeve', version, description: DESCRIPTION, license: { name: 'MIT', identifier: 'MIT' } },
       servers: [{ url: '/' }],
+      tags: TAGS.map((name) => ({ name })),
       components: {
         securitySchemes: {
           token: { type: 'http', scheme: 'bearer', description: 'An API token, `prv_…`.' },
@@ -33,6 +37,7 @@ export async function describeApi(app: App, { version }: { version: string }): P
     staticCSP: DOCS_POLICY,
     theme: { title: 'Portreeve API' },
     uiConfig: {
+      layout: 'BaseLayout',
       persistAuthorization: false,
       docExpansion: 'list',
       tryItOutEnabled: true,

@@ -67,7 +67,7 @@ function ListTable({ caption, lists }: { caption: string; lists: BlacklistItem[]
 
 function ListRow({ list }: { list: BlacklistItem }) {
   const [tone, word] = WORDS[list.status]
-  const words = [...list.meanings, list.reason, list.detail].filter(Boolean).join(' ')
+  const words = [...list.meanings, list.reason, list.detail].filter(Boolean).join('. ')
   return (
     <tr>
       <th scope="row">
