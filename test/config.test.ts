@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { configurationPage } from '../scripts/configuration.ts'
 import { readConfig, SETTINGS } from '../src/config.ts'

@@ -5,6 +5,7 @@ import { openChecks, type CheckDeps } from '../diagnostics/deps.ts'
 import { dnsCheck } from '../diagnostics/dns.ts'
 import { mailAuthCheck } from '../diagnostics/mail-auth.ts'
 import { runCheck } from '../diagnostics/routes.ts'
+import type { BlacklistItem } from '../diagnostics/shapes.ts'
 import { tlsCheck } from '../diagnostics/tls.ts'
 import { createLog } from '../log.ts'
 import { STARTTLS, type StartTls } from '../net/starttls.ts'
@@ -91,7 +92,7 @@ function rowPrinter(total: number) {
   let settled = 0
   const wipe = () => (live ? '\r\u001b[2K' : '')
   return {
-    row(item: Parameters<typeof blacklistRow>[0]) {
+    row: (item: BlacklistItem) => {
       settled += 1
       process.stdout.write(`${wipe()}${blacklistRow(item)}\n`)
       if (live && settled < total) process.stdout.write(paint('dim', `  … ${settled} of ${total}`))

@@ -9,7 +9,7 @@ export function paint(style: Style, text: string): string {
 
 /** The columns a text takes, without its colours. */
 export function width(text: string): number {
-  return [...stripVTControlCharacters(text)].length
+  return Array.from(stripVTControlCharacters(text)).length
 }
 
 export function pad(text: string, columns: number): string {

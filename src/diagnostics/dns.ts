@@ -1,6 +1,7 @@
 import { Fault } from '../errors.ts'
 import { canonical, parseHost } from '../net/address.ts'
 import { dataOf, type DnsAnswer, type RecordType } from '../net/dns.ts'
+import { textOf } from '../protocols/questions.ts'
 import { defineCheck } from './check.ts'
 import type { CheckDeps } from './deps.ts'
 import { dnsWarnings } from './dns-warnings.ts'
@@ -135,18 +136,4 @@ function soaOf(answer: DnsAnswer): DnsResult['soa'] {
   if (!soa) return null
   const { mname, rname, serial = 0, refresh = 0, retry = 0, expire = 0, minimum = 0 } = soa
   return { mname, rname, serial, refresh, retry, expire, minimum }
-}
-
-/** RFC 7208, 3.3: the strings of a record are one text. Bytes that are not UTF-8 come as zone files write them. */
-function textOf(data: string | Buffer | (string | Buffer)[]): string {
-  const bytes = Buffer.concat([data].flat().map((piece) => Buffer.from(piece)))
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return Array.from(bytes, escaped).join('')
-  }
-}
-
-function escaped(byte: number): string {
-  return byte >= 0x20 && byte < 0x7f ? String.fromCodePoint(byte) : `\\${String(byte).padStart(3, '0')}`
 }

@@ -1,6 +1,5 @@
 import { missingForBimi, type BimiRecord } from '../protocols/bimi.ts'
-import { TRIED_ALWAYS, type DkimProbe, type SelectorFinding } from '../protocols/dkim-probe.ts'
-import { KNOWN_SELECTORS } from '../protocols/dkim-selectors.ts'
+import { COMMONEST, type DkimProbe, type SelectorFinding } from '../protocols/dkim-probe.ts'
 import type { Destination } from '../protocols/dmarc-destinations.ts'
 import type { DmarcDiscovery } from '../protocols/dmarc-discovery.ts'
 import { explainTag } from '../protocols/dmarc.ts'
@@ -65,10 +64,9 @@ export function spfItem({ root, lookups, voidLookups }: SpfTree): MailAuthResult
 
 /** What was found, then of the rest the commonest, the asked-for and those that are half set up. */
 export function dkimItems({ findings }: DkimProbe, asked: string[]): MailAuthResult['dkim'] {
-  const commonest = KNOWN_SELECTORS.slice(0, TRIED_ALWAYS).map(({ selector }) => selector)
   const found = findings.filter(({ key, fromWildcard, selector }) => key && (!fromWildcard || asked.includes(selector)))
   const notable = ({ selector, alias }: SelectorFinding) =>
-    asked.includes(selector) || commonest.includes(selector) || alias !== null
+    asked.includes(selector) || COMMONEST.includes(selector) || alias !== null
   return [...found, ...findings.filter((finding) => !found.includes(finding) && notable(finding))].map(dkimItem)
 }
 

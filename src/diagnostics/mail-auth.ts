@@ -1,24 +1,12 @@
 import { Fault } from '../errors.ts'
 import { parseHost, type Name } from '../net/address.ts'
 import type { Resolver } from '../net/dns.ts'
-import { getSmall, type SmallAnswer } from '../net/http.ts'
-import { gravestFirst, type Advice } from '../protocols/advice.ts'
-import { adviceOnBimi, parseBimi } from '../protocols/bimi.ts'
-import { adviceOnDkim } from '../protocols/dkim-advice.ts'
-import { probeSelectors } from '../protocols/dkim-probe.ts'
-import { providersOf } from '../protocols/dkim-selectors.ts'
-import { adviceOnDmarc } from '../protocols/dmarc-advice.ts'
-import { checkDestinations } from '../protocols/dmarc-destinations.ts'
-import { discoverDmarc } from '../protocols/dmarc-discovery.ts'
-import { lookUpMailUse } from '../protocols/mail-use.ts'
-import { adviceOnMtaSts, parseStsPolicy, parseStsRecord, policyUrl, type FetchedPolicy } from '../protocols/mta-sts.ts'
-import { registeredDomain } from '../protocols/public-suffix.ts'
+import { getSmall } from '../net/http.ts'
+import { shortened } from '../protocols/advice.ts'
 import { createQuestions, failureOf, type Questions } from '../protocols/questions.ts'
-import { adviceOnSpf } from '../protocols/spf-advice.ts'
-import { walkSpf } from '../protocols/spf-lookups.ts'
-import { isSpf, parseSpf, permitsNobody } from '../protocols/spf.ts'
-import { adviceOnTlsRpt } from '../protocols/tls-rpt.ts'
 import { defineCheck } from './check.ts'
+import { mailAdvice } from './mail-auth-advice.ts'
+import { gatherFacts, type FetchFile, type MailFacts } from './mail-auth-facts.ts'
 import { bimiItem, dkimItems, dmarcItem, mtaStsItem, spfItem, tlsRptItem } from './mail-auth-items.ts'
 import { MailAuthQuery, MailAuthResult } from './shapes.ts'
 
@@ -87,11 +75,7 @@ export const mailAuthCheck = defineCheck({
 /** Milliseconds for the MTA-STS policy: a slow web server should not make the rest wait. */
 const FETCH_PATIENCE = 5_000
 
-type Deps = {
-  resolver: Resolver
-  /** @throws Fault when the file could not be had */
-  fetchFile: (url: URL) => Promise<SmallAnswer>
-}
+type Deps = { resolver: Resolver; fetchFile: FetchFile }
 
 /**
  * Looks at all that tells receivers which mail of a domain is genuine. Everything is asked side by side; when the signal
@@ -107,10 +91,9 @@ export async function checkMailAuth(
   const { name: domain, unicode } = mailDomain(query.domain)
   const asked = (query.selector ?? []).map(selectorName)
   const questions = createQuestions(resolver, signal)
-  const facts = await gather(domain, asked, questions, fetchFile)
+  const facts = await gatherFacts(domain, asked, questions, fetchFile)
   requireAnswer(domain, questions)
   const { dmarc, destinations, spf, dkim, mtaSts, tlsRpt, bimi } = facts
-  const tried = dkim.probe.findings.filter((finding) => finding.tried).length
   return {
     domain,
     unicodeDomain: unicode,
@@ -118,111 +101,24 @@ export async function checkMailAuth(
     dmarc: dmarcItem(dmarc, destinations),
     spf: spfItem(spf),
     dkim: dkimItems(dkim.probe, asked),
-    dkimSelectorsTried: tried,
+    dkimSelectorsTried: dkim.probe.findings.filter(({ tried }) => tried).length,
     mtaSts: mtaStsItem(mtaSts.found, mtaSts.fetched),
     tlsRpt: tlsRptItem(tlsRpt),
     bimi: bimiItem(bimi.record, bimi.error, dmarc),
-    truncated: [
-      ...(spf.truncated ? ['Part of what the SPF record includes.'] : []),
-      ...(tried < dkim.probe.findings.length
-        ? [`${dkim.probe.findings.length - tried} of ${dkim.probe.findings.length} DKIM selectors.`]
-        : []),
-    ],
+    truncated: leftOut(facts),
     durationMs: Math.round(performance.now() - started),
-    warnings: gravestFirst(adviceOn(domain, asked, facts)),
+    warnings: mailAdvice(domain, asked, facts),
   }
 }
 
-type Facts = Awaited<ReturnType<typeof gather>>
-
-async function gather(domain: string, asked: string[], questions: Questions, fetchFile: Deps['fetchFile']) {
-  const [own, mailUse, obsolete, dmarc, spf, dkim, mtaSts, tlsRpt, bimi] = await Promise.all([
-    questions.texts(domain),
-    lookUpMailUse(domain, questions),
-    questions.ask(domain, 'SPF'),
-    gatherDmarc(domain, questions),
-    walkSpf(domain, questions),
-    gatherDkim(domain, asked, questions),
-    gatherMtaSts(domain, questions, fetchFile),
-    questions.texts(`_smtp._tls.${domain}`),
-    gatherBimi(domain, questions),
-  ])
-  const hasObsoleteType = obsolete.status !== 'FAILED' && obsolete.records.length > 0
-  return { own, mailUse, hasObsoleteType, ...dmarc, spf, dkim, mtaSts, tlsRpt, bimi }
-}
-
-async function gatherDmarc(domain: string, questions: Questions) {
-  const dmarc = await discoverDmarc(domain, questions)
-  const { record, policyDomain } = dmarc
-  const destinations = record && policyDomain ? await checkDestinations(policyDomain, record, questions) : []
-  return { dmarc, destinations }
-}
-
-/** Who handles the domain's mail tells which selectors to try first. */
-async function gatherDkim(domain: string, asked: string[], questions: Questions) {
-  const [{ exchanges }, { texts }] = await Promise.all([lookUpMailUse(domain, questions), questions.texts(domain)])
-  const terms = texts.filter(isSpf).flatMap((text) => parseSpf(text).terms)
-  const includes = terms.flatMap(({ name, value }) => (name === 'include' && value ? [value.toLowerCase()] : []))
-  const providers = providersOf(exchanges, includes)
-  return { providers, probe: await probeSelectors(domain, { asked, providers }, questions) }
-}
-
-async function gatherMtaSts(domain: string, questions: Questions, fetchFile: Deps['fetchFile']) {
-  const found = await questions.texts(`_mta-sts.${domain}`)
-  const isPublished = found.texts.some((text) => parseStsRecord(text))
-  return { found, fetched: isPublished ? await fetchPolicy(policyUrl(domain), fetchFile) : null }
-}
-
-async function fetchPolicy(url: URL, fetchFile: Deps['fetchFile']): Promise<FetchedPolicy> {
-  try {
-    const { status, contentType, body } = await fetchFile(url)
-    // RFC 8461, 3.3: anything but 200, redirects among it, is a failure.
-    if (status !== 200) return { failure: `${url.href} answered with status ${status}.` }
-    return { policy: parseStsPolicy(body.toString()), contentType }
-  } catch (error) {
-    if (error instanceof Fault) return { failure: error.message }
-    throw error
-  }
-}
-
-/** A domain without a record of its own shows its organisation's logo. */
-async function gatherBimi(domain: string, questions: Questions) {
-  const names = [...new Set([domain, registeredDomain(domain) ?? domain])]
-  const found = await Promise.all(names.map((name) => questions.texts(`default._bimi.${name}`)))
-  const record = found.flatMap(({ texts }) => texts.map(parseBimi)).find((parsed) => parsed !== null) ?? null
-  return { record, error: record ? null : (found.find(({ error }) => error)?.error ?? null) }
-}
-
-function adviceOn(domain: string, asked: string[], facts: Facts): Advice[] {
-  const { own, mailUse, hasObsoleteType, dmarc, destinations, spf, dkim, mtaSts, tlsRpt, bimi } = facts
-  const usesMail = own.exists && takesPartInMail(facts)
-  const onDmarc = adviceOnDmarc({
-    discovery: dmarc,
-    destinations,
-    usesMail,
-    registeredDomain: registeredDomain(domain) ?? domain,
-  })
-  // Nothing else can be said of a name that does not exist.
-  if (!own.exists) return onDmarc
-  const { providers, probe } = dkim
-  const include = providers.find((provider) => provider.include)?.include ?? null
-  const { exchanges } = mailUse
+/** What there was no time for, in words. */
+function leftOut({ spf, dkim }: MailFacts): string[] {
+  const { findings } = dkim.probe
+  const untried = findings.filter((finding) => !finding.tried).length
   return [
-    ...onDmarc,
-    ...adviceOnSpf({ domain, tree: spf, texts: own.texts, mailUse, include, hasObsoleteType }),
-    ...adviceOnDkim({ domain, probe, asked, providers, usesMail }),
-    ...adviceOnMtaSts({ domain, found: mtaSts.found, fetched: mtaSts.fetched, exchanges, now: new Date() }),
-    ...adviceOnTlsRpt(domain, tlsRpt, exchanges.length > 0),
-    ...adviceOnBimi(domain, bimi.record, dmarc),
+    ...(spf.truncated ? ['Part of what the SPF record includes.'] : []),
+    ...(untried > 0 ? [`${untried} of ${findings.length} DKIM selectors.`] : []),
   ]
-}
-
-/** False only when all speaks against it: mail cannot come, SPF lets nobody send, and there is no key to sign with. */
-function takesPartInMail({ mailUse, spf, dkim }: Facts): boolean {
-  const { record, error } = spf.root
-  const maySend = error !== null || (record !== null && !permitsNobody(record))
-  const signs = dkim.probe.findings.some(({ key }) => key && !key.revoked)
-  return mailUse.receives !== 'nothing' || maySend || signs
 }
 
 function requireAnswer(domain: string, questions: Questions): void {
@@ -237,20 +133,19 @@ function requireAnswer(domain: string, questions: Questions): void {
 
 function mailDomain(text: string): Name {
   const behind = text.slice(text.lastIndexOf('@') + 1)
-  if (text.includes('@'))
-    throw wrong('domain', `“${text.slice(0, 80)}” is a mail address; give what stands behind the @: ${behind}`)
+  if (behind !== text)
+    throw wrong('domain', `“${shortened(text)}” is a mail address; give what stands behind the @: ${shortened(behind)}`)
   const host = parseHost(text, 'domain')
   if (host.kind === 'ip') throw wrong('domain', `${host.address} is an IP address; give the domain of mail addresses`)
-  if (!host.name.includes('.'))
-    throw wrong('domain', `“${host.name}” is a single label, not a domain that mail comes from`)
-  return host
+  if (host.name.includes('.')) return host
+  throw wrong('domain', `“${host.name}” is a single label, not a domain that mail comes from`)
 }
 
 /** RFC 6376, 3.1: a selector is one or more labels. People also paste the whole name. */
 function selectorName(text: string): string {
   const selector = text.trim().replace(/\._domainkey(?:\..*)?$/is, '')
   const isName = selector.length <= 150 && /^[\w-]{1,63}(?:\.[\w-]{1,63})*$/.test(selector)
-  if (!isName) throw wrong('selector', `“${text.slice(0, 80)}” is no DKIM selector`)
+  if (!isName) throw wrong('selector', `“${shortened(text)}” is no DKIM selector`)
   return selector
 }
 

@@ -14,7 +14,7 @@ import { tlsCheck } from './tls.ts'
 export const CHECKS = [dnsCheck, tlsCheck, blacklistCheck, mailAuthCheck] as const
 
 export function diagnosticsRoutes(app: App, { door, ...deps }: CheckDeps & { door: Door }): void {
-  for (const check of CHECKS) addCheck(app, check as unknown as Check, deps, door)
+  for (const check of CHECKS) addCheck(app, check, deps, door)
 }
 
 function addCheck(app: App, check: Check, deps: CheckDeps, door: Door): void {
@@ -38,8 +38,7 @@ function addCheck(app: App, check: Check, deps: CheckDeps, door: Door): void {
     async (request, reply) => {
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
-      const query = request.query as Parameters<typeof check.run>[0]
-      return { success: true as const, data: await runCheck(check, query, deps, gone.signal) }
+      return { success: true as const, data: await runCheck(check, request.query, deps, gone.signal) }
     },
   )
 }

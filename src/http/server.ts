@@ -30,8 +30,9 @@ export type ServerOptions = {
 
 /** The HTTP server without the rooms' routes, not yet listening. */
 export async function createServer(options: ServerOptions): Promise<App> {
+  const loggerInstance: FastifyBaseLogger = options.log
   const app = fastify({
-    loggerInstance: options.log as FastifyBaseLogger,
+    loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     trustProxy:

@@ -20,10 +20,10 @@ export function adviceOnDkim(about: About): Advice[] {
   const { domain, probe } = about
   const keys = probe.findings.filter(({ key, fromWildcard }) => key && !fromWildcard)
   return [
-    ...(probe.wildcard === null ? [] : [wildcardAdvice(domain)]),
+    ...wildcardAdvice(domain, probe),
     ...keys.flatMap((finding) => keyAdvice(domain, finding, finding.key as DkimKey)),
     ...probe.findings.flatMap((finding) => aliasAdvice(domain, finding)),
-    ...(keys.length === 0 ? [absenceAdvice(about)] : []),
+    ...(keys.length === 0 ? absenceAdvice(about) : []),
     ...failureAdvice(probe),
     ...unguessableAdvice(about),
   ]
@@ -35,10 +35,14 @@ const error = advise('error')
 const warning = advise('warning')
 const info = advise('info')
 
-function wildcardAdvice(domain: string): Advice {
-  return warning(
-    `Every name below _domainkey.${domain} answers with the same key (a wildcard). Whoever holds it can sign under any selector, and selectors cannot be told from it; only different records are shown as found.`,
-  )
+function wildcardAdvice(domain: string, { wildcard }: DkimProbe): Advice[] {
+  // An empty key under any selector is how a domain says that it signs nothing.
+  if (wildcard === null || wildcard.revoked) return []
+  return [
+    warning(
+      `Every name below _domainkey.${domain} answers with the same key (a wildcard). Whoever holds it can sign under any selector, and selectors cannot be told from it; only different records are shown as found.`,
+    ),
+  ]
 }
 
 function keyAdvice(domain: string, { selector, texts }: SelectorFinding, key: DkimKey): Advice[] {
@@ -82,22 +86,23 @@ function aliasAdvice(domain: string, { selector, alias, key, error: failure }: S
   return [warning(message)]
 }
 
-function absenceAdvice({ domain, probe, asked, usesMail }: About): Advice {
+function absenceAdvice({ domain, probe, asked, usesMail }: About): Advice[] {
+  const tried = probe.findings.filter((finding) => finding.tried && !finding.error).length
   if (!usesMail) {
-    const message = `A domain that sends no mail can say that no key of it is good, whatever the selector.`
-    return info(message, txt(`*._domainkey.${domain}`, 'v=DKIM1; p='))
+    const message = 'A domain that sends no mail can say that no key of it is good, whatever the selector.'
+    return probe.wildcard ? [] : [info(message, txt(`*._domainkey.${domain}`, 'v=DKIM1; p='))]
   }
   if (probe.nothingBelow && asked.length === 0) {
-    return warning(
-      `There is nothing below _domainkey.${domain}: mail of this domain carries no DKIM signature of its own.`,
-    )
+    const message = `There is nothing below _domainkey.${domain}: mail of this domain carries no DKIM signature of its own.`
+    return [warning(message)]
   }
-  const tried = probe.findings.filter((finding) => finding.tried).length
-  const what =
-    asked.length > 0 ? `At ${listed(asked)} and the usual selectors` : `At the ${tried} selectors that were tried`
-  return warning(
-    `${what} there is no DKIM key. That does not mean there is none, for selectors cannot be listed: look for “s=” in the DKIM-Signature of a mail you sent, and ask for that selector.`,
-  )
+  if (tried === 0) return []
+  const where = asked.length > 0 ? `At ${listed(asked)} and the usual selectors` : `At the ${tried} selectors tried`
+  return [
+    warning(
+      `${where} there is no DKIM key. That does not mean there is none, for selectors cannot be listed: look for “s=” in the DKIM-Signature of a mail you sent, and ask for that selector.`,
+    ),
+  ]
 }
 
 function failureAdvice({ findings }: DkimProbe): Advice[] {

@@ -23,16 +23,19 @@ export type SelectorFinding = {
 export type DkimProbe = {
   /** In the order of trying. */
   findings: SelectorFinding[]
-  /** A key record that answers for every selector. */
-  wildcard: string | null
+  /** A key that answers for every selector. */
+  wildcard: DkimKey | null
   /** Some were left out because there is nothing below `_domainkey` at all. */
   nothingBelow: boolean
 }
 
 /** Queries in flight at once: a burst of all selectors looks like an attack to small name servers. */
 const LANES = 20
-/** RFC 8020 says that nothing is below a name that does not exist; some servers say so wrongly of empty names. */
-export const TRIED_ALWAYS = 10
+/**
+ * Tried even where `_domainkey` does not exist: by RFC 8020 nothing can be below it then, but some servers say so
+ * wrongly of empty names.
+ */
+export const COMMONEST = KNOWN_SELECTORS.slice(0, 10).map(({ selector }) => selector)
 /** After so many failures without an answer, the name servers will not answer the rest either. */
 const MAX_FAILURES = 10
 
@@ -44,26 +47,30 @@ export async function probeSelectors(
 ): Promise<DkimProbe> {
   const base = `_domainkey.${domain}`
   const [top, random] = await Promise.all([questions.texts(base), questions.texts(`${randomLabel()}.${base}`)])
-  const wildcard = random.texts.find((text) => parseDkimKey(text)) ?? null
+  const wildcard = random.texts.map(parseDkimKey).find((key) => key !== null) ?? null
   const nothingBelow = !top.exists && !random.error && random.texts.length === 0
-  const first = KNOWN_SELECTORS.slice(0, TRIED_ALWAYS).map(({ selector }) => selector)
   const all = selectorsToTry(asked, providers)
-  const tried = nothingBelow ? [...new Set([...all.slice(0, asked.length), ...first])] : all
-  let answered = top.error || random.error ? 0 : 1
-  let failed = 0
+  const selectors = nothingBelow ? all.filter((name) => asked.includes(name) || COMMONEST.includes(name)) : all
+  const found = await lookUp(selectors, base, questions)
+  const findings = selectors.map((selector) => findingOf(selector, found.get(selector), wildcard?.text))
+  return { findings, wildcard, nothingBelow }
+}
+
+/** What stands at each selector, as far as there was time and somebody answered. */
+async function lookUp(selectors: string[], base: string, questions: Questions): Promise<Map<string, Texts>> {
   const found = new Map<string, Texts>()
-  await inLanes(tried, LANES, async (selector) => {
+  let [answered, failed] = [0, 0]
+  await inLanes(selectors, LANES, async (selector) => {
     if (questions.signal.aborted || (failed >= MAX_FAILURES && answered === 0)) return
     const texts = await questions.texts(`${selector}.${base}`)
     found.set(selector, texts)
     if (texts.error) failed += 1
     else answered += 1
   })
-  const findings = tried.map((selector) => findingOf(selector, found.get(selector), wildcard))
-  return { findings, wildcard, nothingBelow }
+  return found
 }
 
-function findingOf(selector: string, found: Texts | undefined, wildcard: string | null): SelectorFinding {
+function findingOf(selector: string, found: Texts | undefined, wildcard?: string): SelectorFinding {
   const texts = found?.texts.filter((text) => parseDkimKey(text)) ?? []
   const [text] = texts
   return {

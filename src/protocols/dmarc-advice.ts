@@ -24,7 +24,9 @@ type About = {
 /** What is wrong with the DMARC record that applies, or with its absence, and the record to publish instead. */
 export function adviceOnDmarc(about: About): Advice[] {
   const { discovery } = about
-  const walk = discovery.steps.flatMap(stepAdvice)
+  const found = discovery.steps.findIndex((step) => step.domain === discovery.policyDomain)
+  // What stands above the record that applies has no effect.
+  const walk = discovery.steps.slice(0, found < 0 ? undefined : found + 1).flatMap(stepAdvice)
   if (!discovery.record || !discovery.policyDomain) return [...walk, ...absenceAdvice(about)]
   const publish = txt(`_dmarc.${discovery.policyDomain}`, mendDmarc(discovery.record))
   return [
@@ -34,7 +36,7 @@ export function adviceOnDmarc(about: About): Advice[] {
     ...syntaxAdvice(discovery.record, publish),
     ...policyAdvice(discovery, discovery.record, publish, about.usesMail),
     ...addressAdvice(discovery.policyDomain, discovery.record, publish),
-    ...about.destinations.flatMap((destination) => consentAdvice(destination)),
+    ...about.destinations.flatMap(consentAdvice),
   ]
 }
 
@@ -61,21 +63,23 @@ function aliasAdvice({ steps, policyDomain }: DmarcDiscovery): Advice[] {
 }
 
 function absenceAdvice({ discovery, usesMail, registeredDomain }: About): Advice[] {
-  const { domain, steps, error: failure } = discovery
+  const { domain, steps, standing, error: failure } = discovery
   if (failure) {
     const failed = steps.find((step) => step.error)?.domain ?? domain
     return [error(`The DMARC record could not be looked up: the question for _dmarc.${failed} ended in ${failure}.`)]
   }
   // It was said already what stands in the record's place.
   if (steps.some((step) => step.records.length > 1 || step.texts.some(nearMissDmarc))) return []
-  const name = `_dmarc.${registeredDomain}`
-  if (!usesMail) {
+  if (standing === 'nonexistent' && domain === registeredDomain) {
+    return [error(`There is no such name as ${domain} in the DNS.`)]
+  }
+  if (standing !== 'nonexistent' && !usesMail) {
     const message = `${domain} takes part in no mail, but without a DMARC record anybody can send in its name. Let receivers refuse all of it.`
-    return [error(message, txt(name, 'v=DMARC1; p=reject; adkim=s; aspf=s'))]
+    return [error(message, txt(`_dmarc.${domain}`, 'v=DMARC1; p=reject; adkim=s; aspf=s'))]
   }
   const rua = `mailto:dmarc-reports@${registeredDomain}`
   const message = `There is no DMARC record for ${domain}: receivers do not know what to do with forged mail, and large ones ask senders for one. Begin with reports alone (p=none), to an address that somebody reads.`
-  return [error(message, txt(name, formatDmarc({ p: 'none', rua })))]
+  return [error(message, txt(`_dmarc.${registeredDomain}`, formatDmarc({ p: 'none', rua })))]
 }
 
 function inheritanceAdvice({ domain, record, policyDomain, standing, error: failure }: DmarcDiscovery): Advice[] {
@@ -132,7 +136,8 @@ function policyAdvice(discovery: DmarcDiscovery, record: DmarcRecord, publish: P
   }
   const name = publish.name
   const advice: Advice[] = []
-  if (!usesMail && discovery.effectivePolicy !== 'reject') {
+  // An organisation may well send mail when the name below it that was asked about does not.
+  if (!usesMail && discovery.standing === 'own' && discovery.effectivePolicy !== 'reject') {
     const message = `${discovery.domain} takes part in no mail: let receivers refuse all that claims to come from it.`
     advice.push(warning(message, txt(name, mendDmarc(record, { p: 'reject', sp: '', np: '', t: '' }))))
   } else if (record.p === 'none') {

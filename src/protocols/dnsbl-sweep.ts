@@ -62,11 +62,13 @@ async function lookUp(list: Blocklist, sweep: Sweep): Promise<Listing> {
   const remembered = sweep.fresh ? undefined : cache.recall(cacheKey(sweep.ip, list))
   if (remembered) return remembered
   const answer = await askTwice(list, sweep)
+  const checkedAt = Date.now()
   const zone = known ?? (await Promise.race([health.of(list), sweep.stopped]))
   const said = verdictOf(answer, list)
   const verdict = believe(said, answer.server, zone, list)
   const reason = verdict.status === 'listed' ? await askReason(list, sweep) : null
-  const listing = listingOf(list, verdict, reason, zone, answer)
+  const expiresAt = checkedAt + secondsToKeep(verdict, answer) * 1000
+  const listing = listingOf(list, verdict, zone, { reason, checkedAt, expiresAt })
   if (sweep.stop.aborted) return listing
   if (answer.status === 'FAILED' || 'refused' in said) health.doubt(list)
   cache.remember(cacheKey(sweep.ip, list), listing)
@@ -131,28 +133,17 @@ function untestedAt(stop: AbortSignal): Promise<ZoneHealth> {
 const CLEAN_SECONDS = 3600
 const UNKNOWN_SECONDS = 30
 
-function listingOf(
-  list: Blocklist,
-  verdict: Verdict,
-  reason: string | null,
-  zone: ZoneHealth,
-  answer: DnsAnswer,
-): Listing {
+function secondsToKeep(verdict: Verdict, answer: DnsAnswer): number {
+  if (verdict.status === 'unknown' || answer.status === 'FAILED') return UNKNOWN_SECONDS
+  return verdict.status === 'clean' ? Math.min(answer.ttl, CLEAN_SECONDS) : answer.ttl
+}
+
+type Circumstances = Pick<Listing, 'reason' | 'checkedAt' | 'expiresAt'>
+
+function listingOf(list: Blocklist, verdict: Verdict, zone: ZoneHealth, circumstances: Circumstances): Listing {
   const { status, codes } = verdict
-  const ttl = answer.status === 'FAILED' ? 0 : answer.ttl
-  const seconds = status === 'unknown' ? UNKNOWN_SECONDS : status === 'clean' ? Math.min(ttl, CLEAN_SECONDS) : ttl
-  const checkedAt = Date.now()
-  return {
-    list,
-    status,
-    codes,
-    meanings: meaningsOf(codes, list),
-    reason,
-    detail: verdict.status === 'unknown' ? verdict.detail : zone.detail,
-    health: zone.state,
-    checkedAt,
-    expiresAt: checkedAt + seconds * 1000,
-  }
+  const detail = verdict.status === 'unknown' ? verdict.detail : zone.detail
+  return { list, status, codes, meanings: meaningsOf(codes, list), detail, health: zone.state, ...circumstances }
 }
 
 /** The listing of a list that is known to be no use now: it is not even asked. */

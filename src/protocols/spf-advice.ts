@@ -173,24 +173,30 @@ function nodeAdvice({ domain, crowded, error: failure, via, voids, record }: Spf
   const advice = crowded.map((host) =>
     error(`${host} has more than ${MX_LIMIT} mail servers, more than an mx may lead to (RFC 7208, 4.6.4).`),
   )
-  if (failure) advice.push(warning(`\`${via}\` could not be looked up (${failure}): the counts may be too low.`))
-  if (record)
-    advice.push(...voids.map((host) => info(`${host} is named in the SPF record of ${domain}, but has no address.`)))
+  if (failure)
+    advice.push(
+      warning(`\`${shortened(String(via))}\` could not be looked up (${failure}): the counts may be too low.`),
+    )
+  if (record && voids.length > 0) {
+    advice.push(info(`The SPF record of ${domain} names ${listed(voids)}, where there is nothing.`))
+  }
   return advice
 }
 
 function includedAdvice({ domain, via, problem, record, texts }: SpfNode): Advice[] {
-  const broken = (why: string) => [error(`\`${via}\` breaks the record (permerror): ${why}.`)]
+  const term = `\`${shortened(String(via))}\``
+  const broken = (why: string) => [error(`${term} breaks the record (permerror): ${why}.`)]
   if (problem === 'missing') return broken(`${domain} has no SPF record`)
   if (problem === 'several') return broken(`${domain} has ${texts.length} SPF records`)
   if (problem === 'loop') return broken('it leads back to a record that includes it')
   const [first] = record?.errors ?? []
   if (first) return broken(`the record of ${domain} has an error at character ${first.at + 1}: ${first.message}`)
-  const all = record && allOf(record)
-  if (all?.qualifier === '+' && via?.toLowerCase().includes('include:')) {
-    return [error(`\`${via}\` permits everybody: the record of ${domain} ends in +all.`)]
-  }
-  return []
+  const permitsAll = record && allOf(record)?.qualifier === '+'
+  return permitsAll && isInclude(via) ? [error(`${term} permits everybody: the record of ${domain} ends in +all.`)] : []
+}
+
+function isInclude(via: string | null): boolean {
+  return via !== null && /^[-+~?]?include:/i.test(via)
 }
 
 /** One record that says what all of these mean, without what is wrong, idle or discouraged in them. */

@@ -51,7 +51,8 @@ export async function walkSpf(domain: string, questions: Questions): Promise<Spf
     const node: SpfNode = { ...EMPTY, domain: name, via, texts: [], voids: [], crowded: [], children: [] }
     if (hasMacro(name)) return { ...node, problem: 'macro' }
     if (path.includes(name)) return { ...node, problem: 'loop' }
-    if (path.length >= MAX_DEPTH || !mayAsk()) return { ...node, problem: 'untried' }
+    const isBelow = path.length > 0
+    if (isBelow && (path.length >= MAX_DEPTH || !mayAsk())) return { ...node, problem: 'untried' }
     const { texts, error } = await questions.texts(name)
     node.texts = texts.filter(isSpf)
     const [text] = node.texts

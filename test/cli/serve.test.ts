@@ -115,8 +115,8 @@ describe('portreeve doctor', () => {
     expect(before.out).toMatch(/✗ mail.*Check SMTP_URL/)
     expect(before.code).toBe(1)
     await serve()
-    const while_ = await portreeve(['doctor', '--json'], broken)
-    const findings: { about: string; state: string; sentence: string }[] = JSON.parse(while_.out).data
+    const meanwhile = await portreeve(['doctor', '--json'], broken)
+    const findings: { about: string; state: string; sentence: string }[] = JSON.parse(meanwhile.out).data
     expect(findings).toContainEqual(expect.objectContaining({ about: 'database', state: 'good' }))
     expect(findings).toContainEqual({
       about: `port ${env['PORT']}`,

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseDkimKey, type DkimKey } from '../../src/protocols/dkim.ts'
 import { hostile, within } from './hostile.ts'

@@ -1,74 +1,17 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect } from 'vitest'
+
+/** Pieces of records: what each parser looks for, and what it stumbles over. */
+const PIECES =
+  'v=DMARC1|v=DKIM1|v=spf1|v=STSv1|v=TLSRPTv1|v=BIMI1|; |;| |=|:|/|//24|%|%{|%{i}|}|p=|p=none|sp=x|np=reject|psd=y|t=y|' +
+  'fo=0:1:d:s|pct=50|rua=|mailto:|!10m|,|a@b.example|include:|redirect=|exp=|a|mx|ptr|-all|?all|ip4:|ip6:|::1|1.2.3.4|/33|' +
+  'k=rsa|k=ed25519|h=sha1|constructor=|__proto__=|toString|\0|é|\u{1f4e7}|\ud800|mode: enforce\n'
 
 /** Texts as strangers publish them: pieces of real records in any order, and anything else. */
 export function hostile() {
-  const pieces = fc.constantFrom(
-    ...[
-      'v=DMARC1',
-      'v=DKIM1',
-      'v=spf1',
-      'v=STSv1',
-      'v=TLSRPTv1',
-      'v=BIMI1',
-      '; ',
-      ';',
-      ' ',
-      '=',
-      ':',
-      '/',
-      '//24',
-      '%',
-      '%{',
-    ],
-    ...[
-      '%{i}',
-      '}',
-      'p=',
-      'p=none',
-      'sp=x',
-      'np=reject',
-      'psd=y',
-      't=y',
-      'fo=0:1:d:s',
-      'pct=50',
-      'rua=',
-      'mailto:',
-      '!10m',
-      ',',
-    ],
-    ...[
-      'a@b.example',
-      'include:',
-      'redirect=',
-      'exp=',
-      'a',
-      'mx',
-      'ptr',
-      '-all',
-      '?all',
-      'ip4:',
-      'ip6:',
-      '::1',
-      '1.2.3.4',
-      '/33',
-    ],
-    ...[
-      'k=rsa',
-      'k=ed25519',
-      'h=sha1',
-      'constructor=',
-      '__proto__=',
-      'toString',
-      '\0',
-      'é',
-      '\u{1f4e7}',
-      '\ud800',
-      'mode: enforce\n',
-    ],
-  )
+  const piece = fc.oneof(fc.constantFrom(...PIECES.split('|')), fc.string())
   return fc.oneof(
-    fc.array(fc.oneof(pieces, fc.string()), { maxLength: 30 }).map((all) => all.join('')),
+    fc.array(piece, { maxLength: 30 }).map((all) => all.join('')),
     fc.string({ unit: 'binary' }),
   )
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { DnsFailure } from '../../src/net/dns.ts'
+import type { DnsFailure, RecordType } from '../../src/net/dns.ts'
 import { createQuestions } from '../../src/protocols/questions.ts'
 import { lastRecord, nodesOf, walkSpf } from '../../src/protocols/spf-lookups.ts'
 import { mapResolver } from '../resolver.ts'
@@ -124,21 +124,29 @@ describe('the tree of an SPF record', () => {
     const resolver = mapResolver({ 'example.com TXT': [includes('x')] })
     const endless = {
       ...resolver,
-      query: (name: string, type: 'TXT') =>
+      query: (name: string, type: RecordType) =>
         mapResolver({ [`${name} TXT`]: [includes(`x${name.length}`)] }).query(name, type),
     }
     const started = performance.now()
-    const tree = await walkSpf('example.com', createQuestions(endless as never, new AbortController().signal))
+    const tree = await walkSpf('example.com', createQuestions(endless, new AbortController().signal))
     expect(tree.truncated).toBe(true)
     expect(tree.lookups).toBeGreaterThan(10)
     expect(performance.now() - started).toBeLessThan(2_000)
   })
 
-  it('is cut when the time is over', async () => {
-    const over = AbortSignal.abort()
-    const tree = await walkSpf('example.com', createQuestions(mapResolver(), over))
-    expect(tree.root).toMatchObject({ problem: 'untried', record: null })
-    expect(tree.truncated).toBe(true)
+  it('is not known, and not missing, when the time was over before it was asked for', async () => {
+    const tree = await walkSpf('example.com', createQuestions(mapResolver(), AbortSignal.abort()))
+    expect(tree.root).toMatchObject({ problem: null, record: null, error: 'TIMEOUT' })
+  })
+
+  it('is cut where the time is over, and says so', async () => {
+    const over = new AbortController()
+    const resolver = mapResolver({ 'example.com TXT': ['v=spf1 include:late.example -all'] })
+    const questions = createQuestions(resolver, over.signal)
+    await questions.texts('example.com')
+    over.abort()
+    const tree = await walkSpf('example.com', questions)
+    expect(tree).toMatchObject({ lookups: 1, truncated: true, root: { children: [{ problem: 'untried' }] } })
   })
 
   it('asks no more than eighty questions, however long the record', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -25,6 +25,22 @@ export const PACKAGES = {
   ],
   isync: ['isync'],
 } as const
+
+/** Compiled into each of these files: a path, and one of the same length that leads into the folder a server runs in. */
+const PATHS: Partial<Record<PackageSet, { file: string; compiled: string; own: string }[]>> = {
+  dovecot: [
+    {
+      file: 'usr/lib/dovecot/libdovecot.so.0.0.0',
+      compiled: '/usr/lib/dovecot/modules\0',
+      own: '/proc/self/cwd/modules\0\0\0',
+    },
+  ],
+  // `/run/courier/authdaemon/socket`: the compiler cut it into two overlapping pieces of sixteen bytes.
+  courier: [
+    { file: 'usr/lib/libcourierauth.so.0.0.0', compiled: '/run/courier/aut', own: '/proc/self/cwd//' },
+    { file: 'usr/lib/libcourierauth.so.0.0.0', compiled: 'thdaemon/socket\0', own: '/////////socket\0' },
+  ],
+}
 
 export type PackageSet = keyof typeof PACKAGES
 
@@ -52,6 +68,7 @@ export function unpacked(set: PackageSet): string {
     execFileSync('dpkg-deb', ['-x', file, '.'], { cwd: half })
     rmSync(join(half, file))
   }
+  for (const { file, compiled, own } of PATHS[set] ?? []) replaceIn(join(half, file), compiled, own)
   writeFileSync(join(half, 'complete'), '')
   try {
     renameSync(half, folder)
@@ -60,6 +77,12 @@ export function unpacked(set: PackageSet): string {
     rmSync(half, { recursive: true })
   }
   return folder
+}
+
+function replaceIn(file: string, compiled: string, own: string): void {
+  const bytes = readFileSync(file, 'latin1')
+  if (!bytes.includes(compiled) || own.length !== compiled.length) throw new Error(`${file} has no ${compiled}`)
+  writeFileSync(file, bytes.replaceAll(compiled, own), 'latin1')
 }
 
 /** Folders with the libraries of a set, for LD_LIBRARY_PATH. */

@@ -151,16 +151,18 @@ export async function startSlowServer(
   delayOf: (name: string) => number | null,
 ): Promise<SlowServer> {
   const server = createSocket('udp4')
-  const forwards = new Set<Socket>()
+  const upstreams = new Set<Socket>()
+  let stopped = false
 
   function forward(query: Buffer, client: RemoteInfo): void {
     const delay = delayOf(packet.decode(query).questions?.[0]?.name ?? '')
     if (delay === null) return
     const upstream = createSocket('udp4')
-    forwards.add(upstream)
+    upstreams.add(upstream)
     upstream.once('message', (answer) => {
+      upstreams.delete(upstream)
       upstream.close()
-      setTimeout(() => forwards.delete(upstream) && server.send(answer, client.port, client.address), delay)
+      setTimeout(() => stopped || server.send(answer, client.port, client.address), delay)
     })
     upstream.send(query, target.port, target.address)
   }
@@ -171,7 +173,8 @@ export async function startSlowServer(
     address: '127.0.0.1',
     port: server.address().port,
     async stop() {
-      forwards.clear()
+      stopped = true
+      for (const upstream of upstreams) upstream.close()
       const closed = once(server, 'close')
       server.close()
       await closed

@@ -1,0 +1,43 @@
+import { gravestFirst, type Advice } from '../protocols/advice.ts'
+import { adviceOnBimi } from '../protocols/bimi.ts'
+import { adviceOnDkim } from '../protocols/dkim-advice.ts'
+import { adviceOnDmarc } from '../protocols/dmarc-advice.ts'
+import { adviceOnMtaSts } from '../protocols/mta-sts.ts'
+import { registeredDomain } from '../protocols/public-suffix.ts'
+import { adviceOnSpf } from '../protocols/spf-advice.ts'
+import { permitsNobody } from '../protocols/spf.ts'
+import { adviceOnTlsRpt } from '../protocols/tls-rpt.ts'
+import type { MailFacts } from './mail-auth-facts.ts'
+
+/** What is wrong with a domain's mail or could be better, gravest first. */
+export function mailAdvice(domain: string, asked: string[], facts: MailFacts): Advice[] {
+  const { own, mailUse, hasObsoleteType, dmarc, destinations, spf, dkim, mtaSts, tlsRpt, bimi } = facts
+  const usesMail = own.exists && takesPartInMail(facts)
+  const onDmarc = adviceOnDmarc({
+    discovery: dmarc,
+    destinations,
+    usesMail,
+    registeredDomain: registeredDomain(domain) ?? domain,
+  })
+  // Nothing else can be said of a name that does not exist.
+  if (!own.exists) return gravestFirst(onDmarc)
+  const { providers, probe } = dkim
+  const include = providers.find((provider) => provider.include)?.include ?? null
+  const { exchanges } = mailUse
+  return gravestFirst([
+    ...onDmarc,
+    ...adviceOnSpf({ domain, tree: spf, texts: own.texts, mailUse, include, hasObsoleteType }),
+    ...adviceOnDkim({ domain, probe, asked, providers, usesMail }),
+    ...adviceOnMtaSts({ domain, found: mtaSts.found, fetched: mtaSts.fetched, exchanges, now: new Date() }),
+    ...adviceOnTlsRpt(domain, tlsRpt, exchanges.length > 0),
+    ...adviceOnBimi(domain, bimi.record, dmarc),
+  ])
+}
+
+/** False only when all speaks against it: mail cannot come, SPF lets nobody send, and there is no key to sign with. */
+function takesPartInMail({ mailUse, spf, dkim }: MailFacts): boolean {
+  const { record, error } = spf.root
+  const maySend = error !== null || (record !== null && !permitsNobody(record))
+  const signs = dkim.probe.findings.some(({ key }) => key && !key.revoked)
+  return mailUse.receives !== 'nothing' || maySend || signs
+}

@@ -1,0 +1,77 @@
+import { Fault } from '../errors.ts'
+import type { SmallAnswer } from '../net/http.ts'
+import { parseBimi } from '../protocols/bimi.ts'
+import { probeSelectors } from '../protocols/dkim-probe.ts'
+import { providersOf } from '../protocols/dkim-selectors.ts'
+import { checkDestinations } from '../protocols/dmarc-destinations.ts'
+import { discoverDmarc } from '../protocols/dmarc-discovery.ts'
+import { lookUpMailUse } from '../protocols/mail-use.ts'
+import { parseStsPolicy, parseStsRecord, policyUrl, type FetchedPolicy } from '../protocols/mta-sts.ts'
+import { registeredDomain } from '../protocols/public-suffix.ts'
+import type { Questions } from '../protocols/questions.ts'
+import { walkSpf } from '../protocols/spf-lookups.ts'
+import { isSpf, parseSpf } from '../protocols/spf.ts'
+
+/** @throws Fault when the file could not be had */
+export type FetchFile = (url: URL) => Promise<SmallAnswer>
+
+export type MailFacts = Awaited<ReturnType<typeof gatherFacts>>
+
+/** All that is known of a domain's mail, asked side by side. */
+export async function gatherFacts(domain: string, asked: string[], questions: Questions, fetchFile: FetchFile) {
+  const [own, mailUse, obsolete, dmarc, spf, dkim, mtaSts, tlsRpt, bimi] = await Promise.all([
+    questions.texts(domain),
+    lookUpMailUse(domain, questions),
+    questions.ask(domain, 'SPF'),
+    gatherDmarc(domain, questions),
+    walkSpf(domain, questions),
+    gatherDkim(domain, asked, questions),
+    gatherMtaSts(domain, questions, fetchFile),
+    questions.texts(`_smtp._tls.${domain}`),
+    gatherBimi(domain, questions),
+  ])
+  const hasObsoleteType = obsolete.status !== 'FAILED' && obsolete.records.length > 0
+  return { own, mailUse, hasObsoleteType, ...dmarc, spf, dkim, mtaSts, tlsRpt, bimi }
+}
+
+async function gatherDmarc(domain: string, questions: Questions) {
+  const dmarc = await discoverDmarc(domain, questions)
+  const { record, policyDomain } = dmarc
+  const destinations = record && policyDomain ? await checkDestinations(policyDomain, record, questions) : []
+  return { dmarc, destinations }
+}
+
+/** Who handles the domain's mail tells which selectors to try first. */
+async function gatherDkim(domain: string, asked: string[], questions: Questions) {
+  const [{ exchanges }, { texts }] = await Promise.all([lookUpMailUse(domain, questions), questions.texts(domain)])
+  const terms = texts.filter(isSpf).flatMap((text) => parseSpf(text).terms)
+  const includes = terms.flatMap(({ name, value }) => (name === 'include' && value ? [value.toLowerCase()] : []))
+  const providers = providersOf(exchanges, includes)
+  return { providers, probe: await probeSelectors(domain, { asked, providers }, questions) }
+}
+
+async function gatherMtaSts(domain: string, questions: Questions, fetchFile: FetchFile) {
+  const found = await questions.texts(`_mta-sts.${domain}`)
+  const isPublished = found.texts.some((text) => parseStsRecord(text))
+  return { found, fetched: isPublished ? await fetchPolicy(policyUrl(domain), fetchFile) : null }
+}
+
+async function fetchPolicy(url: URL, fetchFile: FetchFile): Promise<FetchedPolicy> {
+  try {
+    const { status, contentType, body } = await fetchFile(url)
+    // RFC 8461, 3.3: anything but 200, redirects among it, is a failure.
+    if (status !== 200) return { failure: `${url.href} answered with status ${status}.` }
+    return { policy: parseStsPolicy(body.toString()), contentType }
+  } catch (error) {
+    if (error instanceof Fault) return { failure: error.message }
+    throw error
+  }
+}
+
+/** A domain without a record of its own shows its organisation's logo. */
+async function gatherBimi(domain: string, questions: Questions) {
+  const names = [...new Set([domain, registeredDomain(domain) ?? domain])]
+  const found = await Promise.all(names.map((name) => questions.texts(`default._bimi.${name}`)))
+  const record = found.flatMap(({ texts }) => texts.map(parseBimi)).find((parsed) => parsed !== null) ?? null
+  return { record, error: record ? null : (found.find(({ error }) => error)?.error ?? null) }
+}

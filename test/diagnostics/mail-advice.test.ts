@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest'
+import { parseDkimKey } from '../../src/protocols/dkim.ts'
+import { parseDmarc } from '../../src/protocols/dmarc.ts'
+import { isSpf, parseSpf } from '../../src/protocols/spf.ts'
+import type { Records } from '../servers/dns-records.ts'
+import { checkWith, rsaKey } from './mail-domain.ts'
+
+const DMARC = '_dmarc.example.com'
+const SPF = 'example.com'
+const report = 'rua=mailto:dmarc@example.com'
+
+async function adviceOn(about: string, records: Records) {
+  const { warnings } = await checkWith(records)
+  return warnings.filter((warning) => warning.about === about)
+}
+
+const dmarc = (...texts: string[]) => adviceOn('dmarc', { [`${DMARC} TXT`]: texts })
+const spf = (...texts: string[]) => adviceOn('spf', { [`${SPF} TXT`]: texts })
+
+describe('advice on DMARC', () => {
+  it.each([
+    [[], 'error', /no DMARC record/, 'v=DMARC1; p=none; rua=mailto:dmarc-reports@example.com'],
+    [['v=DMARC1 p=reject'], 'error', /semicolon/, 'v=DMARC1; p=reject'],
+    [
+      [`v=DMARC1; p=reject; ${report}`, 'v=DMARC1; p=none'],
+      'error',
+      /2 DMARC records/,
+      `v=DMARC1; p=reject; ${report}`,
+    ],
+    [[`v=DMARC1; p=none; ${report}`], 'info', /delivered like any other/, `v=DMARC1; p=quarantine; ${report}`],
+    [['v=DMARC1; p=reject'], 'warning', /Nobody is told/, 'v=DMARC1; p=reject; rua=mailto:dmarc-reports@example.com'],
+    [[`v=DMARC1; p=reject; pct=50; ${report}`], 'warning', /pct=50/, `v=DMARC1; p=reject; t=y; ${report}`],
+    [[`v=DMARC1; p=reject; pct=100; ${report}`], 'info', /removed pct/, `v=DMARC1; p=reject; ${report}`],
+    [[`v=DMARC1; p=reject; sp=none; ${report}`], 'warning', /sp=none is weaker/, `v=DMARC1; p=reject; ${report}`],
+    [[`v=DMARC1; p=reject; np=none; ${report}`], 'warning', /np=none is weaker/, `v=DMARC1; p=reject; ${report}`],
+    [[`v=DMARC1; p=reject; t=y; ${report}`], 'info', /one level less/, `v=DMARC1; p=reject; ${report}`],
+    [[`v=DMARC1; p=reject; foo=bar; ${report}`], 'info', /does not know: foo/, `v=DMARC1; p=reject; ${report}`],
+    [[`v=DMARC1; p=reject; adkim=x; ${report}`], 'warning', /adkim=x/, `v=DMARC1; p=reject; ${report}`],
+    [[`v=DMARC1; p=reject; p=none; ${report}`], 'warning', /character 21/, `v=DMARC1; p=reject; ${report}`],
+    [[`v=DMARC1; p=reject; ${report}!10m`], 'info', /size limits/, `v=DMARC1; p=reject; ${report}`],
+    [[`v=DMARC1; p=reject; ${report}; fo=1`], 'info', /without ruf/, `v=DMARC1; p=reject; ${report}`],
+    [[`v=DMARC1; ${report}`], 'warning', /no valid p/, `v=DMARC1; p=none; ${report}`],
+  ])('about %j is of the kind %s, says %s and mends it', async (texts, severity, message, value) => {
+    const advice = await dmarc(...texts)
+    expect(advice[0]).toMatchObject({ severity, message: expect.stringMatching(message) })
+    expect(advice[0]?.publish).toEqual({ name: DMARC, type: 'TXT', value })
+    expect(parseDmarc(value)).not.toBeNull()
+  })
+
+  it('tells an address without mailto: from a missing one', async () => {
+    const [first] = await dmarc('v=DMARC1; p=reject; rua=dmarc@example.com')
+    expect(first).toMatchObject({ severity: 'error', message: expect.stringContaining('“dmarc@example.com”') })
+    expect(first?.publish?.value).toBe('v=DMARC1; p=reject; rua=mailto:dmarc@example.com')
+  })
+
+  it('asks for the consent of others, at their name', async () => {
+    const advice = await dmarc('v=DMARC1; p=reject; rua=mailto:a@reports.example.net')
+    expect(advice).toMatchObject([
+      {
+        severity: 'error',
+        publish: { name: 'example.com._report._dmarc.reports.example.net', type: 'TXT', value: 'v=DMARC1' },
+      },
+    ])
+  })
+
+  it('says when the record can be used by nobody', async () => {
+    const advice = await dmarc('v=DMARC1; p=never')
+    expect(advice.map(({ message }) => message)).toContainEqual(expect.stringContaining('receivers ignore the record'))
+    expect((await checkWith({ [`${DMARC} TXT`]: ['v=DMARC1; p=never'] })).dmarc.effectivePolicy).toBeNull()
+  })
+})
+
+describe('advice on SPF', () => {
+  it.each([
+    [[], 'error', /no SPF record/, 'v=spf1 mx ~all'],
+    [['v=spf1 mx -all', 'v=spf1 a -all'], 'error', /2 SPF records/, 'v=spf1 mx a -all'],
+    [['"v=spf1 mx -all"'], 'error', /begins with exactly/, 'v=spf1 mx -all'],
+    [['v=spf1 mx ip:192.0.2.1 -all'], 'error', /at character 11/, 'v=spf1 mx ip4:192.0.2.1 -all'],
+    [['v=spf1 mx +all'], 'error', /every server on Earth/, 'v=spf1 mx ~all'],
+    [['v=spf1 mx all'], 'error', /every server on Earth/, 'v=spf1 mx ~all'],
+    [['v=spf1 mx ?all'], 'warning', /nothing of forgers/, 'v=spf1 mx ~all'],
+    [['v=spf1 mx'], 'warning', /does not name/, 'v=spf1 mx ~all'],
+    [['v=spf1 mx ptr -all'], 'warning', /ptr is slow/, 'v=spf1 mx -all'],
+    [['v=spf1 mx -all a'], 'warning', /behind all .* a\./, 'v=spf1 mx -all'],
+    [['v=spf1 mx ip4:0.0.0.0/0 -all'], 'error', /good part of the Internet/, 'v=spf1 mx -all'],
+    [['v=spf1 mx x=y -all'], 'info', /do not know: x=y/, 'v=spf1 mx -all'],
+  ])('about %j is of the kind %s, says %s and mends it', async (texts, severity, message, value) => {
+    const [first] = await spf(...texts)
+    expect(first).toMatchObject({ severity, message: expect.stringMatching(message) })
+    expect(first?.publish).toEqual({ name: SPF, type: 'TXT', value })
+    expect(isSpf(value) && parseSpf(value).errors).toEqual([])
+  })
+
+  it('counts what is too much', async () => {
+    const hosts = Array.from({ length: 11 }, (_, index) => `a:h${index}.example.com`).join(' ')
+    const advice = await spf(`v=spf1 ${hosts} -all`)
+    expect(advice.filter(({ severity }) => severity === 'error').map(({ message }) => message)).toEqual([
+      expect.stringContaining('needs 11 DNS look-ups'),
+      expect.stringContaining('11 look-ups find nothing'),
+    ])
+  })
+
+  it('names the include that breaks the record', async () => {
+    const [first] = await spf('v=spf1 include:gone.example -all')
+    expect(first).toMatchObject({ severity: 'error', message: expect.stringMatching(/`include:gone\.example` breaks/) })
+  })
+
+  it('begins with the include of the provider that the MX shows', async () => {
+    const [first] = await adviceOn('spf', { 'example.com TXT': [], 'example.com MX': ['1 smtp.google.com'] })
+    expect(first?.publish?.value).toBe('v=spf1 include:_spf.google.com ~all')
+  })
+})
+
+describe('advice on DKIM', () => {
+  const mail = 'mail._domainkey.example.com'
+  const dkim = (...texts: string[]) => adviceOn('dkim', { [`${mail} TXT`]: texts })
+
+  it.each([
+    [[rsaKey(512)], 'error', /512 bits/],
+    [[rsaKey(1024)], 'warning', /1024 bits/],
+    [[rsaKey(2048), rsaKey(2048)], 'error', /2 keys/],
+    [['v=DKIM1; p=AAAA'], 'error', /Receivers refuse/],
+    [['v=DKIM1; p='], 'info', /withdrawn/],
+    [[], 'warning', /nothing below _domainkey/],
+  ])('is of the kind %#', async (texts, severity, message) => {
+    expect(await dkim(...texts)).toMatchObject([{ severity, message: expect.stringMatching(message) }])
+  })
+
+  it('gives the key back without the test flag', async () => {
+    const [first] = await dkim(`${rsaKey(2048)}; t=y:s`)
+    expect(first).toMatchObject({ severity: 'warning', publish: { name: mail } })
+    expect(parseDkimKey(first?.publish?.value ?? '')).toMatchObject({
+      testing: false,
+      strict: true,
+      bits: 2048,
+      errors: [],
+    })
+  })
+
+  it('says that selectors cannot be listed when none was found', async () => {
+    const advice = await adviceOn('dkim', { [`${mail} TXT`]: [], 'secret._domainkey.example.com TXT': [rsaKey(2048)] })
+    expect(advice).toMatchObject([
+      { severity: 'warning', message: expect.stringMatching(/cannot be listed: look for “s=”/) },
+    ])
+  })
+
+  it('warns of a wildcard and of an alias that leads to no key', async () => {
+    const wildcard = await adviceOn('dkim', { '*._domainkey.example.com TXT': [rsaKey(2048)] })
+    expect(wildcard).toMatchObject([{ severity: 'warning', message: expect.stringContaining('a wildcard') }])
+    const alias = await adviceOn('dkim', { 'selector1._domainkey.example.com CNAME': ['selector1.gone.example'] })
+    expect(alias).toMatchObject([{ severity: 'warning', message: expect.stringContaining('turn DKIM on') }])
+  })
+
+  it('takes a wildcard without a key for what it says: this domain signs nothing', async () => {
+    const records = { [`${mail} TXT`]: [], 'example.com MX': ['0 .'], 'example.com TXT': ['v=spf1 -all'] }
+    expect(await adviceOn('dkim', { ...records, '*._domainkey.example.com TXT': ['v=DKIM1; p='] })).toEqual([])
+  })
+
+  it('names providers whose selectors cannot be guessed', async () => {
+    const advice = await adviceOn('dkim', { 'example.com TXT': ['v=spf1 include:amazonses.com -all'] })
+    expect(advice).toMatchObject([{ severity: 'info', message: expect.stringContaining('Amazon SES') }])
+  })
+})
+
+describe('advice for a domain without mail', () => {
+  const none = {
+    '_dmarc.example.com TXT': [],
+    'mail._domainkey.example.com TXT': [],
+    'example.com TXT': [],
+    '_mta-sts.example.com TXT': [],
+    '_smtp._tls.example.com TXT': [],
+  }
+
+  it.each([
+    ['a null MX', { 'example.com MX': ['0 .'] }],
+    ['neither MX nor address', { 'example.com MX': [], 'example.com A': [], 'example.com NS': ['ns.example.net'] }],
+  ] as [string, Records][])('with %s is to let nobody send', async (_what, records) => {
+    const { warnings } = await checkWith({ ...none, ...records })
+    expect(warnings.map(({ about, publish }) => [about, publish?.name, publish?.value])).toEqual([
+      ['dmarc', DMARC, 'v=DMARC1; p=reject; adkim=s; aspf=s'],
+      ['spf', SPF, 'v=spf1 -all'],
+      ['dkim', '*._domainkey.example.com', 'v=DKIM1; p='],
+    ])
+  })
+
+  it('leaves the organisation alone, whose mail it may be', async () => {
+    const records = { '_dmarc.example.com TXT': [], 'idle.example.com NS': ['ns.example.net'] }
+    const { warnings } = await checkWith(records, { domain: 'idle.example.com' })
+    expect(warnings[0]).toMatchObject({
+      publish: { name: '_dmarc.idle.example.com', value: 'v=DMARC1; p=reject; adkim=s; aspf=s' },
+    })
+    const inherited = {
+      '_dmarc.example.com TXT': [`v=DMARC1; p=none; ${report}`],
+      'idle.example.com NS': ['ns.example.net'],
+    }
+    const advice = (await checkWith(inherited, { domain: 'idle.example.com' })).warnings
+    expect(advice.filter(({ publish }) => publish?.name === DMARC).map(({ publish }) => publish?.value)).toEqual([
+      `v=DMARC1; p=quarantine; ${report}`,
+    ])
+  })
+
+  it('is of no use for a name that does not exist', async () => {
+    const { warnings, status } = await checkWith({}, { domain: 'nowhere.example.org' })
+    expect(status).toBe('NXDOMAIN')
+    expect(warnings).toMatchObject([
+      { publish: { name: '_dmarc.example.org', value: expect.stringMatching(/p=none/) } },
+    ])
+    const nothing = await checkWith({}, { domain: 'example.org' })
+    expect(nothing.warnings).toEqual([
+      { about: 'dmarc', severity: 'error', message: 'There is no such name as example.org in the DNS.' },
+    ])
+  })
+
+  it('is not given to one that only sends', async () => {
+    const { warnings } = await checkWith({
+      ...none,
+      'example.com MX': ['0 .'],
+      'example.com TXT': ['v=spf1 ip4:192.0.2.1 -all'],
+    })
+    expect(warnings.find(({ about }) => about === 'dmarc')?.publish?.value).toMatch(/p=none; rua=/)
+  })
+
+  it('asks for reject where less is published', async () => {
+    const { warnings } = await checkWith({
+      ...none,
+      'example.com MX': ['0 .'],
+      'example.com TXT': ['v=spf1 -all'],
+      '_dmarc.example.com TXT': [`v=DMARC1; p=quarantine; ${report}`],
+    })
+    expect(warnings[0]).toMatchObject({ about: 'dmarc', publish: { value: `v=DMARC1; p=reject; ${report}` } })
+  })
+
+  it('is for either case where a host has an address but no MX', async () => {
+    const { warnings } = await checkWith({ 'example.com MX': [], 'example.com TXT': [] })
+    expect(warnings.find(({ about }) => about === 'spf')).toMatchObject({
+      severity: 'warning',
+      message: expect.stringContaining('If it sends no mail'),
+      publish: { value: 'v=spf1 -all' },
+    })
+  })
+})

@@ -1,0 +1,47 @@
+import type { DnsAnswer, DnsFailure, RecordType, Resolver } from '../src/net/dns.ts'
+import { findAnswer, parseRecord, type Records } from './servers/dns-records.ts'
+
+export type MapResolver = Resolver & {
+  /** Every question in order, as `name TYPE`. */
+  asked: string[]
+}
+
+/**
+ * A resolver without a network: records in the text of zone files, and failures by `name TYPE` or `name *`, where a
+ * name may begin with `*.` (anything below it), or `*` for every question.
+ */
+export function mapResolver(records: Records = {}, failures: Record<string, DnsFailure> = {}): MapResolver {
+  const asked: string[] = []
+  return {
+    servers: [],
+    asked,
+    async query(name, type, signal) {
+      asked.push(`${name} ${type}`)
+      // An answer never comes in the same turn.
+      await Promise.resolve()
+      const failure = signal?.aborted ? 'ABORTED' : failureFor(failures, name.toLowerCase(), type)
+      if (failure) return { status: 'FAILED', failure, server: 'map', ms: 0 }
+      return answerFrom(records, name, type)
+    },
+  }
+}
+
+function failureFor(failures: Record<string, DnsFailure>, name: string, type: RecordType): DnsFailure | undefined {
+  const labels = name.split('.')
+  const owners = [name, ...labels.map((_label, index) => `*.${labels.slice(index + 1).join('.')}`)]
+  const keys = [...owners.flatMap((owner) => [`${owner} ${type}`, `${owner} *`]), '*']
+  return keys.map((key) => failures[key]).find((failure) => failure !== undefined)
+}
+
+function answerFrom(records: Records, name: string, type: RecordType): DnsAnswer {
+  const { rcode, answers } = findAnswer(records, name, type)
+  const found = answers.map(({ key, text }) => parseRecord(key, text, 300))
+  return {
+    status: rcode === 0 ? 'NOERROR' : 'NXDOMAIN',
+    records: found.filter((record) => record.type === type).map((record) => ({ ...record, ttl: 300 })),
+    cnames: type === 'CNAME' ? [] : found.flatMap((record) => (record.type === 'CNAME' ? [record.data] : [])),
+    ttl: 300,
+    server: 'map',
+    ms: 0,
+  }
+}
