@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const NEEDED = 24
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
-if (Number(process.versions.node.split('.')[0]) >= NEEDED) run()
+if (Number(process.versions.node.split('.')[0]) >= NEEDED) await run()
 else handOver()
 
 /** Runs the source in a checkout, the built JavaScript in an installed package. */

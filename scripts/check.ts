@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { prepare } from '../test/servers/debian-package.ts'
 import { ROOT, run } from './run.ts'
 
 /** A program the tests start, and the Debian package that brings it. */
@@ -15,6 +16,7 @@ const REAL_PARTS = {
 }
 
 installRealParts()
+prepare()
 run('prettier', ['--check', '--log-level=warn', '.'])
 run('oxlint', ['--type-aware', '--deny-warnings'])
 run('tsc', ['-p', '.'])

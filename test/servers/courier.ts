@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { librariesOf, unpacked } from './debian-package.ts'
@@ -14,13 +14,6 @@ import {
   stopDaemon,
   type MailServer,
 } from './mail-server.ts'
-
-/**
- * `/run/courier/authdaemon/socket`, as the compiler cut it into two overlapping pieces of sixteen bytes, and a path of
- * the same length that leads into the server's own folder.
- */
-const COMPILED = ['/run/courier/aut', 'thdaemon/socket\0'] as const
-const OWN = ['/proc/self/cwd//', '////////socket\0'.padStart(16, '/')] as const
 
 /** As Debian's /etc/courier/imapd has it, without limits on connections. */
 const SETTINGS = {
@@ -47,7 +40,6 @@ type User = { password: string; home: string }
 /** Debian's Courier IMAP on free ports of 127.0.0.1. */
 export async function startCourier({ quota }: CourierOptions = {}): Promise<MailServer> {
   const root = unpacked('courier')
-  relocate(join(root, 'usr/lib/libcourierauth.so.0.0.0'))
   const folder = serverFolder('courier')
   const port = await freePort()
   const users = new Map<string, User>()
@@ -81,12 +73,6 @@ export async function startCourier({ quota }: CourierOptions = {}): Promise<Mail
       await stopDaemon(daemon, folder)
     },
   }
-}
-
-function relocate(library: string): void {
-  const bytes = readFileSync(library, 'latin1')
-  if (!bytes.includes(COMPILED[0])) return
-  writeFileSync(library, bytes.replace(COMPILED[0], OWN[0]).replace(COMPILED[1], OWN[1]), 'latin1')
 }
 
 /** Stands in for authdaemond: `AUTH length`, then service, `login`, user and password, a line each. */

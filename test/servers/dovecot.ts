@@ -28,14 +28,9 @@ export type DovecotOptions = {
 
 const LAYOUTS = { mdbox: 'mdbox:~/mdbox', maildir: 'maildir:~/Maildir', 'maildir-fs': 'maildir:~/Maildir:LAYOUT=fs' }
 
-/** The path that is compiled into Dovecot, and one of the same length that leads into its own folder. */
-const COMPILED_MODULES = '/usr/lib/dovecot/modules\0'
-const OWN_MODULES = '/proc/self/cwd/modules'.padEnd(COMPILED_MODULES.length, '\0')
-
 /** Debian's Dovecot on free ports of 127.0.0.1. */
 export async function startDovecot(options: DovecotOptions = {}): Promise<MailServer> {
   const root = unpacked('dovecot')
-  relocate(join(root, 'usr/lib/dovecot/libdovecot.so.0.0.0'))
   const folder = serverFolder('dovecot')
   const port = await freePort()
   const file = (name: string) => join(folder, name)
@@ -62,12 +57,6 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<MailSe
       await stopDaemon(daemon, folder)
     },
   }
-}
-
-function relocate(library: string): void {
-  const bytes = readFileSync(library, 'latin1')
-  if (bytes.includes(COMPILED_MODULES))
-    writeFileSync(library, bytes.replaceAll(COMPILED_MODULES, OWN_MODULES), 'latin1')
 }
 
 function configuration(root: string, folder: string, port: number, options: DovecotOptions): string {

@@ -126,14 +126,14 @@ type Input = { line(): Promise<string>; bytes(count: number): Promise<Buffer> }
 function inputOf(socket: Socket): Input {
   let received: Buffer = Buffer.alloc(0)
   let isOver = false
-  let wake = () => {}
+  let wake: (() => void) | undefined
   socket.on('data', (chunk: Buffer) => {
     received = Buffer.concat([received, chunk])
-    wake()
+    wake?.()
   })
   socket.on('close', () => {
     isOver = true
-    wake()
+    wake?.()
   })
 
   async function take(lengthOf: () => number): Promise<Buffer> {

@@ -1,0 +1,78 @@
+export type Channel<T> = AsyncIterable<T> & {
+  push(item: T): void
+  /** No more items come. */
+  end(): void
+  /** Those that are here are still delivered, then the iteration throws. */
+  fail(error: Error): void
+  /** The consumer has gone: what is here and what comes is dropped. */
+  discard(): void
+}
+
+type ChannelOptions<T> = {
+  weigh: (item: T) => number
+  /** The weight above which the producer is held. */
+  limit: number
+  hold: () => void
+  release: () => void
+}
+
+/** Items on their way from a producer that cannot wait but can be held, to one consumer that takes its time. */
+export function createChannel<T>({ weigh, limit, hold, release }: ChannelOptions<T>): Channel<T> {
+  const items: T[] = []
+  let weight = 0
+  let isHolding = false
+  let isDiscarded = false
+  let ending: { error: Error | null } | undefined
+  let wake: (() => void) | undefined
+
+  function regulate(): void {
+    const shouldHold = weight > limit && !isDiscarded && ending === undefined
+    if (shouldHold === isHolding) return
+    isHolding = shouldHold
+    if (isHolding) hold()
+    else release()
+  }
+
+  function stir(): void {
+    wake?.()
+    wake = undefined
+    regulate()
+  }
+
+  function conclude(error: Error | null): void {
+    ending ??= { error }
+    stir()
+  }
+
+  async function* iterate(): AsyncGenerator<T> {
+    for (;;) {
+      const item = items.shift()
+      if (item !== undefined) {
+        weight -= weigh(item)
+        regulate()
+        yield item
+      } else if (ending) {
+        if (ending.error) throw ending.error
+        return
+      } else await new Promise<void>((resolve) => (wake = resolve))
+    }
+  }
+
+  return {
+    push(item) {
+      if (isDiscarded || ending) return
+      items.push(item)
+      weight += weigh(item)
+      stir()
+    },
+    end: () => conclude(null),
+    fail: conclude,
+    discard() {
+      isDiscarded = true
+      items.length = 0
+      weight = 0
+      stir()
+    },
+    [Symbol.asyncIterator]: iterate,
+  }
+}

@@ -1,0 +1,95 @@
+import { createChannel } from './channel.ts'
+import { LIMITS } from './limits.ts'
+import { numberOf, pairsOf, stringOf, stringsOf, type Value } from './response.ts'
+import type { Wire } from './wire.ts'
+
+/** What the scan of a mailbox tells of one message, before its body is asked for. */
+export type Metadata = {
+  uid: number
+  /** As the server spells them, `\Recent` and all: not fit to be sent. */
+  flags: string[]
+  /** As the server wrote it; null where it gave none. */
+  internalDate: string | null
+  /** RFC822.SIZE, which some servers only guess. Null where there is none. */
+  size: number | null
+  /** The values of its Message-ID fields, unfolded, as bytes in characters. */
+  messageIds: string[]
+}
+
+const ITEMS = '(UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])'
+const FIRST_SPAN = 500
+const ROWS = { few: 250, many: 2_000 }
+
+/**
+ * Scans the open mailbox in ranges of UIDs, two of them under way at once, rows in the order in which they come. The
+ * ranges grow over gaps and shrink where messages are dense: a mailbox of any size needs the same memory.
+ * @param from the first UID
+ * @param to the last UID, such as UIDNEXT - 1
+ * @throws ImapRefused, ImapLost
+ */
+export async function* fetchMetadata(wire: Wire, from: number, to: number): AsyncGenerator<Metadata> {
+  const rows = createChannel<Metadata>({
+    weigh: () => 1,
+    limit: LIMITS.waitingRows,
+    hold: () => wire.hold(),
+    release: () => wire.release(),
+  })
+  let next = from
+  let span = FIRST_SPAN
+  const consumer = { isGone: false }
+
+  async function scan(): Promise<void> {
+    while (next <= to && !consumer.isGone) {
+      const [first, last] = [next, Math.min(to, next + span - 1)]
+      next = last + 1
+      const count = await scanRange(wire, first, last, (row) => rows.push(row))
+      if (count < ROWS.few) span = Math.min(span * 4, 2 ** 31)
+      else if (count > ROWS.many) span = Math.max(FIRST_SPAN, Math.ceil(span / 2))
+    }
+  }
+
+  Promise.all([scan(), scan()]).then(
+    () => rows.end(),
+    (error: Error) => rows.fail(error),
+  )
+  try {
+    yield* rows
+  } finally {
+    consumer.isGone = true
+    rows.discard()
+  }
+}
+
+async function scanRange(wire: Wire, first: number, last: number, take: (row: Metadata) => void): Promise<number> {
+  const seen = new Set<number>()
+  await wire.run([`UID FETCH ${first}:${last} ${ITEMS}`], {
+    data(values) {
+      const row = values[1] === 'FETCH' ? metadataOf(values[2]) : null
+      if (!row || row.uid < first || row.uid > last) return false
+      if (!seen.has(row.uid)) take(row)
+      seen.add(row.uid)
+      return true
+    },
+  })
+  return seen.size
+}
+
+/** Null for what is no row of ours, such as a change of flags that the server tells by itself. */
+function metadataOf(items: Value | undefined): Metadata | null {
+  const pairs = pairsOf(items)
+  const uid = numberOf(pairs.get('UID'))
+  const header = [...pairs].find(([name]) => name.startsWith('BODY['))
+  if (uid === null || !header) return null
+  return {
+    uid,
+    flags: stringsOf(pairs.get('FLAGS')),
+    internalDate: stringOf(pairs.get('INTERNALDATE')),
+    size: numberOf(pairs.get('RFC822.SIZE')),
+    messageIds: messageIdsOf(stringOf(header[1]) ?? ''),
+  }
+}
+
+function messageIdsOf(header: string): string[] {
+  const unfolded = header.replace(/\r?\n[ \t]+/g, ' ')
+  return [...unfolded.matchAll(/^message-id[ \t]*:(.*)$/gim)].map(([, value = '']) => value.trim())
+}

@@ -1,0 +1,125 @@
+import { climb, subscriptions, type Climb, type Listed } from './list-ladder.ts'
+import { status, type MailboxStatus } from './mailbox.ts'
+import { decodeMailbox, encodeMailbox, type ByteString } from './mailbox-name.ts'
+import { ImapRefused, mayPass } from './refusals.ts'
+import type { Session } from './session.ts'
+import { useByAttribute, useByName, wellKnownNames, type SpecialUse } from './special-use.ts'
+import type { Wire } from './wire.ts'
+
+export type Folder = {
+  /** As people read it, with the server's delimiter. */
+  path: string
+  /** The exact bytes the server listed: what commands name it by. */
+  pathAsListed: ByteString
+  /** The last part of `path`. */
+  name: string
+  /** Null where there is no hierarchy, or none is known. */
+  delimiter: string | null
+  flags: string[]
+  specialUse: SpecialUse | null
+  /** Whether it can hold messages (neither `\Noselect` nor `\NonExistent`). */
+  isSelectable: boolean
+  /** Null where the server would not count them, or there are none to count. */
+  messages: number | null
+  unseen: number | null
+  subscribed: boolean
+}
+
+export type Listing = {
+  folders: Folder[]
+  /** The server refused `LIST "" "*"`. */
+  listFailed: boolean
+  /** Other forms of LIST, LSUB or STATUS found them. */
+  usedFallback: boolean
+  /** Only STATUS answered: there may be folders that we cannot guess. */
+  statusOnly: boolean
+}
+
+/**
+ * Lists the folders of an account with their counts. No folders at all is a listing with an empty list.
+ * @throws ImapRefused when the server asks us to come back later, ImapLost
+ */
+export async function listFolders({ wire, namespace }: Pick<Session, 'wire' | 'namespace'>): Promise<Listing> {
+  const way = await climb(wire)
+  if (way.listed.length === 0) return byProbes(wire, way, namespace)
+  const listed = await withInbox(wire, way.listed)
+  const subscribed = listed.every(({ isSubscribed }) => isSubscribed === null) ? await subscriptions(wire) : null
+  const folders = await Promise.all(listed.map((entry) => folderOf(wire, entry, subscribed)))
+  return {
+    folders: markSpecialUses(folders),
+    listFailed: way.listFailed,
+    usedFallback: way.rung === 'other',
+    statusOnly: false,
+  }
+}
+
+/** INBOX always exists, whether a LIST of another namespace shows it or not. */
+async function withInbox(wire: Wire, listed: Listed[]): Promise<Listed[]> {
+  if (listed.some(({ name }) => name.toUpperCase() === 'INBOX')) return listed
+  const found = await counted(wire, 'INBOX')
+  return found ? [probed('INBOX', null, found), ...listed] : listed
+}
+
+async function byProbes(wire: Wire, { listFailed }: Climb, namespace: Session['namespace']): Promise<Listing> {
+  // After a LIST that succeeded there is nothing to guess but the folder that always exists.
+  const names = listFailed ? probeNames(namespace?.prefix ?? '') : ['INBOX']
+  const answers = await Promise.all(names.map(async (name) => ({ name, found: await counted(wire, name) })))
+  const delimiter = answers.map(({ name, found }) => found && /^INBOX([./])/.exec(name)?.[1]).find(Boolean)
+  const listed = answers.flatMap(({ name, found }) =>
+    found ? [probed(name, delimiter ?? namespace?.delimiter ?? null, found)] : [],
+  )
+  const folders = await Promise.all(listed.map((entry) => folderOf(wire, entry, null)))
+  return { folders: markSpecialUses(folders), listFailed, usedFallback: true, statusOnly: true }
+}
+
+/** INBOX, and the well-known names at the top, below INBOX with either delimiter, and below the user's prefix. */
+function probeNames(prefix: ByteString): ByteString[] {
+  const names = wellKnownNames().map(encodeMailbox)
+  const prefixes = new Set(['', 'INBOX.', 'INBOX/', prefix])
+  return [...new Set(['INBOX', ...[...prefixes].flatMap((before) => names.map((name) => before + name))])]
+}
+
+function probed(name: ByteString, delimiter: string | null, found: MailboxStatus): Listed {
+  return { name, delimiter, flags: [], status: found, isSubscribed: null }
+}
+
+/** Null where there is no such folder: Dovecot says so without a code, so any NO does. */
+async function counted(wire: Wire, name: ByteString): Promise<MailboxStatus | null> {
+  try {
+    return await status(wire, name)
+  } catch (error) {
+    if (error instanceof ImapRefused && !mayPass(error.refusal)) return null
+    throw error
+  }
+}
+
+async function folderOf(wire: Wire, listed: Listed, subscribed: Set<ByteString> | null): Promise<Folder> {
+  const { name, delimiter, flags } = listed
+  const path = decodeMailbox(name)
+  const isSelectable = !flags.some((flag) => /^\\(?:Noselect|NonExistent)$/i.test(flag))
+  const counts = isSelectable ? (listed.status ?? (await counted(wire, name))) : null
+  return {
+    path,
+    pathAsListed: name,
+    name: (delimiter && path.split(delimiter).at(-1)) || path,
+    delimiter,
+    flags: flags.filter((flag) => !/^\\Subscribed$/i.test(flag)),
+    specialUse: path.toUpperCase() === 'INBOX' ? '\\Inbox' : useByAttribute(flags),
+    isSelectable,
+    messages: counts?.messages ?? null,
+    unseen: counts?.unseen ?? null,
+    subscribed: listed.isSubscribed ?? subscribed?.has(name) ?? false,
+  }
+}
+
+/** A name tells a use only where no attribute does, and only one folder has each: the one nearest the top. */
+function markSpecialUses(folders: Folder[]): Folder[] {
+  const taken = new Set(folders.map(({ specialUse }) => specialUse))
+  for (const folder of folders.toSorted((a, b) => a.path.length - b.path.length)) {
+    const use = folder.isSelectable && folder.specialUse === null ? useByName(folder.name) : null
+    if (use === null || taken.has(use)) continue
+    folder.specialUse = use
+    taken.add(use)
+  }
+  return folders
+}

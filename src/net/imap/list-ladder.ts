@@ -1,0 +1,125 @@
+import { astring, type Part } from './encode.ts'
+import { LIMITS } from './limits.ts'
+import { statusOf, type MailboxStatus } from './mailbox.ts'
+import type { ByteString } from './mailbox-name.ts'
+import { ImapRefused, mayPass } from './refusals.ts'
+import { stringOf, stringsOf, type Value } from './response.ts'
+import type { Wire } from './wire.ts'
+
+/** One line of a LIST, LSUB or XLIST answer. */
+export type Listed = {
+  name: ByteString
+  delimiter: string | null
+  flags: string[]
+  /** Where the server told it in the same breath (LIST-STATUS). */
+  status: MailboxStatus | null
+  /** Null where the server did not say. */
+  isSubscribed: boolean | null
+}
+
+/** What a listing went through: whether a plain `LIST "" "*"` was refused, and how far down the ladder it went. */
+export type Climb = { listed: Listed[]; listFailed: boolean; rung: 'list' | 'other' | 'none' }
+
+/**
+ * Lists all mailboxes in whatever way the server allows: some refuse LIST with NO, some do not know RETURN, some take
+ * only certain patterns.
+ * @throws ImapRefused when the server asks us to come back later, ImapLost
+ */
+export async function climb(wire: Wire): Promise<Climb> {
+  const first = (await extended(wire)) ?? (await tried(wire, 'LIST', '', '*'))
+  if (first) return { listed: first, listFailed: false, rung: 'list' }
+  for (const rung of RUNGS) {
+    const listed = await rung(wire)
+    if (listed.length > 0) return { listed, listFailed: true, rung: 'other' }
+  }
+  return { listed: [], listFailed: true, rung: 'none' }
+}
+
+/** Counts, subscriptions and special uses in one answer, where the server says it can. */
+async function extended(wire: Wire): Promise<Listed[] | null> {
+  const has = (capability: string) => wire.capabilities.has(capability)
+  if (!has('LIST-EXTENDED')) return null
+  const options = ['SUBSCRIBED', 'CHILDREN']
+  if (has('SPECIAL-USE')) options.push('SPECIAL-USE')
+  if (has('LIST-STATUS')) options.push('STATUS (MESSAGES UNSEEN UIDNEXT UIDVALIDITY)')
+  return ask(wire, ['LIST "" "*" RETURN (', options.join(' '), ')'], 'LIST', true)
+}
+
+const RUNGS: ((wire: Wire) => Promise<Listed[]>)[] = [
+  async (wire) => (wire.capabilities.has('XLIST') ? ((await tried(wire, 'XLIST', '', '*')) ?? []) : []),
+  levelByLevel,
+  async (wire) => {
+    const patterns = [tried(wire, 'LIST', '', 'INBOX'), tried(wire, 'LIST', 'INBOX', '*')]
+    patterns.push(tried(wire, 'LIST', '', 'INBOX.*'), tried(wire, 'LIST', '', 'INBOX/*'))
+    return unique((await Promise.all(patterns)).flatMap((listed) => listed ?? []))
+  },
+  async (wire) => (await tried(wire, 'LSUB', '', '*')) ?? [],
+]
+
+/** `%` stops at the delimiter: the top, then what lies below each that may have children. */
+async function levelByLevel(wire: Wire): Promise<Listed[]> {
+  const all: Listed[] = []
+  for (let level = await tried(wire, 'LIST', '', '%'); level && level.length > 0;) {
+    all.push(...level)
+    if (all.length > LIMITS.folders) break
+    const parents = level.filter(({ delimiter, flags }) => delimiter && !flags.some(isChildless))
+    const below = parents.map(({ name, delimiter }) => tried(wire, 'LIST', '', `${name}${delimiter}%`))
+    const known = new Set(all.map(({ name }) => name))
+    level = (await Promise.all(below)).flatMap((listed) => listed ?? []).filter(({ name }) => !known.has(name))
+  }
+  return unique(all)
+}
+
+function isChildless(flag: string): boolean {
+  return /^\\(?:HasNoChildren|NoInferiors)$/i.test(flag)
+}
+
+/** Null when the server refused. */
+async function tried(wire: Wire, verb: string, reference: string, pattern: ByteString): Promise<Listed[] | null> {
+  // Wildcards in the names of parents are listed as wildcards, which costs nothing but time.
+  return ask(wire, [`${verb} "${reference}" `, astring(pattern)], verb, verb === 'LSUB' ? true : null)
+}
+
+async function ask(wire: Wire, parts: Part[], verb: string, tellsSubscribed: boolean | null): Promise<Listed[] | null> {
+  const listed = new Map<ByteString, Listed>()
+  try {
+    await wire.run(parts, { data: (values) => heed(values, verb, tellsSubscribed, listed) })
+    return [...listed.values()]
+  } catch (error) {
+    // Zimbra says a bare NO; others BAD to what they do not know. “Come back later” is no refusal of the form.
+    if (error instanceof ImapRefused && !mayPass(error.refusal)) return null
+    throw error
+  }
+}
+
+function heed(values: Value[], verb: string, tells: boolean | null, listed: Map<ByteString, Listed>): boolean {
+  const kind = stringOf(values[0])?.toUpperCase()
+  if (kind === 'STATUS') {
+    const entry = listed.get(stringOf(values[1]) ?? '')
+    if (entry) entry.status = statusOf(values[2])
+    return entry !== undefined
+  }
+  const name = stringOf(values[3])
+  // Some servers answer XLIST with LIST lines and the other way round.
+  if (kind === undefined || !/^(?:X?LIST|LSUB)$/.test(kind) || name === null || name === '') return false
+  if (verb === 'LSUB' && kind !== 'LSUB') return false
+  const flags = stringsOf(values[1])
+  const isSubscribed = tells === null ? null : verb === 'LSUB' || flags.some((flag) => /^\\Subscribed$/i.test(flag))
+  if (listed.size < LIMITS.folders) {
+    listed.set(name, { name, delimiter: stringOf(values[2]), flags, status: null, isSubscribed })
+  }
+  return true
+}
+
+function unique(listed: Listed[]): Listed[] {
+  return [...new Map(listed.map((entry) => [entry.name, entry])).values()]
+}
+
+/**
+ * Names the user is subscribed to (LSUB); null when the server refuses.
+ * @throws ImapLost
+ */
+export async function subscriptions(wire: Wire): Promise<Set<ByteString> | null> {
+  const listed = await tried(wire, 'LSUB', '', '*')
+  return listed && new Set(listed.map(({ name }) => name))
+}

@@ -1,0 +1,133 @@
+import { astring } from './encode.ts'
+import type { ByteString } from './mailbox-name.ts'
+import { numberOf, pairsOf, stringOf, stringsOf, type ResponseCode, type Value } from './response.ts'
+import { ImapRefused } from './refusals.ts'
+import type { Wire } from './wire.ts'
+
+/** A mailbox as SELECT or EXAMINE described it. */
+export type Opened = {
+  exists: number
+  /** Null where the server named none: its UIDs mean nothing on another connection. */
+  uidValidity: number | null
+  uidNext: number | null
+  /** Flags that can be stored, `\*` among them when any keyword can; null when the server did not say (RFC: all). */
+  permanentFlags: string[] | null
+  isReadOnly: boolean
+}
+
+export type MailboxStatus = {
+  messages: number | null
+  unseen: number | null
+  uidNext: number | null
+  uidValidity: number | null
+}
+
+/**
+ * Opens a source mailbox without touching a flag (EXAMINE).
+ * @param name exactly as listed
+ * @throws ImapRefused, ImapLost
+ */
+export async function examine(wire: Wire, name: ByteString): Promise<Opened> {
+  return open(wire, 'EXAMINE', name)
+}
+
+/**
+ * Opens a destination mailbox: only then are its PERMANENTFLAGS told truthfully.
+ * @throws ImapRefused, ImapLost
+ */
+export async function select(wire: Wire, name: ByteString): Promise<Opened> {
+  return open(wire, 'SELECT', name)
+}
+
+async function open(wire: Wire, verb: 'SELECT' | 'EXAMINE', name: ByteString): Promise<Opened> {
+  const opened: Opened = { exists: 0, uidValidity: null, uidNext: null, permanentFlags: null, isReadOnly: false }
+  const done = await wire.run([`${verb} `, astring(name)], {
+    data(values) {
+      if (values[1] !== 'EXISTS') return false
+      opened.exists = numberOf(values[0]) ?? 0
+      return true
+    },
+    code: (code) => heedCode(opened, code),
+  })
+  opened.isReadOnly = done.code?.name === 'READ-ONLY'
+  return opened
+}
+
+function heedCode(opened: Opened, { name, args }: ResponseCode): void {
+  if (name === 'UIDVALIDITY') opened.uidValidity = numberOf(args[0])
+  if (name === 'UIDNEXT') opened.uidNext = numberOf(args[0])
+  if (name === 'PERMANENTFLAGS') opened.permanentFlags = stringsOf(args[0])
+}
+
+/**
+ * Counts of a mailbox that need not be open. A server that does not know an item is asked for MESSAGES alone.
+ * @throws ImapRefused (`no_such_mailbox` for any NO without a better reason: Dovecot gives none), ImapLost
+ */
+export async function status(wire: Wire, name: ByteString): Promise<MailboxStatus> {
+  try {
+    return await askStatus(wire, name, 'MESSAGES UNSEEN UIDNEXT UIDVALIDITY')
+  } catch (error) {
+    if (!isBad(error)) throw error
+    return askStatus(wire, name, 'MESSAGES')
+  }
+}
+
+function isBad(error: unknown): boolean {
+  return error instanceof ImapRefused && error.refusal.status === 'BAD'
+}
+
+async function askStatus(wire: Wire, name: ByteString, items: string): Promise<MailboxStatus> {
+  let found: MailboxStatus | undefined
+  await wire.run(['STATUS ', astring(name), ` (${items})`], {
+    data(values) {
+      if (values[0] !== 'STATUS' || !isSameName(stringOf(values[1]), name)) return false
+      found = statusOf(values[2])
+      return true
+    },
+  })
+  return found ?? { messages: null, unseen: null, uidNext: null, uidValidity: null }
+}
+
+/** The items of a STATUS response. */
+export function statusOf(items: Value | undefined): MailboxStatus {
+  const pairs = pairsOf(items)
+  const count = (name: string) => numberOf(pairs.get(name))
+  return {
+    messages: count('MESSAGES'),
+    unseen: count('UNSEEN'),
+    uidNext: count('UIDNEXT'),
+    uidValidity: count('UIDVALIDITY'),
+  }
+}
+
+function isSameName(answered: string | null, asked: ByteString): boolean {
+  return answered === asked || (asked.toUpperCase() === 'INBOX' && answered?.toUpperCase() === 'INBOX')
+}
+
+/**
+ * Keeps the connection alive and hears whether it still is.
+ * @throws ImapLost
+ */
+export async function noop(wire: Wire): Promise<void> {
+  await wire.run(['NOOP'])
+}
+
+/**
+ * UIDs that match, ascending.
+ * @param criteria such as `UID 5:9 UNDELETED`, of one character a byte
+ * @throws ImapRefused, ImapLost
+ */
+export async function searchUids(wire: Wire, criteria: ByteString): Promise<number[]> {
+  const uids: number[] = []
+  await wire.run([`UID SEARCH ${criteria}`], {
+    data(values) {
+      if (values[0] !== 'SEARCH') return false
+      for (const value of values.slice(1)) {
+        const uid = numberOf(value)
+        if (uid !== null) uids.push(uid)
+      }
+      return true
+    },
+  })
+  return [...new Set(uids)].toSorted((a, b) => a - b)
+}

@@ -1,0 +1,47 @@
+import type { Duplex } from 'node:stream'
+import type { ImapLost } from './refusals.ts'
+
+/** The write side: text of one character a byte, or bytes. Resolves when there is room for more. */
+export type Out = {
+  /** @throws ImapLost */
+  write(piece: string | Buffer): Promise<void>
+  fail(reason: ImapLost): void
+}
+
+/** Small pieces written in one go leave in one packet; a full socket makes the writer wait. */
+export function createOut(socket: Duplex, onDrain: () => void): Out {
+  let lost: ImapLost | null = null
+  let wake: (() => void) | null = null
+  let isCorked = false
+
+  function cork(): void {
+    if (isCorked) return
+    isCorked = true
+    socket.cork()
+    setImmediate(() => {
+      isCorked = false
+      socket.uncork()
+    })
+  }
+
+  socket.on('drain', () => {
+    onDrain()
+    wake?.()
+    wake = null
+  })
+
+  return {
+    async write(piece) {
+      if (lost) throw lost
+      cork()
+      const hasRoom = typeof piece === 'string' ? socket.write(piece, 'latin1') : socket.write(piece)
+      if (!hasRoom) await new Promise<void>((resolve) => (wake = resolve))
+      if (lost) throw lost
+    },
+    fail(reason) {
+      lost = reason
+      wake?.()
+      wake = null
+    },
+  }
+}

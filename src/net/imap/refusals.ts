@@ -1,0 +1,127 @@
+import { LIMITS } from './limits.ts'
+
+/**
+ * What a server's refusal means for us.
+ * - `throttled`: ask again later, the same message, after `retryAfterMs` where the server said so
+ * - `busy`: in use or unavailable for the moment; ask again later
+ * - `too_many_connections`: open fewer
+ * - `over_quota`: nothing more fits until somebody makes room
+ * - `too_large`: this message will never fit
+ * - `no_such_mailbox`, `already_exists`, `not_permitted`, `sign_in`: as they say
+ * - `other`: this command, for a reason in `text`
+ */
+export type RefusalKind =
+  | 'throttled'
+  | 'busy'
+  | 'too_many_connections'
+  | 'over_quota'
+  | 'too_large'
+  | 'no_such_mailbox'
+  | 'already_exists'
+  | 'not_permitted'
+  | 'sign_in'
+  | 'other'
+
+/** A NO, BAD or BYE: the server's words (sanitised, capped), its response code in capitals, and what it means. */
+export type Refusal = {
+  status: 'NO' | 'BAD' | 'BYE'
+  responseCode: string | null
+  text: string
+  kind: RefusalKind
+  /** Milliseconds the server asked us to wait. */
+  retryAfterMs: number | null
+}
+
+/** A command that the server refused; the connection lives on. */
+export class ImapRefused extends Error {
+  readonly refusal: Refusal
+
+  constructor(command: string, refusal: Refusal) {
+    super(`${command} was refused: ${wordsOf(refusal)}`)
+    this.name = 'ImapRefused'
+    this.refusal = refusal
+  }
+}
+
+/** The connection is gone: cut, timed out, said BYE, or spoke something that is not IMAP. */
+export class ImapLost extends Error {
+  readonly reason: 'closed' | 'bye' | 'timeout' | 'protocol' | 'ours'
+  /** The words of its BYE, where it said one. */
+  readonly refusal: Refusal | null
+
+  constructor(reason: ImapLost['reason'], message: string, refusal: Refusal | null = null) {
+    super(message)
+    this.name = 'ImapLost'
+    this.reason = reason
+    this.refusal = refusal
+  }
+}
+
+const KIND_OF_CODE: Record<string, RefusalKind> = {
+  THROTTLED: 'throttled',
+  LIMIT: 'throttled',
+  INUSE: 'busy',
+  UNAVAILABLE: 'busy',
+  SERVERBUG: 'other',
+  OVERQUOTA: 'over_quota',
+  TOOBIG: 'too_large',
+  APPENDLIMIT: 'too_large',
+  NONEXISTENT: 'no_such_mailbox',
+  TRYCREATE: 'no_such_mailbox',
+  ALREADYEXISTS: 'already_exists',
+  NOPERM: 'not_permitted',
+  READ_ONLY: 'not_permitted',
+  AUTHENTICATIONFAILED: 'sign_in',
+  AUTHORIZATIONFAILED: 'sign_in',
+  EXPIRED: 'sign_in',
+}
+
+/** Words that say more than the code beside them, or stand without one; the first that matches wins. */
+const KIND_OF_WORDS: readonly (readonly [RegExp, RefusalKind])[] = [
+  // `Request is throttled. Suggested Backoff Time: 299609 milliseconds` (Exchange Online).
+  [/throttl|backoff time|rate limit|too many (?:requests|commands)|bandwidth limit/i, 'throttled'],
+  [/(?:too many|maximum number of|max\w*)(?: \w+){0,3} connections|connection limit/i, 'too_many_connections'],
+  // Courier sends `[ALERT] You exceeded your mail quota.`
+  [/over ?quota|quota (?:exceeded|full)|exceeded (?:your )?(?:mail )?quota|mailbox (?:is )?full/i, 'over_quota'],
+  [/too (?:big|large)|maximum (?:message )?size|size limit|exceeds? .*size/i, 'too_large'],
+  [/already exists/i, 'already_exists'],
+  [/(?:mailbox|folder) (?:doesn.t|does not) exist|no such (?:mailbox|folder)|unknown mailbox/i, 'no_such_mailbox'],
+  [/try again|temporar|in use|unavailable|internal error occurred/i, 'busy'],
+]
+
+/** What a NO, BAD or BYE means, by its code and its words. */
+export function classify(status: Refusal['status'], responseCode: string | null, words: string): Refusal {
+  const text = sanitise(words)
+  const byWords = KIND_OF_WORDS.find(([pattern]) => pattern.test(text))?.[1]
+  const byCode = responseCode === null ? undefined : KIND_OF_CODE[responseCode.replace('-', '_')]
+  // Dovecot's `[UNAVAILABLE] Maximum number of connections …` and `[LIMIT] Mail size is larger than the maximum size
+  // allowed …`: the words are the narrower truth.
+  const isVague = byCode === undefined || byCode === 'busy' || responseCode === 'LIMIT'
+  const kind = isVague ? (byWords ?? byCode ?? 'other') : byCode
+  return { status, responseCode, text, kind, retryAfterMs: backoffOf(text) }
+}
+
+/** Whether the same command may succeed later, unchanged. */
+export function mayPass({ kind }: Refusal): boolean {
+  return kind === 'throttled' || kind === 'busy' || kind === 'too_many_connections'
+}
+
+/** The server's own words, with its code, for a sentence. */
+export function wordsOf({ status, responseCode, text }: Refusal): string {
+  return [status, responseCode && `[${responseCode}]`, text].filter(Boolean).join(' ')
+}
+
+/** One line of printable text; controls, bidirectional marks and the overlong are a stranger's tricks. */
+export function sanitise(words: string): string {
+  const line = words
+    .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replace(/ {2,}/g, ' ')
+    .trim()
+  return line.length > LIMITS.serverWords ? `${line.slice(0, LIMITS.serverWords - 1)}…` : line
+}
+
+function backoffOf(text: string): number | null {
+  const [, amount, unit = ''] = /backoff time:? *(\d{1,9}) *(milliseconds|ms|seconds)?/i.exec(text) ?? []
+  if (amount === undefined) return null
+  return Number(amount) * (unit.toLowerCase() === 'seconds' ? 1000 : 1)
+}

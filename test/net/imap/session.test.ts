@@ -1,0 +1,122 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { Fault } from '../../../src/errors.ts'
+import { ImapRefused } from '../../../src/net/imap/refusals.ts'
+import type { SignIn } from '../../../src/net/imap/session.ts'
+import { startDovecot } from '../../servers/dovecot.ts'
+import { startImapFake, type FakeOptions } from '../../servers/imap-fake.ts'
+import { startPlainServer } from '../../servers/tls.ts'
+import { signInTo } from './account.ts'
+
+async function faultOf(port: number, over: Partial<SignIn> = {}): Promise<Fault> {
+  const thrown: unknown = await signInTo(port, over).catch((error: unknown) => error)
+  if (thrown instanceof Fault) return thrown
+  throw new Error(`no fault but ${String(thrown)}`)
+}
+
+async function fakeFault(options: FakeOptions, over: Partial<SignIn> = {}): Promise<Fault & { cause?: unknown }> {
+  const fake = await startImapFake(options)
+  onTestFinished(() => fake.close())
+  return faultOf(fake.port, over)
+}
+
+const kindOf = (fault: Fault) => (fault.cause instanceof ImapRefused ? fault.cause.refusal.kind : null)
+const LOGIN_ANSWERS = (text: string): FakeOptions => ({
+  script({ name }, reply) {
+    if (name === 'LOGIN') reply.no(text)
+    return name === 'LOGIN'
+  },
+})
+
+describe('signing in', () => {
+  it('works in the clear, over TLS, and says what a certificate lacks (case 39)', async () => {
+    const server = await startDovecot()
+    onTestFinished(() => server.stop())
+    await server.addUser('alice', 'secret')
+    const plain = await signInTo(server.port)
+    const secured = await signInTo(server.tlsPort, { secure: true, tlsVerify: false })
+    expect([plain.isEncrypted, secured.isEncrypted, plain.wire.capabilities.has('MULTIAPPEND')]).toEqual([
+      false,
+      true,
+      true,
+    ])
+    await Promise.all([plain.wire.logout(), secured.wire.logout()])
+
+    const unverified = await faultOf(server.tlsPort, { secure: true })
+    expect([unverified.code, /tlsVerify/.test(unverified.message)]).toEqual(['upstream_unreachable', true])
+    const notTls = await faultOf(server.port, { secure: true })
+    expect([notTls.code, /TLS/.test(notTls.message)]).toEqual(['upstream_rejected', true])
+    const wrong = await faultOf(server.port, { password: 'wrong' })
+    expect([wrong.code, kindOf(wrong), /Authentication failed/.test(wrong.message)]).toEqual([
+      'upstream_rejected',
+      'sign_in',
+      true,
+    ])
+    expect(wrong.message).not.toContain('wrong')
+  })
+
+  it('never sends a password in the clear to a public address', async () => {
+    const fake = await startImapFake()
+    onTestFinished(() => fake.close())
+    const target = { host: 'mail.example.org', servername: 'mail.example.org', addresses: ['127.0.0.1', '8.8.8.8'] }
+    const fault = await faultOf(fake.port, { target })
+    expect([fault.code, /STARTTLS/.test(fault.message)]).toEqual(['upstream_rejected', true])
+    expect(fake.lines.join('\n')).not.toMatch(/LOGIN|AUTHENTICATE|secret/)
+  })
+
+  it('tells too many connections, throttling and a wrong password apart (case 38)', async () => {
+    const words = [
+      '[UNAVAILABLE] Maximum number of connections from user+IP exceeded',
+      '[THROTTLED] slow',
+      '[EXPIRED] old',
+      'no',
+    ]
+    const faults = await Promise.all(words.map(async (text) => fakeFault(LOGIN_ANSWERS(text))))
+    expect(faults.map(({ code }) => code)).toEqual(words.map(() => 'upstream_rejected'))
+    expect(faults.map(kindOf)).toEqual(['too_many_connections', 'throttled', 'sign_in', 'other'])
+    expect(faults[3]?.message).toContain('refused the user name or password')
+  })
+
+  it('repeats a BYE in place of a greeting', async () => {
+    const fault = await fakeFault({ greeting: '* BYE Too many connections from your address' })
+    expect([fault.code, kindOf(fault)]).toEqual(['upstream_rejected', 'too_many_connections'])
+  })
+
+  it('says when a server allows no sign-in without TLS (LOGINDISABLED)', async () => {
+    const fault = await fakeFault({ capability: 'IMAP4rev1 LOGINDISABLED' })
+    expect([fault.code, /LOGINDISABLED/.test(fault.message)]).toEqual(['upstream_rejected', true])
+  })
+
+  it('signs in with a token', async () => {
+    const fake = await startImapFake({ capability: 'IMAP4rev1 AUTH=XOAUTH2 LITERAL+' })
+    onTestFinished(() => fake.close())
+    const { wire } = await signInTo(fake.port, { password: undefined, accessToken: 'token' })
+    const sent = fake.commands.find(({ name }) => name === 'AUTHENTICATE')?.args.split(' ') ?? []
+    expect([sent[0], Buffer.from(sent[1] ?? '', 'base64').toString()]).toEqual([
+      'XOAUTH2',
+      'user=alice\x01auth=Bearer token\x01\x01',
+    ])
+    await wire.logout()
+  })
+
+  it('refuses line breaks and NUL in credentials (case 49)', async () => {
+    for (const over of [{ user: 'a\r\nx LOGOUT' }, { password: 'a\0' }, { accessToken: 'a\n' }]) {
+      const fault = await faultOf(1, over)
+      expect([fault.code, fault.details?.[0]?.path]).toEqual(['invalid_request', Object.keys(over)[0]])
+    }
+  })
+
+  it('tells nobody there, a silent server and something else than IMAP apart', async () => {
+    expect((await faultOf(1)).code).toBe('upstream_unreachable')
+    const silent = await startPlainServer()
+    const other = await startPlainServer('220 smtp.example.org ESMTP\r\n', { hangUp: true })
+    onTestFinished(() => Promise.all([silent.close(), other.close()]).then(() => undefined))
+    expect((await faultOf(other.port)).code).toMatch(/^upstream_(rejected|unreachable)$/)
+    const { signIn } = await import('../../../src/net/imap/session.ts')
+    const target = { host: 'localhost', servername: undefined, addresses: ['127.0.0.1'] }
+    const late = signIn(
+      { target, port: silent.port, secure: false, user: 'a', password: 'b' },
+      AbortSignal.timeout(200),
+    )
+    await expect(late).rejects.toMatchObject({ code: 'upstream_timeout' })
+  })
+})

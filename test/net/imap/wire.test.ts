@@ -1,0 +1,357 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createAppender } from '../../../src/net/imap/append.ts'
+import { fetchBodies, type Fetched } from '../../../src/net/imap/fetch-bodies.ts'
+import { fetchMetadata } from '../../../src/net/imap/fetch-metadata.ts'
+import { examine, noop, searchUids, select, status } from '../../../src/net/imap/mailbox.ts'
+import { ImapLost, ImapRefused } from '../../../src/net/imap/refusals.ts'
+import type { Wire } from '../../../src/net/imap/wire.ts'
+import { startDovecot } from '../../servers/dovecot.ts'
+import { startImapFake, type FakeOptions, type ImapFake } from '../../servers/imap-fake.ts'
+import { startProxy } from '../../servers/proxy.ts'
+import { mail, outgoing, signInTo } from './account.ts'
+
+async function fakeWire(options: FakeOptions): Promise<{ fake: ImapFake; wire: Wire }> {
+  const fake = await startImapFake(options)
+  onTestFinished(() => fake.close())
+  const { wire } = await signInTo(fake.port)
+  return { fake, wire }
+}
+
+async function bodiesOf(wire: Wire, uids: number[], size: number | null = null): Promise<Fetched[]> {
+  const rows: Fetched[] = []
+  for await (const row of fetchBodies(
+    wire,
+    uids.map((uid) => ({ uid, size })),
+  ))
+    rows.push(row)
+  return rows
+}
+
+const textOf = (row: Fetched) => `${row.uid} ${row.state === 'here' ? (row.body as Buffer).toString() : row.state}`
+
+async function* brokenOff(): AsyncGenerator<Buffer> {
+  yield Buffer.alloc(1000, 'x')
+  throw new Error('the source is gone')
+}
+
+describe('fetching', () => {
+  it('takes attributes in any order, and is not disturbed by what nobody asked for (case 21)', async () => {
+    const { wire } = await fakeWire({
+      script({ name, args }, reply) {
+        if (name !== 'UID FETCH') return false
+        reply.say('* 9 EXISTS', '* 2 FETCH (FLAGS (\\Seen) UID 3)', '* 3 EXPUNGE')
+        if (args.startsWith('1:3')) {
+          reply.raw('* 2 FETCH (BODY[] {5}\r\nthree UID 3)\r\n* 1 FETCH (UID 1 BODY[] "one")\r\n')
+          reply.say('* 5 FETCH (FLAGS ())', '* OK still here')
+        }
+        reply.ok()
+        return true
+      },
+    })
+    expect((await bodiesOf(wire, [1, 2, 3])).map(textOf)).toEqual(['3 three', '1 one', '2 gone'])
+  })
+
+  it('marks what the server refuses, message by message, and fetches the others (cases 22 and 23)', async () => {
+    const { wire } = await fakeWire({
+      script({ name, args }, reply) {
+        if (name !== 'UID FETCH') return false
+        const uid = args.split(' ')[0]
+        if (uid === '1:4') reply.say('* 1 FETCH (UID 1 BODY[] "one")')
+        if (uid === '1:4' || uid === '2') reply.no('Some of the requested messages no longer exist.')
+        else if (uid === '3') reply.ok()
+        else {
+          reply.say(`* 4 FETCH (UID 4 BODY[] "four")`)
+          reply.ok()
+        }
+        return true
+      },
+    })
+    const rows = await bodiesOf(wire, [1, 2, 3, 4])
+    expect(rows.map(textOf)).toEqual(['1 one', '2 refused', '3 gone', '4 four'])
+  })
+
+  it('asks once more for a body that came empty (case 18)', async () => {
+    let asked = 0
+    const { wire } = await fakeWire({
+      script({ name }, reply) {
+        if (name !== 'UID FETCH') return false
+        asked += 1
+        reply.say(asked === 1 ? '* 1 FETCH (UID 7 BODY[] NIL)' : '* 1 FETCH (UID 7 BODY[] "here")')
+        reply.ok()
+        return true
+      },
+    })
+    expect((await bodiesOf(wire, [7])).map(textOf)).toEqual(['7 here'])
+  })
+
+  it('does not blame a message for a server that asks us to wait (case 37)', async () => {
+    const { wire } = await fakeWire({
+      script({ name }, reply) {
+        if (name === 'UID FETCH') reply.no('Request is throttled. Suggested Backoff Time: 4000 milliseconds')
+        return name === 'UID FETCH'
+      },
+    })
+    const error: unknown = await bodiesOf(wire, [1, 2]).catch((thrown: unknown) => thrown)
+    expect(error instanceof ImapRefused && error.refusal.retryAfterMs).toBe(4000)
+  })
+
+  it('ends a streamed body with an error when the connection is cut inside it, or another UID follows it', async () => {
+    const { wire } = await fakeWire({
+      script({ name, args }, reply) {
+        if (name !== 'UID FETCH') return false
+        reply.raw('* 1 FETCH (BODY[] {3000000}\r\n')
+        if (args.startsWith('1 ')) reply.raw(Buffer.concat([Buffer.alloc(3_000_000, 'x'), Buffer.from(' UID 9)\r\n')]))
+        else setTimeout(() => reply.hangUp(), 50)
+        if (args.startsWith('1 ')) reply.ok()
+        return true
+      },
+    })
+    for (const uid of [1, 2]) {
+      const read = async () => {
+        for await (const row of fetchBodies(wire, [{ uid, size: 3_000_000 }])) {
+          if (row.state === 'here' && !Buffer.isBuffer(row.body)) for await (const _ of row.body);
+        }
+      }
+      await expect(read()).rejects.toBeInstanceOf(ImapLost)
+    }
+  })
+
+  it('scans sparse and dense mailboxes in ranges, and unfolds Message-IDs (cases 25 and 44)', async () => {
+    const uids = [5, 6, 7, 100_000, 3_000_000_000, 4_294_967_294]
+    const { wire, fake } = await fakeWire({
+      script({ name, args }, reply) {
+        if (name !== 'UID FETCH') return false
+        const [from = 0, to = 0] = (args.split(' ')[0] ?? '').split(':').map(Number)
+        const header = 'Message-Id:\r\n <a@b> (c)\r\n\r\n'
+        for (const uid of uids.filter((each) => each >= from && each <= to)) {
+          reply.raw(
+            `* 1 FETCH (FLAGS () UID ${uid} BODY[HEADER.FIELDS (MESSAGE-ID)] {${header.length}}\r\n${header})\r\n`,
+          )
+        }
+        reply.ok()
+        return true
+      },
+    })
+    const rows = []
+    for await (const row of fetchMetadata(wire, 1, 4_294_967_294)) rows.push(row)
+    expect(rows.map(({ uid }) => uid)).toEqual(uids)
+    expect(rows[0]).toEqual({ uid: 5, flags: [], internalDate: null, size: null, messageIds: ['<a@b> (c)'] })
+    expect(fake.lines.filter((line) => line.includes('UID FETCH')).length).toBeLessThan(30)
+  })
+
+  it('leaves no trace on the source (case 32)', async () => {
+    const server = await startDovecot()
+    onTestFinished(() => server.stop())
+    await server.addUser('alice', 'secret')
+    const writing = await signInTo(server.port)
+    const { permanentFlags } = await select(writing.wire, 'INBOX')
+    const appender = createAppender(writing.wire, 'INBOX', { permanentFlags })
+    await (
+      await appender.submit([outgoing(mail('a')), outgoing(mail('b'), ['\\Flagged'])])
+    ).outcomes
+    await writing.wire.logout()
+    const flags: string[][] = []
+    for (let run = 0; run < 2; run++) {
+      const { wire } = await signInTo(server.port)
+      await examine(wire, 'INBOX')
+      for await (const row of fetchMetadata(wire, 1, 2)) flags.push(row.flags)
+      expect((await bodiesOf(wire, [1, 2])).map(({ state }) => state)).toEqual(['here', 'here'])
+      await wire.logout()
+    }
+    expect(flags.slice(2)).toEqual(flags.slice(0, 2))
+  })
+})
+
+describe('appending', () => {
+  const BODY = mail('evil', 'zz1 CREATE INJECTED\r\n'.repeat(20))
+  const FLAGS = ['\\Seen', '\\Foo', '\\Junk', '\\RECEIPTCHECKED', '\\Recent', 'ok', 'a(b', 'NIL']
+
+  it('sends no system flag but the five, and no date that is none (cases 27 to 29)', async () => {
+    const { wire, fake } = await fakeWire({ capability: 'IMAP4rev1 LITERAL+ MULTIAPPEND' })
+    const appender = createAppender(wire, 'INBOX', { permanentFlags: null })
+    const batch = ['31-Feb-2001 25:61:06', '"', ' 1-Jul-2024 08:09:10 +0200'].map((date) => outgoing(BODY, FLAGS, date))
+    await (
+      await appender.submit(batch)
+    ).outcomes
+    await (
+      await appender.submit(batch)
+    ).outcomes
+    const headers = fake.lines.filter((line) => line.includes('{'))
+    const size = BODY.length
+    expect(headers).toEqual([
+      `${headers[0]?.split(' ')[0]} APPEND "INBOX" (\\Seen ok) {${size}}`,
+      ` (\\Seen ok) {${size}+}`,
+      ` (\\Seen ok) " 1-Jul-2024 08:09:10 +0200" {${size}}`,
+      `${headers[3]?.split(' ')[0]} APPEND "INBOX" (\\Seen ok) {${size}+}`,
+      ` (\\Seen ok) {${size}+}`,
+      ` (\\Seen ok) " 1-Jul-2024 08:09:10 +0200" {${size}+}`,
+    ])
+    expect(fake.commands.some(({ name }) => name === 'CREATE')).toBe(false)
+  })
+
+  it('asks before a literal until the folder and the keywords are proven, and before every large one', async () => {
+    const { wire, fake } = await fakeWire({})
+    const shapes = new Set<string>()
+    for (const folder of ['A', 'B']) {
+      const appender = createAppender(wire, folder, { permanentFlags: null, shapes })
+      const large = Buffer.concat([BODY, Buffer.alloc(4 * 1024 * 1024, 'x')])
+      const batch = [
+        outgoing(BODY, ['\\Seen', 'k']),
+        outgoing(BODY, ['k']),
+        outgoing(BODY, ['l']),
+        outgoing(large, ['l']),
+      ]
+      await (
+        await appender.submit(batch)
+      ).outcomes
+    }
+    const asked = fake.lines.filter((line) => line.includes(' APPEND ')).map((line) => !line.endsWith('+}'))
+    expect(asked).toEqual([true, false, true, true, true, false, false, true])
+  })
+
+  it('destroys the connection when a BAD answers what is under way, and calls the rest unknown', async () => {
+    let appends = 0
+    const { wire } = await fakeWire({
+      refuseLiteral(line) {
+        if (!/ APPEND /.test(line)) return undefined
+        appends += 1
+        return appends === 3 ? 'BAD Invalid arguments' : undefined
+      },
+    })
+    const appender = createAppender(wire, 'INBOX', { permanentFlags: null })
+    const states = (await (await appender.submit(Array.from({ length: 5 }, () => outgoing(BODY)))).outcomes).map(
+      ({ state }) => state,
+    )
+    expect(states.slice(0, 3)).toEqual(['stored', 'stored', 'refused'])
+    expect(states.slice(3).every((state) => state === 'unknown' || state === 'unsent')).toBe(true)
+    expect(wire.lost?.reason).toBe('protocol')
+  })
+
+  it('lives on when a BAD answers what was only asked', async () => {
+    const { wire } = await fakeWire({
+      refuseLiteral: (line) => (/ APPEND /.test(line) ? 'BAD no such keyword' : undefined),
+    })
+    const appender = createAppender(wire, 'INBOX', { permanentFlags: null, synchronising: true })
+    const [outcome] = await (await appender.submit([outgoing(BODY)])).outcomes
+    expect(outcome?.state === 'refused' && outcome.refusal.status).toBe('BAD')
+    await noop(wire)
+  })
+
+  it('never lets half a message be stored when its source breaks off', async () => {
+    const { wire, fake } = await fakeWire({})
+    const appender = createAppender(wire, 'INBOX', { permanentFlags: null })
+    const submitted = await appender.submit([{ size: 2_000_000, body: brokenOff(), flags: [], internalDate: null }])
+    expect((await submitted.outcomes).map(({ state }) => state)).toEqual(['unsent'])
+    expect(fake.commands.some(({ name }) => name === 'APPEND')).toBe(false)
+  })
+
+  it('takes LITERAL- for what it is: 4096 bytes and no more (case 43)', async () => {
+    const { wire, fake } = await fakeWire({ capability: 'IMAP4rev1 LITERAL-' })
+    const appender = createAppender(wire, 'INBOX', { permanentFlags: null })
+    const batch = [1, 4096, 4097].map((size) => outgoing(Buffer.alloc(size, 'x')))
+    await (
+      await appender.submit(batch)
+    ).outcomes
+    const sizes = fake.lines.flatMap((line) => / APPEND .*(\{.*\})$/.exec(line)?.[1] ?? [])
+    expect(sizes).toEqual(['{1}', '{4096+}', '{4097}'])
+  })
+
+  it('keeps to APPENDLIMIT without sending (case 19)', async () => {
+    const { wire, fake } = await fakeWire({ capability: 'IMAP4rev1 LITERAL+ APPENDLIMIT=1000' })
+    const appender = createAppender(wire, 'INBOX', { permanentFlags: null })
+    const [outcome] = await (await appender.submit([outgoing(Buffer.alloc(1001, 'x'))])).outcomes
+    expect(outcome?.state === 'refused' && outcome.refusal.kind).toBe('too_large')
+    expect(fake.lines.some((line) => line.includes('APPEND'))).toBe(false)
+  })
+
+  it('stops at a full mailbox with the server’s word for it (case 36)', async () => {
+    const server = await startDovecot({ quota: '100K' })
+    onTestFinished(() => server.stop())
+    await server.addUser('alice', 'secret')
+    const { wire } = await signInTo(server.port)
+    const { permanentFlags } = await select(wire, 'INBOX')
+    const appender = createAppender(wire, 'INBOX', { permanentFlags })
+    const [outcome] = await (
+      await appender.submit([outgoing(mail('big', 'x'.repeat(70).concat('\r\n').repeat(2000)))])
+    ).outcomes
+    expect(outcome?.state === 'refused' && outcome.refusal.kind).toBe('over_quota')
+    await wire.logout()
+  })
+})
+
+describe('a wire', () => {
+  it('matches answers by tag, in whatever order they come (case 43)', async () => {
+    const held: (() => void)[] = []
+    const { wire } = await fakeWire({
+      script({ name, args }, reply) {
+        if (name !== 'STATUS') return false
+        held.unshift(() => {
+          reply.say(`* STATUS ${args.split(' ')[0]} (MESSAGES ${held.length})`)
+          reply.raw('')
+          reply.ok('')
+        })
+        if (held.length === 3) for (const answer of held) answer()
+        return true
+      },
+    })
+    const counts = await Promise.all(['a', 'b', 'c'].map((name) => status(wire, name)))
+    expect(counts.map(({ messages }) => messages)).toEqual([3, 3, 3])
+  })
+
+  it('gives up a server that is silent, and one that says BYE, with the reason (case 41)', async () => {
+    const { wire } = await fakeWire({
+      script({ name }, reply) {
+        if (name === 'NOOP') reply.say('* BYE Session expired, please login again.')
+        if (name === 'NOOP') reply.hangUp()
+        return name === 'NOOP'
+      },
+    })
+    const lost: unknown = await noop(wire).catch((thrown: unknown) => thrown)
+    expect(lost instanceof ImapLost && [lost.reason, lost.refusal?.text]).toEqual([
+      'bye',
+      'Session expired, please login again.',
+    ])
+  })
+
+  it('refuses names with line breaks before they reach the wire (case 49)', async () => {
+    const { wire, fake } = await fakeWire({})
+    await expect(select(wire, 'a\r\nx CREATE y')).rejects.toBeInstanceOf(ImapLost)
+    await select(wire, 'a "quoted\\ name')
+    expect(fake.commands.at(-1)).toMatchObject({ name: 'SELECT', literals: [Buffer.from('a "quoted\\ name')] })
+  })
+
+  it('searches by UID', async () => {
+    const { wire } = await fakeWire({
+      script({ name }, reply) {
+        if (name === 'UID SEARCH') reply.say('* SEARCH 9 2 5', '* SEARCH')
+        if (name === 'UID SEARCH') reply.ok()
+        return name === 'UID SEARCH'
+      },
+    })
+    expect(await searchUids(wire, 'ALL')).toEqual([2, 5, 9])
+  })
+
+  it('does not pay a round trip for each message, in either direction', async () => {
+    const server = await startDovecot()
+    onTestFinished(() => server.stop())
+    const proxy = await startProxy(server.port, { roundTrip: 60 })
+    onTestFinished(() => proxy.close())
+    await server.addUser('alice', 'secret')
+    const { wire } = await signInTo(proxy.port)
+    const { permanentFlags } = await select(wire, 'INBOX')
+    const started = performance.now()
+    const appender = createAppender(wire, 'INBOX', { permanentFlags, singly: true })
+    const { outcomes } = await appender.submit(Array.from({ length: 100 }, (_, index) => outgoing(mail(`m${index}`))))
+    expect((await outcomes).every(({ state }) => state === 'stored')).toBe(true)
+    await examine(wire, 'INBOX')
+    expect(
+      await bodiesOf(
+        wire,
+        Array.from({ length: 100 }, (_, index) => index + 1),
+      ),
+    ).toHaveLength(100)
+    // 100 messages at one round trip each, in each direction, would be twelve seconds.
+    expect(performance.now() - started).toBeLessThan(4_000)
+    await wire.logout()
+  })
+})
