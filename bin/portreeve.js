@@ -13,6 +13,11 @@ else handOver()
 
 /** Runs the source in a checkout, the built JavaScript in an installed package. */
 async function run() {
+  // `portreeve … | head` closes the pipe early, which is nobody's mistake.
+  process.stdout.on('error', (error) => {
+    if (error.code === 'EPIPE') process.exit(0)
+    throw error
+  })
   const source = join(root, 'src', 'cli', 'main.ts')
   const built = join(root, 'dist', 'cli', 'main.js')
   const { main } = await import(pathToFileURL(existsSync(source) ? source : built).href)

@@ -8,20 +8,20 @@ import { accountRoutes } from './accounts/routes.ts'
 import { findSetupLink } from './accounts/setup.ts'
 import { hasAccounts } from './accounts/store.ts'
 import type { Config } from './config.ts'
-import { Fault } from './errors.ts'
 import { openChecks } from './diagnostics/deps.ts'
 import { diagnosticsRoutes } from './diagnostics/routes.ts'
 import { createDoor } from './http/auth.ts'
 import { STOP_GRACE } from './http/limits.ts'
-import { createServer, type App } from './http/server.ts'
+import { closeWithin, listen } from './http/listen.ts'
+import { createServer } from './http/server.ts'
 import { siteRoutes } from './http/site.ts'
 import type { Job } from './jobs/job.ts'
 import { openQueue } from './jobs/queue.ts'
 import { startWorker } from './jobs/worker.ts'
 import type { Logger } from './log.ts'
-import { isUnavailable, openDatabase, type Database } from './store/database.ts'
+import { isUnavailable, type Database } from './store/database.ts'
 import { startEmbedded } from './store/embedded.ts'
-import { migrate } from './store/migrate.ts'
+import { openMigrated } from './store/migrate.ts'
 import { loadSecretKey } from './store/secrets.ts'
 import { openSignals } from './store/signals.ts'
 import { VERSION } from './version.ts'
@@ -89,11 +89,11 @@ export async function startService(config: Config, log: Logger): Promise<Service
   accountRoutes(app, { db, door, auth, config, secretKey, version: VERSION })
   diagnosticsRoutes(app, { ...checks.deps, door })
   siteRoutes(app)
-  await listen(app, config)
+  const url = await listen(app, config.HOST, config.PORT)
 
   const setupLink = await findSetupLink({ db, secretKey, baseUrl: config.BASE_URL })
   log.info({ version: VERSION, url: config.BASE_URL, roles: config.ROLES }, 'Portreeve is ready')
-  return { url: addressOf(app), setupLink, stop: stopOf(undo.move(), log) }
+  return { url, setupLink, stop: stopOf(undo.move(), log) }
 }
 
 /** The database of the settings, migrated; what it opens is closed by `undo`. */
@@ -105,10 +105,10 @@ async function openStore(
   const embedded = config.DATABASE_URL ? null : await startEmbedded({ dataDir: config.DATA_DIR, log })
   if (embedded) undo.defer(() => embedded.stop())
   const url = embedded?.url ?? config.DATABASE_URL ?? ''
-  const database = openDatabase(url)
+  const database = await openMigrated(url, (applied) =>
+    log.info({ applied }, 'the database was brought to this version'),
+  )
   undo.defer(() => database.close())
-  const applied = await migrate(database.pool)
-  if (applied.length > 0) log.info({ applied }, 'the database was brought to this version')
   return { url, database }
 }
 
@@ -127,37 +127,4 @@ async function answersNow({ pool }: Database): Promise<boolean> {
     () => false,
   )
   return Promise.race([answer, deadline])
-}
-
-/** Lets requests finish; whoever is still there at the deadline is cut off. */
-async function closeWithin(app: App, milliseconds: number): Promise<void> {
-  // A kept-alive connection whose last request has just ended would hold the server open.
-  const idle = setInterval(() => app.server.closeIdleConnections(), 50)
-  const deadline = setTimeout(() => app.server.closeAllConnections(), milliseconds)
-  await app.close()
-  clearInterval(idle)
-  clearTimeout(deadline)
-}
-
-const LISTEN_PROBLEMS: Record<string, string> = {
-  EADDRINUSE: 'another program has it. Stop that, or set PORT to another.',
-  EACCES: 'this user may not use it. Ports below 1024 need rights: set PORT to a higher one.',
-  EADDRNOTAVAIL: 'this machine has no such address. Set HOST to one it has.',
-}
-
-async function listen(app: App, { HOST, PORT }: Config): Promise<void> {
-  try {
-    await app.listen({ host: HOST, port: PORT })
-  } catch (cause) {
-    const problem = LISTEN_PROBLEMS[(cause as NodeJS.ErrnoException).code ?? '']
-    if (!problem) throw cause
-    throw new Fault('unavailable', `Cannot listen on ${HOST} port ${PORT}: ${problem}`, { cause })
-  }
-}
-
-function addressOf(app: App): string {
-  const address = app.server.address()
-  if (address === null || typeof address === 'string') throw new Error('the HTTP server has no address')
-  const host = ['127.0.0.1', '::1', '0.0.0.0', '::'].includes(address.address) ? 'localhost' : address.address
-  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`
 }

@@ -2,7 +2,7 @@
 // node bench/migration/bare.ts [messages] [round trip in ms]
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAppender, type Outgoing } from '../../src/net/imap/append.ts'
@@ -96,9 +96,13 @@ function mbsyncStore(name: string, port: number, login: string): string {
 }
 
 /** Debian's mbsync, with arrival dates kept, as somebody who migrates would run it. */
-export async function mbsync(source: number, destination: number, user: string): Promise<void> {
+export async function mbsync(
+  source: number,
+  destination: number,
+  user: string,
+  folder: string = mkdtempSync(join(tmpdir(), 'portreeve-mbsync-')),
+): Promise<void> {
   const root = unpacked('isync')
-  const folder = mkdtempSync(join(tmpdir(), 'portreeve-mbsync-'))
   const channel = `Channel all\nFar :far:\nNear :near:\nPatterns *\nSync Pull\nCreate Near\nCopyArrivalDate yes\nSyncState ${folder}/\n`
   writeFileSync(
     join(folder, 'rc'),
@@ -110,7 +114,6 @@ export async function mbsync(source: number, destination: number, user: string):
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   const [code] = (await once(run, 'exit')) as [number | null]
-  rmSync(folder, { recursive: true })
   if (code !== 0) throw new Error(`mbsync ended with ${code}`)
 }
 

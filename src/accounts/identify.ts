@@ -37,7 +37,8 @@ export function createIdentify({ db, auth, signals, log }: IdentifyOptions): Ide
   }
 
   const identify: Identify = async ({ authorization, cookie }) => {
-    if (authorization !== undefined) return byToken(authorization)
+    // Another scheme is somebody else's business, such as that of a proxy before us.
+    if (authorization !== undefined && /^Bearer\b/i.test(authorization)) return byToken(authorization)
     return cookie?.includes(SESSION_COOKIE) ? bySession(auth, cookie) : null
   }
   return Object.assign(identify, { close: () => lastUse.close() })

@@ -19,7 +19,7 @@ const USAGE = `Usage: portreeve check dns DOMAIN
        portreeve check blacklist IPV4
 
 Checks here and now, without a server or a database. Exits with 0 when all is well, with 1 when the check found
-something wrong or could not be done, with 2 when the words were wrong.
+something wrong or could not be done (a critical blacklist that gives no answer counts), with 2 when the words were wrong.
 
   --json      print the result as the API gives it
   --help      show this
@@ -60,7 +60,8 @@ const KINDS: Record<string, Kind> = {
       checkAddress(address, blocklists, signal, show?.row)
     const data = await runCheck({ run }, ip, deps)
     show?.end()
-    const undecided = data.unknownCount * 2 > data.totalChecked
+    // Green must not mean “the lists that matter would not say”.
+    const undecided = data.blacklists.some((item) => item.status === 'unknown' && item.category === 'critical')
     return { data, failed: data.listedCount > 0 || undecided, text: blacklistSummary(data) }
   },
 }

@@ -1,10 +1,8 @@
 import type { Kysely } from 'kysely'
 import { readConfig, type Config } from '../config.ts'
-import { Fault, messageOf } from '../errors.ts'
 import { createLog } from '../log.ts'
-import { isUnavailable, openDatabase } from '../store/database.ts'
 import { reachEmbedded } from '../store/embedded.ts'
-import { migrate } from '../store/migrate.ts'
+import { openMigrated } from '../store/migrate.ts'
 import type { DB } from '../store/tables.ts'
 
 /**
@@ -25,13 +23,9 @@ export async function withDatabase<T>(work: (db: Kysely<DB>, config: Config) => 
 }
 
 async function workOn<T>(url: string, work: (db: Kysely<DB>) => Promise<T>): Promise<T> {
-  const database = openDatabase(url)
+  const database = await openMigrated(url)
   try {
-    await migrate(database.pool)
     return await work(database.db)
-  } catch (cause) {
-    if (cause instanceof Fault || !isUnavailable(cause)) throw cause
-    throw new Fault('unavailable', `The database does not answer: ${messageOf(cause)}.`, { cause })
   } finally {
     await database.close()
   }

@@ -1,4 +1,5 @@
-import { accessSync, constants, existsSync, mkdirSync, statfsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readConfig, type Config } from '../config.ts'
 import { resolverHealth } from '../diagnostics/blacklist.ts'
@@ -17,19 +18,25 @@ import { foreign, pad, paint } from './text.ts'
 
 const USAGE = `Usage: portreeve doctor [--json]
 
-Looks at the settings, the data folder, the database, the clock, the resolvers, the ports and the mail relay, and says
-what is wrong and how to mend it. Changes nothing. Exits with 0 when all is well, else with 1.`
+Looks at the settings, the data folder, the database, the clock, the resolvers, the blacklists, the ports and the mail relay, and says what
+is wrong (✗), what could be better (!), and how to mend it. An embedded database that does not run is started for the
+moment. Exits with 1 when something is wrong, else with 0.`
 
 type Finding = { about: string; state: 'good' | 'doubtful' | 'bad'; sentence: string }
 type Examine = (config: Config, deps: CheckDeps) => Promise<Finding[]>
+
+const finding =
+  (state: Finding['state']) =>
+  (about: string, sentence: string): Finding => ({ about, state, sentence })
+const good = finding('good')
+const doubtful = finding('doubtful')
+const bad = finding('bad')
 
 /** Milliseconds for each look at something far away. */
 const PATIENCE = 5_000
 
 /** Seconds between our clock and the database's beyond which one of them is wrong. */
 const CLOCK_TOLERANCE = 5
-
-const DATABASE_AWAY = 'The database does not answer'
 
 const EXAMINATIONS: Examine[] = [dataFolder, database, resolvers, blacklists, ports, relay]
 
@@ -41,15 +48,16 @@ export const doctorCommand: Command = {
     const { values } = parseArgs({ args, options: { json: { type: 'boolean' } } })
     const config = readConfig()
     const checks = openChecks(config, createLog('silent'))
-    const findings: Finding[] = [{ about: 'settings', state: 'good', sentence: 'All settings can be used.' }]
+    const findings = [good('settings', 'All settings can be used.')]
     try {
       for (const examine of EXAMINATIONS) findings.push(...(await examine(config, checks.deps)))
     } finally {
       checks.close()
     }
-    console.log(
-      values.json ? JSON.stringify({ success: true, data: findings }, null, 2) : findings.map(line).join('\n'),
-    )
+    const text = values.json
+      ? JSON.stringify({ success: true, data: findings }, null, 2)
+      : findings.map(line).join('\n')
+    console.log(text)
     return findings.some(({ state }) => state === 'bad') ? 1 : 0
   },
 }
@@ -61,75 +69,59 @@ function line({ about, state, sentence }: Finding): string {
 }
 
 async function dataFolder({ DATA_DIR }: Config): Promise<Finding[]> {
-  const about = 'data'
+  if (!existsSync(DATA_DIR)) return [good('data', `${DATA_DIR} will be made at the first start.`)]
   try {
-    mkdirSync(DATA_DIR, { recursive: true })
     accessSync(DATA_DIR, constants.R_OK | constants.W_OK)
   } catch (error) {
-    const sentence = `${DATA_DIR} cannot be used: ${messageOf(error)}. Give it to the user that runs Portreeve, or set DATA_DIR.`
-    return [{ about, state: 'bad', sentence }]
-  }
-  const { bavail, bsize } = statfsSync(DATA_DIR)
-  const gigabytes = (bavail * bsize) / 1e9
-  const sentence = `${DATA_DIR} can be written and has ${gigabytes.toFixed(1)} GB left.`
-  return [
-    {
-      about,
-      state: gigabytes < 1 ? 'doubtful' : 'good',
-      sentence: gigabytes < 1 ? `${sentence} Make room.` : sentence,
-    },
-  ]
-}
-
-async function database(config: Config): Promise<Finding[]> {
-  const about = 'database'
-  const fresh = !config.DATABASE_URL && !existsSync(`${config.DATA_DIR}/postgres`)
-  if (fresh) return [{ about, state: 'good', sentence: 'The embedded PostgreSQL will be made at the first start.' }]
-  try {
-    const { version, now } = await withDatabase((db) => databaseClock(db))
-    const apart = Math.abs(now.getTime() - Date.now()) / 1000
-    const clock: Finding =
-      apart > CLOCK_TOLERANCE
-        ? {
-            about: 'clock',
-            state: 'bad',
-            sentence: `This clock and the database’s are ${Math.round(apart)} seconds apart. Run NTP on both machines.`,
-          }
-        : { about: 'clock', state: 'good', sentence: 'This clock and the database’s agree.' }
-    return [{ about, state: 'good', sentence: `PostgreSQL ${version} answers and has this version’s tables.` }, clock]
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error
     return [
-      {
-        about,
-        state: 'bad',
-        sentence: error.message.startsWith(DATABASE_AWAY) ? `${error.message} Check DATABASE_URL.` : error.message,
-      },
+      bad(
+        'data',
+        `${DATA_DIR} cannot be used: ${messageOf(error)}. Give it to the user that runs Portreeve, or set DATA_DIR.`,
+      ),
     ]
   }
+  const { bavail, bsize } = statfsSync(DATA_DIR)
+  const left = `${DATA_DIR} can be written and has ${((bavail * bsize) / 1e9).toFixed(1)} GB left.`
+  return [bavail * bsize < 1e9 ? doubtful('data', `${left} Make room.`) : good('data', left)]
+}
+
+async function database({ DATABASE_URL, DATA_DIR }: Config): Promise<Finding[]> {
+  if (!DATABASE_URL && !existsSync(join(DATA_DIR, 'postgres'))) {
+    return [good('database', 'The embedded PostgreSQL will be made at the first start.')]
+  }
+  try {
+    const { version, now } = await withDatabase((db) => databaseClock(db))
+    const well = good('database', `PostgreSQL ${version} answers and has this version’s tables.`)
+    return DATABASE_URL ? [well, clock(now)] : [well]
+  } catch (error) {
+    if (error instanceof Fault) return [bad('database', error.message)]
+    throw error
+  }
+}
+
+function clock(theirs: Date): Finding {
+  const apart = Math.abs(theirs.getTime() - Date.now()) / 1000
+  if (apart <= CLOCK_TOLERANCE) return good('clock', 'This clock and the database’s agree.')
+  return bad('clock', `This clock and the database’s are ${Math.round(apart)} seconds apart. Run NTP on both machines.`)
 }
 
 async function resolvers(_config: Config, { resolver }: CheckDeps): Promise<Finding[]> {
-  const about = 'DNS'
   const servers = resolver.servers.map(endpointName).join(', ')
   const answer = await resolver.query('.', 'NS', AbortSignal.timeout(PATIENCE))
-  if (answer.status === 'NOERROR')
-    return [{ about, state: 'good', sentence: `${servers} answers in ${Math.round(answer.ms)} ms.` }]
+  if (answer.status === 'NOERROR') return [good('DNS', `${servers} answers in ${Math.round(answer.ms)} ms.`)]
   const why = answer.status === 'FAILED' ? answer.failure : answer.status
-  return [
-    {
-      about,
-      state: 'bad',
-      sentence: `${servers} does not resolve names (${why}). Set DNS_SERVERS to a resolver that does.`,
-    },
-  ]
+  return [bad('DNS', `${servers} does not resolve names (${why}). Set DNS_SERVERS to a resolver that does.`)]
 }
 
 async function blacklists(_config: Config, { blocklists }: CheckDeps): Promise<Finding[]> {
-  const about = 'blacklists'
   const { lists, warnings } = await resolverHealth(blocklists)
-  if (warnings.length > 0) return warnings.map((sentence) => ({ about, state: 'doubtful', sentence }))
-  return [{ about, state: 'good', sentence: `All ${lists.length} critical lists answer this resolver.` }]
+  if (warnings.length === 0) return [good('blacklists', `All ${lists.length} critical lists answer this resolver.`)]
+  if (lists.some(({ health }) => health.state === 'healthy' || health.state === 'refusing')) {
+    return warnings.map((sentence) => doubtful('blacklists', sentence))
+  }
+  const servers = blocklists.resolver.servers.map(endpointName).join(', ')
+  const sentence = `No critical list answers through ${servers}: the resolver is at fault. Set DNSBL_SERVERS to a recursive resolver of your own, such as Unbound.`
+  return [bad('blacklists', sentence)]
 }
 
 async function ports({ HOST, PORT, SMTP_LISTEN }: Config, deps: CheckDeps): Promise<Finding[]> {
@@ -140,30 +132,21 @@ async function ports({ HOST, PORT, SMTP_LISTEN }: Config, deps: CheckDeps): Prom
 async function portFinding(deps: CheckDeps, address: string, port: number): Promise<Finding> {
   const about = `port ${port}`
   const said = await firstLine(deps, address, port, 'GET /healthz HTTP/1.0\r\n\r\n').catch((error: unknown) => error)
-  if (typeof said === 'string' && /^(HTTP\/1\.\d 200|220 )/.test(said)) {
-    return { about, state: 'good', sentence: 'A service answers there, and is well.' }
-  }
-  const refused = said instanceof Fault && said.code === 'upstream_unreachable'
-  if (refused) return { about, state: 'good', sentence: `Free on ${address}.` }
-  return {
-    about,
-    state: 'doubtful',
-    sentence: 'Another program holds it. Stop that, or choose another port in the settings.',
-  }
+  if (typeof said === 'string' && /^(HTTP\/1\.\d 200|220 )/.test(said)) return good(about, 'A service answers there.')
+  if (said instanceof Fault && said.code === 'upstream_unreachable') return good(about, `Free on ${address}.`)
+  return doubtful(about, 'Another program holds it. Stop that, or choose another port in the settings.')
 }
 
 async function relay({ SMTP_URL }: Config, deps: CheckDeps): Promise<Finding[]> {
-  const about = 'mail'
-  if (!SMTP_URL) return [{ about, state: 'doubtful', sentence: 'Nothing is mailed: set SMTP_URL to your relay.' }]
+  if (!SMTP_URL) return [doubtful('mail', 'Nothing is mailed: set SMTP_URL to your relay.')]
   const { protocol, hostname, port } = new URL(SMTP_URL)
   try {
     if (protocol === 'smtps:') return [await tlsRelay(deps, hostname, Number(port) || 465)]
     const greeting = await firstLine(deps, hostname, Number(port) || 25)
-    if (greeting.startsWith('220'))
-      return [{ about, state: 'good', sentence: `${hostname} answers: ${foreign(greeting)}` }]
-    return [{ about, state: 'bad', sentence: `${hostname} does not take mail: ${foreign(greeting)}` }]
+    if (greeting.startsWith('220')) return [good('mail', `${hostname} answers: ${foreign(greeting)}`)]
+    return [bad('mail', `${hostname} does not take mail: ${foreign(greeting)}`)]
   } catch (error) {
-    return [{ about, state: 'bad', sentence: `${messageOf(error)} Check SMTP_URL.` }]
+    return [bad('mail', `${messageOf(error)} Check SMTP_URL.`)]
   }
 }
 
@@ -171,13 +154,8 @@ async function tlsRelay(deps: CheckDeps, host: string, port: number): Promise<Fi
   const signal = AbortSignal.timeout(PATIENCE)
   const target = await reach(deps, host, signal)
   const { isTrusted, hostnameMatches, protocol } = await probeTls({ target, port, signal })
-  if (isTrusted && hostnameMatches)
-    return { about: 'mail', state: 'good', sentence: `${host} answers over ${protocol}.` }
-  return {
-    about: 'mail',
-    state: 'bad',
-    sentence: `The certificate of ${host} is not trusted, so no mail is handed to it.`,
-  }
+  if (isTrusted && hostnameMatches) return good('mail', `${host} answers over ${protocol}.`)
+  return bad('mail', `The certificate of ${host} is not trusted, so no mail is handed to it.`)
 }
 
 /** The operator's own servers may stand anywhere. */

@@ -18,9 +18,9 @@ export const blacklistCheck = defineCheck({
   query: Type.Object({ ip: Type.String({ description: 'A public IPv4 address.' }) }),
   data: BlacklistResult,
   example: {
-    query: { ip: '198.18.7.25' },
+    query: { ip: '8.8.4.4' },
     data: {
-      ip: '198.18.7.25',
+      ip: '8.8.4.4',
       totalChecked: 89,
       listedCount: 1,
       cleanCount: 87,
@@ -34,7 +34,7 @@ export const blacklistCheck = defineCheck({
           status: 'listed',
           codes: ['127.0.0.2'],
           meanings: [],
-          reason: 'Blocked - see https://www.spamcop.net/bl.shtml?198.18.7.25',
+          reason: 'Blocked - see https://www.spamcop.net/bl.shtml?8.8.4.4',
           detail: null,
           delistUrl: 'https://www.spamcop.net/bl.shtml',
           health: 'healthy',

@@ -97,7 +97,7 @@ export async function checkMailAuth(
   return {
     domain,
     unicodeDomain: unicode,
-    status: facts.own.exists ? 'NOERROR' : 'NXDOMAIN',
+    status: statusOf(facts.own),
     dmarc: dmarcItem(dmarc, destinations),
     spf: spfItem(spf),
     dkim: dkimItems(dkim.probe, asked),
@@ -111,6 +111,11 @@ export async function checkMailAuth(
   }
 }
 
+function statusOf({ exists, error }: MailFacts['own']): MailAuthResult['status'] {
+  if (error) return null
+  return exists ? 'NOERROR' : 'NXDOMAIN'
+}
+
 /** What there was no time for, in words. */
 function leftOut({ spf, dkim }: MailFacts): string[] {
   const { findings } = dkim.probe
@@ -122,7 +127,7 @@ function leftOut({ spf, dkim }: MailFacts): string[] {
 }
 
 function requireAnswer(domain: string, questions: Questions): void {
-  const failures = questions.answers().map(failureOf)
+  const failures = questions.answers(domain).map(failureOf)
   if (failures.includes(null)) return
   const kinds = [...new Set(failures)]
   if (kinds.every((kind) => kind === 'TIMEOUT')) {

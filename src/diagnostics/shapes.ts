@@ -229,7 +229,11 @@ const DkimItem = Type.Object({
 export const MailAuthResult = Type.Object({
   domain: Type.String({ description: 'The name that was asked for, in A-labels.' }),
   unicodeDomain: Type.String({ description: 'The same name as people write it.' }),
-  status: Type.Enum(['NOERROR', 'NXDOMAIN'], { description: '`NXDOMAIN`: there is no such name.' }),
+  status: Nullable(
+    Type.Enum(['NOERROR', 'NXDOMAIN'], {
+      description: '`NXDOMAIN`: there is no such name. Null: it could not be asked.',
+    }),
+  ),
   dmarc: DmarcItem,
   spf: SpfItem,
   dkim: Type.Array(DkimItem, {

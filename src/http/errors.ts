@@ -60,14 +60,12 @@ export function bodyOf(fault: Fault) {
   return { success: false as const, error: fault.message, code: fault.code, details: fault.details }
 }
 
-function faultOf(error: FastifyError, isUnavailable: (error: unknown) => boolean): Fault {
+/** What was thrown, in our words. */
+export function faultOf(error: FastifyError, isUnavailable: (error: unknown) => boolean): Fault {
   if (error instanceof Fault) return error
   if (error.validation) return invalid(error)
   const known = FRAMEWORK_FAULTS[error.code]
   if (known) return new Fault(...known)
-  if (error.code === 'FST_ERR_CTP_EMPTY_JSON_BODY') return new Fault('invalid_request', 'The body is empty.')
-  if (error instanceof SyntaxError && error.statusCode === 400)
-    return new Fault('invalid_request', 'The body is not valid JSON.')
   if (isUnavailable(error)) {
     return new Fault('unavailable', 'The database is away for the moment.', { retryAfter: 5, cause: error })
   }
@@ -80,13 +78,17 @@ function invalid(error: FastifyError): Fault {
   return new Fault('invalid_request', `The request is not valid: ${sentence}.`, { details })
 }
 
+/** What the validator would say with a regular expression in it. */
+const SENTENCES: Record<string, string> = { pattern: 'is not of the right form' }
+
 type Problem = NonNullable<FastifyError['validation']>[number]
 
 function detailOf(problem: Problem, context: string | undefined): FaultDetail {
   const missing = problem.keyword === 'required' ? String(problem.params['missingProperty']) : undefined
   const steps = [...problem.instancePath.split('/').slice(1), ...(missing === undefined ? [] : [missing])]
   const path = steps.join('.') || (context ?? 'request')
-  const message = missing === undefined ? (problem.message ?? 'is not valid') : 'is required'
+  const message =
+    missing === undefined ? (SENTENCES[problem.keyword] ?? problem.message ?? 'is not valid') : 'is required'
   const choices = problem.keyword === 'enum' ? `: ${String(problem.params['allowedValues'])}` : ''
   return { path, message: message + choices }
 }

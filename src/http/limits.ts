@@ -6,3 +6,12 @@ export const REQUEST_TIMEOUT = 60_000
 
 /** Milliseconds that running requests get to finish when the service stops. */
 export const STOP_GRACE = 10_000
+
+/** Milliseconds for the headers alone: a sender that trickles them costs one connection no longer than this. */
+export const HEADERS_TIMEOUT = 10_000
+
+/** Milliseconds between two looks for connections beyond these limits. */
+export const CONNECTIONS_CHECKED_EVERY = 5_000
+
+/** Milliseconds for an idle connection: longer than the minute after which proxies let go, or they would meet a closed one. */
+export const KEEP_ALIVE = 72_000

@@ -3,11 +3,19 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Ajv, type Options as AjvOptions } from 'ajv'
 import addFormats from 'ajv-formats'
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { Socket } from 'node:net'
 import type { Cidr } from '../config.ts'
 import type { Logger } from '../log.ts'
-import { answerErrors } from './errors.ts'
-import { BODY_LIMIT, REQUEST_TIMEOUT } from './limits.ts'
+import { Fault } from '../errors.ts'
+import { answer, answerErrors, bodyOf, faultOf } from './errors.ts'
+import { BODY_LIMIT, CONNECTIONS_CHECKED_EVERY, HEADERS_TIMEOUT, KEEP_ALIVE, REQUEST_TIMEOUT } from './limits.ts'
 import { describeApi } from './openapi.ts'
 
 /** A Fastify that knows the types of TypeBox schemas; what every room's routes are registered on. */
@@ -26,6 +34,16 @@ export type ServerOptions = {
   isUnavailable: (error: unknown) => boolean
   /** Whether the database answers, for `/readyz`. */
   isReady: () => Promise<boolean>
+  /** What never enters the router, which would refuse or change some of it. */
+  capture?: Capture
+}
+
+/** Takes its requests as node:http reads them, bodies unread and `Expect` unanswered. */
+export type Capture = {
+  takes(request: IncomingMessage): boolean
+  handle(request: IncomingMessage, response: ServerResponse): void
+  /** Bytes that are no request, or that stopped coming; whoever sent them is answered by us. */
+  refused(error: Error & { rawPacket?: Buffer }, socket: Socket): void
 }
 
 /** The HTTP server without the rooms' routes, not yet listening. */
@@ -39,18 +57,82 @@ export async function createServer(options: ServerOptions): Promise<App> {
       options.trustedProxies.length > 0 &&
       options.trustedProxies.map(([address, bits]) => `${address.toString()}/${bits}`),
     bodyLimit: BODY_LIMIT,
-    requestTimeout: REQUEST_TIMEOUT,
+    serverFactory: (route) => serverOf(route, options.capture),
+    clientErrorHandler: (error, socket) => {
+      // A Buffer, whatever the framework's types say.
+      options.capture?.refused(error as unknown as Error & { rawPacket?: Buffer }, socket)
+      refuse(error, socket)
+    },
     forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => {
+      answer(faultOf(error, options.isUnavailable), reply.header('x-request-id', request.id))
+    },
     routerOptions: { maxParamLength: 500 },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   validateStrictly(app)
   tolerateEmptyJson(app)
+  tolerateNoBody(app)
   answerErrors(app, options.isUnavailable)
   logRequests(app)
+  refuseWhenClosing(app)
   await describeApi(app, options)
   healthRoutes(app, options.isReady)
   return app
+}
+
+/** A server whose time limits hold for every request, whether the router or the capture has it. */
+function serverOf(route: RequestListener, capture?: Capture): Server {
+  const server = createHttpServer({
+    headersTimeout: HEADERS_TIMEOUT,
+    requestTimeout: REQUEST_TIMEOUT,
+    keepAliveTimeout: KEEP_ALIVE,
+    connectionsCheckingInterval: CONNECTIONS_CHECKED_EVERY,
+    // A capture keeps a request without Host; the others are refused below.
+    requireHostHeader: false,
+  })
+  const isCaptured = (request: IncomingMessage) => capture?.takes(request) === true
+  server.on('request', (request, response) => {
+    if (isCaptured(request)) capture?.handle(request, response)
+    else if (request.httpVersion === '1.1' && request.headers.host === undefined) end(response, NO_HOST)
+    else route(request, response)
+  })
+  server.on('checkContinue', (request, response) => {
+    if (!isCaptured(request)) response.writeContinue()
+    server.emit('request', request, response)
+  })
+  server.on('checkExpectation', (request, response) => {
+    if (isCaptured(request)) capture?.handle(request, response)
+    else end(response, UNKNOWN_EXPECTATION)
+  })
+  return server
+}
+
+const NO_HOST = { status: 400, fault: new Fault('invalid_request', 'An HTTP/1.1 request needs a Host header.') }
+const UNKNOWN_EXPECTATION = {
+  status: 417,
+  fault: new Fault('invalid_request', 'Of expectations, only 100-continue is known here.'),
+}
+
+function end(response: ServerResponse, { status, fault }: { status: number; fault: Fault }): void {
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
+  response.end(JSON.stringify(bodyOf(fault)))
+}
+
+const REFUSALS: Record<string, [status: string, sentence: string]> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are larger than this server takes.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
+}
+
+/** Answers what could not be read as a request, where there is still somebody to read the answer. */
+function refuse({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+  if (code === 'ECONNRESET' || socket.destroyed) return
+  const [status, sentence] = REFUSALS[code] ?? ['400 Bad Request', 'This is no HTTP request.']
+  const body = JSON.stringify(bodyOf(new Fault('invalid_request', sentence)))
+  const head = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close`
+  if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${body}`)
+  socket.destroySoon()
 }
 
 /** Bodies mean what they say (`"993"` is not a port); query strings are text and must be read as numbers. */
@@ -71,6 +153,14 @@ function tolerateEmptyJson(app: App): void {
   })
 }
 
+/** No body at all is an empty one, where nothing in it is required. */
+function tolerateNoBody(app: App): void {
+  app.addHook('preValidation', async (request) => {
+    const body = request.routeOptions.schema?.body as { type?: string; required?: string[] } | undefined
+    if (request.body === undefined && body?.type === 'object' && !body.required?.length) request.body = {}
+  })
+}
+
 function logRequests(app: App): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
@@ -82,6 +172,19 @@ function logRequests(app: App): void {
     // The pattern, not the URL: a query string may name a customer, a path may hold a token.
     const route = routeOptions.url ?? 'unknown'
     request.log.info({ method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime), ip }, 'request')
+  })
+}
+
+/** A request on a connection that was open already when the service began to stop. */
+function refuseWhenClosing(app: App): void {
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
+  app.addHook('onRequest', async (_request, reply) => {
+    if (!isClosing) return
+    reply.header('connection', 'close')
+    throw new Fault('unavailable', 'The service is stopping.', { retryAfter: 5 })
   })
 }
 

@@ -32,9 +32,16 @@ export async function checkTarget(host: Host, deps: GuardDeps, signal: AbortSign
   if (allowPrivate === false && isLocalName(name)) {
     throw new Fault('target_not_allowed', `${name} is a name of a local network, which may not be reached from here.`)
   }
-  const addresses = isLocalhost(name) ? ['127.0.0.1', '::1'] : await lookUp(name, resolver, signal)
+  const addresses = isLocalhost(name) ? localAddresses(allowPrivate) : await lookUp(name, resolver, signal)
   requireAllowed(name, addresses, allowPrivate)
   return { host: name, servername: name, addresses }
+}
+
+/** Both loopback addresses are this machine, so either will do. */
+function localAddresses(allowPrivate: PrivateTargets): string[] {
+  const both = ['127.0.0.1', '::1']
+  const allowed = both.filter((address) => isAllowed(address, allowPrivate))
+  return allowed.length > 0 ? allowed : both
 }
 
 function requireAllowed(host: string, addresses: string[], allowPrivate: PrivateTargets): void {

@@ -110,8 +110,8 @@ export function believe(verdict: Verdict, server: string | null, zone: ZoneHealt
   if (verdict.status === 'unknown') return verdict
   const doubt = (detail: string): Verdict => ({ status: 'unknown', codes: verdict.codes, detail })
   if (!isUsable(zone)) return doubt(zone.detail ?? UNPROVEN)
-  // Lists that answer only some resolvers may refuse the others by saying “not listed” to everything.
-  if (verdict.status === 'clean' && list.access !== 'open' && zone.provenBy !== server) return doubt(UNPROVEN)
+  // “Not listed” is what a list that moved, a list that refuses, and a resolver that lies say to everything.
+  if (verdict.status === 'clean' && list.test.entry !== false && zone.provenBy !== server) return doubt(UNPROVEN)
   return verdict
 }
 

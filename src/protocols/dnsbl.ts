@@ -38,6 +38,7 @@ const REFUSALS: Record<string, string> = {
 export function verdictOf(answer: DnsAnswer, list: Blocklist): Verdict {
   if (answer.status === 'FAILED') return unknown([], FAILURES[answer.failure], answer.failure === 'REFUSED')
   const codes = codesOf(answer)
+  if (codes.length === 0 && answer.cnames.length > 0) return unknown([], 'Answered with an alias that leads nowhere.')
   if (codes.length === 0) return { status: 'clean', codes }
   if (codes.some((code) => Object.hasOwn(list.codes, code))) return { status: 'listed', codes }
   return undocumented(codes, list)

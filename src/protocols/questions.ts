@@ -17,17 +17,17 @@ export type Questions = {
   readonly signal: AbortSignal
   ask(name: string, type: RecordType): Promise<DnsAnswer>
   texts(name: string): Promise<Texts>
-  /** Every answer so far. */
-  answers(): DnsAnswer[]
+  /** Every answer so far about this name and what is below it. */
+  answers(domain: string): DnsAnswer[]
 }
 
 export function createQuestions(resolver: Resolver, signal: AbortSignal): Questions {
   const asked = new Map<string, Promise<DnsAnswer>>()
-  const settled: DnsAnswer[] = []
+  const settled: { name: string; answer: DnsAnswer }[] = []
 
   async function send(name: string, type: RecordType): Promise<DnsAnswer> {
     const answer = await resolver.query(name, type, signal)
-    settled.push(answer)
+    settled.push({ name: name.toLowerCase(), answer })
     return answer
   }
 
@@ -38,7 +38,9 @@ export function createQuestions(resolver: Resolver, signal: AbortSignal): Questi
     return answer
   }
 
-  return { signal, ask, texts: async (name) => readTexts(await ask(name, 'TXT')), answers: () => settled }
+  const answers = (domain: string) =>
+    settled.filter(({ name }) => name === domain || name.endsWith(`.${domain}`)).map(({ answer }) => answer)
+  return { signal, ask, texts: async (name) => readTexts(await ask(name, 'TXT')), answers }
 }
 
 function readTexts(answer: DnsAnswer): Texts {

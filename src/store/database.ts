@@ -34,6 +34,8 @@ export function openDatabase(url: string, { max = 15 }: { max?: number } = {}): 
   })
   // An idle connection that breaks is replaced at the next use. Without a listener it would end the process.
   pool.on('error', () => {})
+  // The same for one in use: whoever uses it hears of it through its query.
+  pool.on('connect', (client) => client.on('error', () => {}))
   const plugins = [new CamelCasePlugin({ maintainNestedObjectKeys: true })]
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), plugins })
   return { db, pool, close: () => db.destroy() }

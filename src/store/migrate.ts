@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Pool, PoolClient } from 'pg'
 import { Fault, messageOf } from '../errors.ts'
-import { requireSupported } from './database.ts'
+import { isUnavailable, openDatabase, requireSupported, type Database } from './database.ts'
 
 type Migration = { name: string; sql: string; checksum: string }
 type Applied = Pick<Migration, 'name' | 'checksum'>
@@ -39,6 +39,24 @@ export async function migrate(pool: Pool, folder: string = FOLDER): Promise<stri
   } finally {
     // The lock goes with the connection, also when the connection is what failed.
     client.release(true)
+  }
+}
+
+/**
+ * Opens a database and brings it to this version's schema.
+ * @param tell is given the names of the migrations that were applied now
+ * @throws Fault `unavailable` with the reason when it does not answer, `conflict`
+ */
+export async function openMigrated(url: string, tell?: (applied: string[]) => void): Promise<Database> {
+  const database = openDatabase(url)
+  try {
+    const applied = await migrate(database.pool)
+    if (applied.length > 0) tell?.(applied)
+    return database
+  } catch (cause) {
+    await database.close()
+    if (cause instanceof Fault || !isUnavailable(cause)) throw cause
+    throw new Fault('unavailable', `The database does not answer: ${messageOf(cause)}. Check DATABASE_URL.`, { cause })
   }
 }
 

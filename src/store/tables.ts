@@ -9,6 +9,18 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export type Json = JsonValue;
+
+export type JsonArray = JsonValue[];
+
+export type JsonObject = {
+  [x: string]: JsonValue | undefined;
+};
+
+export type JsonPrimitive = boolean | number | string | null;
+
+export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
+
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
 export interface Account {
@@ -61,6 +73,49 @@ export interface Installation {
   single: Generated<boolean>;
 }
 
+export interface Migration {
+  accountId: string;
+  aliveAt: Timestamp | null;
+  completedAt: Timestamp | null;
+  counted: boolean;
+  createdAt: Generated<Timestamp>;
+  destination: Json;
+  destPrefix: Generated<string>;
+  errorCount: Generated<number>;
+  folders: string[];
+  id: Generated<string>;
+  options: Json;
+  progress: Json;
+  queuedAt: Generated<Timestamp>;
+  run: Generated<number>;
+  source: Json;
+  startedAt: Timestamp | null;
+  status: Generated<string>;
+}
+
+export interface MigrationError {
+  attempts: number;
+  code: string;
+  folder: string;
+  id: Generated<number>;
+  message: string;
+  messageId: string | null;
+  migrationId: string;
+  size: number | null;
+  uid: number | null;
+}
+
+export interface MigrationFolder {
+  folder: string;
+  migrationId: string;
+  state: Json;
+}
+
+export interface MigrationSecret {
+  migrationId: string;
+  sealed: string;
+}
+
 export interface Session {
   accountId: string;
   createdAt: Generated<Timestamp>;
@@ -87,6 +142,10 @@ export interface DB {
   authRateLimit: AuthRateLimit;
   credential: Credential;
   installation: Installation;
+  migration: Migration;
+  migrationError: MigrationError;
+  migrationFolder: MigrationFolder;
+  migrationSecret: MigrationSecret;
   session: Session;
   verification: Verification;
 }

@@ -69,7 +69,13 @@ describe('a request', () => {
     const cookie = await here.signIn(charlie)
     expect(await here.identify({ cookie })).toMatchObject({ accountId: charlie.id, via: 'session' })
     expect(await here.identify({ cookie, ...bearer(alice.token) })).toMatchObject({ accountId: alice.id, via: 'token' })
-    expect(await here.identify({ cookie, authorization: 'Basic YTpi' })).toBeNull()
+    expect(await here.identify({ cookie, authorization: 'Bearer prv_unknown' })).toBeNull()
+  })
+
+  it('is by the session behind a proxy that has its own password', async () => {
+    const cookie = await here.signIn(charlie)
+    expect(await here.identify({ cookie, authorization: 'Basic YTpi' })).toMatchObject({ accountId: charlie.id })
+    expect(await here.identify({ authorization: 'Basic YTpi' })).toBeNull()
   })
 
   it('is by nobody with a cookie that is not ours or was tampered with', async () => {

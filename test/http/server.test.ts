@@ -92,6 +92,12 @@ describe('an answer of the server', () => {
     expect([wrong.statusCode, wrong.json().code, wrong.headers.allow]).toEqual([405, 'method_not_allowed', 'DELETE'])
   })
 
+  it('answers a malformed escape in the path like everything else', async () => {
+    const response = await app.inject('/api/v1/%zz')
+    expect([response.statusCode, response.json()]).toMatchObject([400, { success: false, code: 'invalid_request' }])
+    expect(response.headers['x-request-id']).toBeTruthy()
+  })
+
   it('carries Retry-After in whole seconds', async () => {
     const response = await app.inject('/api/v1/fails/fault')
     expect([response.statusCode, response.headers['retry-after']]).toEqual([429, '3'])

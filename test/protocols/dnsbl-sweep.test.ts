@@ -101,7 +101,7 @@ describe('a sweep', () => {
     expect(result.warnings).toEqual([expect.stringContaining('the resolver (127.0.0.1 port')])
   })
 
-  it('believes “not listed” from a particular list only through the resolver that showed its test entry', async () => {
+  it('believes “not listed” from a list only through the resolver that showed its test entry', async () => {
     const honest = await start.lists()
     const blocklists = open(honest)
     await check(blocklists, '8.8.4.9')
@@ -109,6 +109,6 @@ describe('a sweep', () => {
     const elsewhere = createResolver({ servers: [other] })
     const result = await check({ ...blocklists, resolver: elsewhere })
     expect(itemOf(result, 'zen.spamhaus.org')).toMatchObject({ status: 'unknown', health: 'healthy' })
-    expect(itemOf(result, 'bl.spamcop.net')).toMatchObject({ status: 'clean' })
+    expect(result).toMatchObject({ listedCount: 0, cleanCount: 0, unknownCount: enabled.length })
   })
 })

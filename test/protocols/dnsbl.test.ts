@@ -110,6 +110,11 @@ describe('whatever a list answers', () => {
       }),
     )
   })
+  it('is not clean for an alias that leads nowhere', () => {
+    const dangling = { ...answered(), cnames: ['loop.example'] }
+    expect(verdictOf(dangling, listOf())).toMatchObject({ status: 'unknown', detail: expect.stringContaining('alias') })
+  })
+
   it('is unknown when there was no answer', () => {
     const failures: DnsFailure[] = [
       'SERVFAIL',

@@ -18,7 +18,7 @@ export function MailAuthPanel({ domain }: { domain: string }) {
           <Warnings
             warnings={[...data.truncated.map((what) => `Not asked, for lack of time: ${what}`), ...data.warnings]}
           />
-          {data.status === 'NOERROR' && <Records data={data} />}
+          {data.status !== 'NXDOMAIN' && <Records data={data} />}
         </>
       )}
     </CheckPanel>
