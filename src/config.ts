@@ -218,6 +218,13 @@ export function readConfig(env: Record<string, string | undefined> = environment
   return withComputedDefaults(parsed as Parsed)
 }
 
+/** Secrets of one command at a terminal; the service has no such settings. */
+export function readCommandSecret(
+  name: `PORTREEVE_${'SOURCE' | 'DESTINATION'}_${'PASSWORD' | 'TOKEN'}` | 'PORTREEVE_API_TOKEN',
+): string | undefined {
+  return environment()[name] || undefined
+}
+
 function withComputedDefaults(p: Parsed): Config {
   const baseUrl = p.BASE_URL ?? `http://localhost:${p.PORT}`
   const reportDomain = p.REPORT_DOMAIN ?? new URL(baseUrl).hostname

@@ -9,11 +9,19 @@ const COMMANDS: Record<string, { summary: string; load: () => Promise<Command> }
     summary: 'Check a domain or an address, here and now',
     load: async () => (await import('./check.ts')).checkCommand,
   },
+  migrate: {
+    summary: 'Move a mailbox from one IMAP server to another',
+    load: async () => (await import('./migrate.ts')).migrateCommand,
+  },
   user: {
     summary: 'Make and list accounts, set their plan',
     load: async () => (await import('./user.ts')).userCommand,
   },
   token: { summary: 'Make an API token', load: async () => (await import('./token.ts')).tokenCommand },
+  listen: {
+    summary: 'Forward captured webhooks to a server on this machine',
+    load: async () => (await import('./listen.ts')).listenCommand,
+  },
   doctor: {
     summary: 'Find what is wrong with this installation',
     load: async () => (await import('./doctor.ts')).doctorCommand,

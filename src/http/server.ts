@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Ajv, type Options as AjvOptions } from 'ajv'
 import addFormats from 'ajv-formats'
-import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify'
+import {
+  fastify,
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type preValidationHookHandler,
+  type RawServerDefault,
+} from 'fastify'
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -75,7 +82,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
   tolerateEmptyJson(app)
   tolerateNoBody(app)
   answerErrors(app, options.isUnavailable)
-  logRequests(app)
+  logRequests(app, options.log)
   refuseWhenClosing(app)
   await describeApi(app, options)
   healthRoutes(app, options.isReady)
@@ -155,23 +162,32 @@ function tolerateEmptyJson(app: App): void {
 
 /** No body at all is an empty one, where nothing in it is required. */
 function tolerateNoBody(app: App): void {
-  app.addHook('preValidation', async (request) => {
-    const body = request.routeOptions.schema?.body as { type?: string; required?: string[] } | undefined
-    if (request.body === undefined && body?.type === 'object' && !body.required?.length) request.body = {}
+  app.addHook('onRoute', (route) => {
+    const body = route.schema?.body as { type?: string; required?: string[] } | undefined
+    if (body?.type !== 'object' || body.required?.length) return
+    const fill: preValidationHookHandler = (request, _reply, done) => {
+      request.body ??= {}
+      done()
+    }
+    route.preValidation = [fill, ...[route.preValidation ?? []].flat()]
   })
 }
 
-function logRequests(app: App): void {
-  app.addHook('onRequest', async (request, reply) => {
+/** These hooks run for every request, so they cost no promise and build nothing that nobody reads. */
+function logRequests(app: App, log: Logger): void {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
     if (request.url.startsWith('/api/')) reply.header('cache-control', 'no-store')
+    done()
   })
-  app.addHook('onResponse', async (request, reply) => {
+  if (!log.isLevelEnabled('info')) return
+  app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions, ip } = request
     // The pattern, not the URL: a query string may name a customer, a path may hold a token.
     const route = routeOptions.url ?? 'unknown'
     request.log.info({ method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime), ip }, 'request')
+    done()
   })
 }
 
@@ -181,10 +197,10 @@ function refuseWhenClosing(app: App): void {
   app.addHook('preClose', async () => {
     isClosing = true
   })
-  app.addHook('onRequest', async (_request, reply) => {
-    if (!isClosing) return
+  app.addHook('onRequest', (_request, reply, done) => {
+    if (!isClosing) return done()
     reply.header('connection', 'close')
-    throw new Fault('unavailable', 'The service is stopping.', { retryAfter: 5 })
+    done(new Fault('unavailable', 'The service is stopping.', { retryAfter: 5 }))
   })
 }
 

@@ -23,6 +23,130 @@ export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
+export interface AbuseAddress {
+  address: string;
+  confidence: string;
+  dueAt: Timestamp | null;
+  evidence: Json;
+  firstReportedAt: Timestamp;
+  lastReportedAt: Timestamp;
+  networks: number;
+  probationUntil: Timestamp | null;
+  published: Generated<boolean>;
+  revision: number;
+  score: number;
+  services: string[];
+  shared: Generated<boolean>;
+  state: string;
+  totalReports: number;
+}
+
+export interface AbuseAppeal {
+  address: string;
+  createdAt: Generated<Timestamp>;
+  decidedAt: Timestamp | null;
+  id: Generated<string>;
+  own: boolean;
+  reason: string;
+  status: string;
+}
+
+export interface AbuseCount {
+  hour: Timestamp;
+  lane: number;
+  reports: number;
+  service: string;
+}
+
+export interface AbuseNetwork {
+  establishedAt: Timestamp | null;
+  firstSeenAt: Timestamp;
+  lastSeenAt: Timestamp;
+  network: string;
+  origin: string;
+  standing: Generated<string>;
+}
+
+export interface AbuseRange {
+  cidr: string;
+  createdAt: Generated<Timestamp>;
+  id: Generated<string>;
+  kind: string;
+  label: Generated<string>;
+}
+
+export interface AbuseRate {
+  source: string;
+  startedAt: Timestamp;
+  used: number;
+}
+
+export interface AbuseRefutation {
+  address: string;
+  at: Timestamp;
+  cause: string;
+  network: string;
+}
+
+export interface AbuseReport {
+  address: string;
+  at: Timestamp;
+  count: number;
+  counted: boolean;
+  early: boolean;
+  network: string;
+  origin: string;
+  port: number | null;
+  service: string;
+  strong: boolean;
+  tokenId: string | null;
+}
+
+export interface AbuseSnapshot {
+  count: number;
+  createdAt: Timestamp;
+  readyAt: Timestamp | null;
+  version: number;
+}
+
+export interface AbuseSnapshotChange {
+  address: string;
+  listed: boolean;
+  version: number;
+}
+
+export interface AbuseSnapshotFile {
+  etag: string;
+  format: string;
+  gzip: Buffer;
+  size: number;
+  version: number;
+}
+
+export interface AbuseSnapshotHold {
+  approved: Generated<boolean>;
+  countAfter: number;
+  countBefore: number;
+  heldAt: Timestamp;
+  single: Generated<boolean>;
+}
+
+export interface AbuseToken {
+  accountId: string;
+  createdAt: Generated<Timestamp>;
+  hash: Buffer;
+  id: Generated<string>;
+  label: Generated<string>;
+  lastFour: string;
+}
+
+export interface AbuseTokenCount {
+  day: string;
+  reports: number;
+  service: string;
+  tokenId: string;
+}
+
 export interface Account {
   admin: Generated<boolean>;
   createdAt: Generated<Timestamp>;
@@ -136,7 +260,60 @@ export interface Verification {
   value: string;
 }
 
+export interface WebhookEndpoint {
+  accountId: string;
+  cors: Generated<boolean>;
+  createdAt: Generated<Timestamp>;
+  id: Generated<string>;
+  label: Generated<string>;
+  requestCount: Generated<number>;
+  responseBody: Generated<string>;
+  responseStatus: Generated<number>;
+  responseType: Generated<string>;
+  signature: Json | null;
+  signatureSecret: string | null;
+  template: Generated<boolean>;
+  timeout: Generated<number>;
+  token: string;
+}
+
+export interface WebhookRequest {
+  aborted: boolean;
+  body: Buffer;
+  bodySize: number;
+  contentType: string | null;
+  durationMs: number;
+  endpointId: string;
+  headers: Json;
+  httpVersion: string;
+  id: string;
+  ip: string;
+  method: string;
+  path: string;
+  preflight: boolean;
+  query: string;
+  receivedAt: Timestamp;
+  rejected: string | null;
+  responseStatus: number | null;
+  seq: Generated<number>;
+  trailers: Json | null;
+}
+
 export interface DB {
+  abuseAddress: AbuseAddress;
+  abuseAppeal: AbuseAppeal;
+  abuseCount: AbuseCount;
+  abuseNetwork: AbuseNetwork;
+  abuseRange: AbuseRange;
+  abuseRate: AbuseRate;
+  abuseRefutation: AbuseRefutation;
+  abuseReport: AbuseReport;
+  abuseSnapshot: AbuseSnapshot;
+  abuseSnapshotChange: AbuseSnapshotChange;
+  abuseSnapshotFile: AbuseSnapshotFile;
+  abuseSnapshotHold: AbuseSnapshotHold;
+  abuseToken: AbuseToken;
+  abuseTokenCount: AbuseTokenCount;
   account: Account;
   apiToken: ApiToken;
   authRateLimit: AuthRateLimit;
@@ -148,4 +325,6 @@ export interface DB {
   migrationSecret: MigrationSecret;
   session: Session;
   verification: Verification;
+  webhookEndpoint: WebhookEndpoint;
+  webhookRequest: WebhookRequest;
 }

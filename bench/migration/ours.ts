@@ -1,0 +1,24 @@
+import { createLog } from '../../src/log.ts'
+import type { Journal } from '../../src/migration/journal.ts'
+import { migrateMailbox, type MigrateOptions, type Outcome } from '../../src/migration/migrate.ts'
+import type { SignIn } from '../../src/net/imap/session.ts'
+
+export function accountOn(port: number, user: string): SignIn {
+  const target = { host: 'localhost', servername: 'localhost', addresses: ['127.0.0.1'] }
+  return { target, port, secure: false, user, password: 'secret' }
+}
+
+/** A whole migration, which must end well. */
+export async function ours(from: SignIn, to: SignIn, journal: Journal, options: MigrateOptions = {}): Promise<Outcome> {
+  const outcome = await migrateMailbox({
+    source: { account: from },
+    destination: { account: to },
+    folders: 'all',
+    options,
+    journal,
+    signal: new AbortController().signal,
+    log: createLog('silent'),
+  })
+  if (outcome.state !== 'completed') throw new Error(JSON.stringify(outcome))
+  return outcome
+}

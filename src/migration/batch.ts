@@ -1,0 +1,141 @@
+import type { AppendOutcome } from '../net/imap/append-outcome.ts'
+import type { Appender, Outgoing } from '../net/imap/append.ts'
+import { fetchBodies, type Body } from '../net/imap/fetch-bodies.ts'
+import type { Metadata } from '../net/imap/fetch-metadata.ts'
+import { dateOfHeader, isUserFlag, serialiseDate } from '../net/imap/flags-and-dates.ts'
+import type { ImapLost, Refusal } from '../net/imap/refusals.ts'
+import type { Wire } from '../net/imap/wire.ts'
+import { headOf } from './known.ts'
+
+/** What was changed of a message that the destination did not take as it was. */
+export type Remedy = 'as-is' | 'without-keywords' | 'line-ends'
+
+/** What became of one message of a batch. */
+export type Fate =
+  | { state: 'copied'; row: Metadata; to: number | null; uidValidity: number | null; size: number; remedy: Remedy }
+  | { state: 'there' | 'gone'; row: Metadata }
+  | { state: 'unfetchable'; row: Metadata; refusal: Refusal }
+  /** `next` is what to try then; null when nothing is left to try. */
+  | { state: 'refused'; row: Metadata; refusal: Refusal; remedy: Remedy; next: Remedy | null }
+  /** Sent, not answered: it may be at the destination. */
+  | { state: 'unknown'; row: Metadata; lost: ImapLost }
+  /** Certainly not at the destination; to be done again. */
+  | { state: 'left'; row: Metadata; side: 'source' | 'destination'; lost: unknown }
+
+export type BatchDeps = {
+  /** With the folder open. */
+  source: Wire
+  appender: Appender
+  /** Resolves when the intent is durable. */
+  intended: Promise<unknown>
+  /** Resolves when the batches before this one are on their way. */
+  before: Promise<unknown>
+  /** Called when this one is. */
+  sent: () => void
+  /** Whether a message without Message-ID is there already, by the beginning of its body; null when nobody asks. */
+  isThere: ((head: Buffer) => boolean) | null
+  remedyOf: (uid: number) => Remedy
+}
+
+type Loaded = { row: Metadata; outgoing: Outgoing; remedy: Remedy }
+type Sent = { fates: Promise<Fate[]> }
+
+/** Copies a batch of one folder. Every message has one fate; rejects only when the intent could not be recorded. */
+export async function copyBatch(rows: readonly Metadata[], deps: BatchDeps): Promise<Fate[]> {
+  const fates: Fate[] = []
+  const sent: Sent[] = []
+  const gathered: Loaded[] = []
+  const byUid = new Map(rows.map((row) => [row.uid, row]))
+  let broken: unknown = null
+  try {
+    for await (const fetched of fetchBodies(deps.source, rows)) {
+      const row = byUid.get(fetched.uid)
+      if (!row) continue
+      byUid.delete(row.uid)
+      if (fetched.state === 'gone') fates.push({ state: 'gone', row })
+      else if (fetched.state === 'refused') fates.push({ state: 'unfetchable', row, refusal: fetched.refusal })
+      else {
+        const loaded = await load(row, fetched.size, fetched.body, deps)
+        if (loaded === null) fates.push({ state: 'there', row })
+        else if (Buffer.isBuffer(loaded.outgoing.body)) gathered.push(loaded)
+        else sent.push(await send([loaded], deps))
+      }
+    }
+  } catch (error) {
+    broken = error
+  }
+  for (const row of byUid.values()) fates.push({ state: 'left', row, side: 'source', lost: broken })
+  await deps.before
+  if (gathered.length > 0)
+    sent.push(
+      await send(
+        gathered.toSorted((a, b) => a.row.uid - b.row.uid),
+        deps,
+      ),
+    )
+  deps.sent()
+  return [...fates, ...(await Promise.all(sent.map(({ fates: told }) => told))).flat()]
+}
+
+/** Null when it is at the destination already. */
+async function load(row: Metadata, size: number, body: Body, deps: BatchDeps): Promise<Loaded | null> {
+  let whole = body
+  if (deps.isThere && row.messageIds.every((id) => id === '')) {
+    const looked = await headOf(body)
+    if (deps.isThere(looked.head)) return null
+    whole = looked.whole
+  }
+  const remedy = deps.remedyOf(row.uid)
+  const flags = remedy === 'as-is' ? row.flags : row.flags.filter((flag) => !isUserFlag(flag))
+  const altered = remedy === 'line-ends' && Buffer.isBuffer(whole) ? withCrlf(whole) : whole
+  const outgoing = {
+    size: Buffer.isBuffer(altered) ? altered.length : size,
+    body: altered,
+    flags,
+    internalDate: dateOf(row, altered),
+  }
+  return { row, outgoing, remedy }
+}
+
+function remedyAfter(remedy: Remedy, { flags }: Metadata, body: Body): Remedy | null {
+  if (remedy === 'as-is' && flags.some(isUserFlag)) return 'without-keywords'
+  if (remedy !== 'line-ends' && Buffer.isBuffer(body) && hasBareLineEnds(body)) return 'line-ends'
+  return null
+}
+
+/** The date the source keeps it under, else the one in its header. */
+function dateOf({ internalDate }: Metadata, body: Body): string | null {
+  const kept = internalDate === null ? null : serialiseDate(internalDate)
+  if (kept !== null || !Buffer.isBuffer(body)) return kept
+  const header = body.toString('latin1', 0, 64 * 1024).split(/\r?\n\r?\n/, 1)[0] ?? ''
+  const value = /^date[ \t]*:((?:.|\r?\n[ \t])*)/im.exec(header)?.[1]
+  return value === undefined ? null : dateOfHeader(value)
+}
+
+function hasBareLineEnds(body: Buffer): boolean {
+  return /(?<!\r)\n|\r(?!\n)/.test(body.toString('latin1'))
+}
+
+function withCrlf(body: Buffer): Buffer {
+  return Buffer.from(body.toString('latin1').replace(/\r\n|\r|\n/g, '\r\n'), 'latin1')
+}
+
+/** On its way when this resolves; what became of it is told later. */
+async function send(loaded: Loaded[], { appender, intended }: BatchDeps): Promise<Sent> {
+  await intended
+  const { outcomes } = await appender.submit(loaded.map(({ outgoing }) => outgoing))
+  return { fates: outcomes.then((all) => all.map((outcome, index) => fateOf(outcome, loaded[index] as Loaded))) }
+}
+
+function fateOf(outcome: AppendOutcome, { row, outgoing, remedy }: Loaded): Fate {
+  if (outcome.state === 'stored') {
+    const { uid: to, uidValidity } = outcome
+    return { state: 'copied', row, to, uidValidity, size: outgoing.size, remedy }
+  }
+  if (outcome.state === 'refused') {
+    const next = remedyAfter(remedy, row, outgoing.body)
+    return { state: 'refused', row, refusal: outcome.refusal, remedy, next }
+  }
+  if (outcome.state === 'unknown') return { state: 'unknown', row, lost: outcome.lost }
+  return { state: 'left', row, side: 'destination', lost: outcome.lost }
+}

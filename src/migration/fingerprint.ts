@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto'
+
+/** How much of a message without Message-ID is looked at, in bytes. */
+export const FINGERPRINTED = 64 * 1024
+
+/**
+ * What of a message's Message-ID fields identifies it: folding, blanks, comments and the brackets make no difference,
+ * nor does the case of the domain (RFC 5322, 3.6.4). Of several fields the first that holds something counts.
+ * @param values the fields' values, unfolded or not
+ * @returns null when there is none
+ */
+export function messageIdOf(values: readonly string[]): string | null {
+  for (const value of values) {
+    const id = normalise(value)
+    if (id !== '') return id
+  }
+  return null
+}
+
+function normalise(value: string): string {
+  const bare = withoutComments(value)
+  const inside = /<([^<>]*)>/.exec(bare)?.[1] ?? bare
+  const id = inside.replace(/\s+/g, '')
+  const at = id.lastIndexOf('@')
+  return at === -1 ? id : id.slice(0, at) + id.slice(at).toLowerCase()
+}
+
+/** Innermost first; an identifier that only looks like a comment, `<(a)@b>`, is left alone. */
+function withoutComments(value: string): string {
+  const outside = value.replace(/<[^<>]*>/, ' ')
+  const id = /<[^<>]*>/.exec(value)?.[0]
+  if (id !== undefined) return id
+  let [bare, before] = [outside, '']
+  while (bare !== before) [bare, before] = [bare.replace(/\([^()]*\)/g, ' '), bare]
+  return bare
+}
+
+const IDENTIFYING = /^(from|to|cc|date|subject|content-type)[ \t]*:(.*)$/i
+
+/**
+ * What identifies a message without Message-ID: some header fields and the beginning of its body, however its lines end.
+ * @param head the message's first bytes: `FINGERPRINTED` of them, or all
+ */
+export function contentFingerprint(head: Buffer): string {
+  const text = head.toString('latin1', 0, FINGERPRINTED).replace(/\r+\n?|\n/g, '\n')
+  const end = text.startsWith('\n') ? 0 : text.indexOf('\n\n')
+  const header = (end === -1 ? text : text.slice(0, end)).replace(/\n[ \t]+/g, ' ')
+  const fields = header.split('\n').flatMap((line) => {
+    const match = IDENTIFYING.exec(line)
+    return match ? [`${match[1]?.toLowerCase()}:${match[2]?.trim()}`] : []
+  })
+  const hash = createHash('sha256').update(fields.toSorted().join('\n'))
+  // The last bytes may hold half a line end, which the other side's copy has not.
+  const body = end === -1 ? '' : text.slice(end, FINGERPRINTED - 4_096).trimEnd()
+  return `#${hash.update('\n\n').update(body, 'latin1').digest('base64url')}`
+}
+
+/** How often each message is there. Two equal ones are two: what is there twice answers for two. */
+export type Tally = {
+  readonly size: number
+  add(key: string): void
+  /** Takes one away; false when there was none. */
+  take(key: string): boolean
+}
+
+export function createTally(): Tally {
+  const counts = new Map<string, number>()
+  let size = 0
+  return {
+    get size() {
+      return size
+    },
+    add(key) {
+      const short = shorten(key)
+      counts.set(short, (counts.get(short) ?? 0) + 1)
+      size += 1
+    },
+    take(key) {
+      const short = shorten(key)
+      const count = counts.get(short) ?? 0
+      if (count === 0) return false
+      if (count === 1) counts.delete(short)
+      else counts.set(short, count - 1)
+      size -= 1
+      return true
+    },
+  }
+}
+
+/** A folder of 200,000 must not hold 200,000 long strings. */
+function shorten(key: string): string {
+  return key.length <= 24 ? key : createHash('sha256').update(key).digest().toString('latin1', 0, 16)
+}

@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Refusal } from '../net/imap/refusals.ts'
+import type { Patience } from './limits.ts'
+
+/** Where everybody waits while a server asks us to slow down. */
+export type Gate = {
+  /** Milliseconds since 1970 until which it is closed; null when it is open. */
+  readonly closedUntil: number | null
+  /** Closes it for as long as the server said, or longer each time when it did not. */
+  close(refusal: Pick<Refusal, 'retryAfterMs'>): void
+  /** Something went through: the next wait is short again. */
+  succeeded(): void
+  /** @throws the signal's reason */
+  pass(signal: AbortSignal): Promise<void>
+}
+
+/** @param changed called when it closes and when it opens */
+export function createGate({ slowDown, asked }: Patience, changed: () => void): Gate {
+  let until = 0
+  let wait = slowDown.first
+
+  const isClosed = () => until > Date.now()
+  return {
+    get closedUntil() {
+      return isClosed() ? until : null
+    },
+    close({ retryAfterMs }) {
+      // Several connections are told at once; that is one reason to wait, not several.
+      if (isClosed() && retryAfterMs === null) return
+      until = Math.max(until, Date.now() + (retryAfterMs === null ? wait : Math.min(retryAfterMs, asked)))
+      wait = Math.min(wait * 2, slowDown.most)
+      changed()
+    },
+    succeeded: () => (wait = slowDown.first),
+    async pass(signal) {
+      signal.throwIfAborted()
+      if (!isClosed()) return
+      while (isClosed()) await sleep(until - Date.now(), undefined, { signal })
+      changed()
+    },
+  }
+}

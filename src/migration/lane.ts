@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Fault, messageOf } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { examine, type Opened } from '../net/imap/mailbox.ts'
+import type { ByteString } from '../net/imap/mailbox-name.ts'
+import { ImapLost, mayPass } from '../net/imap/refusals.ts'
+import { signIn, type Session, type SignIn } from '../net/imap/session.ts'
+import type { Wire } from '../net/imap/wire.ts'
+import type { Gate } from './gate.ts'
+import { LIMITS, type Patience } from './limits.ts'
+import { refusalOf, Stop } from './stop.ts'
+
+/** One side of a migration: an account, and where a token that expired is got anew. */
+export type Side = { account: SignIn; freshToken?: () => Promise<string> }
+
+/** A pair of connections, renewed when one breaks. */
+export type Lane = {
+  source(): Promise<Session>
+  destination(): Promise<Session>
+  /** The source's connection with this folder open for reading, and how it was found. */
+  reading(folder: ByteString): Promise<Reading>
+  /** Signs out. */
+  close(): Promise<void>
+  /** Ends both connections now; half a message on its way is not stored. */
+  destroy(): void
+}
+
+export type Reading = { wire: Wire; folder: ByteString; opened: Opened }
+
+export type LaneDeps = {
+  source: Side
+  destination: Side
+  gate: Gate
+  patience: Patience
+  signal: AbortSignal
+  log: Logger
+  /** Whether others can do its work: then a server that allows no more connections is not waited for. */
+  isOptional: () => boolean
+}
+
+/** No more connections are to be had; those that are there must do. */
+export class NoMoreConnections extends Error {}
+
+export function createLane(deps: LaneDeps): Lane {
+  const source = createLine(deps.source, deps)
+  const destination = createLine(deps.destination, deps)
+  const turns = createTurns()
+  let open: Reading | undefined
+
+  return {
+    source: () => source.session(),
+    destination: () => destination.session(),
+    reading: (folder) =>
+      turns(async () => {
+        const { wire } = await source.session()
+        if (open?.wire === wire && open.folder === folder) return open
+        open = undefined
+        return (open = { wire, folder, opened: await examine(wire, folder) })
+      }),
+    async close() {
+      await Promise.all([source.close(), destination.close()])
+    },
+    destroy() {
+      source.destroy()
+      destination.destroy()
+    },
+  }
+}
+
+/** One after another. */
+function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const mine = last.then(work, work)
+    last = mine.catch(() => undefined)
+    return mine
+  }
+}
+
+type Line = { session(): Promise<Session>; close(): Promise<void>; destroy(): void }
+
+function createLine(side: Side, deps: LaneDeps): Line {
+  let current: Session | undefined
+  let connecting: Promise<Session> | undefined
+
+  let failures = 0
+
+  async function connect(): Promise<Session> {
+    const { gate, patience, signal, log } = deps
+    let deadline = Date.now() + patience.away
+    for (let wait = patience.reconnect.first; ; wait = Math.min(wait * 2, patience.reconnect.most)) {
+      // Time that the server itself asked for is not held against it.
+      const before = Date.now()
+      await gate.pass(signal)
+      deadline += Date.now() - before
+      try {
+        current = await signIn(await accountOf(side), signal)
+        failures = -Infinity
+        return current
+      } catch (error) {
+        signal.throwIfAborted()
+        judge(error)
+        if (Date.now() + wait > deadline) throw error
+        log.info({ host: side.account.target.host, wait }, `could not connect: ${messageOf(error)}`)
+        await sleep(wait, undefined, { signal })
+      }
+    }
+  }
+
+  /** Throws what more attempts would not change, and must not be tried until an account is locked. */
+  function judge(error: unknown): void {
+    const refusal = refusalOf(error)
+    if (refusal?.kind === 'too_many_connections' && deps.isOptional()) throw new NoMoreConnections()
+    if (refusal && mayPass(refusal)) return deps.gate.close(refusal)
+    if (refusal?.kind === 'sign_in') throw new Stop('sign_in', messageOf(error), error)
+    failures += 1
+    const isAway = error instanceof Fault && ['upstream_unreachable', 'upstream_timeout'].includes(error.code)
+    // Somebody waits for the first connection: a host that is not there is soon said so.
+    if (!(isAway || error instanceof ImapLost) || failures >= LIMITS.firstAttempts) throw error
+  }
+
+  return {
+    async session() {
+      if (current && !current.wire.lost) return current
+      connecting ??= connect().finally(() => (connecting = undefined))
+      return connecting
+    },
+    close: async () => current?.wire.logout(),
+    destroy: () => current?.wire.destroy(new ImapLost('ours', 'The migration was stopped.')),
+  }
+}
+
+async function accountOf({ account, freshToken }: Side): Promise<SignIn> {
+  return freshToken ? { ...account, accessToken: await freshToken() } : account
+}

@@ -1,0 +1,74 @@
+import { Fault } from '../errors.ts'
+import { listFolders } from '../net/imap/folders.ts'
+import { ImapLost, ImapRefused, mayPass } from '../net/imap/refusals.ts'
+import { signIn } from '../net/imap/session.ts'
+import type { Connection } from './shapes.ts'
+import { accountOf, partsOf, type NetDeps } from './sides.ts'
+
+/** Milliseconds for looking at an account: hundreds of folders that are counted one by one need a while. */
+const LOOK_DEADLINE = 60_000
+
+/**
+ * Signs in and lists, for `test-connection`.
+ * @throws Fault `invalid_request`, `target_not_allowed`, `upstream_*`
+ */
+export async function testAccount(connection: Connection, deps: NetDeps, gone: AbortSignal) {
+  const { reached, listing } = await look(connection, deps, gone)
+  const { host, port, secure } = reached
+  const { listFailed, statusOnly } = listing
+  const folderCount = listing.folders.length
+  const how = listFailed ? ' The server refused to list them; they were found one by one.' : ''
+  const message = `Signed in to ${host} as ${reached.user}: ${folderCount} ${folderCount === 1 ? 'folder' : 'folders'}.${how}`
+  const server = { host, port, secure }
+  return { success: true as const, connected: true as const, folderCount, listFailed, statusOnly, server, message }
+}
+
+/**
+ * The folders of an account with their counts, for `list-folders`.
+ * @throws Fault as `testAccount`, and `upstream_rejected` when there are none
+ */
+export async function listAccount(connection: Connection, deps: NetDeps, gone: AbortSignal) {
+  const { reached, listing } = await look(connection, deps, gone)
+  const { usedFallback, statusOnly } = listing
+  const folders = listing.folders
+    .filter(({ isSelectable }) => isSelectable)
+    .map((folder) => ({
+      ...folder,
+      messages: folder.messages ?? 0,
+      unseen: folder.unseen ?? 0,
+      delimiter: folder.delimiter ?? '',
+    }))
+  if (folders.length === 0) throw new Fault('upstream_rejected', `No folders found in the account on ${reached.host}.`)
+  const totalMessages = folders.reduce((sum, { messages }) => sum + messages, 0)
+  const server = { host: reached.host, user: reached.user }
+  return { folders, totalFolders: folders.length, totalMessages, server, usedFallback, statusOnly }
+}
+
+async function look(connection: Connection, deps: NetDeps, gone: AbortSignal) {
+  const deadline = AbortSignal.timeout(LOOK_DEADLINE)
+  const signal = AbortSignal.any([deadline, gone])
+  const { reached, secret } = partsOf(connection, 'connection')
+  const account = await accountOf({ ...reached, ...secret }, deps, signal)
+  const session = await signIn(account, signal)
+  const tooLate = () => session.wire.destroy(new ImapLost('timeout', 'It did not answer in time.'))
+  signal.addEventListener('abort', tooLate)
+  try {
+    return { reached, listing: await listFolders(session) }
+  } catch (error) {
+    throw faultOf(error, reached.host, deadline.aborted)
+  } finally {
+    signal.removeEventListener('abort', tooLate)
+    await session.wire.logout()
+  }
+}
+
+function faultOf(error: unknown, host: string, isLate: boolean): unknown {
+  if (isLate) return new Fault('upstream_timeout', `${host} did not list its folders in time.`, { cause: error })
+  if (error instanceof ImapRefused) {
+    const later = mayPass(error.refusal) ? ' Try again later.' : ''
+    return new Fault('upstream_rejected', `${host}: ${error.message}${later}`, { cause: error })
+  }
+  return error instanceof ImapLost
+    ? new Fault('upstream_unreachable', `${host}: ${error.message}`, { cause: error })
+    : error
+}

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+
+/** How one side writes its folders: what stands between the levels, and before all but INBOX. Paths, not bytes. */
+export type Hierarchy = { delimiter: string | null; prefix: string }
+
+/** A folder that is to be copied. `specialUse` is its RFC 6154 attribute, such as `\Sent`. */
+export type SourceFolder = { path: string; specialUse?: string | null }
+
+export type MappingOptions = {
+  /** Levels, separated by slashes, under which everything goes: `P` makes INBOX `P/INBOX`. */
+  prefix: string
+  /** Source path to destination path, as the destination writes it. What is in here is taken as it is. */
+  folderMap: Readonly<Record<string, string>>
+  /** The destination's folders for `\Sent`, `\Trash` …; folders of the same use go there. Empty: names decide alone. */
+  specialUse: ReadonlyMap<string, string>
+}
+
+/** Where a folder goes. `altered` says, for the report, that its name could not stay as it was. */
+export type Mapped = { source: string; destination: string; altered: boolean }
+
+const STAND_IN = '_'
+
+/** Longer names are refused by servers that keep folders as files. */
+const LONGEST_PART = 200
+
+/**
+ * Where every folder goes: never two to the same place unless the folder map says so, never an empty level, INBOX to
+ * INBOX (or `prefix/INBOX`). What the destination's delimiter or a control character would break is replaced.
+ */
+export function mapFolders(
+  sources: readonly SourceFolder[],
+  from: Hierarchy,
+  to: Hierarchy,
+  options: MappingOptions,
+): Mapped[] {
+  const taken = new Set<string>(Object.values(options.folderMap))
+  return sources.map((folder) => {
+    const { path } = folder
+    const told = Object.hasOwn(options.folderMap, path) ? options.folderMap[path] : undefined
+    if (told !== undefined) return { source: path, destination: told, altered: false }
+    const same = options.prefix === '' && folder.specialUse ? options.specialUse.get(folder.specialUse) : undefined
+    const parts = partsOf(path, from)
+    const natural =
+      same ??
+      placeAt(
+        parts.map((part) => fit(part, to)),
+        to,
+        options.prefix,
+      )
+    const destination = unlike(natural, taken)
+    taken.add(destination)
+    const isAsWas = destination === natural && parts.every((part) => fit(part, to) === part)
+    return { source: path, destination, altered: !isAsWas }
+  })
+}
+
+/**
+ * Names to try when the destination refuses the one it was given: without what some servers forbid, shortened, and at
+ * last without levels, for servers whose parent folders have no children.
+ */
+export function plainerNames(destination: string, to: Hierarchy, taken: ReadonlySet<string>): string[] {
+  const parts = partsOf(destination, to).map(plain)
+  const names = [placeAt(parts, to, ''), placeAt([parts.join(STAND_IN)], to, '')]
+  return [...new Set(names)].filter((name) => name !== destination).map((name) => unlike(name, taken))
+}
+
+/** The levels of a path below the namespace's prefix; INBOX in capitals, as every server understands it. */
+export function partsOf(path: string, { delimiter, prefix }: Hierarchy): string[] {
+  const bare = prefix !== '' && path.startsWith(prefix) && path !== prefix ? path.slice(prefix.length) : path
+  const [first = '', ...rest] = delimiter ? bare.split(delimiter) : [bare]
+  return [isInbox(first) ? 'INBOX' : first, ...rest]
+}
+
+/** A path of these levels on the other side. */
+function placeAt(parts: readonly string[], { delimiter, prefix }: Hierarchy, under: string): string {
+  const to = { delimiter, prefix }
+  const above = under.split('/').filter((part) => part !== '')
+  const all = [...above.map((part) => fit(part, to)), ...parts]
+  const inboxPrefix = delimiter !== null && isInbox(prefix.slice(0, -delimiter.length))
+  // Where everything lies under INBOX, what lay there before need not be put there twice.
+  const levels = inboxPrefix && isInbox(all[0]) && all.length > 1 ? all.slice(1) : all
+  if (levels.length === 1 && isInbox(levels[0]) && (above.length === 0 || levels === all)) return 'INBOX'
+  const start = isInbox(levels[0]) && !inboxPrefix ? '' : prefix
+  return start + levels.join(delimiter ?? STAND_IN)
+}
+
+export function isInbox(name: string | undefined): boolean {
+  return name?.toUpperCase() === 'INBOX'
+}
+
+/** One level as the other side can write it. */
+function fit(part: string, { delimiter }: Hierarchy): string {
+  const free = delimiter ? part.replaceAll(delimiter, STAND_IN) : part
+  const clean = free.replace(/\p{Cc}/gu, STAND_IN)
+  return clean === '' ? STAND_IN : shorten(clean)
+}
+
+/** What servers forbid that keep folders as files, and wildcards of LIST. */
+function plain(part: string): string {
+  const clean = part.replace(/[./\\~*%"'&<>|:?]/g, STAND_IN).replace(/^[ #_-]+|[ ]+$/g, STAND_IN)
+  return shorten(clean === '' ? STAND_IN : clean, 60)
+}
+
+/** A long name is cut; what it ends in tells it from others that begin alike. */
+function shorten(part: string, longest = LONGEST_PART): string {
+  if (Buffer.byteLength(part) <= longest) return part
+  const end = `${STAND_IN}${createHash('sha256').update(part).digest('hex').slice(0, 8)}`
+  let kept = ''
+  for (const character of part) {
+    if (Buffer.byteLength(kept + character) + end.length > longest) break
+    kept += character
+  }
+  return kept + end
+}
+
+/** The name itself, or with a number behind it when another folder has it. */
+export function unlike(name: string, taken: ReadonlySet<string>): string {
+  let candidate = name
+  for (let number = 2; taken.has(candidate); number++) candidate = `${name}${STAND_IN}${number}`
+  return candidate
+}

@@ -1,0 +1,115 @@
+import { fetchMetadata } from '../net/imap/fetch-metadata.ts'
+import type { Folder } from '../net/imap/folders.ts'
+import type { ByteString } from '../net/imap/mailbox-name.ts'
+import { searchUids, status, type Opened } from '../net/imap/mailbox.ts'
+import { ImapRefused, mayPass } from '../net/imap/refusals.ts'
+import type { Wire } from '../net/imap/wire.ts'
+import type { Tally } from './fingerprint.ts'
+import { blankFolder, type Journal, type SavedFolder } from './journal.ts'
+import { identify, tallyOf } from './known.ts'
+import type { Lane } from './lane.ts'
+import { createLedger, type Ledger } from './ledger.ts'
+import { LIMITS } from './limits.ts'
+import { placeFolder, type Destination, type Place } from './place.ts'
+
+/** A folder with both ends in hand. */
+export type OpenFolder = {
+  place: Place
+  ledger: Ledger
+  sourceUidValidity: number | null
+  /** All source messages of this run, ascending. */
+  uids: number[]
+  /** What at the destination answers for messages of the source; null when nobody asks. */
+  tally: Tally | null
+  /** Whether what it answers for are our own copies, of whose UIDs we cannot know any more. */
+  isRematch: boolean
+}
+
+type OpenDeps = {
+  journal: Journal
+  destination: Destination
+  deduplicate: boolean
+  /** Take what came since the last run, too. */
+  withNewMail: boolean
+}
+
+/**
+ * Opens a folder at both ends and brings the books of an earlier run in line with what is there now.
+ * @param wanted where it should go
+ * @throws FolderStop, ImapRefused, ImapLost
+ */
+export async function openFolder(lane: Lane, folder: Folder, wanted: string, deps: OpenDeps): Promise<OpenFolder> {
+  const saved = await deps.journal.load(folder.path)
+  const [{ wire: source, opened }, destination] = await Promise.all([
+    lane.reading(folder.pathAsListed),
+    lane.destination().then((session) => session.wire),
+  ])
+  const place = await placeFolder(destination, saved?.destination ?? wanted, deps.destination, folder.subscribed)
+  const blank = await blankFor(folder, opened, source, place, destination)
+  const isSame = saved !== null && isSameMailbox(saved, blank)
+  const isRematch = saved !== null && !isSame && (saved.copied > 0 || saved.intents.length > 0)
+  const books = isSame ? { ...saved, ...(deps.withNewMail && { sourceUidNext: blank.sourceUidNext }) } : blank
+  const hasNews = !books.isDone || books.sourceUidNext > (saved?.sourceUidNext ?? 0)
+  books.isDone = false
+  const ledger = createLedger(deps.journal, folder.path, books)
+  suspectUnanswered(ledger)
+  const uids = hasNews ? await uidsBelow(source, books.sourceUidNext) : []
+  const isAsked = ledger.openWith(uids).length > 0 && (isRematch || deps.deduplicate)
+  const before = isRematch ? blank.destinationUidNext : books.destinationUidNext
+  const tally = isAsked ? await tallyOf(destination, before) : null
+  if (tally && ledger.skippedCount > 0) await answered(tally, ledger, source, books.sourceUidNext)
+  return { place, ledger, sourceUidValidity: opened.uidValidity, uids, tally, isRematch }
+}
+
+async function blankFor(
+  folder: Folder,
+  opened: Opened,
+  source: Wire,
+  place: Place,
+  destination: Wire,
+): Promise<SavedFolder> {
+  return blankFolder({
+    destination: place.path,
+    sourceUidValidity: opened.uidValidity,
+    destinationUidValidity: place.opened.uidValidity,
+    sourceUidNext: await nextUid(source, folder.pathAsListed, opened),
+    destinationUidNext: await nextUid(destination, place.name, place.opened),
+  })
+}
+
+/** UIDs mean what they meant only while UIDVALIDITY is told and the same (RFC 3501, 2.3.1.1). */
+function isSameMailbox(saved: SavedFolder, now: SavedFolder): boolean {
+  if (saved.sourceUidValidity === null || saved.destinationUidValidity === null) return false
+  return (
+    saved.sourceUidValidity === now.sourceUidValidity && saved.destinationUidValidity === now.destinationUidValidity
+  )
+}
+
+/** Courier tells UIDNEXT only when asked for it, others not at all. */
+async function nextUid(wire: Wire, name: ByteString, opened: Opened): Promise<number> {
+  const uidNext = opened.uidNext ?? (await status(wire, name)).uidNext
+  if (uidNext !== null) return uidNext
+  return opened.exists === 0 ? 1 : ((await searchUids(wire, 'ALL')).at(-1) ?? 0) + 1
+}
+
+async function uidsBelow(source: Wire, uidNext: number): Promise<number[]> {
+  if (uidNext <= 1) return []
+  try {
+    return (await searchUids(source, `UID 1:${uidNext - 1}`)).filter((uid) => uid < uidNext)
+  } catch (error) {
+    if (!(error instanceof ImapRefused) || mayPass(error.refusal)) throw error
+    const rows = await Array.fromAsync(fetchMetadata(source, 1, uidNext - 1), ({ uid }) => uid)
+    return rows.toSorted((a, b) => a - b)
+  }
+}
+
+/** What was under way when we ended without warning is watched, but our own end is not held against it for long. */
+function suspectUnanswered(ledger: Ledger): void {
+  const uids = ledger.unresolved()?.uids ?? []
+  ledger.suspect(uids.filter((uid) => ledger.suspicionOf(uid) < LIMITS.breaks.alone))
+}
+
+/** What answered for messages of an earlier run does not answer for others. */
+async function answered(tally: Tally, ledger: Ledger, source: Wire, uidNext: number): Promise<void> {
+  for await (const { key } of identify(source, 1, uidNext - 1, (uid) => ledger.wasThere(uid))) tally.take(key)
+}

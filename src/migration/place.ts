@@ -1,0 +1,78 @@
+import { createFolder, subscribe } from '../net/imap/create-folder.ts'
+import { select, type Opened } from '../net/imap/mailbox.ts'
+import { encodeMailbox, type ByteString } from '../net/imap/mailbox-name.ts'
+import { ImapRefused, mayPass, wordsOf } from '../net/imap/refusals.ts'
+import type { Wire } from '../net/imap/wire.ts'
+import { plainerNames, unlike, type Hierarchy } from './mapping.ts'
+import { FolderStop } from './stop.ts'
+
+/** A folder at the destination, open for us. */
+export type Place = { path: string; name: ByteString; opened: Opened }
+
+/** What is known of the destination's folders; shared by all folders of a migration. */
+export type Destination = {
+  hierarchy: Hierarchy
+  /** The bytes under which an existing folder is listed, by its path. */
+  listed: Map<string, ByteString>
+  /** Paths that folders of this migration go to. */
+  taken: Set<string>
+}
+
+/**
+ * Finds or makes the folder, under a plainer name where the server does not take the one it should have.
+ * @throws FolderStop when it takes none; ImapRefused when it asks us to come back later; ImapLost
+ */
+export async function placeFolder(
+  wire: Wire,
+  wanted: string,
+  destination: Destination,
+  isSubscribed: boolean,
+): Promise<Place> {
+  const path = await findOrCreate(wire, wanted, destination)
+  const name = nameOf(path, destination)
+  destination.listed.set(path, name)
+  destination.taken.add(path)
+  if (isSubscribed) await subscribe(wire, name)
+  return { path, name, opened: await openForUs(wire, path, name) }
+}
+
+function nameOf(path: string, { listed }: Destination): ByteString {
+  return listed.get(path) ?? encodeMailbox(path)
+}
+
+async function findOrCreate(wire: Wire, wanted: string, destination: Destination): Promise<string> {
+  const { hierarchy, listed, taken } = destination
+  if (wanted === 'INBOX' || listed.has(wanted)) return wanted
+  let refused: ImapRefused | undefined
+  for (const path of [wanted, ...plainerNames(wanted, hierarchy, taken)]) {
+    try {
+      if ((await createFolder(wire, nameOf(path, destination))) === 'created' || !hasTwin(path, destination))
+        return path
+      // It exists, though it was not listed: for a server that ignores case it is another folder of ours.
+      const other = unlike(path, new Set([...taken, path]))
+      await createFolder(wire, nameOf(other, destination))
+      return other
+    } catch (error) {
+      if (!(error instanceof ImapRefused) || mayPass(error.refusal)) throw error
+      refused ??= error
+    }
+  }
+  const words = refused ? wordsOf(refused.refusal) : ''
+  throw new FolderStop('folder_refused', `The destination does not let us make “${wanted}”: ${words}`, refused)
+}
+
+function hasTwin(path: string, { taken, listed }: Destination): boolean {
+  const lower = path.toLowerCase()
+  return [...taken, ...listed.keys()].some((other) => other !== path && other.toLowerCase() === lower)
+}
+
+async function openForUs(wire: Wire, path: string, name: ByteString): Promise<Opened> {
+  try {
+    const opened = await select(wire, name)
+    if (!opened.isReadOnly) return opened
+  } catch (error) {
+    if (!(error instanceof ImapRefused) || mayPass(error.refusal)) throw error
+    throw new FolderStop('folder_refused', `The destination does not open “${path}”: ${wordsOf(error.refusal)}`, error)
+  }
+  throw new FolderStop('not_permitted', `The destination lets us read “${path}” but not write to it.`)
+}

@@ -1,0 +1,192 @@
+import { Type, type TSchema } from 'typebox'
+import { Fault } from '../errors.ts'
+import { callerOf, type Door } from '../http/auth.ts'
+import type { Events } from '../http/events.ts'
+import { Failure, Success, Uuid } from '../http/schema.ts'
+import type { App } from '../http/server.ts'
+import type { Signals } from '../store/signals.ts'
+import { listAccount, testAccount } from './look.ts'
+import {
+  Connection,
+  ConnectionTest,
+  CreatedMigration,
+  FolderList,
+  FoundMigration,
+  MigrationPage,
+  NewMigration,
+  PageQuery,
+  Retry,
+} from './shapes.ts'
+import { cancelMigration, CHANGED, countMigrations, findMigration, listErrors, listMigrations } from './store.ts'
+import { retry, submit, type SubmitDeps } from './submit.ts'
+import { shown, shownWithErrors } from './view.ts'
+
+export type MigrationRoutesDeps = SubmitDeps & { door: Door; events: Events; signals: Signals }
+
+const security: Record<string, string[]>[] = [{ token: [] }, { session: [] }]
+const tags = ['Migration']
+const params = Type.Object({ id: Uuid })
+
+/** Typed as any schema, because rows hold Dates where the answer holds their text. */
+function answers(success: TSchema, status = 200): Record<string, TSchema> {
+  return { [status]: success, '4xx': Failure, '5xx': Failure }
+}
+
+/** `/api/v1/imap/…`: look at accounts, move mailboxes. */
+export function migrationRoutes(app: App, deps: MigrationRoutesDeps): void {
+  accountRoutes(app, deps)
+  submitRoutes(app, deps)
+  statusRoutes(app, deps)
+}
+
+function accountRoutes(app: App, { door, ...deps }: MigrationRoutesDeps): void {
+  const common = { tags, security, body: Connection }
+  app.post(
+    '/api/v1/imap/test-connection',
+    {
+      onRequest: door.account,
+      schema: { summary: 'Sign in to an IMAP account', ...common, response: answers(ConnectionTest) },
+    },
+    async (request, reply) => testAccount(request.body, deps, goneOf(reply)),
+  )
+  app.post(
+    '/api/v1/imap/list-folders',
+    {
+      onRequest: door.account,
+      schema: { summary: 'List the folders of an IMAP account', ...common, response: answers(Success(FolderList)) },
+    },
+    async (request, reply) => ({ success: true, data: await listAccount(request.body, deps, goneOf(reply)) }),
+  )
+}
+
+/** Aborts when nobody waits for the answer any more. */
+function goneOf(reply: { raw: NodeJS.EventEmitter }): AbortSignal {
+  const gone = new AbortController()
+  reply.raw.once('close', () => gone.abort())
+  return gone.signal
+}
+
+function submitRoutes(app: App, { door, ...deps }: MigrationRoutesDeps): void {
+  app.post(
+    '/api/v1/imap/migrate',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Copy folders of one IMAP account into another',
+        description: 'Waits in a queue; ask for its status every 2 to 5 seconds, or follow its events.',
+        tags,
+        security,
+        body: NewMigration,
+        response: answers(CreatedMigration, 201),
+      },
+    },
+    async (request, reply) => {
+      const { id, queue } = await submit(deps, callerOf(request).accountId, request.body, goneOf(reply))
+      const statusUrl = `/api/v1/imap/migrate/${id}`
+      return reply.code(201).send({ success: true, migrationId: id, status: 'pending', queue, statusUrl })
+    },
+  )
+  app.post(
+    '/api/v1/imap/migrate/:id/retry',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Try again what failed',
+        description: 'Needs the passwords once more: they were erased when the migration ended.',
+        tags,
+        security,
+        params,
+        body: Retry,
+        response: answers(FoundMigration),
+      },
+    },
+    async (request) => {
+      const row = await retry(deps, callerOf(request).accountId, request.params.id, request.body)
+      return { success: true, ...shownWithErrors(row, []) }
+    },
+  )
+  app.post(
+    '/api/v1/imap/migrate/:id/cancel',
+    {
+      onRequest: door.account,
+      schema: { summary: 'Stop a migration', tags, security, params, response: answers(FoundMigration) },
+    },
+    async (request) => {
+      const { accountId } = callerOf(request)
+      const { id } = request.params
+      const before = await found(deps, accountId, id)
+      if (!(await deps.db.transaction().execute((trx) => cancelMigration(trx, accountId, id)))) {
+        throw new Fault(
+          'conflict',
+          `Only a pending or running migration can be cancelled; this one is ${before.status}.`,
+        )
+      }
+      return { success: true, ...(await found(deps, accountId, id)) }
+    },
+  )
+}
+
+function statusRoutes(app: App, { door, events, signals, ...deps }: MigrationRoutesDeps): void {
+  app.get(
+    '/api/v1/imap/migrations',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'My migrations, newest first',
+        tags,
+        security,
+        querystring: PageQuery,
+        response: answers(Success(MigrationPage)),
+      },
+    },
+    async (request) => {
+      const { accountId } = callerOf(request)
+      const { page, limit } = request.query
+      const total = await countMigrations(deps.db, accountId)
+      const rows = await listMigrations(deps.db, accountId, { limit, offset: (page - 1) * limit })
+      const pagination = { page, total, totalPages: Math.ceil(total / limit) }
+      return { success: true, data: { migrations: rows.map(shown), pagination } }
+    },
+  )
+  app.get(
+    '/api/v1/imap/migrate/:id',
+    {
+      onRequest: door.account,
+      schema: { summary: 'How far a migration is', tags, security, params, response: answers(FoundMigration) },
+    },
+    async (request) => ({ success: true, ...(await found(deps, callerOf(request).accountId, request.params.id)) }),
+  )
+  app.get(
+    '/api/v1/imap/migrate/:id/events',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Follow a migration (server-sent events)',
+        description: 'An event `migration` with the status as it is, then one for every change, at most one a second.',
+        tags,
+        security,
+        params,
+        produces: ['text/event-stream'],
+        response: { '4xx': Failure, '5xx': Failure },
+      },
+    },
+    async (request, reply) => {
+      const { accountId } = callerOf(request)
+      const { id } = request.params
+      await events.stream(reply, {
+        name: 'migration',
+        read: () => found(deps, accountId, id),
+        subscribe: (wake) => {
+          const stops = [signals.on(CHANGED, (changed) => changed === id && wake()), signals.onReconnect(wake)]
+          return () => stops.forEach((stop) => stop())
+        },
+      })
+    },
+  )
+}
+
+async function found({ db }: SubmitDeps, accountId: string, id: string) {
+  const row = await findMigration(db, accountId, id)
+  if (!row) throw new Fault('not_found', 'There is no such migration.')
+  return shownWithErrors(row, row.errorCount > 0 ? await listErrors(db, id) : [])
+}

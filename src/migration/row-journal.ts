@@ -1,0 +1,30 @@
+import type { Kysely } from 'kysely'
+import type { DB } from '../store/tables.ts'
+import type { Journal } from './journal.ts'
+import { addErrors, findFolder, saveFolder, type Run } from './store.ts'
+
+/** The migration has ended, or another worker has it: nothing more may be sent. */
+export class LostClaim extends Error {
+  constructor() {
+    super('the migration is not this worker’s any more')
+  }
+}
+
+/** The journal of a migration in the database, for the worker that has it now. */
+export function createRowJournal(db: Kysely<DB>, run: Run): Journal {
+  return {
+    load: (folder) => findFolder(db, run.id, folder),
+    async save(folder, state, failures) {
+      if (failures.length === 0) return requireClaim(await saveFolder(db, run, folder, state))
+      await db.transaction().execute(async (trx) => {
+        requireClaim(await saveFolder(trx, run, folder, state))
+        await addErrors(trx, run.id, failures)
+      })
+    },
+    report: (failure) => addErrors(db, run.id, [failure]),
+  }
+}
+
+function requireClaim(isOurs: boolean): void {
+  if (!isOurs) throw new LostClaim()
+}

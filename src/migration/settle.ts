@@ -1,0 +1,144 @@
+import type { Appender } from '../net/imap/append.ts'
+import type { Metadata } from '../net/imap/fetch-metadata.ts'
+import { mayPass, type ImapLost, wordsOf, type Refusal } from '../net/imap/refusals.ts'
+import type { Wire } from '../net/imap/wire.ts'
+import type { Fate, Remedy } from './batch.ts'
+import { messageIdOf } from './fingerprint.ts'
+import type { Migration } from './folder.ts'
+import type { OpenIntent } from './ledger.ts'
+import type { OpenFolder } from './open-folder.ts'
+import { LIMITS } from './limits.ts'
+import { FolderStop, Reopen, Stop } from './stop.ts'
+
+/** What is held against messages of one folder. */
+export type Blame = {
+  /** Connections whose end was already somebody's fault. */
+  wires: WeakSet<Wire>
+  /** What is known of suspected messages, for the report. */
+  words: Map<number, { messageId: string | null; size: number | null; text: string }>
+  /** How often the destination put these off. */
+  delays: Map<number, number>
+  /** Messages that the source listed and did not give. */
+  vanished: Set<number>
+  /** The destination once did not understand an APPEND. */
+  isMistrusted?: boolean
+}
+
+export type SettleDeps = {
+  migration: Migration
+  folder: string
+  at: OpenFolder
+  intent: OpenIntent
+  remedies: Map<number, Remedy>
+  blame: Blame
+  source: Wire
+  destination: Wire
+  appender: Appender
+}
+
+/** A message needs no copy: there is one of ours, or one that was there before us. */
+export function countThere({ isRematch, ledger }: OpenFolder, { uid, size }: Metadata): void {
+  if (isRematch) ledger.copied([{ uid, to: null, size: size ?? 0 }])
+  else ledger.skipped(uid)
+}
+
+type FateOf<State extends Fate['state']> = Extract<Fate, { state: State }>
+
+/**
+ * Writes what became of a batch into the books.
+ * @throws Stop, FolderStop, Reopen after everything is in the books
+ */
+export function settle(fates: readonly Fate[], deps: SettleDeps): void {
+  const { migration, at, intent } = deps
+  const troubles = fates.map((fate) => settleOne(fate, deps)).filter((trouble) => trouble !== null)
+  intent.settle(fates.filter(({ state }) => state === 'unknown').map(({ row }) => row.uid))
+  suspect(fates, deps)
+  if (fates.some(({ state }) => state === 'copied') && troubles.length === 0) migration.gate.succeeded()
+  if (at.ledger.left === 0 || troubles.length > 0) at.ledger.save().catch(() => undefined)
+  migration.changed()
+  // What ends the whole migration comes before what ends a folder.
+  const [first] = troubles.toSorted((a, b) => Number(a instanceof FolderStop) - Number(b instanceof FolderStop))
+  if (first) throw first
+}
+
+function settleOne(fate: Fate, deps: SettleDeps): Stop | Reopen | null {
+  const { ledger } = deps.at
+  const { row } = fate
+  if (fate.state === 'copied') return settleCopied(fate, deps)
+  if (fate.state === 'there') countThere(deps.at, row)
+  if (fate.state === 'gone') {
+    ledger.gone(row.uid)
+    deps.blame.vanished.add(row.uid)
+  }
+  if (fate.state === 'unfetchable') fail(fate, 'unfetchable', deps)
+  return fate.state === 'refused' ? settleRefused(fate, deps) : null
+}
+
+function settleCopied({ row, to, uidValidity, size, remedy }: FateOf<'copied'>, deps: SettleDeps): Reopen | null {
+  const { at, migration, folder } = deps
+  at.ledger.copied([{ uid: row.uid, to, size }])
+  if (remedy !== 'as-is') migration.note({ folder, uid: row.uid, message: NOTES[remedy] })
+  const isElsewhere = uidValidity !== null && uidValidity !== at.place.opened.uidValidity
+  return isElsewhere ? new Reopen('The destination numbered its messages anew.') : null
+}
+
+const NOTES = {
+  'without-keywords': 'The destination took this message only without its keywords.',
+  'line-ends': 'The destination took this message only with its line ends made CRLF (altered).',
+}
+
+function settleRefused(fate: FateOf<'refused'>, deps: SettleDeps): Stop | Reopen | null {
+  const { migration, at, remedies } = deps
+  const { refusal, row, next } = fate
+  const words = wordsOf(refusal)
+  if (mayPass(refusal) && patienceIsLeft(row.uid, refusal, deps)) migration.gate.close(refusal)
+  else if (refusal.kind === 'over_quota') return new Stop('over_quota', `The destination is full: ${words}`)
+  else if (refusal.kind === 'no_such_mailbox') return new Reopen(`“${at.place.path}” went away: ${words}`)
+  else if (refusal.kind === 'not_permitted') return new FolderStop('not_permitted', `“${at.place.path}”: ${words}`)
+  else if (refusal.kind === 'too_large') fail(fate, 'too_large', deps)
+  else if (next !== null) remedies.set(row.uid, next)
+  else fail(fate, 'refused', deps)
+  return null
+}
+
+/** A server that puts one message off for ever, without saying until when, does not want it. */
+function patienceIsLeft(uid: number, { retryAfterMs }: Refusal, { blame }: SettleDeps): boolean {
+  const times = (blame.delays.get(uid) ?? 0) + 1
+  if (retryAfterMs === null) blame.delays.set(uid, times)
+  return times <= LIMITS.delays
+}
+
+function fail({ row, refusal }: { row: Fate['row']; refusal: Refusal }, code: string, deps: SettleDeps): void {
+  const attempts = 1 + ['as-is', 'without-keywords', 'line-ends'].indexOf(deps.remedies.get(row.uid) ?? 'as-is')
+  const { uid, size, messageIds } = row
+  const messageId = messageIdOf(messageIds)
+  deps.at.ledger.failed({ folder: deps.folder, uid, messageId, size, code, message: wordsOf(refusal), attempts })
+}
+
+/** A server works on one thing after another: what it was at when the connection ended is in the first batch. */
+function suspect(fates: readonly Fate[], deps: SettleDeps): void {
+  const { blame, source, destination, appender } = deps
+  const unsent = fates.filter(
+    (fate) => fate.state === 'unknown' || (fate.state === 'left' && fate.side === 'destination'),
+  )
+  accuse(destination, appender.mode === 'multiappend' ? unsent : unsent.slice(0, 1), deps)
+  const unread = fates.filter((fate) => fate.state === 'left' && fate.side === 'source')
+  // Which of them it could not give is not to be seen: what it had written before may be lost as well.
+  accuse(source, unread, deps)
+  if (destination.lost?.reason === 'protocol') blame.isMistrusted = true
+}
+
+function accuse(wire: Wire, fates: readonly (Fate & { lost?: unknown })[], { at, blame, migration }: SettleDeps): void {
+  const { lost } = wire
+  if (fates.length === 0 || !lost || lost.reason === 'ours' || blame.wires.has(wire)) return
+  blame.wires.add(wire)
+  if (lost.refusal && mayPass(lost.refusal)) return migration.gate.close(lost.refusal)
+  for (const { row } of fates) {
+    blame.words.set(row.uid, { messageId: messageIdOf(row.messageIds), size: row.size, text: textOf(lost) })
+  }
+  at.ledger.suspect(fates.map(({ row }) => row.uid))
+}
+
+function textOf(lost: ImapLost): string {
+  return lost.refusal ? wordsOf(lost.refusal) : lost.message
+}

@@ -1,0 +1,332 @@
+import { sql, type Transaction } from 'kysely'
+import type { Plan } from '../config.ts'
+import type { Db } from '../store/database.ts'
+import { notify } from '../store/signals.ts'
+import type { DB } from '../store/tables.ts'
+import { tryAgain, type Failure, type SavedFolder } from './journal.ts'
+import type { Progress } from './progress.ts'
+
+/** How to reach an account, without what opens it. */
+export type Reached = { host: string; port: number; secure: boolean; user: string; tlsVerify: boolean }
+export type StoredOptions = { deduplicate: boolean; dryRun: boolean; folderMap: Record<string, string> }
+export type Status = 'pending' | 'running' | 'completed' | 'failed'
+
+export type MigrationRow = {
+  id: string
+  accountId: string
+  status: Status
+  source: Reached
+  destination: Reached
+  destPrefix: string
+  folders: string[]
+  options: StoredOptions
+  progress: Progress
+  errorCount: number
+  run: number
+  createdAt: Date
+  startedAt: Date | null
+  completedAt: Date | null
+  /** Null unless it is pending. */
+  queue: { position: number; totalInQueue: number } | null
+}
+
+type NewRow = Pick<
+  MigrationRow,
+  'accountId' | 'source' | 'destination' | 'destPrefix' | 'folders' | 'options' | 'progress'
+>
+
+/** The signal that a migration changed; its payload is the id. */
+export const CHANGED = 'migration.changed'
+
+/** Errors that are kept of one migration; all are counted. */
+export const ERRORS_KEPT = 1_000
+
+/** Seconds after which a worker that did not show a sign of life is taken for dead. */
+const DEAD_AFTER = 15
+
+const COLUMNS = [
+  'id',
+  'accountId',
+  'status',
+  'source',
+  'destination',
+  'destPrefix',
+  'folders',
+  'options',
+  'progress',
+  'errorCount',
+  'run',
+  'createdAt',
+  'startedAt',
+  'completedAt',
+] as const
+
+/** The account's plan; nobody else counts its migrations until the transaction ends. */
+export async function lockPlan(db: Transaction<DB>, accountId: string): Promise<Plan> {
+  const { plan } = await db
+    .selectFrom('account')
+    .select('plan')
+    .where('id', '=', accountId)
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+  return plan as Plan
+}
+
+/** Migrations of this calendar month (UTC) that count, and the seconds until the next begins. */
+export async function countThisMonth(db: Db, accountId: string): Promise<{ count: number; secondsLeft: number }> {
+  const month = sql<Date>`date_trunc('month', now(), 'UTC')`
+  return db
+    .selectFrom('migration')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('count'),
+      sql<number>`extract(epoch from ${month} + interval '1 month' - now())::double precision`.as('secondsLeft'),
+    ])
+    .where('accountId', '=', accountId)
+    .where('counted', '=', true)
+    .where('createdAt', '>=', month)
+    .executeTakeFirstOrThrow()
+}
+
+/** @param sealedBy seals the secrets under the new row's id */
+export async function insertMigration(db: Db, row: NewRow, sealedBy: (id: string) => string): Promise<string> {
+  const { source, destination, options, progress } = row
+  const json = {
+    source: JSON.stringify(source),
+    destination: JSON.stringify(destination),
+    options: JSON.stringify(options),
+    progress: JSON.stringify(progress),
+  }
+  const { id } = await db
+    .insertInto('migration')
+    .values({ ...row, ...json, counted: !options.dryRun })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await db
+    .insertInto('migrationSecret')
+    .values({ migrationId: id, sealed: sealedBy(id) })
+    .execute()
+  return id
+}
+
+export async function findMigration(db: Db, accountId: string, id: string): Promise<MigrationRow | undefined> {
+  const row = await selectMigrations(db).where('accountId', '=', accountId).where('id', '=', id).executeTakeFirst()
+  return row as MigrationRow | undefined
+}
+
+/** Newest first. */
+export async function listMigrations(
+  db: Db,
+  accountId: string,
+  page: { limit: number; offset: number },
+): Promise<MigrationRow[]> {
+  const mine = selectMigrations(db).where('accountId', '=', accountId).orderBy('id', 'desc')
+  return (await mine.limit(page.limit).offset(page.offset).execute()) as MigrationRow[]
+}
+
+export async function countMigrations(db: Db, accountId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('migration')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('accountId', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** With the place in the queue, which is one for the whole installation. */
+function selectMigrations(db: Db) {
+  return db.selectFrom('migration').select([
+    ...COLUMNS,
+    sql<MigrationRow['queue']>`case when status = 'pending' then (
+      select json_build_object(
+        'position', count(*) filter (where (q.queued_at, q.id) <= (migration.queued_at, migration.id)),
+        'totalInQueue', count(*)
+      ) from migration q where q.status = 'pending'
+    ) end`.as('queue'),
+  ])
+}
+
+/** In the order in which they happened. */
+export async function listErrors(db: Db, id: string): Promise<Failure[]> {
+  return db
+    .selectFrom('migrationError')
+    .select(['folder', 'uid', 'messageId', 'size', 'code', 'message', 'attempts'])
+    .where('migrationId', '=', id)
+    .orderBy('id')
+    .limit(ERRORS_KEPT)
+    .execute()
+}
+
+/**
+ * Takes a migration for a worker: undefined when it has ended, `busy` when another worker still has it. Whatever an
+ * earlier worker writes from now on is refused.
+ */
+export async function claimMigration(
+  db: Db,
+  id: string,
+): Promise<(MigrationRow & { sealed: string | null }) | 'busy' | undefined> {
+  const claimed = await db
+    .updateTable('migration')
+    .set({
+      status: 'running',
+      startedAt: sql<Date>`coalesce(started_at, now())`,
+      aliveAt: sql<Date>`now()`,
+      run: sql<number>`run + 1`,
+    })
+    .where('id', '=', id)
+    .where('status', 'in', ['pending', 'running'])
+    .where(sql<boolean>`(alive_at is null or alive_at < now() - make_interval(secs => ${DEAD_AFTER}))`)
+    .returning(COLUMNS)
+    .executeTakeFirst()
+  if (!claimed) return (await isOpen(db, id)) ? 'busy' : undefined
+  const secret = await db
+    .selectFrom('migrationSecret')
+    .select('sealed')
+    .where('migrationId', '=', id)
+    .executeTakeFirst()
+  await notify(db, CHANGED, id)
+  return { ...(claimed as Omit<MigrationRow, 'queue'>), queue: null, sealed: secret?.sealed ?? null }
+}
+
+async function isOpen(db: Db, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('migration')
+    .select('id')
+    .where('id', '=', id)
+    .where('status', 'in', ['pending', 'running'])
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export type Run = { id: string; run: number }
+
+/** Says that the worker lives, with news or without; false when the migration is not its any more. */
+export async function markAlive(db: Db, { id, run }: Run, progress: Progress | null): Promise<boolean> {
+  const news = progress && { progress: JSON.stringify(progress), errorCount: progress.errorCount }
+  const row = await db
+    .updateTable('migration')
+    .set({ aliveAt: sql<Date>`now()`, ...news })
+    .where('id', '=', id)
+    .where('run', '=', run)
+    .where('status', '=', 'running')
+    .returning('id')
+    .executeTakeFirst()
+  if (row && news) await notify(db, CHANGED, id)
+  return row !== undefined
+}
+
+/** The worker lets go: another may take it at once. */
+export async function markLetGo(db: Db, { id, run }: Run): Promise<void> {
+  await db.updateTable('migration').set({ aliveAt: null }).where('id', '=', id).where('run', '=', run).execute()
+}
+
+/** Ends a worker's migration, and erases what opened the accounts. */
+export async function markEnded(
+  db: Transaction<DB>,
+  { id, run }: Run,
+  status: 'completed' | 'failed',
+  progress: Progress,
+): Promise<void> {
+  const news = { progress: JSON.stringify(progress), errorCount: progress.errorCount }
+  const row = await db
+    .updateTable('migration')
+    .set({ status, completedAt: sql<Date>`now()`, aliveAt: null, ...news })
+    .where('id', '=', id)
+    .where('run', '=', run)
+    .where('status', '=', 'running')
+    .returning('id')
+    .executeTakeFirst()
+  if (!row) return
+  await eraseSecret(db, id)
+  await notify(db, CHANGED, id)
+}
+
+async function eraseSecret(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('migrationSecret').where('migrationId', '=', id).execute()
+}
+
+/** False when it has ended already, or is none of this account's. */
+export async function cancelMigration(db: Transaction<DB>, accountId: string, id: string): Promise<boolean> {
+  const row = await db
+    .updateTable('migration')
+    .set({ status: 'failed', completedAt: sql<Date>`now()`, errorCount: sql<number>`error_count + 1` })
+    .where('id', '=', id)
+    .where('accountId', '=', accountId)
+    .where('status', 'in', ['pending', 'running'])
+    .returning('id')
+    .executeTakeFirst()
+  if (!row) return false
+  const none = { uid: null, messageId: null, size: null }
+  await addErrors(db, id, [{ folder: '', code: 'cancelled', message: 'It was cancelled.', attempts: 1, ...none }])
+  await eraseSecret(db, id)
+  await notify(db, CHANGED, id)
+  return true
+}
+
+/** Puts a failed migration back into the queue, with what failed left to do; false when it is not failed. */
+export async function requeueMigration(
+  db: Transaction<DB>,
+  accountId: string,
+  id: string,
+  sealed: string,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('migration')
+    .set({ status: 'pending', queuedAt: sql<Date>`now()`, completedAt: null, errorCount: 0 })
+    .where('id', '=', id)
+    .where('accountId', '=', accountId)
+    .where('status', '=', 'failed')
+    .returning('id')
+    .executeTakeFirst()
+  if (!row) return false
+  const folders = await db
+    .selectFrom('migrationFolder')
+    .select(['folder', 'state'])
+    .where('migrationId', '=', id)
+    .execute()
+  for (const { folder, state } of folders) {
+    const again = JSON.stringify(tryAgain(state as SavedFolder))
+    await db
+      .updateTable('migrationFolder')
+      .set({ state: again })
+      .where('migrationId', '=', id)
+      .where('folder', '=', folder)
+      .execute()
+  }
+  await db.deleteFrom('migrationError').where('migrationId', '=', id).execute()
+  await db.insertInto('migrationSecret').values({ migrationId: id, sealed }).execute()
+  await notify(db, CHANGED, id)
+  return true
+}
+
+export async function findFolder(db: Db, id: string, folder: string): Promise<SavedFolder | null> {
+  const row = await db
+    .selectFrom('migrationFolder')
+    .select('state')
+    .where('migrationId', '=', id)
+    .where('folder', '=', folder)
+    .executeTakeFirst()
+  return (row?.state as SavedFolder | undefined) ?? null
+}
+
+/** One statement, so that a folder's journal costs one round trip. False when another worker has the migration. */
+export async function saveFolder(db: Db, { id, run }: Run, folder: string, state: SavedFolder): Promise<boolean> {
+  const { rows } = await sql`
+    insert into migration_folder (migration_id, folder, state)
+    select id, ${folder}, ${JSON.stringify(state)}::jsonb from migration
+    where id = ${id} and run = ${run} and status = 'running'
+    on conflict (migration_id, folder) do update set state = excluded.state
+    returning migration_id`.execute(db)
+  return rows.length > 0
+}
+
+/** As many as are kept. */
+export async function addErrors(db: Db, id: string, failures: readonly Failure[]): Promise<void> {
+  if (failures.length === 0) return
+  const { count } = await db
+    .selectFrom('migrationError')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('migrationId', '=', id)
+    .executeTakeFirstOrThrow()
+  const rows = failures.slice(0, Math.max(0, ERRORS_KEPT - count)).map((failure) => ({ migrationId: id, ...failure }))
+  if (rows.length > 0) await db.insertInto('migrationError').values(rows).execute()
+}

@@ -1,0 +1,136 @@
+import type { Kysely } from 'kysely'
+import type { Plan } from '../config.ts'
+import { Fault } from '../errors.ts'
+import type { Job } from '../jobs/job.ts'
+import type { Queue } from '../jobs/queue.ts'
+import { seal, unseal } from '../store/secrets.ts'
+import type { DB } from '../store/tables.ts'
+import { isInbox } from './mapping.ts'
+import type { Progress } from './progress.ts'
+import type { NewMigration, Retry } from './shapes.ts'
+import { accountOf, partsOf, secretOf, type NetDeps, type Secret } from './sides.ts'
+import {
+  countThisMonth,
+  findMigration,
+  insertMigration,
+  lockPlan,
+  requeueMigration,
+  type MigrationRow,
+} from './store.ts'
+
+export type MigrationData = { migrationId: string }
+export type SubmitDeps = NetDeps & { db: Kysely<DB>; queue: Queue; job: Job<MigrationData>; secretKey: string }
+
+/** Migrations of a calendar month (UTC). */
+export const PER_MONTH: Record<Plan, number> = { free: 1, starter: 5, pro: 20, business: 50, enterprise: Infinity }
+
+/** What both sides were opened with. */
+export type Secrets = { source: Secret; destination: Secret }
+
+export function sealSecrets(secrets: Secrets, secretKey: string, id: string): string {
+  return seal(JSON.stringify(secrets), secretKey, contextOf(id))
+}
+
+/** @throws Fault `internal` under another key */
+export function unsealSecrets(sealed: string, secretKey: string, id: string): Secrets {
+  return JSON.parse(unseal(sealed, secretKey, contextOf(id))) as Secrets
+}
+
+function contextOf(id: string): string {
+  return `migration/${id}`
+}
+
+/**
+ * Puts a migration into the queue.
+ * @param signal ends the look-up of the hosts
+ * @throws Fault `invalid_request`, `target_not_allowed`, `upstream_*`, `monthly_limit`; then nothing is stored or counted
+ */
+export async function submit(
+  deps: SubmitDeps,
+  accountId: string,
+  request: NewMigration,
+  signal: AbortSignal,
+): Promise<MigrationRow> {
+  const { db, queue, job, secretKey } = deps
+  const { folders, deduplicate, dryRun, folderMap } = request
+  const [source, destination] = [partsOf(request.source, 'source'), partsOf(request.destination, 'destination')]
+  const destPrefix = prefixOf(request.destPrefix)
+  requireDistinct(folders)
+  await accountOf({ ...source.reached, ...source.secret }, deps, signal, 'source.host')
+  await accountOf({ ...destination.reached, ...destination.secret }, deps, signal, 'destination.host')
+  const row = {
+    accountId,
+    source: source.reached,
+    destination: destination.reached,
+    destPrefix,
+    folders,
+    options: { deduplicate, dryRun, folderMap },
+    progress: noProgress(folders),
+  }
+  const secrets = { source: source.secret, destination: destination.secret }
+  return db.transaction().execute(async (trx) => {
+    const plan = await lockPlan(trx, accountId)
+    const { count, secondsLeft } = await countThisMonth(trx, accountId)
+    if (!dryRun && count >= PER_MONTH[plan]) throw overLimit(plan, secondsLeft)
+    const id = await insertMigration(trx, row, (newId) => sealSecrets(secrets, secretKey, newId))
+    await queue.enqueue(trx, job, { migrationId: id })
+    return (await findMigration(trx, accountId, id)) as MigrationRow
+  })
+}
+
+function overLimit(plan: Plan, retryAfter: number): Fault {
+  return new Fault('monthly_limit', `Monthly limit reached (${PER_MONTH[plan]})`, { retryAfter })
+}
+
+/** `Old/2024/` for whatever slashes it was given with; "" when it was given none. */
+function prefixOf(given: string): string {
+  const parts = given.split('/').map((part) => part.trim())
+  const named = parts.filter((part) => part !== '')
+  if (named.length === 0) return ''
+  return `${named.join('/')}/`
+}
+
+/** INBOX is one folder in any case. */
+function requireDistinct(folders: readonly string[]): void {
+  if (folders.filter(isInbox).length <= 1) return
+  const details = [{ path: 'folders', message: 'must name every folder once' }]
+  throw new Fault('invalid_request', 'folders must name every folder once.', { details })
+}
+
+function noProgress(folders: readonly string[]): Progress {
+  return {
+    currentFolder: '',
+    foldersDone: 0,
+    foldersTotal: folders.length,
+    messagesDone: 0,
+    messagesTotal: 0,
+    skippedByDedup: 0,
+    folderProgress: {},
+    errorCount: 0,
+    bytesDone: 0,
+    messagesPerSecond: 0,
+    etaSeconds: null,
+    throttledUntil: null,
+  }
+}
+
+/**
+ * Puts a failed migration back into the queue: what failed is done once more, what was copied stays.
+ * @throws Fault `not_found`, `conflict` when it has not failed
+ */
+export async function retry(deps: SubmitDeps, accountId: string, id: string, request: Retry): Promise<MigrationRow> {
+  const { db, queue, job, secretKey } = deps
+  const secrets = {
+    source: secretOf(request.source, 'source'),
+    destination: secretOf(request.destination, 'destination'),
+  }
+  return db.transaction().execute(async (trx) => {
+    const row = await findMigration(trx, accountId, id)
+    if (!row) throw new Fault('not_found', 'There is no such migration.')
+    if (!(await requeueMigration(trx, accountId, id, sealSecrets(secrets, secretKey, id)))) {
+      throw new Fault('conflict', `Only a failed migration can be tried again; this one is ${row.status}.`)
+    }
+    await queue.enqueue(trx, job, { migrationId: id })
+    return (await findMigration(trx, accountId, id)) as MigrationRow
+  })
+}

@@ -1,0 +1,129 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { startRoom, type Room } from '../webhooks/room.ts'
+import { portreeve } from './command.ts'
+
+const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
+
+let room: Room
+let local: Server
+let received: Buffer[] = []
+const address = () => `http://127.0.0.1:${(local.address() as AddressInfo).port}`
+
+beforeAll(async () => {
+  room = await startRoom()
+  // A server that shows the bytes as they come, and answers each request.
+  local = createServer((socket) => {
+    socket
+      .on('error', () => {})
+      .on('data', (piece) => {
+        received.push(piece)
+        if (Buffer.concat(received).includes('END')) socket.end('HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n')
+      })
+  }).listen(0, '127.0.0.1')
+  await once(local, 'listening')
+})
+afterAll(async () => {
+  local.close()
+  await room.stop()
+})
+
+function listen(words: string[], env: Record<string, string> = {}): { child: ChildProcess; out: () => string } {
+  const all = { PATH: process.env['PATH'], NO_COLOR: '1', PORTREEVE_API_TOKEN: room.alice.token, ...env }
+  const child = spawn(process.execPath, [PROGRAM, 'listen', ...words, '--server', room.house.url], {
+    cwd: tmpdir(),
+    env: all,
+  })
+  let text = ''
+  child.stdout.on('data', (piece) => (text += String(piece)))
+  child.stderr.on('data', (piece) => (text += String(piece)))
+  return { child, out: () => text }
+}
+
+async function stop(child: ChildProcess): Promise<number | null> {
+  const ended = once(child, 'exit')
+  child.kill('SIGINT')
+  const [code] = (await ended) as [number | null]
+  return code
+}
+
+describe('portreeve listen', () => {
+  it('sends what was captured to a server on this machine: the same bytes, headers and target', async () => {
+    received = []
+    const endpoint = await room.makeEndpoint()
+    const { child, out } = listen([endpoint.token, '--to', `${address()}/base/`])
+    await vi.waitFor(() => expect(out()).toContain('Forwarding'), 10_000)
+    const body = Buffer.concat([Buffer.from([0, 255, 13, 10]), Buffer.from('END')])
+    // The stream may open a moment after the command says so: send until one arrives.
+    await vi.waitFor(async () => {
+      const lines = `POST /webhooks/${endpoint.token}//a%2fb/../c?q=%zz HTTP/1.1\r\nhOST: hooks\r\nX-Twice: 1\r\nx-twice: \u00e9\r\n`
+      await room.raw(
+        Buffer.concat([Buffer.from(`${lines}Content-Length: 7\r\nConnection: close\r\n\r\n`, 'latin1'), body]),
+      )
+      expect(out()).toContain('→ 202')
+    }, 15_000)
+    const bytes = Buffer.concat(received)
+    const [head = ''] = bytes.toString('latin1').split('\r\n\r\n')
+    expect(head.split('\r\n')).toEqual([
+      'POST /base//a%2fb/../c?q=%zz HTTP/1.1',
+      `hOST: ${new URL(address()).host}`,
+      'X-Twice: 1',
+      'x-twice: \u00e9',
+      'Content-Length: 7',
+      'Connection: close',
+    ])
+    expect(bytes.subarray(head.length + 4, head.length + 4 + body.length).equals(body)).toBe(true)
+    expect(out()).not.toContain(room.alice.token)
+    expect(await stop(child)).toBe(0)
+  }, 40_000)
+
+  it('begins with what is kept when asked to, and says what it could not send', async () => {
+    received = []
+    const endpoint = await room.makeEndpoint()
+    await room.house.request(`/webhooks/${endpoint.token}/1`, { method: 'POST', body: 'END' })
+    await room.raw(`FETCH /webhooks/${endpoint.token}/2 HTTP/1.1\r\n\r\n`)
+    const { child, out } = listen([endpoint.token, '--to', address(), '--all', '--json'])
+    await vi.waitFor(() => expect(out().trim().split('\n')).toHaveLength(2), 15_000)
+    const lines = out()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object)
+    expect(lines).toMatchObject([
+      { path: '/1', status: 202 },
+      { path: '/2', error: expect.stringContaining('refused') },
+    ])
+    await room.api('DELETE', `/${endpoint.id}`)
+    const [code] = (await once(child, 'exit')) as [number]
+    expect(code).toBe(1)
+  }, 40_000)
+
+  it('says in one sentence what is wrong, and with the exit code', async () => {
+    const env = { PORTREEVE_API_TOKEN: room.alice.token }
+    const to = ['--to', address(), '--server', room.house.url]
+    expect(await portreeve(['listen', 'short', ...to], env)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('token'),
+    })
+    expect(await portreeve(['listen', '0000000000', ...to], env)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no webhook endpoint'),
+    })
+    expect(await portreeve(['listen', '0000000000'], env)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--to'),
+    })
+    expect(await portreeve(['listen', '0000000000', ...to], {})).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('PORTREEVE_API_TOKEN'),
+    })
+    const wrong = { PORTREEVE_API_TOKEN: 'prv_wrong' }
+    expect(await portreeve(['listen', '0000000000', ...to], wrong)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('API token'),
+    })
+  }, 40_000)
+})

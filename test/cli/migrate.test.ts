@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as consume from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { accountOn, contents, fill, mail, read } from '../migration/mailbox.ts'
+import { startDovecot } from '../servers/dovecot.ts'
+import type { MailServer } from '../servers/mail-server.ts'
+import { startProxy } from '../servers/proxy.ts'
+
+const BIN = join(import.meta.dirname, '../../bin/portreeve.js')
+const PASSWORDS = { PORTREEVE_SOURCE_PASSWORD: 'secret', PORTREEVE_DESTINATION_PASSWORD: 'secret' }
+
+describe('portreeve migrate', () => {
+  let from: MailServer
+  let to: MailServer
+  let folder: string
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
+    ;[from, to] = await Promise.all([startDovecot(), startDovecot()])
+    await from.addUser('alice', 'secret')
+    const letters = Array.from({ length: 150 }, (_, n) => ({
+      body: mail(n === 7 ? 3_000_000 : 8_000),
+      flags: ['\\Seen'],
+    }))
+    await fill(accountOn(from.port), { INBOX: letters, 'Sent/2024': [{}] })
+    for (const user of ['one', 'two', 'three', 'four']) await to.addUser(user, 'secret')
+  })
+  afterAll(async () => {
+    await Promise.all([from.stop(), to.stop()])
+    rmSync(folder, { recursive: true })
+  })
+
+  function start(
+    user: string,
+    args: string[],
+    { env = PASSWORDS, port = to.port }: { env?: object; port?: number } = {},
+  ) {
+    const sides = [
+      '--source',
+      `imap://alice@localhost:${from.port}`,
+      '--destination',
+      `imap://${user}@localhost:${port}`,
+    ]
+    const child = spawn(process.execPath, [BIN, 'migrate', ...sides, '--state', folder, ...args], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const texts = Promise.all([consume.text(child.stdout), consume.text(child.stderr), once(child, 'exit')])
+    return { child, done: texts.then(([out, err, [code]]) => ({ out, err, code: code as number })) }
+  }
+  const run = (...asked: Parameters<typeof start>) => start(...asked).done
+
+  it('shows the folders with their sizes, copies them, and says that it was verified', async () => {
+    const { out, err, code } = await run('one', ['--all'])
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^Verified: 151 of 151 messages in 2 folders, 4\.2 MB, in \d+ s\.\n$/),
+    ])
+    expect(err).toMatch(/150 +4\.2 MB +INBOX/)
+    expect(err).toMatch(/151 +4\.2 MB +2 folders/)
+    const [here, there] = await Promise.all([read(accountOn(from.port)), read(accountOn(to.port, 'one'))])
+    expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
+  })
+
+  it('does nothing twice when it is called again, and gives JSON', async () => {
+    const { out, err, code } = await run('one', ['--all', '--json'])
+    expect([code, err]).toEqual([0, ''])
+    expect(JSON.parse(out)).toMatchObject({
+      success: true,
+      status: 'completed',
+      errors: [],
+      progress: { messagesDone: 151, bytesDone: expect.any(Number) },
+    })
+    expect((await read(accountOn(to.port, 'one')))['INBOX']).toHaveLength(150)
+  })
+
+  it('shows in a dry run where everything would go, and copies nothing', async () => {
+    const { out, code } = await run('two', ['--folder', 'Sent/2024', '--prefix', 'Old', '--dry-run', '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ folders: [{ source: 'Sent/2024', destination: 'Old/Sent/2024' }] })
+    expect(Object.keys(await read(accountOn(to.port, 'two')))).toEqual(['INBOX'])
+  })
+
+  it('leaves a state at Ctrl-C from which the same command goes on', { timeout: 60_000 }, async () => {
+    const proxy = await startProxy(to.port, { roundTrip: 150 })
+    const { child, done } = start('three', ['--all'], { port: proxy.port })
+    // The journal is made when the copying begins.
+    while (
+      !readdirSync(folder).some(
+        (name) => name.includes('three') && readFileSync(join(folder, name), 'utf8').includes('intents'),
+      )
+    ) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    child.kill('SIGINT')
+    expect(await done).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('The same command goes on where it was.'),
+    })
+    proxy.roundTrip = 0
+    expect(await run('three', ['--all'], { port: proxy.port })).toMatchObject({ code: 0 })
+    const [here, there] = await Promise.all([read(accountOn(from.port)), read(accountOn(to.port, 'three'))])
+    expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
+    await proxy.close()
+  })
+
+  it('takes passwords from files, and repeats them nowhere', async () => {
+    const file = join(folder, 'password')
+    writeFileSync(file, 'wrong-password\n')
+    const { out, err, code } = await run('four', ['--all', '--source-password-file', file])
+    expect(code).toBe(1)
+    expect(err).toContain('refused the user name or password')
+    expect(out + err).not.toContain('wrong-password')
+  })
+
+  it.each([
+    [['--all', '--folder', 'x'], 'say which folders'],
+    [[], 'say which folders'],
+    [['--all', '--connections', '0'], '--connections'],
+    [['--all', '--map', 'x'], '--map x'],
+    [['--all', '--source', 'imap://a:b@c'], 'must not have a password'],
+    [['--all', '--source', 'http://c'], '--source must be'],
+    [['--all', '--unknown'], '--unknown'],
+  ])('refuses %j with usage and exit code 2', async (args, words) => {
+    expect(await run('four', args)).toMatchObject({ code: 2, err: expect.stringContaining(words) })
+  })
+
+  it('says that there is no password where nobody can be asked', async () => {
+    expect(await run('four', ['--all'], { env: {} })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('there is no password'),
+    })
+  })
+})

@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { startDovecot } from '../servers/dovecot.ts'
+import type { MailServer } from '../servers/mail-server.ts'
+import { startProxy, type Proxy } from '../servers/proxy.ts'
+import { accountOn, contents, fill, mail, read } from './mailbox.ts'
+import { startRoom, type Person, type Room } from './room.ts'
+
+const isHard = Boolean(process.env['PORTREEVE_HARD'])
+
+describe('a migration of a service that crashes', () => {
+  let server: MailServer
+  let slow: Proxy
+  let fresh: FreshDatabase
+  let room: Room
+  let alice: Person
+
+  beforeEach(async () => {
+    ;[server, fresh] = await Promise.all([startDovecot(), freshDatabase()])
+    slow = await startProxy(server.port, { roundTrip: 20 })
+    for (const user of ['alice', 'there']) await server.addUser(user, 'secret')
+    await fill(accountOn(server.port), { INBOX: Array.from({ length: 700 }, () => ({ body: mail(6_000) })) })
+  })
+  afterEach(async () => {
+    await room.stop()
+    await fresh.drop()
+    await slow.close()
+    await server.stop()
+  })
+
+  async function submit(): Promise<string> {
+    alice = await room.addPerson('Alice')
+    const source = { host: '127.0.0.1', port: server.port, secure: false, user: 'alice', password: 'secret' }
+    const body = { source, destination: { ...source, port: slow.port, user: 'there' }, folders: ['INBOX'] }
+    const response = await room.request('migrate', { token: alice.token, body })
+    return ((await response.json()) as { migrationId: string }).migrationId
+  }
+  async function begun(): Promise<void> {
+    const isBegun = async () => (await fresh.pool.query('select from migration_folder')).rows.length > 0
+    await vi.waitFor(async () => expect(await isBegun()).toBe(true), { timeout: 15_000, interval: 10 })
+  }
+  async function ends(id: string): Promise<void> {
+    const status = async () => (await room.request(`migrate/${id}`, { token: alice.token })).json()
+    await vi.waitFor(async () => expect(await status()).toMatchObject({ status: 'completed', errorCount: 0 }), {
+      timeout: 100_000,
+      interval: 200,
+    })
+    const [here, there] = await Promise.all([read(accountOn(server.port)), read(accountOn(server.port, 'there'))])
+    expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
+  }
+
+  it('goes on by itself when the database cut it off (33)', { timeout: 60_000 }, async () => {
+    room = await startRoom(fresh.url)
+    const id = await submit()
+    await begun()
+    for (let times = 0; times < 2; times++) {
+      await fresh.pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+      )
+      await sleep(100)
+    }
+    await ends(id)
+  })
+
+  it.skipIf(!isHard)('goes on in another instance when its own was killed (33)', { timeout: 120_000 }, async () => {
+    room = await startRoom(fresh.url, { works: false })
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'worker-child.ts'), fresh.url], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await once(child.stdout, 'data')
+    const id = await submit()
+    await begun()
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const other = await startRoom(fresh.url)
+    await ends(id)
+    await other.stop()
+  })
+})

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import { createAppender } from '../../src/net/imap/append.ts'
+import { createFolder, subscribe } from '../../src/net/imap/create-folder.ts'
+import { fetchBodies } from '../../src/net/imap/fetch-bodies.ts'
+import { fetchMetadata } from '../../src/net/imap/fetch-metadata.ts'
+import { listFolders } from '../../src/net/imap/folders.ts'
+import { select } from '../../src/net/imap/mailbox.ts'
+import { encodeMailbox } from '../../src/net/imap/mailbox-name.ts'
+import { signIn, type Session, type SignIn } from '../../src/net/imap/session.ts'
+
+/** A message as a test writes it; what it leaves out is made up. */
+export type Letter = { body?: string | Buffer; flags?: string[]; date?: string }
+
+/** A message as it stands in a folder. */
+export type Stored = { uid: number; hash: string; flags: string[]; date: string | null; size: number }
+
+export function accountOn(port: number, user = 'alice', over: Partial<SignIn> = {}): SignIn {
+  const target = { host: 'localhost', servername: 'localhost', addresses: ['127.0.0.1'] }
+  return { target, port, secure: false, user, password: 'secret', ...over }
+}
+
+let count = 0
+
+/** A mail that no other is like. */
+export function mail(bytes = 200, headers = ''): Buffer {
+  count += 1
+  const head = `From: a@example.org\r\nTo: b@example.org\r\nMessage-ID: <m${count}@example.org>\r\nDate: Mon, 1 Jul 2024 08:09:10 +0200\r\n`
+  const line = `Line of the mail number ${count}, as long as lines are in mails.\r\n`
+  return Buffer.from(`${head}${headers}Subject: mail ${count}\r\n\r\n${line.repeat(Math.ceil(bytes / line.length))}`)
+}
+
+/** Works in an account and signs out. */
+export async function inside<T>(account: SignIn, work: (session: Session) => Promise<T>): Promise<T> {
+  const session = await signIn(account)
+  try {
+    return await work(session)
+  } finally {
+    await session.wire.logout()
+  }
+}
+
+/** Puts messages into folders, by path, and subscribes to them. */
+export async function fill(account: SignIn, folders: Record<string, Letter[]>): Promise<void> {
+  await inside(account, async ({ wire }) => {
+    for (const [path, letters] of Object.entries(folders)) {
+      const name = encodeMailbox(path)
+      if (path !== 'INBOX') await createFolder(wire, name)
+      await subscribe(wire, name)
+      const { permanentFlags } = await select(wire, name)
+      const appender = createAppender(wire, name, { permanentFlags })
+      const outgoing = letters.map(({ body = mail(), flags = [], date = null }) => {
+        const bytes = Buffer.from(body)
+        return { size: bytes.length, body: bytes, flags, internalDate: date }
+      })
+      const outcomes = await (await appender.submit(outgoing)).outcomes
+      const refused = outcomes.find(({ state }) => state !== 'stored')
+      if (refused) throw new Error(`could not fill ${path}: ${JSON.stringify(refused)}`)
+    }
+  })
+}
+
+/** Everything in an account: folders by path, messages by UID. */
+export async function read(account: SignIn): Promise<Record<string, Stored[]>> {
+  return inside(account, async (session) => {
+    const all: Record<string, Stored[]> = {}
+    const { folders } = await listFolders(session)
+    for (const { path, pathAsListed } of folders.filter(({ isSelectable }) => isSelectable)) {
+      await session.wire.run(['EXAMINE ', `"${pathAsListed.replace(/["\\]/g, '\\$&')}"`])
+      const rows = await Array.fromAsync(fetchMetadata(session.wire, 1, 2 ** 32 - 1))
+      const stored = new Map(rows.map((row) => [row.uid, row]))
+      all[path] = []
+      for await (const fetched of fetchBodies(session.wire, rows)) {
+        if (fetched.state !== 'here') continue
+        const hash = createHash('sha256')
+        for await (const chunk of Buffer.isBuffer(fetched.body) ? [fetched.body] : fetched.body) hash.update(chunk)
+        const row = stored.get(fetched.uid)
+        const flags = (row?.flags ?? []).filter((flag) => flag !== '\\Recent').toSorted()
+        const date = row?.internalDate ?? null
+        all[path].push({ uid: fetched.uid, hash: hash.digest('hex'), flags, date, size: fetched.size })
+      }
+      all[path].sort((a, b) => a.uid - b.uid)
+    }
+    return all
+  })
+}
+
+/** What must be equal on both sides, in an order of its own. */
+export function contents(stored: readonly Stored[] = []): string[] {
+  return stored.map(({ hash, flags, date }) => `${hash} ${flags.join(' ')} ${momentOf(date)}`).toSorted()
+}
+
+/** ` 1-Jul-2024 08:09:10 +0200` as milliseconds: servers may tell another zone. */
+function momentOf(date: string | null): number {
+  return Date.parse((date ?? '').trim().replace(/^(\d+)-(\w+)-/, '$1 $2 '))
+}

@@ -1,0 +1,115 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { mapFolders, partsOf, plainerNames, type Hierarchy, type MappingOptions } from '../../src/migration/mapping.ts'
+
+const SLASH: Hierarchy = { delimiter: '/', prefix: '' }
+const COURIER: Hierarchy = { delimiter: '.', prefix: 'INBOX.' }
+const DOT: Hierarchy = { delimiter: '.', prefix: '' }
+
+function map(paths: string[], from: Hierarchy, to: Hierarchy, options: Partial<MappingOptions> = {}): string[] {
+  const all = { prefix: '', folderMap: {}, specialUse: new Map(), ...options }
+  return mapFolders(
+    paths.map((path) => ({ path })),
+    from,
+    to,
+    all,
+  ).map(({ destination }) => destination)
+}
+
+describe('where folders go', () => {
+  it('swaps the delimiter and the namespace once, and leaves INBOX where it is (1)', () => {
+    expect(map(['INBOX', 'Sent', 'a/b'], SLASH, COURIER)).toEqual(['INBOX', 'INBOX.Sent', 'INBOX.a.b'])
+    expect(map(['INBOX', 'INBOX.Sent', 'INBOX.a.b'], COURIER, SLASH)).toEqual(['INBOX', 'Sent', 'a/b'])
+    expect(map(['INBOX', 'INBOX.Sent'], COURIER, COURIER)).toEqual(['INBOX', 'INBOX.Sent'])
+  })
+  it('does not put below INBOX twice what lay below INBOX (1)', () => {
+    expect(map(['INBOX/sub'], SLASH, COURIER)).toEqual(['INBOX.sub'])
+    expect(map(['INBOX/sub'], SLASH, SLASH)).toEqual(['INBOX/sub'])
+  })
+  it('routes everything under a prefix (2)', () => {
+    const prefix = 'P'
+    expect(map(['INBOX', 'INBOX/sub', 'Sent'], SLASH, SLASH, { prefix })).toEqual(['P/INBOX', 'P/INBOX/sub', 'P/Sent'])
+    expect(map(['INBOX', 'Sent'], SLASH, COURIER, { prefix })).toEqual(['INBOX.P.INBOX', 'INBOX.P.Sent'])
+    expect(map(['INBOX'], SLASH, SLASH, { prefix: 'Old/2024/' })).toEqual(['Old/2024/INBOX'])
+    expect(map(['INBOX', 'INBOX.Sent'], COURIER, SLASH, { prefix })).toEqual(['P/INBOX', 'P/Sent'])
+  })
+  it('replaces the other side’s delimiter inside a name and tells two such names apart (3)', () => {
+    expect(map(['Dr. Jones', 'Dr_ Jones'], SLASH, DOT)).toEqual(['Dr_ Jones', 'Dr_ Jones_2'])
+    expect(map(['INBOX.Jim / John'], COURIER, SLASH)).toEqual(['Jim _ John'])
+    const [mapped] = mapFolders([{ path: 'Dr. Jones' }], SLASH, DOT, {
+      prefix: '',
+      folderMap: {},
+      specialUse: new Map(),
+    })
+    expect(mapped?.altered).toBe(true)
+  })
+  it('makes names of what is none: empty levels, dots, tildes, overlong (4)', () => {
+    expect(map(['a//b', '...'], SLASH, DOT)).toEqual(['a._.b', '___'])
+    const [long = ''] = map(['x'.repeat(400)], SLASH, SLASH)
+    expect(Buffer.byteLength(long)).toBeLessThanOrEqual(200)
+    expect(plainerNames('~x', SLASH, new Set())).toEqual(['_x'])
+    expect(plainerNames('a.b/c.d', SLASH, new Set())).toEqual(['a_b/c_d', 'a_b_c_d'])
+    expect(plainerNames('a.b', SLASH, new Set(['a_b']))).toEqual(['a_b_2'])
+  })
+  it('keeps NFC and NFD apart, and every script as it is (5)', () => {
+    const names = ['Løbende', 'caf\u00e9', 'cafe\u0301', '日本語', '📬', 'R&D']
+    expect(map(names, SLASH, SLASH)).toEqual(names)
+  })
+  it('treats INBOX alike in any case, and nothing else (6)', () => {
+    expect(map(['Inbox/x', 'INBOX/x', 'Archive', 'archive'], SLASH, SLASH)).toEqual([
+      'INBOX/x',
+      'INBOX/x_2',
+      'Archive',
+      'archive',
+    ])
+  })
+  it('follows the special uses only where it is told to and no prefix is set (12)', () => {
+    const specialUse = new Map([['\\Sent', 'Sent Items']])
+    const folders = [{ path: 'Gesendet', specialUse: '\\Sent' }]
+    const to = (options: Partial<MappingOptions>) =>
+      mapFolders(folders, SLASH, SLASH, { prefix: '', folderMap: {}, specialUse: new Map(), ...options })[0]
+        ?.destination
+    expect(to({ specialUse })).toBe('Sent Items')
+    expect(to({})).toBe('Gesendet')
+    expect(to({ specialUse, prefix: 'P' })).toBe('P/Gesendet')
+  })
+  it('takes the folder map as it is, also where it joins folders, and keeps others out of its way', () => {
+    const folderMap = { a: 'All', b: 'All' }
+    expect(map(['a', 'b', 'All'], SLASH, SLASH, { folderMap, prefix: 'P' })).toEqual(['All', 'All', 'P/All'])
+    expect(map(['a', 'All'], SLASH, SLASH, { folderMap })).toEqual(['All', 'All_2'])
+  })
+
+  const hierarchies = fc.constantFrom(SLASH, COURIER, DOT, { delimiter: null, prefix: '' })
+  const word = fc.oneof(
+    fc.constantFrom('INBOX', 'inbox', 'a', 'b', '', '.', '/', '_', 'a_2', 'Dr. J', 'x/y', '\u0000', '日本'),
+    fc.string({ maxLength: 6 }),
+  )
+  const paths = fc.uniqueArray(fc.array(word, { minLength: 1, maxLength: 3 }), {
+    selector: (parts) => parts.join('\u0001'),
+    maxLength: 12,
+  })
+  it('never sends two folders to one place, and never makes an empty level', () => {
+    const property = fc.property(
+      paths,
+      hierarchies,
+      hierarchies,
+      fc.constantFrom('', 'P', 'P/Q/'),
+      (all, from, to, prefix) => {
+        const written = [...new Set(all.map((parts) => parts.join(from.delimiter ?? ' ')))]
+        const destinations = map(written, from, to, { prefix })
+        expect(new Set(destinations).size).toBe(written.length)
+        for (const destination of destinations) expect(partsOf(destination, to)).not.toContain('')
+      },
+    )
+    fc.assert(property, { numRuns: 2_000 })
+  })
+  it('maps INBOX to INBOX and nothing else there, unless there is a prefix', () => {
+    const property = fc.property(paths, hierarchies, hierarchies, (all, from, to) => {
+      const written = [...new Set(['INBOX', ...all.map((parts) => parts.join(from.delimiter ?? ' '))])]
+      const destinations = map(written, from, to)
+      expect(destinations[0]).toBe('INBOX')
+      expect(destinations.slice(1)).not.toContain('INBOX')
+    })
+    fc.assert(property, { numRuns: 1_000 })
+  })
+})

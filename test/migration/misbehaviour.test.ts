@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startDovecot } from '../servers/dovecot.ts'
+import type { MailServer } from '../servers/mail-server.ts'
+import { startProxy } from '../servers/proxy.ts'
+import { accountOn, contents, fill, inside, mail, read, type Letter } from './mailbox.ts'
+import { migrate } from './run.ts'
+import { startTamper, type Tamper } from './tamper.ts'
+
+describe('a migration between servers that misbehave', () => {
+  let from: MailServer
+  let to: MailServer
+  let users = 0
+
+  beforeAll(async () => {
+    ;[from, to] = await Promise.all([startDovecot({ extra: 'mail_max_keyword_length = 200' }), startDovecot()])
+  })
+  afterAll(async () => {
+    await Promise.all([from.stop(), to.stop()])
+  })
+
+  /** The same name on both sides, with messages at the source. */
+  async function person(letters: Letter[]): Promise<string> {
+    const user = `user${(users += 1)}`
+    await Promise.all([from.addUser(user, 'secret'), to.addUser(user, 'secret')])
+    await fill(accountOn(from.port, user), { INBOX: letters })
+    return user
+  }
+  const here = (user: string, { port }: { port: number } = from) => ({ port, user })
+  const there = (user: string, { port }: { port: number } = to) => ({ port, user })
+  const inboxOf = async (port: number, user: string) => (await read(accountOn(port, user)))['INBOX'] ?? []
+
+  async function within<T>(tamper: Promise<Tamper>, work: (tamper: Tamper) => Promise<T>): Promise<T> {
+    const standing = await tamper
+    try {
+      return await work(standing)
+    } finally {
+      await standing.close()
+    }
+  }
+
+  it('waits as long as the server says, shows it, and loses nothing (37)', async () => {
+    const user = await person([{}, {}, {}])
+    let times = 0
+    const tamper = startTamper(to.port, {
+      toServer(text, { answer }) {
+        const tag = /^(P\d+) APPEND/.exec(text)?.[1]
+        if (tag && (times += 1) <= 2) answer(`${tag} NO Request is throttled. Suggested Backoff Time: 700 milliseconds`)
+      },
+    })
+    await within(tamper, async (standing) => {
+      const began = performance.now()
+      const { state, failures, seen } = await migrate(here(user), there(user, standing))
+      expect([state, failures]).toEqual(['completed', []])
+      expect(performance.now() - began).toBeGreaterThan(1_400)
+      expect(seen.some(({ throttledUntil }) => throttledUntil !== null)).toBe(true)
+      expect(await inboxOf(to.port, user)).toHaveLength(3)
+    })
+  })
+
+  it('gives up one message that a server puts off for ever, and copies the others', async () => {
+    const user = await person([{ body: mail(10, 'X-Put-Off: yes\r\n') }, {}, {}])
+    const [off] = await inboxOf(from.port, user)
+    const single = await startDovecot({ capability: 'IMAP4rev1 UIDPLUS' })
+    await single.addUser(user, 'secret')
+    const tamper = startTamper(single.port, {
+      toServer(text, { answer }) {
+        const tag = /^(P\d+) APPEND/.exec(text)?.[1]
+        if (tag && text.includes(`{${off?.size}}`)) answer(`${tag} NO [INUSE] try again later`)
+      },
+    })
+    await within(tamper, async (standing) => {
+      const { failures } = await migrate(here(user), there(user, standing))
+      expect(failures).toMatchObject([{ uid: 1, code: 'refused' }])
+      expect(await inboxOf(single.port, user)).toHaveLength(2)
+    })
+    await single.stop()
+  })
+
+  it('isolates a message at which the destination closes the connection (42)', { timeout: 60_000 }, async () => {
+    const letters = Array.from({ length: 40 }, (_, n) => ({
+      body: n === 17 ? 'Subject: x\r\n\r\nPOISON\r\n' : mail(400),
+    }))
+    const user = await person(letters)
+    const toServer = (text: string, { cut }: { cut: () => void }) => void (text.includes('POISON') && cut())
+    await within(startTamper(to.port, { toServer }), async (standing) => {
+      const { progress, failures } = await migrate(here(user), there(user, standing))
+      expect(failures).toMatchObject([{ folder: 'INBOX', uid: 18, code: 'connection_lost', attempts: 4 }])
+      expect(progress).toMatchObject({ messagesDone: 40, messagesTotal: 40, errorCount: 1 })
+      expect(await inboxOf(to.port, user)).toHaveLength(39)
+    })
+  })
+
+  it('isolates a message at which the source closes the connection (23)', { timeout: 60_000 }, async () => {
+    const letters = Array.from({ length: 40 }, (_, n) => ({
+      body: n === 17 ? 'Subject: x\r\n\r\nPOISON\r\n' : mail(400),
+    }))
+    const user = await person(letters)
+    const toClient = (text: string, { cut }: { cut: () => void }) => void (text.includes('POISON') && cut())
+    await within(startTamper(from.port, { toClient }), async (standing) => {
+      const { failures } = await migrate(here(user, standing), there(user))
+      expect(failures).toMatchObject([{ folder: 'INBOX', uid: 18, code: 'connection_lost' }])
+      expect(await inboxOf(to.port, user)).toHaveLength(39)
+    })
+  })
+
+  it('takes a message that vanishes between scan and fetch for gone, and no error (22)', async () => {
+    const user = await person([])
+    const maildir = await startDovecot({ layout: 'maildir' })
+    await maildir.addUser(user, 'secret')
+    await fill(accountOn(maildir.port, user), { INBOX: [{}, {}, {}] })
+    let isDone = false
+    const tamper = startTamper(maildir.port, {
+      async toServer(text) {
+        if (isDone || !/UID FETCH \S+ \(UID BODY\.PEEK/.test(text)) return
+        isDone = true
+        await inside(accountOn(maildir.port, user), async ({ wire }) => {
+          for (const command of ['SELECT INBOX', 'UID STORE 2 +FLAGS (\\Deleted)', 'EXPUNGE']) await wire.run([command])
+        })
+      },
+    })
+    await within(tamper, async (standing) => {
+      const { state, failures, progress } = await migrate(here(user, standing), there(user))
+      expect([state, failures]).toEqual(['completed', []])
+      expect(progress).toMatchObject({ messagesDone: 2, messagesTotal: 2 })
+      expect(contents(await inboxOf(to.port, user))).toEqual(contents(await inboxOf(maildir.port, user)))
+    })
+    await maildir.stop()
+  })
+
+  it('never loses a message for a keyword (27, 28)', async () => {
+    const keyword = 'k'.repeat(80)
+    const user = await person([{ flags: ['\\Seen', keyword] }, { flags: ['\\Flagged', 'fine'] }])
+    const { failures, notes } = await migrate(here(user), there(user))
+    expect(failures).toEqual([])
+    expect(notes).toMatchObject([{ folder: 'INBOX', uid: 1 }])
+    const flags = (await inboxOf(to.port, user)).map((stored) => stored.flags)
+    expect(flags.toSorted((a, b) => b.length - a.length)).toEqual([['\\Flagged', 'fine'], ['\\Seen']])
+  })
+
+  it.each(['IMAP4rev1', 'IMAP4rev1 LITERAL-', 'IMAP4rev1 UIDPLUS', 'IMAP4rev1 LITERAL+ MULTIAPPEND'])(
+    'copies all to a server that can only %s, and nothing twice when it is cut (43)',
+    async (capability) => {
+      const poor = await startDovecot({ capability })
+      const proxy = await startProxy(poor.port)
+      const twin = { body: mail(700), date: '01-Mar-2021 08:09:10 +0100' }
+      const user = await person([...Array.from({ length: 60 }, () => ({ body: mail(4_500) })), twin, twin])
+      await poor.addUser(user, 'secret')
+      const timers = [60, 140, 260].map((after) => setTimeout(() => proxy.cut(), after))
+      const { state, failures } = await migrate(here(user), there(user, proxy))
+      expect([state, failures]).toEqual(['completed', []])
+      expect(contents(await inboxOf(poor.port, user))).toEqual(contents(await inboxOf(from.port, user)))
+      timers.forEach(clearTimeout)
+      await proxy.close()
+      await poor.stop()
+    },
+  )
+})

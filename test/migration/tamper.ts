@@ -1,0 +1,61 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+
+/** What a test may do with a piece of what passes. */
+export type Hands = {
+  /** Ends the connection, the piece is not passed on. */
+  cut: () => void
+  /** Says something to the client in the server's place; the piece is not passed on. */
+  answer: (line: string) => void
+}
+
+export type Tamper = { port: number; close(): Promise<void> }
+
+type Meddle = (text: string, hands: Hands) => void | Promise<void>
+
+/** Stands between a client and a real server and meddles where no server misbehaves when one wants it. */
+export async function startTamper(target: number, meddle: { toServer?: Meddle; toClient?: Meddle }): Promise<Tamper> {
+  const sockets = new Set<Socket>()
+  const server = createServer({ noDelay: true }, (client) => {
+    const upstream = connect({ port: target, host: '127.0.0.1', noDelay: true })
+    const end = () => [client, upstream].forEach((socket) => socket.destroy())
+    for (const socket of [client, upstream]) sockets.add(socket.on('error', end).on('close', end))
+    forward(client, upstream, client, meddle.toServer)
+    forward(upstream, client, client, meddle.toClient)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+function forward(from: Socket, to: Socket, client: Socket, meddle?: Meddle): void {
+  let last: Promise<void> = Promise.resolve()
+
+  async function pass(chunk: Buffer): Promise<void> {
+    let isHeld = false
+    await meddle?.(chunk.toString('latin1'), {
+      cut() {
+        isHeld = true
+        from.destroy()
+      },
+      answer(line) {
+        isHeld = true
+        client.write(`${line}\r\n`)
+      },
+    })
+    if (!isHeld && !to.destroyed) to.write(chunk)
+  }
+
+  from.on('data', (chunk: Buffer) => {
+    last = last.then(() => pass(chunk))
+  })
+  from.on('end', () => {
+    last = last.then(() => void to.end())
+  })
+}
