@@ -1,0 +1,70 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { issueToken } from '../../src/accounts/tokens.ts'
+import { createLog } from '../../src/log.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { startEmbedded } from '../../src/store/embedded.ts'
+import { migrate } from '../../src/store/migrate.ts'
+
+/** A program of this folder, as a process of its own; its first line is its URL. */
+export type Program = { url: string; process: ChildProcess; residentMb(): number; stop(): Promise<void> }
+
+export async function startProgram(file: string, env: Record<string, string> = {}): Promise<Program> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, file)], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string]
+  return {
+    url: line.trim(),
+    process: child,
+    residentMb: () => residentMb(child.pid),
+    async stop() {
+      child.kill('SIGKILL')
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    },
+  }
+}
+
+function residentMb(pid: number | undefined): number {
+  const [, kb] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Math.round(Number(kb) / 1024)
+}
+
+export type Store = { databaseUrl: string; apiToken: string; stop(): Promise<void> }
+
+/** The PostgreSQL that we ship, as durable as it is delivered, with one account. */
+export async function startStore(): Promise<Store> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-bench-'))
+  const embedded = await startEmbedded({ dataDir, log: createLog('silent') })
+  const { db, pool, close } = openDatabase(embedded.url)
+  await migrate(pool)
+  const account = { email: 'bench@people.test', password: 'a long enough password', plan: 'pro' as const }
+  const { id } = await createAccount(db, account)
+  const { token } = await issueToken(db, id)
+  await close()
+  return {
+    databaseUrl: embedded.url,
+    apiToken: token,
+    async stop() {
+      await embedded.stop()
+      rmSync(dataDir, { recursive: true })
+    },
+  }
+}
+
+/** The service on this store, on any free port. */
+export function startPortreeve({ databaseUrl }: Store): Promise<Program> {
+  return startProgram('service.ts', {
+    DATABASE_URL: databaseUrl,
+    PORT: '0',
+    ROLES: 'web',
+    SMTP_LISTEN: 'off',
+    SECRET_KEY: 'the key of the benchmark, which is long enough',
+    BASE_URL: 'http://bench.test',
+  })
+}

@@ -1,0 +1,200 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+export const SIGNATURE_SCHEMES = ['github', 'stripe', 'standard', 'slack', 'shopify', 'hmac'] as const
+
+/** How a sender signs. `hmac` is told where the signature stands; the others say so in their documentation. */
+export type SignatureScheme = {
+  scheme: (typeof SIGNATURE_SCHEMES)[number]
+  /** For `hmac`: the header with the signature, and what stands in it before it. */
+  header?: string | undefined
+  prefix?: string | undefined
+  algorithm?: 'sha1' | 'sha256' | 'sha512' | undefined
+  encoding?: 'hex' | 'base64' | undefined
+}
+
+export type SignedRequest = {
+  headers: [name: string, value: string][]
+  body: Buffer
+  /** The body is not all that was sent. */
+  truncated: boolean
+  receivedAt: Date
+}
+
+/** `unknown`: it cannot be told, because not all of the body was kept. `unsigned`: there is no signature to check. */
+export type SignatureVerdict = { status: 'valid' | 'invalid' | 'unsigned' | 'unknown'; reason: string }
+
+/** What a request claims: signatures, any of which may be right, over `before` and the body. */
+type Claim = {
+  given: Buffer[]
+  before: string
+  /** Seconds since 1970 at which it was signed; null where the sender does not say. */
+  at: number | null
+  algorithm: string
+  key: Buffer
+}
+type Reading = { claim: Claim } | { missing: string }
+type Reader = (header: (name: string) => string | undefined, secret: string, scheme: SignatureScheme) => Reading
+
+/** Seconds between signing and arrival that all of these senders' libraries allow. */
+const TOLERANCE = 300
+
+const READERS: Record<SignatureScheme['scheme'], Reader> = {
+  github: (header, secret) =>
+    simple(header, secret, { header: 'X-Hub-Signature-256', prefix: 'sha256=', algorithm: 'sha256', encoding: 'hex' }),
+  shopify: (header, secret) =>
+    simple(header, secret, { header: 'X-Shopify-Hmac-Sha256', prefix: '', algorithm: 'sha256', encoding: 'base64' }),
+  hmac: (header, secret, { header: name = '', prefix = '', algorithm = 'sha256', encoding = 'hex' }) =>
+    simple(header, secret, { header: name, prefix, algorithm, encoding }),
+  stripe,
+  standard,
+  slack,
+}
+
+/**
+ * Checks a webhook's signature over the bytes as they came, and says why it does not hold.
+ * Sources: GitHub “Validating webhook deliveries”, Stripe “Verify webhook signatures manually”, the Standard Webhooks
+ * specification (Svix is the same with other header names), Slack “Verifying requests from Slack”, Shopify “Verify webhooks”.
+ * @param secret as the sender's page shows it
+ */
+export function checkSignature(scheme: SignatureScheme, secret: string, request: SignedRequest): SignatureVerdict {
+  const header = (name: string) => request.headers.find(([other]) => other.toLowerCase() === name.toLowerCase())?.[1]
+  const reading = READERS[scheme.scheme](header, secret, scheme)
+  if ('missing' in reading) return { status: 'unsigned', reason: reading.missing }
+  const { claim } = reading
+  if (claim.given.length === 0) return invalid('The header has no signature of this kind.')
+  if (request.truncated) return { status: 'unknown', reason: 'Not all of the body was kept, so it cannot be checked.' }
+  if (!fits(claim, request.body)) return invalid(whyNot(claim, request.body, secret, scheme, header))
+  const late = latenessOf(claim, request.receivedAt)
+  return late === null ? { status: 'valid', reason: 'The signature fits the body and the secret.' } : invalid(late)
+}
+
+function invalid(reason: string): SignatureVerdict {
+  return { status: 'invalid', reason }
+}
+
+/** One signature over the body alone. */
+function simple(
+  header: (name: string) => string | undefined,
+  secret: string,
+  how: { header: string; prefix: string; algorithm: string; encoding: 'hex' | 'base64' },
+): Reading {
+  const value = header(how.header)
+  if (value === undefined) return { missing: `There is no ${how.header} header.` }
+  const given = value.startsWith(how.prefix) ? decoded([value.slice(how.prefix.length).trim()], how.encoding) : []
+  return { claim: { given, before: '', at: null, algorithm: how.algorithm, key: Buffer.from(secret) } }
+}
+
+/** `t=1492774577,v1=…,v1=…,v0=…` */
+function stripe(header: (name: string) => string | undefined, secret: string): Reading {
+  const value = header('Stripe-Signature')
+  if (value === undefined) return { missing: 'There is no Stripe-Signature header.' }
+  const parts = value.split(',').map((part) => part.trim().split('=', 2) as [string, string?])
+  const time = parts.find(([name]) => name === 't')?.[1] ?? ''
+  const signatures = parts.filter(([name]) => name === 'v1').map(([, hex = '']) => hex)
+  return { claim: timed(decoded(signatures, 'hex'), `${time}.`, time, Buffer.from(secret)) }
+}
+
+/** `v1,<base64> v1,<base64>` over id, time and body; the key is what stands behind `whsec_`. */
+function standard(header: (name: string) => string | undefined, secret: string): Reading {
+  const family =
+    header('webhook-signature') === undefined && header('svix-signature') !== undefined ? 'svix' : 'webhook'
+  const [id, time, value] = ['id', 'timestamp', 'signature'].map((name) => header(`${family}-${name}`))
+  if (id === undefined || time === undefined || value === undefined) {
+    return { missing: 'The headers webhook-id, webhook-timestamp and webhook-signature are not all there.' }
+  }
+  const signatures = value.split(' ').flatMap((item) => (item.startsWith('v1,') ? [item.slice(3)] : []))
+  const key = Buffer.from(secret.trim().replace(/^whsec_/, ''), 'base64')
+  return { claim: timed(decoded(signatures, 'base64'), `${id}.${time}.`, time, key) }
+}
+
+function slack(header: (name: string) => string | undefined, secret: string): Reading {
+  const [time, value] = [header('X-Slack-Request-Timestamp'), header('X-Slack-Signature')]
+  if (time === undefined || value === undefined) {
+    return { missing: 'The headers X-Slack-Signature and X-Slack-Request-Timestamp are not both there.' }
+  }
+  const signatures = value.startsWith('v0=') ? [value.slice(3)] : []
+  return { claim: timed(decoded(signatures, 'hex'), `v0:${time}:`, time, Buffer.from(secret)) }
+}
+
+function timed(given: Buffer[], before: string, time: string, key: Buffer): Claim {
+  return { given, before, at: /^\d{1,12}$/.test(time) ? Number(time) : NaN, algorithm: 'sha256', key }
+}
+
+function decoded(texts: string[], encoding: 'hex' | 'base64'): Buffer[] {
+  const form = encoding === 'hex' ? /^(?:[\da-f]{2})+$/i : /^[A-Za-z0-9+/]+={0,2}$/
+  return texts.filter((text) => form.test(text)).map((text) => Buffer.from(text, encoding))
+}
+
+function fits({ given, before, algorithm, key }: Claim, body: Buffer): boolean {
+  const right = createHmac(algorithm, key).update(before, 'latin1').update(body).digest()
+  return given.some((signature) => signature.length === right.length && timingSafeEqual(signature, right))
+}
+
+function latenessOf({ at }: Claim, receivedAt: Date): string | null {
+  if (at === null) return null
+  if (Number.isNaN(at)) return 'The signature fits, but its time is not a number of seconds.'
+  const seconds = Math.round(receivedAt.getTime() / 1000 - at)
+  if (Math.abs(seconds) <= TOLERANCE) return null
+  const distance = `${Math.round(Math.abs(seconds) / 60)} minutes ${seconds > 0 ? 'before' : 'after'}`
+  return `The signature fits, but was made ${distance} the request came; senders’ libraries allow ${TOLERANCE / 60}.`
+}
+
+/** The usual reasons, each tried. */
+function whyNot(
+  claim: Claim,
+  body: Buffer,
+  secret: string,
+  scheme: SignatureScheme,
+  header: (name: string) => string | undefined,
+): string {
+  for (const [name, other] of otherBodies(body)) {
+    if (fits(claim, other))
+      return `The secret is right, but the body was changed on its way: the signature fits ${name}.`
+  }
+  for (const [name, other] of otherSecrets(secret)) {
+    const again = READERS[scheme.scheme](header, other, scheme)
+    if ('claim' in again && fits(again.claim, body))
+      return `The secret is written wrongly: the signature fits it ${name}.`
+  }
+  return 'The signature does not fit: another secret signed it, or the body was changed on its way.'
+}
+
+function otherBodies(body: Buffer): [string, Buffer][] {
+  const text = body.toString('utf8')
+  const bodies: [string, string][] = [
+    ['the body without the line end behind it', text.replace(/\r?\n$/, '')],
+    ['the body with a line end behind it', `${text}\n`],
+    ['the body with line feeds as line ends', text.replaceAll('\r\n', '\n')],
+    ['the body with CR LF as line ends', text.replace(/\r?\n/g, '\r\n')],
+    ...rewritten(text),
+  ]
+  return bodies.map(([name, other]) => [name, Buffer.from(other)])
+}
+
+/** As the common libraries write JSON: JavaScript's, Python's, and escaped as PHP's. */
+function rewritten(text: string): [string, string][] {
+  try {
+    const value: unknown = JSON.parse(text)
+    const compact = JSON.stringify(value)
+    return [
+      ['the same JSON without spaces', compact],
+      ['the same JSON indented by two spaces', JSON.stringify(value, null, 2)],
+      ['the same JSON with escaped slashes', compact.replaceAll('/', '\\/')],
+      ['the same JSON with escaped letters', compact.replace(/[\u0080-\uffff]/g, escaped)],
+    ]
+  } catch {
+    return []
+  }
+}
+
+function escaped(letter: string): string {
+  return `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+function otherSecrets(secret: string): [string, string][] {
+  return [
+    ['without the space around it', secret.trim()],
+    ['without the “whsec_” before it', secret.replace(/^whsec_/, '')],
+    ['with “whsec_” before it', `whsec_${secret}`],
+  ]
+}

@@ -1,0 +1,118 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { headerOf, type Header } from './sender.ts'
+
+/** An answer as it goes out: names and values in turn, without a length. */
+export type Answer = { status: number; headers: string[]; body: Buffer }
+
+/** What an endpoint is set to answer. */
+export type Configured = { responseStatus: number; responseType: string; cors: boolean }
+
+/**
+ * Strangers choose what is answered here, on an origin that may be the dashboard's: the page gets an origin of its own, runs
+ * no script, sends no form, and is nobody's script, frame or search result.
+ */
+const SANDBOX = [
+  'Content-Security-Policy',
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+  'X-Content-Type-Options',
+  'nosniff',
+  'Referrer-Policy',
+  'no-referrer',
+  'X-Robots-Tag',
+  'noindex, nofollow',
+  'Cross-Origin-Opener-Policy',
+  'same-origin',
+  'Cache-Control',
+  'no-store',
+]
+const CLOSED = [...SANDBOX, 'Cross-Origin-Resource-Policy', 'same-site']
+const OPEN = [
+  ...SANDBOX,
+  'Cross-Origin-Resource-Policy',
+  'cross-origin',
+  'Access-Control-Allow-Origin',
+  '*',
+  'Access-Control-Expose-Headers',
+  '*',
+]
+
+const METHODS = 'GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS'
+const TOKENS = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/
+const WITHOUT_BODY = new Set([204, 205, 304])
+const NOTHING = Buffer.alloc(0)
+
+/** What a page must not take from here as part of itself: with our own origin in its policy it would run. */
+const EMBEDDED = new Set([
+  'script',
+  'style',
+  'worker',
+  'sharedworker',
+  'serviceworker',
+  'object',
+  'embed',
+  'iframe',
+  'frame',
+])
+
+export function configuredAnswer({ responseStatus: status, responseType, cors }: Configured, body: Buffer): Answer {
+  const headers = [...(cors ? OPEN : CLOSED)]
+  if (WITHOUT_BODY.has(status)) return { status, headers, body: NOTHING }
+  return { status, headers: [...headers, 'Content-Type', responseType], body }
+}
+
+/** Our own word to a sender, in plain text. */
+export function plainAnswer(status: number, sentence: string, more: string[] = []): Answer {
+  return {
+    status,
+    headers: [...OPEN, 'Content-Type', 'text/plain; charset=utf-8', ...more],
+    body: Buffer.from(`${sentence}\n`),
+  }
+}
+
+/** Whether a browser asks if its page may send a request (Fetch standard, CORS-preflight request). */
+export function isPreflight(method: string, headers: Header[]): boolean {
+  return (
+    method === 'OPTIONS' &&
+    headerOf(headers, 'origin') !== undefined &&
+    headerOf(headers, 'access-control-request-method') !== undefined
+  )
+}
+
+/** Yes, with whatever headers it names: an endpoint shows what is sent. Never with credentials. */
+export function preflightAnswer(headers: Header[]): Answer {
+  const asked = headerOf(headers, 'access-control-request-headers')
+  const allowed = asked !== undefined && TOKENS.test(asked) ? ['Access-Control-Allow-Headers', asked] : []
+  const vary = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers'
+  const more = ['Access-Control-Allow-Methods', METHODS, ...allowed, 'Access-Control-Max-Age', '600', 'Vary', vary]
+  return { status: 204, headers: [...OPEN, ...more], body: NOTHING }
+}
+
+/** Nothing, to a page that would make the answer a part of itself; null for everybody else. */
+export function embeddingAnswer({ headers }: IncomingMessage): Answer | null {
+  const destination = headers['sec-fetch-dest']
+  if (typeof destination !== 'string' || !EMBEDDED.has(destination)) return null
+  return { status: 403, headers: CLOSED, body: NOTHING }
+}
+
+/** Sends it; a HEAD learns the length that a GET would get. */
+export function send(response: ServerResponse, { status, headers, body }: Answer): void {
+  const length = WITHOUT_BODY.has(status) && status !== 205 ? [] : ['Content-Length', String(body.length)]
+  response.writeHead(status, [...headers, ...length])
+  response.end(body.length === 0 || response.req.method === 'HEAD' ? undefined : body)
+}
+
+/** Milliseconds for a sender to read the answer while it still sends: closed at once, it would see a broken connection. */
+const LINGER = 2_000
+
+/** Sends it and closes the connection, on which the rest of a body may still be coming. */
+export function sendAndClose(response: ServerResponse, { status, headers, body }: Answer): void {
+  const { req } = response
+  response.writeHead(status, [...headers, 'Content-Length', String(body.length), 'Connection', 'close'])
+  response.write(body)
+  req.resume()
+  const timer = setTimeout(() => response.end(), LINGER)
+  req.once('close', () => {
+    clearTimeout(timer)
+    response.end()
+  })
+}

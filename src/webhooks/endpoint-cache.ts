@@ -1,0 +1,91 @@
+import type { Endpoint } from './endpoints.ts'
+import { REMEMBERED, REMEMBERED_BYTES, REMEMBERED_FOR, REMEMBERED_UNKNOWN } from './limits.ts'
+
+type Entry = { endpoint: Endpoint | null; until: number }
+
+export type EndpointCache = {
+  /** Null for a token that nobody has; undefined when it must be asked for. */
+  get(token: string): Endpoint | null | undefined
+  /** Asks, together with whoever asks for the same token at this moment. */
+  find(token: string): Promise<Endpoint | null>
+  forget(token: string): void
+  forgetAll(): void
+}
+
+/** Endpoints by their tokens: bounded, short-lived, and emptied of what has changed. */
+export function createEndpointCache(load: (token: string) => Promise<Endpoint | null>): EndpointCache {
+  const known = new Map<string, Entry>()
+  const unknown = new Map<string, Entry>()
+  const asking = new Map<string, Promise<Endpoint | null>>()
+  let bytes = 0
+  let changes = 0
+
+  function remember(token: string, endpoint: Endpoint | null): void {
+    forget(token)
+    const entry = { endpoint, until: performance.now() + REMEMBERED_FOR }
+    if (endpoint === null) {
+      unknown.set(token, entry)
+      if (unknown.size > REMEMBERED_UNKNOWN) dropOldest(unknown)
+      return
+    }
+    known.set(token, entry)
+    bytes += sizeOf(entry)
+    while (isFull()) dropOldest(known)
+  }
+
+  function isFull(): boolean {
+    return known.size > REMEMBERED || bytes > REMEMBERED_BYTES
+  }
+
+  function dropOldest(entries: Map<string, Entry>): void {
+    const [oldest] = entries.keys()
+    if (oldest !== undefined) forget(oldest)
+  }
+
+  function forget(token: string): void {
+    const entry = known.get(token)
+    if (entry) bytes -= sizeOf(entry)
+    known.delete(token)
+    unknown.delete(token)
+  }
+
+  async function ask(token: string): Promise<Endpoint | null> {
+    const before = changes
+    try {
+      const endpoint = await load(token)
+      // What was read before a change may be the old one.
+      if (changes === before) remember(token, endpoint)
+      return endpoint
+    } finally {
+      asking.delete(token)
+    }
+  }
+
+  return {
+    get(token) {
+      const entry = known.get(token) ?? unknown.get(token)
+      return entry && entry.until > performance.now() ? entry.endpoint : undefined
+    },
+    find(token) {
+      const asked = asking.get(token) ?? ask(token)
+      asking.set(token, asked)
+      return asked
+    },
+    forget(token) {
+      changes++
+      asking.delete(token)
+      forget(token)
+    },
+    forgetAll() {
+      changes++
+      asking.clear()
+      known.clear()
+      unknown.clear()
+      bytes = 0
+    },
+  }
+}
+
+function sizeOf({ endpoint }: Entry): number {
+  return endpoint?.body.length ?? 0
+}

@@ -1,0 +1,212 @@
+import type { Kysely } from 'kysely'
+import { Fault, type FaultDetail } from '../errors.ts'
+import type { SignatureScheme } from '../protocols/webhook-signature.ts'
+import { seal, unseal } from '../store/secrets.ts'
+import { notify, type Signals } from '../store/signals.ts'
+import type { Db } from '../store/database.ts'
+import type { DB } from '../store/tables.ts'
+import { configuredAnswer, type Answer } from './answers.ts'
+import { ENDPOINTS_PER_ACCOUNT, LONGEST_DELAY, RESPONSE_BODY } from './limits.ts'
+import {
+  countEndpoints,
+  deleteEndpoint,
+  deleteRequests,
+  findEndpoint,
+  findEndpointByToken,
+  insertEndpoint,
+  updateEndpoint,
+  type EndpointChange,
+  type EndpointRow,
+  type SealedEndpoint,
+} from './store.ts'
+import { newToken } from './token.ts'
+
+/** What a capture needs of its endpoint, with the answer made once. */
+export type Endpoint = {
+  id: string
+  cors: boolean
+  timeout: number
+  responseType: string
+  body: Buffer
+  answer: Answer
+  /** What is filled in for each request; null for an answer that is always the same. */
+  template: { text: string; secret: string | null } | null
+}
+
+/** What an owner sets; what is not given stays as it is. */
+export type Settings = {
+  label?: string | undefined
+  responseStatus?: number | undefined
+  responseBody?: string | undefined
+  responseType?: string | undefined
+  template?: boolean | undefined
+  cors?: boolean | undefined
+  timeout?: number | undefined
+  signature?: (SignatureScheme & { secret?: string | undefined }) | null | undefined
+}
+
+type Deps = { db: Kysely<DB>; secretKey: string }
+
+const CHANGED = 'webhook.endpoint'
+
+export type EndpointChanged = { id: string; token: string }
+
+/** @param lost called when changes may have been missed */
+export function onEndpointChange(
+  signals: Signals,
+  changed: (endpoint: EndpointChanged) => void,
+  lost: () => void,
+): () => void {
+  const ends = [signals.on(CHANGED, (payload) => changed(payload as EndpointChanged)), signals.onReconnect(lost)]
+  return () => ends.forEach((end) => end())
+}
+
+/** @throws Fault `conflict` when the account has too many, `invalid_request` */
+export async function createEndpoint(
+  { db, secretKey }: Deps,
+  accountId: string,
+  settings: Settings,
+): Promise<EndpointRow> {
+  requireSound(settings)
+  return db.transaction().execute(async (trx) => {
+    if ((await countEndpoints(trx, accountId)) >= ENDPOINTS_PER_ACCOUNT) {
+      const sentence = `An account has at most ${ENDPOINTS_PER_ACCOUNT} endpoints. Delete one that is not used any more.`
+      throw new Fault('conflict', sentence)
+    }
+    const { signature, ...plain } = settings
+    const made = await insertEndpoint(trx, { accountId, token: newToken(), ...given(plain) })
+    const sealed = sealedSignature(signature, made.id, secretKey)
+    const row = sealed ? await updateEndpoint(trx, accountId, made.id, sealed) : made
+    await announce(trx, made)
+    return row ?? made
+  })
+}
+
+/**
+ * Changes the given settings, for every instance.
+ * @throws Fault `not_found`, `invalid_request`
+ */
+export async function changeEndpoint(
+  { db, secretKey }: Deps,
+  accountId: string,
+  id: string,
+  settings: Settings,
+): Promise<EndpointRow> {
+  requireSound(settings)
+  const { signature, ...plain } = settings
+  return db.transaction().execute(async (trx) => {
+    const before = await requireEndpoint(trx, accountId, id)
+    if (signature && signature.secret === undefined && before.signatureSecret === null) throw withoutSecret()
+    const change = { ...given(plain), ...sealedSignature(signature, id, secretKey) }
+    const row = await updateEndpoint(trx, accountId, id, change)
+    if (!row) throw noSuchEndpoint()
+    await announce(trx, row)
+    return row
+  })
+}
+
+/** @throws Fault `not_found` */
+export async function removeEndpoint(db: Kysely<DB>, accountId: string, id: string): Promise<string> {
+  return db.transaction().execute(async (trx) => {
+    const token = await deleteEndpoint(trx, accountId, id)
+    if (token === undefined) throw noSuchEndpoint()
+    await announce(trx, { id, token })
+    return token
+  })
+}
+
+/**
+ * Deletes all captured requests and counts anew.
+ * @returns how many were deleted
+ * @throws Fault `not_found`
+ */
+export async function clearRequests(db: Kysely<DB>, accountId: string, id: string): Promise<number> {
+  return db.transaction().execute(async (trx) => {
+    const row = await updateEndpoint(trx, accountId, id, { requestCount: 0 })
+    if (!row) throw noSuchEndpoint()
+    await announce(trx, row)
+    return deleteRequests(trx, id)
+  })
+}
+
+/** @throws Fault `not_found`, also for another account's endpoint */
+export async function requireEndpoint(db: Db, accountId: string, id: string): Promise<SealedEndpoint> {
+  const row = await findEndpoint(db, accountId, id)
+  if (!row) throw noSuchEndpoint()
+  return row
+}
+
+/** The endpoint behind a token, made ready for captures. */
+export async function loadEndpoint({ db, secretKey }: Deps, token: string): Promise<Endpoint | null> {
+  const row = await findEndpointByToken(db, token)
+  if (!row) return null
+  const body = Buffer.from(row.responseBody)
+  const template = row.template ? { text: row.responseBody, secret: secretOf(row, secretKey) } : null
+  const { id, cors, timeout, responseType } = row
+  return { id, cors, timeout, responseType, body, answer: configuredAnswer(row, body), template }
+}
+
+/** The secret its sender signs with; null when none is set. */
+export function secretOf({ id, signatureSecret }: SealedEndpoint, secretKey: string): string | null {
+  return signatureSecret === null ? null : unseal(signatureSecret, secretKey, contextOf(id))
+}
+
+function sealedSignature(signature: Settings['signature'], id: string, secretKey: string): EndpointChange | undefined {
+  if (signature === undefined) return undefined
+  if (signature === null) return { signature: null, signatureSecret: null }
+  const { secret, ...scheme } = signature
+  return { signature: scheme, ...(secret !== undefined && { signatureSecret: seal(secret, secretKey, contextOf(id)) }) }
+}
+
+function contextOf(id: string): string {
+  return `webhook/${id}/signature`
+}
+
+async function announce(db: Db, { id, token }: EndpointChanged): Promise<void> {
+  await notify(db, CHANGED, { id, token })
+}
+
+/** Without the fields that were not given, which the database would otherwise be asked to empty. */
+function given<T extends object>(settings: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+}
+
+/** A media type (RFC 9110, 8.3.1) with parameters, and nothing that would end the header. */
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w-]+=(?:"[^"\r\n]*"|[\w.+-]+))*$/
+const MEDIA_TYPE_LENGTH = 127
+
+function requireSound({ responseBody, responseType, timeout, signature }: Settings): void {
+  const details: FaultDetail[] = []
+  if (timeout !== undefined && !(timeout >= 0 && timeout <= LONGEST_DELAY)) {
+    details.push({ path: 'timeout', message: `is in seconds (0-${LONGEST_DELAY})` })
+  }
+  if (responseType !== undefined && !(responseType.length <= MEDIA_TYPE_LENGTH && isMediaType(responseType))) {
+    details.push({ path: 'responseType', message: 'must be a media type such as text/plain; charset=utf-8' })
+  }
+  if (responseBody !== undefined && Buffer.byteLength(responseBody) > RESPONSE_BODY) {
+    details.push({ path: 'responseBody', message: `must have at most ${RESPONSE_BODY} bytes` })
+  }
+  if (responseBody?.includes('\u0000')) details.push({ path: 'responseBody', message: 'must not have NUL characters' })
+  if (signature?.scheme === 'hmac' && signature.header === undefined) {
+    details.push({ path: 'signature.header', message: 'is required for the scheme hmac' })
+  }
+  if (details.length === 0) return
+  const sentence = details.map(({ path, message }) => `${path} ${message}`).join('; ')
+  throw new Fault('invalid_request', `These settings are not valid: ${sentence}.`, { details })
+}
+
+function isMediaType(text: string): boolean {
+  // A header is one byte a character.
+  return MEDIA_TYPE.test(text) && !/[^\u0020-\u007e]/.test(text)
+}
+
+function withoutSecret(): Fault {
+  const details = [{ path: 'signature.secret', message: 'is required' }]
+  return new Fault('invalid_request', 'signature.secret is required: there is none yet.', { details })
+}
+
+function noSuchEndpoint(): Fault {
+  return new Fault('not_found', 'There is no such webhook endpoint.')
+}

@@ -1,0 +1,198 @@
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Fault } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import type { Db } from '../store/database.ts'
+import type { Signals } from '../store/signals.ts'
+import { onCaptured } from './announcer.ts'
+import { onEndpointChange } from './endpoints.ts'
+import { STREAMS_PER_ACCOUNT } from './limits.ts'
+import { shownEndpoint, shownRequest } from './shown.ts'
+import { findBefore, findEndpoint, findNewest, listRequests, type RequestRow } from './store.ts'
+
+/** Requests of one look, and milliseconds between two: four thousand a second, more than anybody reads. */
+const PAGE = 200
+const PACE = 50
+
+/** Behind by more than this, a stream goes on with the newest page: the ring is about to take what lies between. */
+const FURTHEST_BEHIND = 1_000
+
+/** Milliseconds between two comments, which keep proxies from closing a silent stream; each is a look as well. */
+const HEARTBEAT = 15_000
+
+export type Stream = {
+  accountId: string
+  endpointId: string
+  /** The last number the client has seen; null to begin with what comes from now on. */
+  from: number | null
+  /** Throws when whoever asked may not any more. */
+  stillAllowed: () => Promise<void>
+}
+
+export type Live = {
+  /**
+   * Writes an event for each request as it is captured, until the client or the service goes or the endpoint is deleted.
+   * @throws Fault `rate_limited` when the account has too many streams
+   */
+  open(stream: Stream): Promise<(response: ServerResponse) => Promise<void>>
+  close: () => void
+}
+
+type Deps = { db: Db; signals: Signals; webhookBaseUrl: string; log: Logger }
+
+/** Event streams of captured requests; the rows are the truth, signals only say that there is something to read. */
+export function createLive({ db, signals, webhookBaseUrl, log }: Deps): Live {
+  const closing = new AbortController()
+  const streams = new Map<string, number>()
+  const wakers = new Map<string, Set<(changed: boolean) => void>>()
+  const wake = (endpointId: string, changed: boolean) => wakers.get(endpointId)?.forEach((waker) => waker(changed))
+  const wakeAll = () => wakers.forEach((_those, id) => wake(id, true))
+  const ends = [
+    onCaptured(signals, (ids) => ids.forEach((id) => wake(id, false))),
+    onEndpointChange(signals, ({ id }) => wake(id, true), wakeAll),
+  ]
+
+  async function follow(stream: Stream, from: number, response: ServerResponse): Promise<void> {
+    const bell = createBell()
+    const those = wakers.get(stream.endpointId) ?? new Set()
+    wakers.set(stream.endpointId, those.add(bell.ring))
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    const signal = AbortSignal.any([gone.signal, closing.signal])
+    signal.addEventListener('abort', () => bell.ring(false))
+    try {
+      await writeAll(stream, from, response, bell, signal)
+    } finally {
+      those.delete(bell.ring)
+      if (those.size === 0) wakers.delete(stream.endpointId)
+      response.end()
+    }
+  }
+
+  async function writeAll(
+    { accountId, endpointId, stillAllowed }: Stream,
+    from: number,
+    response: ServerResponse,
+    bell: Bell,
+    signal: AbortSignal,
+  ): Promise<void> {
+    // A number at once, so that a client that loses its connection before the first request misses none either.
+    response.write(`retry: 2000\nid: ${from}\nevent: ready\ndata: {}\n\n`)
+    let last = from
+    bell.ring(false)
+    for (;;) {
+      const rung = await bell.next(HEARTBEAT)
+      if (signal.aborted) return
+      if (rung === null) {
+        response.write(':\n\n')
+        await stillAllowed()
+      }
+      if (rung === 'changed') {
+        const endpoint = await findEndpoint(db, accountId, endpointId)
+        if (!endpoint) return void response.write('event: deleted\ndata: {}\n\n')
+        const { signatureSecret: _secret, ...row } = endpoint
+        write(response, 'endpoint', shownEndpoint(row, webhookBaseUrl))
+      }
+      last = await catchUp(endpointId, last, response, signal)
+    }
+  }
+
+  /** @returns the number of the last that was written */
+  async function catchUp(
+    endpointId: string,
+    from: number,
+    response: ServerResponse,
+    signal: AbortSignal,
+  ): Promise<number> {
+    let last = from
+    for (let hasMore = true; hasMore && !signal.aborted;) {
+      const page = await listRequests(db, endpointId, { order: 'asc', from: last, limit: PAGE })
+      const furthest = page.hasMore ? await findBefore(db, endpointId, FURTHEST_BEHIND) : null
+      if (furthest !== null && furthest > last) {
+        last = (await findBefore(db, endpointId, PAGE)) ?? last
+        response.write('event: skipped\ndata: {}\n\n')
+        continue
+      }
+      for (const row of page.rows) writeRequest(response, row)
+      last = page.rows.at(-1)?.seq ?? last
+      hasMore = page.hasMore
+      if (page.rows.length > 0) await pause(response, signal)
+    }
+    return last
+  }
+
+  return {
+    async open(stream) {
+      const count = streams.get(stream.accountId) ?? 0
+      if (count >= STREAMS_PER_ACCOUNT) {
+        const sentence = `An account has at most ${STREAMS_PER_ACCOUNT} event streams. Close one that is not read.`
+        throw new Fault('rate_limited', sentence, { retryAfter: 5 })
+      }
+      const from = stream.from ?? (await findNewest(db, stream.endpointId))
+      return async (response) => {
+        streams.set(stream.accountId, (streams.get(stream.accountId) ?? 0) + 1)
+        await follow(stream, from, response).catch((error: unknown) => {
+          if (!(error instanceof Fault)) log.warn({ err: error }, 'a stream of captured requests broke off')
+        })
+        const left = (streams.get(stream.accountId) ?? 1) - 1
+        if (left > 0) streams.set(stream.accountId, left)
+        else streams.delete(stream.accountId)
+      }
+    },
+    close() {
+      closing.abort()
+      ends.forEach((end) => end())
+    },
+  }
+}
+
+/** Milliseconds until the next look, and as long as the client reads slower than we write. */
+async function pause(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  await sleep(PACE, undefined, { signal }).catch(() => {})
+  if (!response.writableNeedDrain || signal.aborted) return
+  await new Promise<void>((resolve) => {
+    response.once('drain', resolve)
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+function writeRequest(response: ServerResponse, row: RequestRow): void {
+  response.write(`id: ${row.seq}\nevent: request\ndata: ${JSON.stringify(shownRequest(row))}\n\n`)
+}
+
+function write(response: ServerResponse, event: string, data: object): void {
+  response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+}
+
+type Bell = {
+  ring: (changed: boolean) => void
+  /** What it rang for since the last time; null when it did not within these milliseconds. */
+  next(milliseconds: number): Promise<'captured' | 'changed' | null>
+}
+
+/** Remembers that it rang while nobody was waiting for it. */
+function createBell(): Bell {
+  let rung: 'captured' | 'changed' | null = null
+  let resolve: (() => void) | undefined
+  return {
+    ring(changed) {
+      rung = changed || rung === 'changed' ? 'changed' : 'captured'
+      resolve?.()
+    },
+    async next(milliseconds) {
+      if (rung === null) {
+        await new Promise<void>((done) => {
+          const timer = setTimeout(done, milliseconds)
+          resolve = () => {
+            clearTimeout(timer)
+            done()
+          }
+        })
+      }
+      resolve = undefined
+      const what = rung
+      rung = null
+      return what
+    },
+  }
+}

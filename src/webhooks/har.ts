@@ -1,0 +1,69 @@
+import { isUtf8 } from 'node:buffer'
+import { STATUS_CODES } from 'node:http'
+import { headerOf, type Header } from './sender.ts'
+import type { RequestRow } from './store.ts'
+
+/** An HTTP Archive (HAR 1.2) of these requests, oldest first. Names that begin with an underscore are our own additions. */
+export function harOf(requests: RequestRow[], url: string, version: string) {
+  const entries = requests.toSorted((a, b) => a.seq - b.seq).map((request) => entryOf(request, url))
+  return { log: { version: '1.2', creator: { name: 'Portreeve', version }, entries } }
+}
+
+function entryOf(request: RequestRow, url: string) {
+  const { method, path, query, headers, receivedAt, durationMs } = request
+  return {
+    _id: request.id,
+    _rejected: request.rejected,
+    startedDateTime: new Date(receivedAt.getTime() - durationMs).toISOString(),
+    time: durationMs,
+    clientIPAddress: request.ip,
+    request: {
+      method,
+      url: url + path + (query && `?${query}`),
+      httpVersion: `HTTP/${request.httpVersion}`,
+      cookies: cookiesOf(headers),
+      headers: namesAndValues(headers),
+      queryString: namesAndValues([...new URLSearchParams(query)]),
+      ...(request.bodySize > 0 && { postData: postDataOf(request) }),
+      headersSize: -1,
+      bodySize: request.bodySize,
+    },
+    response: {
+      status: request.responseStatus ?? 0,
+      statusText: STATUS_CODES[request.responseStatus ?? 0] ?? '',
+      httpVersion: 'HTTP/1.1',
+      cookies: [],
+      headers: [],
+      content: { size: -1, mimeType: 'x-unknown' },
+      redirectURL: '',
+      headersSize: -1,
+      bodySize: -1,
+    },
+    cache: {},
+    timings: { send: durationMs, wait: 0, receive: 0 },
+  }
+}
+
+/** The format has no encoding for bodies of requests: base64 is marked as browsers mark it for answers. */
+function postDataOf({ body, bodySize, contentType }: RequestRow) {
+  const isText = isUtf8(body)
+  return {
+    mimeType: contentType ?? '',
+    params: [],
+    text: body.toString(isText ? 'utf8' : 'base64'),
+    ...(!isText && { _encoding: 'base64' }),
+    ...(bodySize > body.length && { comment: `the first ${body.length} of ${bodySize} bytes` }),
+  }
+}
+
+function cookiesOf(headers: Header[]) {
+  const pairs = (headerOf(headers, 'cookie') ?? '').split(';').map((pair) => pair.trim())
+  return pairs.filter(Boolean).map((pair) => {
+    const [name = '', ...value] = pair.split('=')
+    return { name, value: value.join('=') }
+  })
+}
+
+function namesAndValues(headers: Header[]) {
+  return headers.map(([name, value]) => ({ name, value }))
+}

@@ -1,0 +1,89 @@
+import type { Socket } from 'node:net'
+import type { Cidr } from '../config.ts'
+import type { Logger } from '../log.ts'
+import type { CutOff } from './capture.ts'
+import type { EndpointCache } from './endpoint-cache.ts'
+import type { GroupCommit } from './group-commit.ts'
+import { REJECTED_KEPT } from './limits.ts'
+import { withoutOwnCookieValues } from './own-cookies.ts'
+import { senderAddress } from './sender.ts'
+import type { CapturedRequest } from './store.ts'
+import { readTarget, type Target } from './target.ts'
+import { newId } from './token.ts'
+
+/** What node:http says of bytes that are no request. */
+export type ParseError = Error & { code?: string; reason?: string; rawPacket?: Buffer }
+
+/** Where the first line names an endpoint, whatever is wrong with it. */
+const FIRST_LINE = /^\s*([!-~]{1,20})[ \t]+([!-~]+)(?:[ \t]+HTTP\/(\d\.\d))?/
+const ENDPOINT = /\/webhooks\/[A-Za-z0-9]{10}(?![A-Za-z0-9])[!-~]*/
+
+export type MalformedDeps = {
+  endpoints: EndpointCache
+  commits: GroupCommit<CapturedRequest>
+  trustedProxies: Cidr[]
+  log: Logger
+}
+
+/** Why the parser refused it, in our words, and the status it is answered with. */
+export function reasonOf({ code = '', reason, message }: ParseError): CutOff {
+  if (code === 'HPE_HEADER_OVERFLOW') return { reason: 'The headers have more than 16 KiB.', status: 431 }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { reason: 'The request did not arrive in time.', status: 408 }
+  if (isGone(code)) return { reason: 'The sender closed the connection before the end of the headers.', status: 400 }
+  return { reason: `This is no HTTP request: ${reason ?? message}.`, status: 400 }
+}
+
+/** Whether the sender went away, which refuses nothing. */
+export function isGone(code = ''): boolean {
+  return code === 'ECONNRESET' || code === 'HPE_INVALID_EOF_STATE'
+}
+
+/** Keeps what could not be read as a request, when its first line names an endpoint: “I see nothing” has a reason. */
+export async function keepMalformed(error: ParseError, socket: Socket, deps: MalformedDeps): Promise<void> {
+  try {
+    await keep(error, socket, deps)
+  } catch (err) {
+    deps.log.warn({ err }, 'a malformed request was not kept')
+  }
+}
+
+async function keep(error: ParseError, socket: Socket, deps: MalformedDeps): Promise<void> {
+  const { rawPacket } = error
+  const named = rawPacket && namedIn(rawPacket)
+  if (!rawPacket || !named) return
+  // The connection is about to be closed, and its address with it.
+  const ip = senderAddress(socket, undefined, deps.trustedProxies)
+  const endpoint = deps.endpoints.get(named.target.token) ?? (await deps.endpoints.find(named.target.token))
+  if (!endpoint) return
+  const receivedAt = new Date()
+  const { reason, status } = reasonOf(error)
+  const text = withoutOwnCookieValues(rawPacket.subarray(0, REJECTED_KEPT * 4).toString('latin1'))
+  await deps.commits.add({
+    id: newId(receivedAt.getTime()),
+    endpointId: endpoint.id,
+    method: named.method,
+    path: named.target.path,
+    query: named.target.query,
+    headers: [],
+    trailers: null,
+    ip,
+    body: Buffer.from(text, 'latin1').subarray(0, REJECTED_KEPT),
+    bodySize: rawPacket.length,
+    contentType: null,
+    receivedAt,
+    durationMs: 0,
+    httpVersion: named.httpVersion,
+    preflight: false,
+    aborted: false,
+    rejected: reason,
+    responseStatus: status,
+  })
+}
+
+function namedIn(bytes: Buffer): { method: string; httpVersion: string; target: Target } | null {
+  const end = bytes.indexOf('\n')
+  const line = bytes.subarray(0, end === -1 ? 16_384 : Math.min(end, 16_384)).toString('latin1')
+  const [, method = '', word = '', httpVersion = ''] = FIRST_LINE.exec(line) ?? []
+  const target = readTarget(word) ?? readTarget(ENDPOINT.exec(line)?.[0] ?? '')
+  return target && { method, httpVersion, target }
+}

@@ -1,0 +1,26 @@
+import { COOKIE_PREFIX } from '../accounts/auth.ts'
+import type { Header } from './sender.ts'
+
+/** The names of ours, with the prefixes that browsers give a meaning to. */
+const NAME = `(?:__(?:Secure|Host)-)?${COOKIE_PREFIX}\\.[^=;\\s]*`
+const OURS = new RegExp(`^\\s*${NAME}=`, 'i')
+const OURS_ANYWHERE = new RegExp(`(${NAME})=[^;\\s]*`, 'gi')
+
+/** A signed-in browser that opens an endpoint sends our session along: nobody shall read it in the list. */
+export function withoutOwnCookies(headers: Header[]): Header[] {
+  if (!headers.some(isOurs)) return headers
+  return headers.flatMap((header): Header[] => {
+    if (!isOurs(header)) return [header]
+    const cookies = header[1].split(';').filter((cookie) => !OURS.test(cookie))
+    return cookies.length === 0 ? [] : [[header[0], cookies.join(';').trimStart()]]
+  })
+}
+
+/** The same for bytes that could not be read as a request. */
+export function withoutOwnCookieValues(text: string): string {
+  return text.replace(OURS_ANYWHERE, '$1=')
+}
+
+function isOurs([name, value]: Header): boolean {
+  return name.length === 6 && name.toLowerCase() === 'cookie' && value.toLowerCase().includes(`${COOKIE_PREFIX}.`)
+}

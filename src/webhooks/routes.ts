@@ -1,0 +1,267 @@
+import type { Kysely } from 'kysely'
+import { Type, type TSchema } from 'typebox'
+import { Fault } from '../errors.ts'
+import { callerOf, type Door } from '../http/auth.ts'
+import { Failure, Uuid } from '../http/schema.ts'
+import type { App } from '../http/server.ts'
+import { checkSignature } from '../protocols/webhook-signature.ts'
+import type { DB } from '../store/tables.ts'
+import { curlOf } from './curl.ts'
+import {
+  changeEndpoint,
+  clearRequests,
+  createEndpoint,
+  removeEndpoint,
+  requireEndpoint,
+  secretOf,
+} from './endpoints.ts'
+import type { Live } from './events.ts'
+import { harOf } from './har.ts'
+import { NewEndpoint, OneRequest, RequestPage, RequestQuery, WebhookEndpoint, WebhookSettings } from './shapes.ts'
+import { shownEndpoint, shownRequest } from './shown.ts'
+import { findRequest, listEndpoints, listRequests, type RequestRow, type SealedEndpoint } from './store.ts'
+
+export type WebhookRoutesDeps = {
+  db: Kysely<DB>
+  door: Door
+  live: Live
+  /** Called with the token of an endpoint that was changed. */
+  forget: (token: string) => void
+  /** Lets those go who wait for an answer or an event. */
+  end: () => void
+  secretKey: string
+  webhookBaseUrl: string
+  version: string
+}
+
+const security: Record<string, string[]>[] = [{ token: [] }, { session: [] }]
+const tags = ['Webhooks']
+const params = Type.Object({ id: Uuid })
+const requestParams = Type.Object({ id: Uuid, requestId: Uuid })
+const Done = Type.Object({ success: Type.Literal(true) })
+const OneEndpoint = Type.Object({ success: Type.Literal(true), endpoint: WebhookEndpoint })
+const AllEndpoints = Type.Object({ success: Type.Literal(true), endpoints: Type.Array(WebhookEndpoint) })
+const failures: Record<string, TSchema> = { '4xx': Failure, '5xx': Failure }
+const Deleted = Type.Object({ success: Type.Literal(true), deleted: Type.Integer() })
+
+/** Typed as any schema, because rows hold Dates where the answer holds their text. */
+function answers(success: TSchema, status = 200): Record<string, TSchema> {
+  return { [status]: success, ...failures }
+}
+
+/** `/api/webhook/endpoints…`: what captures, and what was captured. */
+export function webhookRoutes(app: App, deps: WebhookRoutesDeps): void {
+  app.addHook('preClose', async () => deps.end())
+  endpointRoutes(app, deps)
+  listRoutes(app, deps)
+  requestRoutes(app, deps)
+  eventRoute(app, deps)
+}
+
+function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
+  const { db, door, webhookBaseUrl } = deps
+  const shown = (row: Parameters<typeof shownEndpoint>[0]) => shownEndpoint(row, webhookBaseUrl)
+  const common = { tags, security }
+  app.get(
+    '/api/webhook/endpoints',
+    {
+      onRequest: door.account,
+      schema: { summary: 'My webhook endpoints, oldest first', ...common, response: answers(AllEndpoints) },
+    },
+    async (request) => {
+      const rows = await listEndpoints(db, callerOf(request).accountId)
+      return { success: true, endpoints: rows.map(shown) }
+    },
+  )
+  app.post(
+    '/api/webhook/endpoints',
+    {
+      onRequest: door.account,
+      schema: { summary: 'Make a webhook endpoint', ...common, body: NewEndpoint, response: answers(OneEndpoint, 201) },
+    },
+    async (request, reply) => {
+      const row = await createEndpoint(deps, callerOf(request).accountId, request.body ?? {})
+      deps.forget(row.token)
+      return reply.code(201).send({ success: true, endpoint: shown(row) })
+    },
+  )
+  app.get(
+    '/api/webhook/endpoints/:id',
+    {
+      onRequest: door.account,
+      schema: { summary: 'A webhook endpoint', ...common, params, response: answers(OneEndpoint) },
+    },
+    async (request) => {
+      const { signatureSecret: _secret, ...row } = await requireEndpoint(
+        db,
+        callerOf(request).accountId,
+        request.params.id,
+      )
+      return { success: true, endpoint: shown(row) }
+    },
+  )
+  app.put(
+    '/api/webhook/endpoints/:id',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Set what a webhook endpoint answers; what is not given stays',
+        ...common,
+        params,
+        body: WebhookSettings,
+        response: answers(OneEndpoint),
+      },
+    },
+    async (request) => {
+      const row = await changeEndpoint(deps, callerOf(request).accountId, request.params.id, request.body)
+      deps.forget(row.token)
+      return { success: true, endpoint: shown(row) }
+    },
+  )
+  app.delete(
+    '/api/webhook/endpoints/:id',
+    {
+      onRequest: door.account,
+      schema: { summary: 'Delete a webhook endpoint with its requests', ...common, params, response: answers(Done) },
+    },
+    async (request) => {
+      deps.forget(await removeEndpoint(db, callerOf(request).accountId, request.params.id))
+      return { success: true }
+    },
+  )
+}
+
+function listRoutes(app: App, { db, door, webhookBaseUrl, version }: WebhookRoutesDeps): void {
+  app.get(
+    '/api/webhook/endpoints/:id/requests',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Captured requests, newest first',
+        tags,
+        security,
+        params,
+        querystring: RequestQuery,
+        response: answers(Type.Union([RequestPage, Type.Object({ log: Type.Unknown() })])),
+      },
+    },
+    async (request, reply) => {
+      const { cursor, since, until, limit, order, format, ...rest } = request.query
+      const endpoint = await requireEndpoint(db, callerOf(request).accountId, request.params.id)
+      const from = cursor === undefined ? null : Number(cursor)
+      const filter = { ...rest, since: dateOf(since), until: dateOf(until) }
+      const { rows, hasMore } = await listRequests(db, endpoint.id, { order, from, limit }, filter)
+      if (format === 'har') {
+        reply.header('content-disposition', `attachment; filename="webhook-${endpoint.token}.har"`)
+        return harOf(rows, shownEndpoint(endpoint, webhookBaseUrl).url, version)
+      }
+      const last = rows.at(-1)?.seq ?? from
+      const nextCursor = last !== null && (hasMore || order === 'asc') ? String(last) : null
+      return { success: true, requests: rows.map(shownRequest), nextCursor, hasMore }
+    },
+  )
+  app.delete(
+    '/api/webhook/endpoints/:id/requests',
+    {
+      onRequest: door.account,
+      schema: { summary: 'Delete all captured requests', tags, security, params, response: answers(Deleted) },
+    },
+    async (request) => {
+      const deleted = await clearRequests(db, callerOf(request).accountId, request.params.id)
+      return { success: true, deleted }
+    },
+  )
+}
+
+function dateOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text)
+}
+
+function requestRoutes(app: App, { db, door, secretKey, webhookBaseUrl }: WebhookRoutesDeps): void {
+  const common = { tags, security, params: requestParams }
+  async function find(accountId: string, { id, requestId }: { id: string; requestId: string }) {
+    const endpoint = await requireEndpoint(db, accountId, id)
+    const row = await findRequest(db, id, requestId)
+    if (!row) throw new Fault('not_found', 'There is no such captured request, or it is not kept any longer.')
+    return { endpoint, row }
+  }
+  app.get(
+    '/api/webhook/endpoints/:id/requests/:requestId',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'A captured request, its signature checked, and the command that sends it again',
+        ...common,
+        response: answers(OneRequest),
+      },
+    },
+    async (request) => {
+      const { endpoint, row } = await find(callerOf(request).accountId, request.params)
+      const { url } = shownEndpoint(endpoint, webhookBaseUrl)
+      const signature = signatureOf(row, endpoint, secretKey)
+      return { success: true, request: shownRequest(row), signature, curl: curlOf(row, url) }
+    },
+  )
+  app.get(
+    '/api/webhook/endpoints/:id/requests/:requestId/body',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'The body of a captured request, byte for byte',
+        ...common,
+        produces: ['application/octet-stream'],
+        response: failures,
+      },
+    },
+    async (request, reply) => {
+      const { row } = await find(callerOf(request).accountId, request.params)
+      reply.header('content-disposition', `attachment; filename="${row.id}.bin"`)
+      reply.header('content-security-policy', "sandbox; default-src 'none'")
+      return reply.type('application/octet-stream').send(row.body)
+    },
+  )
+}
+
+function signatureOf(row: RequestRow, endpoint: SealedEndpoint, secretKey: string) {
+  const secret = secretOf(endpoint, secretKey)
+  if (secret === null || endpoint.signature === null) return null
+  return checkSignature(endpoint.signature, secret, { ...row, truncated: row.bodySize > row.body.length })
+}
+
+function eventRoute(app: App, { db, door, live }: WebhookRoutesDeps): void {
+  app.get(
+    '/api/webhook/endpoints/:id/events',
+    {
+      onRequest: door.account,
+      exposeHeadRoute: false,
+      schema: {
+        summary: 'Follow an endpoint (server-sent events)',
+        description:
+          'An event `request` for each captured request, `endpoint` when its settings change or it is cleared, `skipped` when a ' +
+          'stream fell too far behind, `deleted` at its end. Resumes with `Last-Event-ID`.',
+        tags,
+        security,
+        params,
+        headers: Type.Object({ 'last-event-id': Type.Optional(Type.String({ pattern: '^\\d{1,15}$' })) }),
+        produces: ['text/event-stream'],
+        response: failures,
+      },
+    },
+    async (request, reply) => {
+      const { accountId } = callerOf(request)
+      const { id } = await requireEndpoint(db, accountId, request.params.id)
+      const seen = request.headers['last-event-id']
+      const from = seen === undefined ? null : Number(seen)
+      const stillAllowed = () => door.account(request)
+      const follow = await live.open({ accountId, endpointId: id, from, stillAllowed })
+      reply.hijack()
+      reply.raw.writeHead(200, {
+        ...(reply.getHeaders() as Record<string, string>),
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      })
+      await follow(reply.raw)
+    },
+  )
+}

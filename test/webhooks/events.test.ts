@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { followEvents, readEvents, type ServerEvent } from '../../src/net/event-stream.ts'
+import { startRoom, type Captured, type Endpoint, type Room } from './room.ts'
+
+let room: Room
+beforeAll(async () => void (room = await startRoom()))
+afterAll(() => room.stop())
+
+const send = ({ token }: Endpoint, rest = '', init: RequestInit = {}) =>
+  room.house.request(`/webhooks/${token}${rest}`, init)
+
+/** Follows an endpoint in the background. */
+async function follow(endpoint: Endpoint, after: string | null = null) {
+  const events: ServerEvent[] = []
+  const stopping = new AbortController()
+  const url = new URL(`/api/webhook/endpoints/${endpoint.id}/events`, room.house.url)
+  const ended = (async () => {
+    for await (const event of followEvents(url, { token: room.alice.token, after }, stopping.signal)) events.push(event)
+  })()
+  const named = (name: string) => events.filter((event) => event.name === name)
+  const until = async (name: string, count: number) => {
+    for (let tries = 0; named(name).length < count && tries < 200; tries++) await sleep(20)
+    return named(name)
+  }
+  await until('ready', 1)
+  return { until, named, ended, stop: () => stopping.abort() }
+}
+
+const pathsOf = (events: ServerEvent[]) => events.map(({ data }) => (JSON.parse(data) as Captured).path)
+
+describe('the event stream', () => {
+  it('brings each request within a quarter of a second, as the list shows it', async () => {
+    const endpoint = await room.makeEndpoint()
+    const stream = await follow(endpoint)
+    const begun = performance.now()
+    await send(endpoint, '/now', { method: 'POST', body: Buffer.from([0, 255]) })
+    const [event] = await stream.until('request', 1)
+    expect(performance.now() - begun).toBeLessThan(250)
+    expect(JSON.parse(event?.data ?? '')).toEqual((await room.captured(endpoint))[0])
+    stream.stop()
+  })
+
+  it('resumes where it broke off, and brings nothing twice', async () => {
+    const endpoint = await room.makeEndpoint()
+    const first = await follow(endpoint)
+    await send(endpoint, '/1')
+    const [seen] = await first.until('request', 1)
+    first.stop()
+    await send(endpoint, '/2')
+    await send(endpoint, '/3')
+    const second = await follow(endpoint, seen?.id)
+    expect(pathsOf(await second.until('request', 2))).toEqual(['/2', '/3'])
+    second.stop()
+    const all = await follow(endpoint, '0')
+    expect(pathsOf(await all.until('request', 3))).toEqual(['/1', '/2', '/3'])
+    all.stop()
+  })
+
+  it('resumes also when nothing had come yet', async () => {
+    const endpoint = await room.makeEndpoint()
+    await send(endpoint, '/before')
+    const first = await follow(endpoint)
+    const [ready] = first.named('ready')
+    first.stop()
+    await send(endpoint, '/between')
+    const second = await follow(endpoint, ready?.id)
+    expect(pathsOf(await second.until('request', 1))).toEqual(['/between'])
+    second.stop()
+  })
+
+  it('keeps up with many at once, in order', async () => {
+    const endpoint = await room.makeEndpoint()
+    const stream = await follow(endpoint)
+    await Promise.all(Array.from({ length: 600 }, (_, i) => send(endpoint, `/${i}`)))
+    const events = await stream.until('request', 600)
+    expect(new Set(pathsOf(events)).size).toBe(600)
+    const ids = events.map(({ id }) => Number(id))
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b))
+    stream.stop()
+  })
+
+  it('says when settings change, when the list is cleared, and ends when the endpoint is deleted', async () => {
+    const endpoint = await room.makeEndpoint()
+    const stream = await follow(endpoint)
+    await room.api('PUT', `/${endpoint.id}`, { label: 'new' })
+    expect(JSON.parse((await stream.until('endpoint', 1))[0]?.data ?? '')).toMatchObject({
+      label: 'new',
+      url: endpoint.url,
+    })
+    await send(endpoint)
+    await room.api('DELETE', `/${endpoint.id}/requests`)
+    expect(JSON.parse((await stream.until('endpoint', 2)).at(-1)?.data ?? '')).toMatchObject({ requestCount: 0 })
+    await room.api('DELETE', `/${endpoint.id}`)
+    await stream.ended
+    expect(stream.named('deleted')).toHaveLength(1)
+  })
+
+  it('is one of at most twenty, and makes room when it ends', async () => {
+    const endpoint = await room.makeEndpoint()
+    const streams = await Promise.all(Array.from({ length: 20 }, () => follow(endpoint)))
+    const { status, json } = await room.api('GET', `/${endpoint.id}/events`)
+    expect([status, json.code]).toEqual([429, 'rate_limited'])
+    for (const stream of streams) stream.stop()
+    await sleep(200)
+    const again = await follow(endpoint)
+    expect(again.named('ready')).toHaveLength(1)
+    again.stop()
+  })
+
+  it('refuses an id that is none', async () => {
+    const path = `/api/webhook/endpoints/${(await room.makeEndpoint()).id}/events`
+    const answer = await room.house.request(path, { token: room.alice.token, headers: { 'last-event-id': 'x' } })
+    expect(answer.status).toBe(400)
+  })
+})
+
+describe('a service that stops', () => {
+  it('lets go of streams and delayed answers at once', async () => {
+    const other = await startRoom()
+    const endpoint = await other.makeEndpoint({ timeout: 30, responseBody: 'early' })
+    const url = new URL(`/api/webhook/endpoints/${endpoint.id}/events`, other.house.url)
+    const stream = await fetch(url, { headers: { authorization: `Bearer ${other.alice.token}` } })
+    const answer = other.house.request(`/webhooks/${endpoint.token}`)
+    await other.captured(endpoint)
+    const begun = performance.now()
+    await other.stop()
+    expect(performance.now() - begun).toBeLessThan(5_000)
+    expect(await (await answer).text()).toBe('early')
+    expect(await stream.text()).toContain('event: ready')
+  })
+})
+
+describe('reading events', () => {
+  it('puts together what comes in pieces, and passes over comments', async () => {
+    async function* pieces() {
+      yield* ['retry: 2000\n', 'id: 7\nevent: a\nda', 'ta: one\ndata: two\n', '\n:\n\ndata:three\n\n', 'data: cut off']
+    }
+    const events: ServerEvent[] = []
+    for await (const event of readEvents(pieces())) events.push(event)
+    expect(events).toEqual([
+      { id: '7', name: 'a', data: 'one\ntwo' },
+      { id: '7', name: 'message', data: 'three' },
+    ])
+  })
+})

@@ -1,0 +1,338 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase, type Database } from '../../src/store/database.ts'
+import { webhookCleanUpJob } from '../../src/webhooks/retention.ts'
+import { createLog } from '../../src/log.ts'
+import type { Person } from '../house.ts'
+import { startRoom, type Endpoint, type Room } from './room.ts'
+
+let room: Room
+let database: Database
+let bob: Person
+let charlie: Person
+
+beforeAll(async () => {
+  room = await startRoom()
+  database = openDatabase(room.house.databaseUrl)
+  bob = await room.house.addPerson('Bob')
+  charlie = await room.house.addPerson('Charlie')
+})
+afterAll(async () => {
+  await database.close()
+  await room.stop()
+})
+
+const send = ({ token }: Endpoint, rest = '', init: RequestInit = {}) =>
+  room.house.request(`/webhooks/${token}${rest}`, init)
+const sendMany = async (endpoint: Endpoint, count: number) => {
+  for (let i = 1; i <= count; i++) await send(endpoint, `/${i}`)
+}
+const paths = async (endpoint: Endpoint, query: string) => {
+  const { status, json } = await room.api('GET', `/${endpoint.id}/requests?${query}`)
+  expect(status, JSON.stringify(json)).toBe(200)
+  return json.requests.map(({ path }) => path)
+}
+
+describe('an endpoint', () => {
+  it('is made with nothing but a request, and has the documented fields', async () => {
+    const answer = await room.house.request('/api/webhook/endpoints', { method: 'POST', token: room.alice.token })
+    expect(answer.status).toBe(201)
+    const { success, endpoint } = (await answer.json()) as { success: true; endpoint: Endpoint }
+    expect(success).toBe(true)
+    expect(endpoint).toEqual({
+      id: expect.stringMatching(/^[\da-f-]{36}$/),
+      token: expect.stringMatching(/^[A-Za-z0-9]{10}$/),
+      url: expect.stringContaining(`/webhooks/${endpoint.token}`),
+      label: '',
+      responseStatus: 200,
+      responseBody: '',
+      responseType: 'text/plain; charset=utf-8',
+      template: false,
+      cors: true,
+      timeout: 0,
+      requestCount: 0,
+      signature: null,
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    })
+  })
+
+  it('changes only in what is given', async () => {
+    const endpoint = await room.makeEndpoint({ label: 'before', responseBody: 'kept' })
+    const change = { label: 'after', responseStatus: 202, timeout: 0.5, cors: false }
+    const { status, json } = await room.api('PUT', `/${endpoint.id}`, change)
+    expect([status, json.endpoint]).toEqual([200, { ...endpoint, ...change }])
+    expect((await room.api('PUT', `/${endpoint.id}`, {})).json.endpoint).toEqual(json.endpoint)
+    expect((await room.api('GET', `/${endpoint.id}`)).json.endpoint).toEqual(json.endpoint)
+  })
+
+  it.each([
+    [{ timeout: 31 }, 'timeout', 'seconds (0-30)'],
+    [{ timeout: 5_000 }, 'timeout', 'seconds'],
+    [{ timeout: -1 }, 'timeout', 'seconds'],
+    [{ timeout: '5' }, 'timeout', 'number'],
+    [{ responseStatus: 199 }, 'responseStatus', '200'],
+    [{ responseStatus: 600 }, 'responseStatus', '599'],
+    [{ responseType: 'text/html\r\nSet-Cookie: a=b' }, 'responseType', 'media type'],
+    [{ responseType: 'html' }, 'responseType', 'media type'],
+    [{ responseBody: 'é'.repeat(32_769) }, 'responseBody', '65536'],
+    [{ responseBody: 'a\0b' }, 'responseBody', 'NUL'],
+    [{ label: 'x'.repeat(101) }, 'label', '100'],
+    [{ signature: { scheme: 'rot13', secret: 'x' } }, 'signature.scheme', 'github'],
+    [{ signature: { scheme: 'github' } }, 'signature.secret', 'required'],
+    [{ signature: { scheme: 'hmac', secret: 'x' } }, 'signature.header', 'required'],
+  ])('refuses %j and says what is wrong', async (change, path, word) => {
+    const endpoint = await room.makeEndpoint()
+    const { status, json } = await room.api('PUT', `/${endpoint.id}`, change)
+    expect([status, json.code]).toEqual([400, 'invalid_request'])
+    expect(json.details.map((detail) => detail.path)).toContain(path)
+    expect(json.error + JSON.stringify(json.details)).toContain(word)
+  })
+
+  it('shows the latest count, which goes on beyond what is kept and begins anew when cleared', async () => {
+    const endpoint = await room.makeEndpoint()
+    await sendMany(endpoint, 3)
+    const count = async () => (await room.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount
+    expect(await count()).toBe(3)
+    const { status, json } = await room.api('DELETE', `/${endpoint.id}/requests`)
+    expect([status, json]).toEqual([200, { success: true, deleted: 3 }])
+    expect([await count(), await room.captured(endpoint, 0)]).toEqual([0, []])
+    await send(endpoint)
+    expect(await count()).toBe(1)
+  })
+
+  it('goes with its requests when it is deleted', async () => {
+    const endpoint = await room.makeEndpoint()
+    await sendMany(endpoint, 2)
+    expect((await room.api('DELETE', `/${endpoint.id}`)).json).toEqual({ success: true })
+    expect((await room.api('GET', `/${endpoint.id}/requests`)).status).toBe(404)
+    const { rowCount } = await database.pool.query('select from webhook_request where endpoint_id = $1', [endpoint.id])
+    expect(rowCount).toBe(0)
+  })
+
+  it('is one of at most a hundred', async () => {
+    const dora = await room.house.addPerson('Dora')
+    const many = await Promise.all(Array.from({ length: 102 }, () => room.api('POST', '', {}, dora.token)))
+    const statuses = many.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 201)).toHaveLength(100)
+    expect(many.find(({ status }) => status !== 201)?.json).toMatchObject({ code: 'conflict' })
+  })
+})
+
+describe('somebody else', () => {
+  it('sees nothing of an endpoint that is not theirs, and changes nothing', async () => {
+    const endpoint = await room.makeEndpoint({ label: 'Alice’s' })
+    await send(endpoint)
+    const [request] = await room.captured(endpoint)
+    const one = `/${endpoint.id}`
+    const attempts: [string, string, object?][] = [
+      ['GET', one],
+      ['PUT', one, { responseBody: 'mine now' }],
+      ['DELETE', one],
+      ['GET', `${one}/requests`],
+      ['DELETE', `${one}/requests`],
+      ['GET', `${one}/requests/${request?.id}`],
+      ['GET', `${one}/requests/${request?.id}/body`],
+      ['GET', `${one}/events`],
+    ]
+    const bobs = (await room.api('POST', '', { label: 'Bob’s' }, bob.token)).json.endpoint
+    for (const [method, path, body] of attempts) {
+      for (const person of [bob, charlie]) {
+        const { status, json } = await room.api(method, path, body, person.token)
+        expect([method, path, status, json.code]).toEqual([method, path, 404, 'not_found'])
+      }
+      const { status, json } = await room.api(method, path, body, '')
+      expect([method, path, status, json.code]).toEqual([method, path, 401, 'unauthenticated'])
+    }
+    // Bob's own endpoint does not open Alice's request either.
+    expect((await room.api('GET', `/${bobs.id}/requests/${request?.id}`, undefined, bob.token)).status).toBe(404)
+    expect((await room.api('GET', '', undefined, bob.token)).json.endpoints.map(({ id }) => id)).toEqual([bobs.id])
+    expect((await room.api('GET', '', undefined, charlie.token)).json.endpoints).toEqual([])
+    expect(await room.captured(endpoint)).toHaveLength(1)
+    expect((await room.api('GET', one)).json.endpoint.label).toBe('Alice’s')
+  })
+})
+
+describe('the list of requests', () => {
+  it('is read page by page, newest first, without gap or repetition', async () => {
+    const endpoint = await room.makeEndpoint()
+    await sendMany(endpoint, 7)
+    const seen: string[] = []
+    for (let cursor = ''; ;) {
+      const { json } = await room.api('GET', `/${endpoint.id}/requests?limit=3${cursor}`)
+      seen.push(...json.requests.map(({ path }) => path))
+      // What comes meanwhile is newer than where we are.
+      await send(endpoint, '/late')
+      expect(json.hasMore).toBe(json.nextCursor !== null)
+      if (json.nextCursor === null) break
+      cursor = `&cursor=${json.nextCursor}`
+    }
+    expect(seen).toEqual(['/7', '/6', '/5', '/4', '/3', '/2', '/1'])
+  })
+
+  it('can be followed oldest first with a cursor that never ends', async () => {
+    const endpoint = await room.makeEndpoint()
+    await sendMany(endpoint, 2)
+    const first = (await room.api('GET', `/${endpoint.id}/requests?order=asc`)).json
+    expect([first.requests.length, first.hasMore]).toEqual([2, false])
+    const next = () => room.api('GET', `/${endpoint.id}/requests?order=asc&cursor=${first.nextCursor}`)
+    expect((await next()).json).toMatchObject({ requests: [], hasMore: false, nextCursor: first.nextCursor })
+    await send(endpoint, '/new')
+    expect((await next()).json.requests.map(({ path }) => path)).toEqual(['/new'])
+  })
+
+  it('begins strictly after `since`', async () => {
+    const endpoint = await room.makeEndpoint()
+    for (const path of ['/a', '/b', '/c']) {
+      await send(endpoint, path)
+      await sleep(5)
+    }
+    const [, second] = await room.captured(endpoint, 3)
+    expect(await paths(endpoint, `since=${second?.receivedAt}`)).toEqual(['/c'])
+    expect(await paths(endpoint, `until=${second?.receivedAt}`)).toEqual(['/b', '/a'])
+  })
+
+  it('can be searched in path, query, header values and body, whatever the letters’ case', async () => {
+    const endpoint = await room.makeEndpoint()
+    await send(endpoint, '/Orders/1?kind=Refund')
+    await send(endpoint, '/b', {
+      method: 'POST',
+      body: '{"name":"Zoë \\\\ x"}',
+      headers: { 'x-topic': 'carts/Update' },
+    })
+    await send(endpoint, '/c', { method: 'PUT', body: Buffer.from([0, 255, 1, 65, 66, 67]) })
+    const q = (text: string) => paths(endpoint, `q=${encodeURIComponent(text)}`)
+    expect(await q('orders')).toEqual(['/Orders/1'])
+    expect(await q('REFUND')).toEqual(['/Orders/1'])
+    expect(await q('CARTS/update')).toEqual(['/b'])
+    expect(await q('"Zoë \\\\')).toEqual(['/b'])
+    expect(await q('abc')).toEqual(['/c'])
+    expect(await q('%')).toEqual([])
+    expect(await paths(endpoint, 'method=PUT')).toEqual(['/c'])
+    expect(await paths(endpoint, 'path=/Ord')).toEqual(['/Orders/1'])
+    expect(await paths(endpoint, 'ip=127.0.0.1&limit=1')).toEqual(['/c'])
+    expect(await paths(endpoint, 'ip=::1')).toEqual([])
+  })
+
+  it.each([
+    'limit=0',
+    'limit=501',
+    'since=yesterday',
+    'since=2026-11-21T12:00:00',
+    'cursor=x',
+    'order=up',
+    'format=xml',
+    'ip=x',
+  ])('refuses %s', async (query) => {
+    const { status, json } = await room.api('GET', `/${(await room.makeEndpoint()).id}/requests?${query}`)
+    expect([status, json.code]).toEqual([400, 'invalid_request'])
+  })
+
+  it('ends a page early when its bodies are large, and goes on in the next', async () => {
+    const endpoint = await room.makeEndpoint()
+    for (let i = 0; i < 10; i++) await send(endpoint, `/${i}`, { method: 'POST', body: Buffer.alloc(1024 * 1024, 'x') })
+    const first = (await room.api('GET', `/${endpoint.id}/requests`)).json
+    expect([first.requests.length, first.hasMore]).toEqual([8, true])
+    expect(await paths(endpoint, `cursor=${first.nextCursor}`)).toEqual(['/1', '/0'])
+  })
+
+  it('is exported as an HTTP Archive', async () => {
+    const endpoint = await room.makeEndpoint({ responseStatus: 202 })
+    await send(endpoint, '/h?a=1&a=2', { method: 'POST', body: 'text', headers: { cookie: 'c=d' } })
+    await send(endpoint, '/bin', { method: 'POST', body: Buffer.from([255, 0]) })
+    const answer = await room.house.request(`/api/webhook/endpoints/${endpoint.id}/requests?format=har`, {
+      token: room.alice.token,
+    })
+    expect(answer.headers.get('content-disposition')).toContain('.har')
+    const { log } = (await answer.json()) as { log: { version: string; creator: object; entries: object[] } }
+    expect(log).toMatchObject({ version: '1.2', creator: { name: 'Portreeve' } })
+    expect(log.entries).toMatchObject([
+      {
+        request: {
+          method: 'POST',
+          url: `${endpoint.url}/h?a=1&a=2`,
+          httpVersion: 'HTTP/1.1',
+          cookies: [{ name: 'c', value: 'd' }],
+          queryString: [
+            { name: 'a', value: '1' },
+            { name: 'a', value: '2' },
+          ],
+          postData: { text: 'text' },
+          bodySize: 4,
+        },
+        response: { status: 202, statusText: 'Accepted' },
+      },
+      { request: { postData: { text: '/wA=', _encoding: 'base64' } } },
+    ])
+  })
+})
+
+describe('one request', () => {
+  it('comes with the command that sends it again and a verdict on its signature', async () => {
+    const signature = { scheme: 'github', secret: "It's a Secret to Everybody" }
+    const endpoint = await room.makeEndpoint({ signature })
+    expect(endpoint.signature).toEqual({ scheme: 'github' })
+    const signed = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17'
+    await send(endpoint, '', { method: 'POST', body: 'Hello, World!', headers: { 'x-hub-signature-256': signed } })
+    await send(endpoint, '', { method: 'POST', body: 'Hello, World?', headers: { 'x-hub-signature-256': signed } })
+    const [second, first] = await room.captured(endpoint, 2)
+    const detail = async (id = '') => (await room.api('GET', `/${endpoint.id}/requests/${id}`)).json
+    const { request, signature: verdict, curl } = await detail(first?.id)
+    expect(request).toEqual(first)
+    expect(verdict?.status).toBe('valid')
+    expect(curl).toContain(`'${endpoint.url}'`)
+    expect((await detail(second?.id)).signature).toMatchObject({ status: 'invalid' })
+  })
+
+  it('has a secret that nobody reads again', async () => {
+    const endpoint = await room.makeEndpoint({ signature: { scheme: 'slack', secret: 'very-secret-indeed' } })
+    const { rows } = await database.pool.query('select * from webhook_endpoint where id = $1', [endpoint.id])
+    expect(JSON.stringify(rows)).not.toContain('very-secret')
+    const change = { signature: { scheme: 'hmac', header: 'X-Sig' } }
+    const { json } = await room.api('PUT', `/${endpoint.id}`, change)
+    expect(json.endpoint.signature).toEqual(change.signature)
+    expect((await room.api('PUT', `/${endpoint.id}`, { signature: null })).json.endpoint.signature).toBe(null)
+    expect((await room.api('PUT', `/${endpoint.id}`, change)).status).toBe(400)
+  })
+
+  it('is unknown once it is gone', async () => {
+    const endpoint = await room.makeEndpoint()
+    const nobody = '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42'
+    expect((await room.api('GET', `/${endpoint.id}/requests/${nobody}`)).status).toBe(404)
+    expect((await room.api('GET', `/${endpoint.id}/requests/x`)).status).toBe(400)
+  })
+})
+
+describe('what is captured', () => {
+  it('is kept to the newest thousand, soon after more have come', async () => {
+    const endpoint = await room.makeEndpoint()
+    const sendAll = async (from: number) => {
+      for (let i = 0; i < 210; i++) await send(endpoint, `/${from + i}`)
+    }
+    await Promise.all([0, 210, 420, 630, 840].map(sendAll))
+    const count = async () => {
+      const { rows } = await database.pool.query(
+        'select count(*)::int as n from webhook_request where endpoint_id = $1',
+        [endpoint.id],
+      )
+      return (rows[0] as { n: number }).n
+    }
+    for (let tries = 0; (await count()) > 1_000 && tries < 60; tries++) await sleep(100)
+    expect(await count()).toBe(1_000)
+    expect((await room.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount).toBe(1_050)
+  }, 40_000)
+
+  it('is kept for thirty days', async () => {
+    const endpoint = await room.makeEndpoint()
+    await sendMany(endpoint, 3)
+    const age = (days: number, path: string) =>
+      database.pool.query(
+        `update webhook_request set received_at = now() - make_interval(days => $1) where path = $2 and endpoint_id = $3`,
+        [days, path, endpoint.id],
+      )
+    await age(31, '/1')
+    await age(29, '/2')
+    const job = webhookCleanUpJob({ db: database.db })
+    await job.run({}, { signal: new AbortController().signal, attempt: 1, log: createLog('silent') })
+    expect((await room.captured(endpoint, 2)).map(({ path }) => path)).toEqual(['/3', '/2'])
+  })
+})

@@ -1,0 +1,78 @@
+import type { Socket } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { describe, expect, it } from 'vitest'
+import { senderAddress } from '../../src/webhooks/sender.ts'
+import { createTakes, readTarget } from '../../src/webhooks/target.ts'
+import { newId, newToken } from '../../src/webhooks/token.ts'
+
+const socket = (remoteAddress: string) => ({ remoteAddress }) as Socket
+const trusted = ['10.0.0.0/8', 'fd00::/8'].map((network) => ipaddr.parseCIDR(network))
+
+describe('the sender’s address', () => {
+  it.each([
+    ['203.0.113.9', '1.2.3.4', '203.0.113.9', 'a peer that nobody trusts is the sender, whatever it says'],
+    ['10.0.0.1', '1.2.3.4', '1.2.3.4', 'a trusted proxy says who sent it'],
+    ['10.0.0.1', '6.6.6.6, 1.2.3.4, 10.0.0.2', '1.2.3.4', 'only the last one that no proxy of ours added is believed'],
+    ['::ffff:10.0.0.1', '1.2.3.4', '1.2.3.4', 'an IPv4 peer on an IPv6 socket is the same peer'],
+    ['10.0.0.1', '[2001:db8::1]:443', '2001:db8::1', 'brackets and ports belong to the proxy'],
+    ['10.0.0.1', '1.2.3.4:99', '1.2.3.4', 'so they do for IPv4'],
+    ['10.0.0.1', 'unknown', '10.0.0.1', 'what is no address is not believed'],
+    ['10.0.0.1', '1.2.3.4, unknown', '10.0.0.1', 'nor is what stands left of it'],
+    ['10.0.0.1', '10.0.0.3', '10.0.0.3', 'when all are proxies it is the first'],
+    ['fd00::1', '2001:DB8::2', '2001:db8::2', 'IPv6 is written one way'],
+    ['fe80::1%eth0', '1.2.3.4', 'fe80::1', 'a zone means nothing elsewhere'],
+  ])('of %s with “%s” is %s: %s', (peer, forwardedFor, expected) => {
+    expect(senderAddress(socket(peer), forwardedFor, trusted)).toBe(expected)
+  })
+
+  it('is the peer’s without trusted proxies', () => {
+    expect(senderAddress(socket('10.0.0.1'), '1.2.3.4', [])).toBe('10.0.0.1')
+  })
+})
+
+describe('a target', () => {
+  it.each([
+    ['/webhooks/Ab3dE5fG7h', { token: 'Ab3dE5fG7h', path: '', query: '' }],
+    ['/webhooks/Ab3dE5fG7h/', { token: 'Ab3dE5fG7h', path: '/', query: '' }],
+    ['/webhooks/Ab3dE5fG7h?', { token: 'Ab3dE5fG7h', path: '', query: '' }],
+    ['/webhooks/Ab3dE5fG7h/a/../%2e?b?c=#d', { token: 'Ab3dE5fG7h', path: '/a/../%2e', query: 'b?c=#d' }],
+    ['HTTP://host:1/webhooks/Ab3dE5fG7h/x', { token: 'Ab3dE5fG7h', path: '/x', query: '' }],
+    ['/webhooks/Ab3dE5fG7hX', null],
+    ['/webhooks/Ab3dE5fG7', null],
+    ['/webhooks/Ab3dE5fG7%68', null],
+    ['/x/webhooks/Ab3dE5fG7h', null],
+  ])('%s is %j', (url, expected) => {
+    expect(readTarget(url)).toEqual(expected)
+  })
+
+  it('is the router’s where it is not below /webhooks/, unless captures have that origin alone', () => {
+    const takes = createTakes('https://base.test', 'https://hooks.test')
+    const request = (url: string, host: string) => takes({ url, headers: { host } } as never)
+    expect(request('/webhooks/x', 'base.test')).toBe(true)
+    expect(request('/webhooksx', 'base.test')).toBe(false)
+    expect(request('/', 'hooks.test:443')).toBe(true)
+    expect(request('/', 'hooks.test:8443')).toBe(false)
+    const together = createTakes('https://base.test', 'https://base.test')
+    expect(together({ url: '/', headers: { host: 'base.test' } } as never)).toBe(false)
+  })
+})
+
+describe('a token', () => {
+  it('has ten letters and digits, each as likely as the other', () => {
+    const counts = new Map<string, number>()
+    for (let i = 0; i < 6_200; i++) {
+      const token = newToken()
+      expect(token).toMatch(/^[A-Za-z0-9]{10}$/)
+      for (const sign of token) counts.set(sign, (counts.get(sign) ?? 0) + 1)
+    }
+    expect(counts.size).toBe(62)
+    // A thousand each on average, with a standard deviation of 31: six of them either way.
+    for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(190)
+  })
+})
+
+it('makes ids that sort by time', () => {
+  const ids = [newId(1), newId(1_700_000_000_000), newId(1_800_000_000_000)]
+  expect(ids.toSorted()).toEqual(ids)
+  expect(ids[1]).toMatch(/^018bcfe5-6800-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
+})
