@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+
+export type Received = { path: string; headers: IncomingHttpHeaders; body: string }
+
+/** What the receiver answers; without one it takes the request and stays silent. */
+export type Answer = (response: ServerResponse, request: Received) => void
+
+/** An HTTP server that writes down what it gets and answers as the test says. */
+export type Receiver = {
+  origin: string
+  received: Received[]
+  /** From now on. */
+  answerWith(answer: Answer): void
+  /** Cuts off whoever waits for an answer. */
+  hangUp(): void
+  close(): Promise<void>
+}
+
+export const status =
+  (code: number, body = '', headers: Record<string, string> = {}): Answer =>
+  (response) =>
+    response.writeHead(code, headers).end(body)
+
+export const silence: Answer = () => {}
+
+export async function startReceiver(first: Answer): Promise<Receiver> {
+  let answer = first
+  const received: Received[] = []
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
+    const one = { path: request.url ?? '', headers: request.headers, body: await text(request) }
+    received.push(one)
+    answer(response, one)
+  }
+  const server = createServer((request, response) => void take(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    answerWith: (next) => void (answer = next),
+    hangUp: () => server.closeAllConnections(),
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
