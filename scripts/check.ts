@@ -13,6 +13,17 @@ const REAL_PARTS = {
   '/usr/sbin/nsd': 'nsd',
   '/usr/bin/openssl': 'openssl',
   '/usr/bin/chromium': 'chromium',
+  '/usr/bin/fail2ban-server': 'fail2ban',
+  '/usr/sbin/nft': 'nftables',
+  '/usr/sbin/nginx': 'nginx',
+  '/usr/sbin/ipset': 'ipset',
+  '/usr/sbin/iptables': 'iptables',
+  '/usr/sbin/ip': 'iproute2',
+  '/usr/bin/shellcheck': 'shellcheck',
+  '/usr/bin/curl': 'curl',
+  '/usr/bin/wget': 'wget',
+  '/usr/bin/systemd-analyze': 'systemd',
+  '/etc/services': 'netbase',
 }
 
 installRealParts()

@@ -12,6 +12,7 @@ import { openChecks } from './diagnostics/deps.ts'
 import { diagnosticsRoutes } from './diagnostics/routes.ts'
 import { createDoor } from './http/auth.ts'
 import { STOP_GRACE } from './http/limits.ts'
+import { createEvents } from './http/events.ts'
 import { closeWithin, listen } from './http/listen.ts'
 import { createServer } from './http/server.ts'
 import { siteRoutes } from './http/site.ts'
@@ -19,12 +20,17 @@ import type { Job } from './jobs/job.ts'
 import { openQueue } from './jobs/queue.ts'
 import { startWorker } from './jobs/worker.ts'
 import type { Logger } from './log.ts'
+import { migrationJob } from './migration/jobs.ts'
+import { migrationRoutes } from './migration/routes.ts'
 import { isUnavailable, type Database } from './store/database.ts'
 import { startEmbedded } from './store/embedded.ts'
 import { openMigrated } from './store/migrate.ts'
 import { loadSecretKey } from './store/secrets.ts'
 import { openSignals } from './store/signals.ts'
 import { VERSION } from './version.ts'
+import { openWebhooks } from './webhooks/open.ts'
+import { webhookCleanUpJob } from './webhooks/retention.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 export type Service = {
   /** Where it listens, as a URL that works on this machine. */
@@ -59,13 +65,15 @@ export async function startService(config: Config, log: Logger): Promise<Service
   undo.defer(() => identify.close())
   const door = createDoor(identify, ownOrigins(config.BASE_URL))
 
-  const jobs: Job[] = [cleanUpJob({ db })]
-  const queue = await openQueue({ pool, jobs, log })
-  undo.defer(() => queue.close())
-
   const checks = openChecks(config, log)
   for (const warning of checks.deps.blocklists.warnings) log.warn(warning)
   undo.defer(() => checks.close())
+
+  const mailboxes = { db, secretKey, resolver: checks.deps.resolver, allowPrivate: config.ALLOW_PRIVATE_TARGETS }
+  const migration = migrationJob({ ...mailboxes, concurrency: config.MIGRATION_CONCURRENCY })
+  const jobs = [cleanUpJob({ db }), webhookCleanUpJob({ db }), migration] as Job[]
+  const queue = await openQueue({ pool, jobs, log })
+  undo.defer(() => queue.close())
 
   // What runs, runs out side by side: requests and jobs share the grace.
   const running = new Set<() => Promise<void>>()
@@ -77,17 +85,21 @@ export async function startService(config: Config, log: Logger): Promise<Service
   }
   if (!config.ROLES.includes('web')) return { url: config.BASE_URL, setupLink: null, stop: stopOf(undo.move(), log) }
 
+  const webhooks = openWebhooks({ db, pool, signals, secretKey, config, log })
   const app = await createServer({
     log,
     version: VERSION,
     trustedProxies: config.TRUSTED_PROXIES,
     isUnavailable,
     isReady: () => answersNow(database),
+    capture: webhooks,
   })
-  running.add(() => closeWithin(app, STOP_GRACE))
+  running.add(() => closeWithin(app, STOP_GRACE).then(() => webhooks.close()))
   authRoutes(app, { auth })
   accountRoutes(app, { db, door, auth, config, secretKey, version: VERSION })
   diagnosticsRoutes(app, { ...checks.deps, door })
+  migrationRoutes(app, { ...mailboxes, queue, job: migration, door, events: createEvents(app), signals })
+  webhookRoutes(app, { ...webhooks, db, door, secretKey, webhookBaseUrl: config.WEBHOOK_BASE_URL, version: VERSION })
   siteRoutes(app)
   const url = await listen(app, config.HOST, config.PORT)
 

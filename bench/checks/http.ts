@@ -15,8 +15,8 @@ import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { reachEmbedded } from '../../src/store/embedded.ts'
 
-const ROUNDS = 5
-const SECONDS = 4
+const ROUNDS = 3
+const SECONDS = 3
 const CONNECTIONS = 64
 
 type Role = 'bare' | 'service'

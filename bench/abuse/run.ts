@@ -1,0 +1,123 @@
+// Reports, checks and exports over HTTP, with a million known addresses; reports beside single-row inserts by bare pg.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Pool } from 'pg'
+import { createLog } from '../../src/log.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { startEmbedded } from '../../src/store/embedded.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { load, quantile, type Load } from './load.ts'
+import { KNOWN, knownAddress, LISTED, RANGES, seed } from './seed.ts'
+
+const CONNECTIONS = 64
+const REPORTS = 60_000
+/** Enough that none of them comes near its rate. */
+const SOURCES = 15_000
+/** Addresses that most reports are about. */
+const ACTIVE = 20_000
+const CHECKS = 80_000
+const INSERTS = 60_000
+
+/** Runs all of it; takes some two minutes. Returns the printed table. */
+export async function run(): Promise<string> {
+  await using undo = new AsyncDisposableStack()
+  const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-bench-'))
+  undo.defer(() => rmSync(dataDir, { recursive: true }))
+  const embedded = await startEmbedded({ dataDir, log: createLog('error') })
+  undo.defer(() => embedded.stop())
+  const { pool, close } = openDatabase(embedded.url)
+  undo.defer(close)
+  await migrate(pool)
+  await seed(pool)
+  const server = await startServer(embedded.url)
+  undo.defer(() => stopServer(server.child))
+
+  const lines: string[] = []
+  const print = (line: string) => lines.push(line) && console.log(line)
+  print(
+    `| ${KNOWN.toLocaleString('en')} addresses, ${LISTED.toLocaleString('en')} listed, ${RANGES.toLocaleString('en')} whitelist ranges | a second | p50 ms | p99 ms |`,
+  )
+  print('|---|---|---|---|')
+  await warmUp(server.url)
+  const bare = await insertBare(pool)
+  print(row(`single-row inserts by bare pg, ${CONNECTIONS} at once, 15 connections`, bare))
+  const reports = await load(server.url, { connections: CONNECTIONS, requests: REPORTS, requestOf: reportOf })
+  print(row(`POST report over HTTP, ${CONNECTIONS} connections`, reports))
+  const checks = await load(server.url, { connections: CONNECTIONS, requests: CHECKS, requestOf: checkOf })
+  print(row(`GET check over HTTP, ${CONNECTIONS} connections`, checks))
+  return lines.join('\n')
+}
+
+async function warmUp(url: string): Promise<void> {
+  await load(url, { connections: CONNECTIONS, requests: 5_000, requestOf: (n) => reportOf(n + 2 * REPORTS) })
+  await load(url, { connections: CONNECTIONS, requests: 5_000, requestOf: checkOf })
+}
+
+/** As attacks are: most about few addresses that many see, some about others that are known, some about new ones. */
+function addressOf(n: number): string {
+  const kind = n % 10
+  if (kind < 6) return knownAddress((n * 7_907) % ACTIVE)
+  if (kind < 8) return knownAddress((n * 7_907) % KNOWN)
+  return `${150 + (n % 20)}.${(n >> 12) & 255}.${(n >> 4) & 255}.${n & 255}`
+}
+
+function reportOf(n: number): string {
+  const sender = n % SOURCES
+  const source = `${90 + (sender >> 11)}.${(sender >> 3) & 255}.${sender % 8}.${sender % 251}`
+  const service = ['ssh', 'imap', 'http', 'sip'][n % 4]
+  const body = JSON.stringify({ ip: addressOf(n), service, port: 22, count: (n % 9) + 1 })
+  return `POST /api/v1/abuse/report HTTP/1.1\r\nhost: bench\r\nx-forwarded-for: ${source}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+}
+
+function checkOf(n: number): string {
+  const ip = n % 4 ? knownAddress(n * 31) : `200.${(n >> 12) & 255}.${(n >> 4) & 255}.${n & 255}`
+  return `GET /api/v1/abuse/check?ip=${ip} HTTP/1.1\r\nhost: bench\r\n\r\n`
+}
+
+/** What a service does that commits each report by itself, and nothing but its row. */
+async function insertBare(pool: Pool): Promise<Load> {
+  const result: Load = { seconds: 0, times: [], statuses: new Map(), bodies: [] }
+  let next = 0
+  const started = performance.now()
+  async function work(): Promise<void> {
+    while (next < INSERTS) {
+      const n = next++
+      const sent = performance.now()
+      await pool.query(
+        `insert into abuse_report (at, address, service, port, count, network, origin, strong, counted, early)
+         values (now(), $1, $2, $3, $4, $5, $6, false, true, true)`,
+        [knownAddress(n), 'ssh', 22, 3, `network${n % 5000}`, `origin${n % 400}`],
+      )
+      result.times.push(performance.now() - sent)
+    }
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, work))
+  result.seconds = (performance.now() - started) / 1000
+  return result
+}
+
+function row(what: string, { seconds, times, statuses }: Load): string {
+  const refused = [...statuses].filter(([status]) => status !== 200)
+  if (refused.length > 0) throw new Error(`${what}: ${JSON.stringify(refused)}`)
+  const [p50, p99] = [0.5, 0.99].map((q) => quantile(times, q).toFixed(1))
+  return `| ${what} | ${Math.round(times.length / seconds).toLocaleString('en')} | ${p50} | ${p99} |`
+}
+
+async function startServer(databaseUrl: string): Promise<{ url: string; child: ChildProcess }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'server.ts'), databaseUrl], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+  return { url, child }
+}
+
+async function stopServer(child: ChildProcess): Promise<void> {
+  child.kill()
+  await once(child, 'exit')
+}
+
+if (import.meta.main) await run()

@@ -1,0 +1,61 @@
+import { randomInt } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import { deriveKey } from '../accounts/keys.ts'
+import type { Logger } from '../log.ts'
+import type { Signals } from '../store/signals.ts'
+import type { DB } from '../store/tables.ts'
+import { createLookup } from './check.ts'
+import { openExports } from './export/exports.ts'
+import { createIntake } from './intake/intake.ts'
+import { ensurePartitions } from './intake/partitions.ts'
+import { startKeeper } from './keeper.ts'
+import { openRanges } from './ranges/ranges.ts'
+import { createReporters, type FindOrigin } from './reporter.ts'
+import { serviceOf } from './services.ts'
+import { openStandings } from './reputation/standings.ts'
+import { createStats } from './stats.ts'
+
+export type AbuseOptions = {
+  db: Kysely<DB>
+  signals: Signals
+  log: Logger
+  secretKey: string
+  /** Where the attack-reporting endpoints are reached. */
+  reportsUrl: string
+  /** Finds the autonomous system of an address; without it, /16 and /32 stand for it. */
+  findOrigin?: FindOrigin
+  /** Milliseconds since 1970. */
+  clock?: () => number
+}
+
+export type Abuse = Awaited<ReturnType<typeof openAbuse>>
+
+/** Opens attack reporting: what its routes and its keeper need. `close` waits for reports that are being stored. */
+export async function openAbuse(options: AbuseOptions) {
+  const { db, signals, log, secretKey, reportsUrl, findOrigin, clock = Date.now } = options
+  const checkUrl = `${reportsUrl}/api/v1/abuse/check`
+  await ensurePartitions(db, clock())
+  const ranges = await openRanges(db, signals, log)
+  const standings = await openStandings(db, signals, log)
+  const exports = await openExports(db, signals, { log, checkUrl })
+  // Instances count side by side; two that draw the same lane only wait for each other.
+  const intake = createIntake({ db, ranges, standings, traitsOf: serviceOf, lane: randomInt(1, 10_000) }, clock)
+  return {
+    db,
+    ranges,
+    standings,
+    exports,
+    intake,
+    clock,
+    traitsOf: serviceOf,
+    reporterOf: createReporters(deriveKey(secretKey, 'abuse pseudonyms'), findOrigin),
+    lookup: createLookup(db),
+    stats: createStats(db, clock),
+    /** Sweeps and publishes, in instances that work. */
+    startKeeper: () => startKeeper({ db, ranges, standings, log, clock, checkUrl, traitsOf: serviceOf }),
+    async close(): Promise<void> {
+      await intake.close()
+      for (const room of [ranges, standings, exports]) room.close()
+    },
+  }
+}

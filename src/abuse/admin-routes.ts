@@ -1,0 +1,133 @@
+import { Type } from 'typebox'
+import { Fault } from '../errors.ts'
+import { Success, Uuid } from '../http/schema.ts'
+import type { App } from '../http/server.ts'
+import { decide } from './appeals/appeals.ts'
+import { approveHold, findHold } from './export/store.ts'
+import { addRange, removeRange } from './ranges/ranges.ts'
+import { countRanges, listRanges, type RangeKind } from './ranges/store.ts'
+import { answers, SECURITY, TAGS, type AbuseRoutesOptions } from './answers.ts'
+import {
+  Appeal,
+  AppealPage,
+  Decision,
+  EXEMPTION_KINDS,
+  HoldAnswer,
+  NewExemption,
+  NewSensor,
+  PageQuery,
+  Range,
+  RangePage,
+} from './shapes.ts'
+import { countAppeals, listAppeals } from './appeals/store.ts'
+
+const common = {
+  tags: TAGS,
+  description: 'For administrators.',
+  security: SECURITY,
+}
+const params = Type.Object({ id: Uuid })
+const Done = Type.Object({ success: Type.Literal(true) })
+
+export function administratorRoutes(app: App, options: AbuseRoutesOptions): void {
+  rangeRoutes(app, options, { path: 'whitelist', kinds: [...EXEMPTION_KINDS], body: NewExemption })
+  rangeRoutes(app, options, { path: 'sensors', kinds: ['sensor'], body: NewSensor })
+  appealRoutes(app, options)
+  holdRoutes(app, options)
+}
+
+type RangeRoutes = { path: 'whitelist' | 'sensors'; kinds: RangeKind[]; body: typeof NewExemption | typeof NewSensor }
+
+function rangeRoutes(app: App, { db, door }: AbuseRoutesOptions, { path, kinds, body }: RangeRoutes): void {
+  const what = path === 'whitelist' ? 'ranges that are never listed' : 'sensors: servers and honeypots of our own'
+  app.get(
+    `/api/v1/abuse/${path}`,
+    {
+      preHandler: door.admin,
+      schema: { summary: `The ${what}`, ...common, querystring: PageQuery, response: answers(RangePage) },
+    },
+    async ({ query: { page, limit } }) => {
+      const total = await countRanges(db, kinds)
+      const ranges = await listRanges(db, kinds, { limit, offset: (page - 1) * limit })
+      return { success: true, data: { ranges, pagination: { page, total, totalPages: Math.ceil(total / limit) } } }
+    },
+  )
+  app.post(
+    `/api/v1/abuse/${path}`,
+    {
+      preHandler: door.admin,
+      schema: { summary: `Add to the ${what}`, ...common, body, response: answers(Success(Range), 201) },
+    },
+    async (request, reply) => {
+      const { cidr, label = '', kind = 'sensor' } = request.body as { cidr: string; label?: string; kind?: RangeKind }
+      const allowed = kinds.includes(kind) ? kind : (kinds[0] as RangeKind)
+      return reply.code(201).send({ success: true, data: await addRange(db, { kind: allowed, cidr, label }) })
+    },
+  )
+  app.delete(
+    `/api/v1/abuse/${path}/:id`,
+    {
+      preHandler: door.admin,
+      schema: { summary: `Remove from the ${what}`, ...common, params, response: answers(Done) },
+    },
+    async (request) => {
+      await removeRange(db, request.params.id, kinds)
+      return { success: true }
+    },
+  )
+}
+
+function appealRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
+  app.get(
+    '/api/v1/abuse/appeals',
+    {
+      preHandler: door.admin,
+      schema: {
+        summary: 'Appeals, those that wait first',
+        ...common,
+        querystring: PageQuery,
+        response: answers(AppealPage),
+      },
+    },
+    async ({ query: { page, limit } }) => {
+      const total = await countAppeals(db)
+      const appeals = await listAppeals(db, { limit, offset: (page - 1) * limit })
+      return { success: true, data: { appeals, pagination: { page, total, totalPages: Math.ceil(total / limit) } } }
+    },
+  )
+  app.post(
+    '/api/v1/abuse/appeals/:id/decision',
+    {
+      preHandler: door.admin,
+      schema: { summary: 'Decide an appeal', ...common, params, body: Decision, response: answers(Success(Appeal)) },
+    },
+    async ({ params: { id }, body }) => ({ success: true, data: await decide(db, id, body.upheld, clock()) }),
+  )
+}
+
+function holdRoutes(app: App, { db, door }: AbuseRoutesOptions): void {
+  app.get(
+    '/api/v1/abuse/export/hold',
+    {
+      preHandler: door.admin,
+      schema: {
+        summary: 'Whether a new list is held back, because it differs too much from the last',
+        ...common,
+        response: answers(HoldAnswer),
+      },
+    },
+    async () => ({ success: true, data: (await findHold(db)) ?? null }),
+  )
+  app.post(
+    '/api/v1/abuse/export/hold/approve',
+    {
+      preHandler: door.admin,
+      schema: { summary: 'Publish the list that is held back', ...common, response: answers(HoldAnswer) },
+    },
+    async () => {
+      const hold = await approveHold(db)
+      if (!hold) throw new Fault('conflict', 'No list is held back.')
+      return { success: true, data: hold }
+    },
+  )
+}

@@ -1,0 +1,72 @@
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
+
+export type AppealStatus = 'granted' | 'open' | 'upheld' | 'rejected'
+export type AppealRow = {
+  id: string
+  address: string
+  reason: string
+  own: boolean
+  status: AppealStatus
+  createdAt: Date
+  decidedAt: Date | null
+}
+
+const APPEAL = ['id', 'address', 'reason', 'own', 'status', 'createdAt', 'decidedAt'] as const
+
+export async function insertAppeal(
+  db: Db,
+  appeal: { address: string; reason: string; own: boolean; status: AppealStatus },
+): Promise<AppealRow> {
+  const decidedAt = appeal.status === 'open' ? null : new Date()
+  const insert = db.insertInto('abuseAppeal').values({ ...appeal, decidedAt })
+  return (await insert.returning(APPEAL).executeTakeFirstOrThrow()) as AppealRow
+}
+
+export async function hasAppealSince(db: Db, address: string, since: Date): Promise<boolean> {
+  const row = await db
+    .selectFrom('abuseAppeal')
+    .select('id')
+    .where('address', '=', address)
+    .where('createdAt', '>=', since)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Open ones first, then the newest. */
+export async function listAppeals(db: Db, page: { limit: number; offset: number }): Promise<AppealRow[]> {
+  const rows = await db
+    .selectFrom('abuseAppeal')
+    .select(APPEAL)
+    .orderBy(sql`status = 'open'`, 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute()
+  return rows as AppealRow[]
+}
+
+export async function countAppeals(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('abuseAppeal')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Undefined when it is not open. */
+export async function decideAppeal(db: Db, id: string, status: 'upheld' | 'rejected'): Promise<AppealRow | undefined> {
+  const row = await db
+    .updateTable('abuseAppeal')
+    .set({ status, decidedAt: new Date() })
+    .where('id', '=', id)
+    .where('status', '=', 'open')
+    .returning(APPEAL)
+    .executeTakeFirst()
+  return row as AppealRow | undefined
+}
+
+export async function hasAppeal(db: Db, id: string): Promise<boolean> {
+  return (await db.selectFrom('abuseAppeal').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+}

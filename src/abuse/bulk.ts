@@ -1,0 +1,91 @@
+import { Fault, messageOf } from '../errors.ts'
+import type { Report } from './intake/record.ts'
+import { requireService, serviceOfCategories } from './services.ts'
+import { readSubject } from './subject.ts'
+
+/** Rows of one request, beyond which it is refused. */
+export const MOST_ROWS = 1_000
+
+/** Reports are about now; a row that says when it happened may be so old. */
+const OLDEST = 86_400_000
+
+const CSV_HEADER = 'ip,categories,reportdate,comment'
+
+export type BulkRow = { line: number; report: Report } | { line: number; error: string }
+
+/**
+ * Reads JSON lines or, by its header, AbuseIPDB's CSV. Comments are not kept.
+ * @returns every row with its line, as a report or as what is wrong with it
+ * @throws Fault `invalid_request` when there is none, or there are too many
+ */
+export function readBulk(text: string, now: number): BulkRow[] {
+  const isCsv =
+    text
+      .replace(/^\uFEFF/, '')
+      .slice(0, CSV_HEADER.length)
+      .toLowerCase() === CSV_HEADER
+  const rows = isCsv ? readCsv(text).slice(1) : readLines(text)
+  if (rows.length === 0) throw new Fault('invalid_request', 'There is no report in the body.')
+  if (rows.length > MOST_ROWS)
+    throw new Fault('invalid_request', `At most ${MOST_ROWS} reports fit into one request; these are ${rows.length}.`)
+  return rows.map(({ line, fields, text: json }) => {
+    try {
+      return { line, report: fields ? reportOfFields(fields, now) : reportOfJson(json) }
+    } catch (error) {
+      return { line, error: messageOf(error) }
+    }
+  })
+}
+
+type Row = { line: number; text: string; fields?: string[] }
+
+function readLines(text: string): Row[] {
+  const rows = text.split('\n').map((line, index) => ({ line: index + 1, text: line.trim() }))
+  return rows.filter((row) => row.text !== '')
+}
+
+/** RFC 4180: quoted fields may hold commas, quotes doubled, and line ends. */
+function readCsv(text: string): Row[] {
+  const rows: Row[] = []
+  const field = /("(?:[^"]|"")*"|[^,\r\n]*)(,|\r\n|\n|\r|$)/gy
+  let [line, fields, start]: [number, string[], number] = [1, [], 1]
+  for (let match = field.exec(text); match; match = field.exec(text)) {
+    const [whole, raw = '', end] = match
+    fields.push(raw.startsWith('"') ? raw.slice(1, -1).replaceAll('""', '"') : raw)
+    line += whole.split('\n').length - 1
+    if (end === ',') continue
+    if (fields.some((value) => value !== '')) rows.push({ line: start, text: '', fields })
+    fields = []
+    start = line
+    if (end === '' || field.lastIndex >= text.length) break
+  }
+  return rows
+}
+
+function reportOfFields([ip = '', categories = '', date = '']: string[], now: number): Report {
+  const at = Date.parse(date)
+  if (date !== '' && (Number.isNaN(at) || at > now + OLDEST)) throw new Error(`“${date.slice(0, 40)}” is no date.`)
+  if (date !== '' && now - at > OLDEST) throw new Error('It is older than a day.')
+  const service = serviceOfCategories(categories.split(',').map(Number))
+  if (!service) throw new Error(`“${categories.slice(0, 40)}” names no category of AbuseIPDB.`)
+  return { subject: readSubject(ip.trim()), service: service.id, port: null, count: 1 }
+}
+
+function reportOfJson(text: string): Report {
+  let row: unknown
+  try {
+    row = JSON.parse(text)
+  } catch {
+    throw new Error('It is not valid JSON.')
+  }
+  if (typeof row !== 'object' || row === null) throw new Error('It is no JSON object.')
+  const { ip, service, port = null, count = 1 } = row as Record<string, unknown>
+  if (typeof ip !== 'string' || typeof service !== 'string') throw new Error('ip and service are required texts.')
+  if (port !== null && !isWhole(port, 65_535)) throw new Error('port is not a whole number from 1 to 65535.')
+  if (!isWhole(count, 100_000)) throw new Error('count is not a whole number from 1 to 100000.')
+  return { subject: readSubject(ip), service: requireService(service).id, port, count }
+}
+
+function isWhole(value: unknown, most: number): value is number {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most
+}

@@ -1,0 +1,75 @@
+import type { Kysely } from 'kysely'
+import type { Logger } from '../../log.ts'
+import type { Signals } from '../../store/signals.ts'
+import type { DB } from '../../store/tables.ts'
+import type { FormatName } from './formats.ts'
+import type { Packed } from './pack.ts'
+import { PUBLISHED, readPublished, renderFile } from './publish.ts'
+import { findChangesSince, findFile, findReady, type Snapshot } from './store.ts'
+
+export type Difference = { version: number; complete: boolean; added: string[]; removed: string[] }
+
+/** The published list, as every instance serves it. */
+export type Exports = {
+  current(): Snapshot
+  /** A file of the current version, of one service where one is named. */
+  file(format: FormatName, service: string | null): Promise<Packed>
+  /** What has changed since a version; everything, when that is too long ago. */
+  since(version: number): Promise<Difference>
+  close(): void
+}
+
+/** Files in memory, the oldest of which goes first. */
+const MOST_FILES = 64
+
+export async function openExports(
+  db: Kysely<DB>,
+  signals: Signals,
+  { log, checkUrl }: { log: Logger; checkUrl: string },
+): Promise<Exports> {
+  let current = await findReady(db)
+  const files = new Map<string, Promise<Packed>>()
+
+  async function refresh(): Promise<void> {
+    const ready = await findReady(db)
+    if (ready.version <= current.version) return
+    current = ready
+    files.clear()
+  }
+  const look = () => void refresh().catch((err: unknown) => log.warn({ err }, 'a new list could not be looked up'))
+  const stops = [signals.on(PUBLISHED, look), signals.onReconnect(look)]
+
+  async function read(format: FormatName, service: string | null): Promise<Packed> {
+    const { version, createdAt } = current
+    const stored = service === null ? await findFile(db, version, format) : undefined
+    if (stored) return stored
+    const list = { version, generatedAt: createdAt, checkUrl }
+    return renderFile(format, list, await readPublished(db, service))
+  }
+
+  return {
+    current: () => current,
+    file(format, service) {
+      const key = `${format} ${service ?? ''}`
+      const known = files.get(key)
+      if (known) return known
+      const file = read(format, service)
+      files.set(key, file)
+      file.catch(() => files.delete(key))
+      const [oldest] = files.keys()
+      if (files.size > MOST_FILES && oldest !== undefined) files.delete(oldest)
+      return file
+    },
+    async since(version) {
+      const { version: until } = current
+      const changes = await findChangesSince(db, version, until)
+      if (changes) {
+        const those = (listed: boolean) => changes.filter((c) => c.listed === listed).map(({ address }) => address)
+        return { version: until, complete: false, added: those(true), removed: those(false) }
+      }
+      const added = (await readPublished(db, null)).map(({ address }) => address)
+      return { version: until, complete: true, added, removed: [] }
+    },
+    close: () => stops.forEach((stop) => stop()),
+  }
+}

@@ -1,0 +1,155 @@
+import type { Confidence } from '../score.ts'
+
+/** One address of the list, as people see it. */
+export type Entry = {
+  /** `192.0.2.1`, or a /64 as `2001:db8::/64`. */
+  address: string
+  score: number
+  confidence: Confidence
+  services: string[]
+  networks: number
+  firstReportedAt: Date
+  lastReportedAt: Date
+}
+
+export type ListFacts = { version: number; generatedAt: Date; checkUrl: string }
+
+export type Format = {
+  contentType: string
+  /** The file, in pieces of some thousand lines. */
+  render(list: ListFacts, entries: Entry[]): Iterable<string>
+}
+
+/** Entries of one piece: some milliseconds of work. */
+const PIECE = 1_000
+
+/** Hours after which entries leave a firewall whose owner gets no new list: a dead service must not block for ever. */
+const LIFETIME_HOURS = 26
+
+/** ipset refuses to swap sets that were made with other numbers: these never change. */
+const IPSET_OPTIONS = `hashsize 16384 maxelem 4194304 timeout ${LIFETIME_HOURS * 3600}`
+
+const HOUR = 3_600_000
+const LONGEST_LISTING = 7 * 24 * HOUR
+
+const isIPv6 = ({ address }: Entry) => address.includes(':')
+const byFamily = (entries: Entry[]) => [
+  { family: 4 as const, those: entries.filter((entry) => !isIPv6(entry)) },
+  { family: 6 as const, those: entries.filter(isIPv6) },
+]
+
+function* lines(entries: Entry[], line: (entry: Entry) => string): Generator<string> {
+  for (const piece of pieces(entries)) yield piece.map((entry) => `${line(entry)}\n`).join('')
+}
+
+function* pieces(entries: Entry[]): Generator<Entry[]> {
+  for (let start = 0; start < entries.length; start += PIECE) yield entries.slice(start, start + PIECE)
+}
+
+/** When it was last seen, without telling a server which line of its log that was. */
+const hourOf = (date: Date) => new Date(Math.floor(date.getTime() / HOUR) * HOUR).toISOString()
+
+/** Every format of the export. To add one, copy `nginx` and name it here. */
+export const FORMATS = {
+  plain: {
+    contentType: 'text/plain; charset=utf-8',
+    render: (_list, entries) => lines(entries, ({ address }) => address),
+  },
+  json: {
+    contentType: 'application/json; charset=utf-8',
+    *render({ version, generatedAt }, entries) {
+      const facts = { generatedAt: generatedAt.toISOString(), version, count: entries.length }
+      yield `{"success":true,"data":${JSON.stringify(facts).slice(0, -1)},"ips":[`
+      let separator = ''
+      for (const piece of pieces(entries)) {
+        yield separator + piece.map((entry) => JSON.stringify(jsonOf(entry))).join(',')
+        separator = ','
+      }
+      yield ']}}\n'
+    },
+  },
+  csv: {
+    contentType: 'text/csv; charset=utf-8; header=present',
+    *render(_list, entries) {
+      yield 'ip,family,score,confidence,services,networks,first,last,expires\n'
+      yield* lines(entries, csvOf)
+    },
+  },
+  nftables: {
+    contentType: 'text/plain; charset=utf-8',
+    *render(list, entries) {
+      yield `${comment(list, 'Load with: nft -f FILE. It fills two sets and blocks nothing by itself; a chain of yours in the')}# same table does: ip saddr @listed4 drop; ip6 saddr @listed6 drop\n`
+      for (const { family } of byFamily(entries)) yield nftSet(family)
+      for (const { family, those } of byFamily(entries)) {
+        yield `flush set inet portreeve listed${family}\n`
+        for (const piece of pieces(those)) {
+          yield `add element inet portreeve listed${family} { ${piece.map(({ address }) => address).join(', ')} }\n`
+        }
+      }
+    },
+  },
+  ipset: {
+    contentType: 'text/plain; charset=utf-8',
+    *render(_list, entries) {
+      for (const { family, those } of byFamily(entries)) {
+        const [set, fresh] = [`portreeve${family}`, `portreeve${family}-new`]
+        const options = `hash:net family ${family === 4 ? 'inet' : 'inet6'} ${IPSET_OPTIONS} -exist`
+        yield `create ${set} ${options}\ncreate ${fresh} ${options}\nflush ${fresh}\n`
+        yield* lines(those, ({ address }) => `add ${fresh} ${address} -exist`)
+        yield `swap ${set} ${fresh}\ndestroy ${fresh}\n`
+      }
+    },
+  },
+  nginx: {
+    contentType: 'text/plain; charset=utf-8',
+    *render(list, entries) {
+      yield comment(list, 'Include it in http {}; then, in a server {}: if ($portreeve_listed) { return 403; }')
+      yield 'geo $portreeve_listed {\n  default 0;\n'
+      yield* lines(entries, ({ address }) => `  ${address} 1;`)
+      yield '}\n'
+    },
+  },
+  rbldnsd: {
+    contentType: 'text/plain; charset=utf-8',
+    *render(list, entries) {
+      const value = `:127.0.0.2:Listed for attacks, see ${list.checkUrl}?ip=$\n`
+      yield comment(list, 'A file of type combined: rbldnsd … your.zone:combined:FILE')
+      const [ipv4, ipv6] = byFamily(entries)
+      yield `$DATASET ip4set ipv4 @\n$TTL 300\n${value}127.0.0.2\n`
+      yield* lines(ipv4?.those ?? [], ({ address }) => address)
+      yield `$DATASET ip6trie ipv6 @\n$TTL 300\n${value}::ffff:7f00:2\n`
+      yield* lines(ipv6?.those ?? [], ({ address }) => address)
+    },
+  },
+} as const satisfies Record<string, Format>
+
+export type FormatName = keyof typeof FORMATS
+export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[]
+
+function jsonOf({ address, score, confidence, services, lastReportedAt }: Entry) {
+  return { ip: address, score, confidenceLevel: confidence, services, lastReportedAt: hourOf(lastReportedAt) }
+}
+
+function csvOf(entry: Entry): string {
+  const { address, score, confidence, services, networks, firstReportedAt, lastReportedAt } = entry
+  const expires = new Date(lastReportedAt.getTime() + LONGEST_LISTING + HOUR)
+  const dates = [firstReportedAt, lastReportedAt, expires].map(hourOf)
+  return [address, isIPv6(entry) ? 6 : 4, score, confidence, services.join(' '), networks, ...dates].join(',')
+}
+
+function nftSet(family: 4 | 6): string {
+  const type = family === 4 ? 'ipv4_addr' : 'ipv6_addr'
+  return `table inet portreeve {
+  set listed${family} {
+    type ${type}
+    flags interval, timeout
+    timeout ${LIFETIME_HOURS}h
+    auto-merge
+  }
+}
+`
+}
+
+function comment({ version, generatedAt }: ListFacts, usage: string): string {
+  return `# Portreeve list ${version}, ${generatedAt.toISOString()}\n# ${usage}\n`
+}

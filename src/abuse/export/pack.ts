@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { setImmediate as breathe } from 'node:timers/promises'
+import { createGzip } from 'node:zlib'
+
+/** A file as it is kept: compressed, with the size and the hash of what it holds. */
+export type Packed = { etag: string; size: number; gzip: Buffer }
+
+/** Compresses a file piece by piece; between two pieces others get their turn. */
+export async function pack(pieces: Iterable<string>): Promise<Packed> {
+  const hash = createHash('sha256')
+  let size = 0
+  async function* measured(): AsyncGenerator<Buffer> {
+    for (const piece of pieces) {
+      const bytes = Buffer.from(piece)
+      hash.update(bytes)
+      size += bytes.length
+      yield bytes
+      await breathe()
+    }
+  }
+  const gzip = createGzip()
+  const [packed] = await Promise.all([buffer(gzip), pipeline(measured(), gzip)])
+  return { etag: hash.digest('base64url').slice(0, 22), size, gzip: packed }
+}

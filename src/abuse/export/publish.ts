@@ -1,0 +1,115 @@
+import type { Kysely } from 'kysely'
+import type { Logger } from '../../log.ts'
+import { notify } from '../../store/signals.ts'
+import type { DB } from '../../store/tables.ts'
+import type { Ranges } from '../ranges/ranges.ts'
+import { readSubject } from '../subject.ts'
+import { FORMATS, FORMAT_NAMES, type Entry, type FormatName, type ListFacts } from './formats.ts'
+import { pack, type Packed } from './pack.ts'
+import {
+  deleteHold,
+  deleteOldSnapshots,
+  findHold,
+  findLatest,
+  findUnpublished,
+  insertChanges,
+  insertFile,
+  insertSnapshot,
+  listPublished,
+  markReady,
+  saveHold,
+  setPublished,
+  setWhitelisted,
+  type Snapshot,
+} from './store.ts'
+
+export type PublishDeps = { db: Kysely<DB>; ranges: Ranges; log: Logger; checkUrl: string }
+
+/** The signal that a new version can be served. */
+export const PUBLISHED = 'abuse.published'
+
+/** Milliseconds between two versions; with the making and the looking a change is out within fifteen seconds. */
+const PACE = 5_000
+
+/** Versions for which differences are kept, by age. */
+const DIFFERENCES = 7 * 86_400_000
+
+/** A list that grows or shrinks more than this in one step is more likely broken than right. Small lists may. */
+const SUSPICIOUS = { factor: 5, above: 1_000 }
+
+/** Makes a new version when what is listed has changed, and the files of a version that has none yet. */
+export async function publish(deps: PublishDeps, now: number): Promise<void> {
+  const { db } = deps
+  const latest = await findLatest(db)
+  const next = latest.readyAt === null ? latest : await makeVersion(deps, latest, now)
+  if (!next) return
+  const files = await renderAll(deps, next)
+  await db.transaction().execute(async (trx) => {
+    for (const [format, file] of files) await insertFile(trx, next.version, format, file)
+    await markReady(trx, next.version)
+    await deleteOldSnapshots(trx, { version: next.version - 1, createdAt: new Date(now - DIFFERENCES) })
+    await notify(trx, PUBLISHED, next.version)
+  })
+}
+
+/** Decides which addresses are in the next version; null when nothing has changed, or too much at once. */
+async function makeVersion({ db, ranges, log }: PublishDeps, latest: Snapshot, now: number): Promise<Snapshot | null> {
+  if (now - latest.createdAt.getTime() < PACE && now >= latest.createdAt.getTime()) return null
+  return db.transaction().execute(async (trx) => {
+    const { added: all, removed } = await findUnpublished(trx)
+    const added = all.filter((address) => isPublishable(address, ranges))
+    if (added.length < all.length)
+      await setWhitelisted(
+        trx,
+        all.filter((address) => !added.includes(address)),
+      )
+    if (added.length + removed.length === 0) return null
+    const count = latest.count + added.length - removed.length
+    const hold = await findHold(trx)
+    if (isSuspicious(latest.count, count) && !hold?.approved) {
+      if (!hold) log.error({ before: latest.count, after: count }, 'the list changed so much that it is held back')
+      await saveHold(trx, { countBefore: latest.count, countAfter: count }, new Date(now))
+      return null
+    }
+    if (hold) await deleteHold(trx)
+    await setPublished(trx, added, true)
+    await setPublished(trx, removed, false)
+    const snapshot = { version: latest.version + 1, count, createdAt: new Date(now) }
+    await insertSnapshot(trx, snapshot)
+    await insertChanges(trx, snapshot.version, { added, removed })
+    return { ...snapshot, readyAt: null }
+  })
+}
+
+/** The last look before others block it: an address of the Internet, no wider than what is scored, not exempt. */
+function isPublishable(address: string, ranges: Ranges): boolean {
+  const [ip = ''] = address.split('/')
+  try {
+    return readSubject(ip).key === address && !ranges.isExempt(address)
+  } catch {
+    return false
+  }
+}
+
+function isSuspicious(before: number, after: number): boolean {
+  const { factor, above } = SUSPICIOUS
+  return Math.max(before, after) >= above && (after > before * factor || before > after * factor)
+}
+
+async function renderAll(deps: PublishDeps, { version, createdAt }: Snapshot): Promise<Map<FormatName, Packed>> {
+  const entries = await readPublished(deps.db, null)
+  const list = { version, generatedAt: createdAt, checkUrl: deps.checkUrl }
+  const files = new Map<FormatName, Packed>()
+  for (const format of FORMAT_NAMES) files.set(format, await renderFile(format, list, entries))
+  return files
+}
+
+export async function readPublished(db: Kysely<DB>, service: string | null): Promise<Entry[]> {
+  const pages: Entry[][] = []
+  for await (const page of listPublished(db, service)) pages.push(page)
+  return pages.flat()
+}
+
+export async function renderFile(format: FormatName, list: ListFacts, entries: Entry[]): Promise<Packed> {
+  return pack(FORMATS[format].render(list, entries))
+}

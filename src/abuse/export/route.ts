@@ -1,0 +1,65 @@
+import { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Fault } from '../../errors.ts'
+import type { App } from '../../http/server.ts'
+import type { Abuse } from '../abuse.ts'
+import { answers, TAGS } from '../answers.ts'
+import { requireService } from '../services.ts'
+import { Difference, ExportQuery } from '../shapes.ts'
+import { FORMATS } from './formats.ts'
+import type { Packed } from './pack.ts'
+
+export function exportRoute(app: App, { exports }: Abuse): void {
+  const { 200: difference, ...failures } = answers(Difference)
+  app.get(
+    '/api/v1/abuse/export',
+    {
+      schema: {
+        summary: 'All listed addresses, in order, one a line or as a file for a firewall, web or name server',
+        description:
+          'Send the `ETag` back as `If-None-Match`: 304 while nothing has changed. `X-List-Version` and `X-List-Count` say ' +
+          'which list it is. IPv6 is listed by /64.',
+        tags: TAGS,
+        querystring: ExportQuery,
+        response: {
+          200: {
+            content: { 'text/plain': { schema: { type: 'string' } }, 'application/json': { schema: difference } },
+          },
+          304: { type: 'null', description: 'It has not changed.' },
+          ...failures,
+        },
+      },
+    },
+    async (request, reply) => {
+      const { service: name, format, since } = request.query
+      const service = name === undefined ? null : requireService(name).id
+      // Asked again each time, so that a change is seen at once; most answers are a 304.
+      reply.header('cache-control', 'public, no-cache').header('vary', 'accept-encoding')
+      if (since !== undefined) {
+        if (service !== null) throw new Fault('invalid_request', 'since tells of the whole list; leave service out.')
+        return reply.type('application/json').send(JSON.stringify({ success: true, data: await exports.since(since) }))
+      }
+      const { version, count } = exports.current()
+      reply.header('x-list-version', String(version))
+      if (service === null) reply.header('x-list-count', String(count))
+      return sendFile(request, reply.type(FORMATS[format].contentType), await exports.file(format, service))
+    },
+  )
+}
+
+/** The stored compressed bytes to whoever takes them, unpacked on the way to others. */
+function sendFile(request: FastifyRequest, reply: FastifyReply, { etag, size, gzip }: Packed): FastifyReply {
+  const compressed = /\bgzip\b(?!\s*;\s*q=0(\.0*)?(,|$))/.test(request.headers['accept-encoding'] ?? '')
+  reply.header('etag', `"${etag}${compressed ? '-gzip' : ''}"`)
+  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
+  if (compressed) return reply.header('content-encoding', 'gzip').send(gzip)
+  return reply.header('content-length', String(size)).send(Readable.from([gzip]).pipe(createGunzip()))
+}
+
+/** RFC 9110, 13.1.2: compared weakly; both encodings hold the same list. */
+function isKnown(header: string | undefined, etag: string): boolean {
+  if (header?.trim() === '*') return true
+  const tags = [...(header ?? '').matchAll(/(?:W\/)?"([^"]*)"/g)].map(([, tag]) => tag)
+  return tags.includes(etag) || tags.includes(`${etag}-gzip`)
+}

@@ -1,0 +1,77 @@
+import type { Db } from '../../store/database.ts'
+import type { Ranges } from '../ranges/ranges.ts'
+import type { Reporter } from '../reporter.ts'
+import type { Standing } from '../score.ts'
+import type { Standings } from '../reputation/standings.ts'
+import type { Subject } from '../subject.ts'
+import { openLedger, type Ledger, type LedgerDeps } from './ledger.ts'
+import type { Allowance } from './rate.ts'
+import type { Outcome, Report } from './record.ts'
+import { findForGroup, writeGroup, type Found } from './store.ts'
+
+/** One request: one report, or many of a bulk. */
+export type Submission = { reporter: Reporter; tokenHash: string | null; reports: Report[] }
+
+export type Receipt = {
+  allowance: Allowance
+  /** One for each report; none when the source had used up its rate. */
+  outcomes: Outcome[]
+  /** A token was sent that nobody holds: the reports count as anonymous. */
+  unknownToken: boolean
+}
+
+export type CommitDeps = LedgerDeps & {
+  db: Db
+  /** Of this instance, for counters that many write to. */
+  lane: number
+}
+
+/**
+ * Takes a group of requests: one question, then one statement that writes all of it. When it returns, it is on disk.
+ * @throws with SQLSTATE 40001 when another instance was faster: take the group once more
+ */
+export async function commitGroup(deps: CommitDeps, group: Submission[], now: number): Promise<Receipt[]> {
+  const found = await findForGroup(deps.db, {
+    addresses: unique(group.flatMap(({ reports }) => reports.map(({ subject }) => subject.key))),
+    sources: unique(group.map(({ reporter }) => reporter.source)),
+    reporters: unique(group.flatMap(({ reporter }) => reporter.key ?? [])),
+    tokens: unique(group.flatMap(({ tokenHash }) => tokenHash ?? [])),
+  })
+  const ledger = openLedger(found, deps, now)
+  const receipts = group.map((submission) => takeSubmission(submission, ledger, found, deps))
+  const changes = ledger.changes()
+  if (changes.usages.length > 0) await writeGroup(deps.db, changes, { now: new Date(now), lane: deps.lane })
+  deps.standings.markSeen(
+    changes.networks.map(({ network }) => network),
+    now,
+  )
+  return receipts
+}
+
+const unique = (texts: string[]) => [...new Set(texts)]
+
+function takeSubmission(submission: Submission, ledger: Ledger, found: Found, deps: LedgerDeps): Receipt {
+  const { reporter, tokenHash, reports } = submission
+  const allowance = ledger.admit(reporter.source)
+  const tokenId = found.tokens.get(tokenHash ?? '') ?? null
+  const unknownToken = tokenHash !== null && tokenId === null
+  if (!allowance.allowed) return { allowance, unknownToken, outcomes: [] }
+  const isListed = reporter.key !== null && found.listed.has(reporter.key)
+  const outcomes = reports.map((report) => {
+    const standing = standingOf(reporter, report.subject, isListed, deps)
+    return ledger.take(report, { reporter, tokenId, standing })
+  })
+  return { allowance, unknownToken, outcomes }
+}
+
+/** Whose word counts how much: nothing, when a network speaks of its own addresses or is on the list itself. */
+function standingOf(
+  { address, neighbourhood, network }: Reporter,
+  subject: Subject,
+  isListed: boolean,
+  { ranges, standings }: { ranges: Ranges; standings: Standings },
+): Standing {
+  if (neighbourhood === subject.neighbourhood) return 'mute'
+  if (ranges.is('sensor', address)) return 'sensor'
+  return isListed ? 'mute' : standings.of(network)
+}

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { commitGroup, type CommitDeps, type Receipt, type Submission } from './commit.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { ensurePartitions } from './partitions.ts'
+import { createTurnedAway, RATE } from './rate.ts'
+
+export type Intake = {
+  /**
+   * Takes a request's reports; resolves when they are durable.
+   * @throws Fault `unavailable` when more comes in than can be stored
+   */
+  submit(submission: Submission): Promise<Receipt>
+  close(): Promise<void>
+}
+
+/** Reports of one commit, and of those that may wait for one. */
+const MOST = 1_000
+const PATIENCE = 20_000
+
+/** What the database says where another instance was faster, and where the day has no partition. */
+const OVERTAKEN = new Set(['40001', '40P01'])
+const NO_PARTITION = '23514'
+const TRIES = 20
+
+/** @param clock milliseconds since 1970 */
+export function createIntake(deps: CommitDeps, clock: () => number): Intake {
+  const turnedAway = createTurnedAway()
+  const commits = createGroupCommit<Submission, Receipt>({
+    commit: (group) => commitSomehow(deps, group, clock),
+    sizeOf: ({ reports }) => reports.length,
+    most: MOST,
+    patience: PATIENCE,
+  })
+  return {
+    async submit(submission) {
+      const { source } = submission.reporter
+      const until = turnedAway.find(source, clock())
+      if (until !== undefined) return turnAway(until, clock())
+      const receipt = await commits.submit(submission)
+      if (receipt.allowance.remaining === 0) turnedAway.note(source, clock() + receipt.allowance.reset * 1000)
+      return receipt
+    },
+    close: () => commits.close(),
+  }
+}
+
+function turnAway(until: number, now: number): Receipt {
+  const reset = Math.min(RATE.window / 1000, Math.max(1, Math.ceil((until - now) / 1000)))
+  return { allowance: { allowed: false, remaining: 0, reset }, outcomes: [], unknownToken: false }
+}
+
+async function commitSomehow(deps: CommitDeps, group: Submission[], clock: () => number): Promise<Receipt[]> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await commitGroup(deps, group, clock())
+    } catch (error) {
+      const { code = '' } = error as { code?: string }
+      // The nightly job makes partitions ahead; should it have failed for a week, reports are taken all the same.
+      if (code === NO_PARTITION) await ensurePartitions(deps.db, clock())
+      else if (!OVERTAKEN.has(code)) throw error
+      if (tries === TRIES) throw error
+      await sleep(Math.random() * tries)
+    }
+  }
+}

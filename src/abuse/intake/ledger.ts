@@ -1,0 +1,101 @@
+import type { Ranges } from '../ranges/ranges.ts'
+import type { Reporter } from '../reporter.ts'
+import type { Standing, TraitsOf } from '../score.ts'
+import type { Standings } from '../reputation/standings.ts'
+import type { Refutation } from '../reputation/store.ts'
+import type { AddressRow } from '../store.ts'
+import { takeOne, type Allowance } from './rate.ts'
+import { takeReport, type Outcome, type Report } from './record.ts'
+import type { Changes, Found, ReportRow, Usage } from './store.ts'
+
+export type LedgerDeps = { ranges: Ranges; standings: Standings; traitsOf: TraitsOf }
+
+/** Who reports: how much that counts for this report, and with which token. */
+export type Sender = { reporter: Reporter; standing: Standing; tokenId: string | null }
+
+export type Ledger = {
+  /** Takes one request from what its source has left. */
+  admit(source: string): Allowance
+  take(report: Report, sender: Sender): Outcome
+  changes(): Changes
+}
+
+const IGNORED: Outcome = {
+  deduped: false,
+  ignored: true,
+  score: 0,
+  listingState: 'whitelisted',
+  confidenceLevel: 'none',
+}
+
+/** Takes a group of reports in memory, one after the other, and keeps what that changes in what was found. */
+export function openLedger(found: Found, deps: LedgerDeps, now: number): Ledger {
+  const { ranges, standings, traitsOf } = deps
+  const usages = new Map<string, Usage>()
+  const addresses = new Map<string, AddressRow>()
+  const reports: ReportRow[] = []
+  const refutations = new Map<string, Refutation>()
+  const networks = new Map<string, { network: string; origin: string }>()
+
+  function admit(source: string): Allowance {
+    const { usage, allowance } = takeOne(usages.get(source) ?? found.usages.get(source), source, now)
+    if (allowance.allowed) usages.set(source, usage)
+    return allowance
+  }
+
+  function take(report: Report, sender: Sender): Outcome {
+    const { key } = report.subject
+    if (ranges.is('whitelist', key)) {
+      refute(sender, key, 'whitelist')
+      return IGNORED
+    }
+    const isCanary = ranges.is('canary', key)
+    const shared = ranges.is('shared', key)
+    const { reporter, standing } = sender
+    const taking = { now, reporter, standing, shared, bootstrap: standings.isBootstrap(), traitsOf }
+    const row = isCanary ? undefined : (addresses.get(key) ?? found.addresses.get(key))
+    const taken = takeReport(row, report, taking)
+    if (isCanary) refute(sender, key, 'canary')
+    else if (taken.changed) note(report, sender, taken)
+    return taken.outcome
+  }
+
+  function refute({ reporter: { network } }: Sender, address: string, cause: 'whitelist' | 'canary'): void {
+    refutations.set(`${network} ${address}`, { network, address, cause })
+  }
+
+  function note({ service, port, count }: Report, sender: Sender, taken: ReturnType<typeof takeReport>): void {
+    const { row, strong, counted, early } = taken
+    const { network, origin } = sender.reporter
+    addresses.set(row.address, row)
+    networks.set(network, { network, origin })
+    const { tokenId } = sender
+    reports.push({ address: row.address, service, port, count, network, origin, strong, counted, early, tokenId })
+  }
+
+  function changes(): Changes {
+    const counted = reports.filter((report) => report.counted)
+    return {
+      addresses: [...addresses.values()],
+      usages: [...usages.values()].map((after) => ({ before: found.usages.get(after.source), after })),
+      reports,
+      counts: countServices(counted),
+      tokenCounts: countTokens(counted),
+      networks: standings.unseen([...networks.keys()], now).flatMap((network) => networks.get(network) ?? []),
+      refutations: [...refutations.values()],
+    }
+  }
+
+  return { admit, take, changes }
+}
+
+function countServices(reports: ReportRow[]): { service: string; reports: number }[] {
+  const byService = Map.groupBy(reports, ({ service }) => service)
+  return [...byService].map(([service, those]) => ({ service, reports: those.length }))
+}
+
+function countTokens(reports: ReportRow[]): Changes['tokenCounts'] {
+  const withToken = reports.filter(({ tokenId }) => tokenId !== null)
+  const byToken = Map.groupBy(withToken, ({ tokenId }) => String(tokenId))
+  return [...byToken].flatMap(([tokenId, those]) => countServices(those).map((count) => ({ ...count, tokenId })))
+}

@@ -1,0 +1,21 @@
+import type { Db } from '../../store/database.ts'
+import { createPartitions, dropPartitions } from './store.ts'
+
+const DAY = 86_400_000
+/** Days that are made ahead: the nightly job may fail for a week before reports notice. */
+const AHEAD = 7
+/** Days for which reports are kept. */
+const KEPT = 30
+
+const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
+
+/** Makes the partitions of today and the days to come. */
+export async function ensurePartitions(db: Db, now: number): Promise<void> {
+  const days = Array.from({ length: AHEAD + 1 }, (_, ahead) => dayOf(now + ahead * DAY))
+  await db.transaction().execute((trx) => createPartitions(trx, days))
+}
+
+/** Drops reports of more than thirty days. @returns the partitions' names */
+export async function dropOldPartitions(db: Db, now: number): Promise<string[]> {
+  return dropPartitions(db, dayOf(now - KEPT * DAY))
+}

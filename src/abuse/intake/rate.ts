@@ -1,0 +1,53 @@
+import { Fault } from '../../errors.ts'
+import type { Usage } from './store.ts'
+
+/** Requests of one source in one window (a bulk report is one request), and the window in milliseconds. */
+export const RATE = { requests: 120, window: 5 * 60_000 }
+
+export type Allowance = {
+  allowed: boolean
+  /** Requests left, and seconds until there are all again. */
+  remaining: number
+  reset: number
+}
+
+/** Sources that have used up their window, so that a flood costs no question to the database. */
+export function createTurnedAway() {
+  const until = new Map<string, number>()
+  return {
+    note(source: string, time: number): void {
+      if (until.size >= 100_000) until.clear()
+      until.set(source, time)
+    },
+    /** Milliseconds since 1970 until which there is nothing for it; undefined when it may ask. */
+    find(source: string, now: number): number | undefined {
+      const time = until.get(source)
+      if (time === undefined || time > now) return time
+      until.delete(source)
+      return undefined
+    },
+  }
+}
+
+/** Takes one request from what a source has left; one that is refused is not counted. */
+export function takeOne(usage: Usage | undefined, source: string, now: number): { usage: Usage; allowance: Allowance } {
+  const isOver = usage === undefined || usage.startedAt + RATE.window <= now
+  const { used, startedAt } = isOver ? { used: 0, startedAt: now } : usage
+  const allowed = used < RATE.requests
+  const after = { source, startedAt, used: used + Number(allowed) }
+  const reset = Math.max(1, Math.ceil((startedAt + RATE.window - now) / 1000))
+  return { usage: after, allowance: { allowed, remaining: RATE.requests - after.used, reset } }
+}
+
+/** As draft-ietf-httpapi-ratelimit-headers has them. */
+export function rateHeaders({ remaining, reset }: Allowance): Record<string, string> {
+  return {
+    'ratelimit-policy': `"reports";q=${RATE.requests};w=${RATE.window / 1000}`,
+    ratelimit: `"reports";r=${remaining};t=${reset}`,
+  }
+}
+
+export function tooMany({ reset }: Allowance): Fault {
+  const sentence = `At most ${RATE.requests} requests in ${RATE.window / 60_000} minutes. Many reports go into one request to /api/v1/abuse/report/bulk.`
+  return new Fault('rate_limited', sentence, { retryAfter: reset })
+}

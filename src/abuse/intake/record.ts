@@ -1,0 +1,107 @@
+import type { Reporter } from '../reporter.ts'
+import {
+  absorb,
+  assess,
+  isStrong,
+  lastCounted,
+  WINDOW,
+  type Confidence,
+  type Standing,
+  type State,
+  type TraitsOf,
+} from '../score.ts'
+import type { AddressRow } from '../store.ts'
+import type { Subject } from '../subject.ts'
+
+export type Report = { subject: Subject; service: string; port: number | null; count: number }
+
+/** What became of a report: the state of its address after it. */
+export type Outcome = {
+  deduped: boolean
+  ignored: boolean
+  score: number
+  listingState: State
+  confidenceLevel: Confidence
+}
+
+/** How a report is taken: when, by whom, and what holds for its address. */
+export type Taking = {
+  now: number
+  reporter: Reporter
+  standing: Standing
+  shared: boolean
+  bootstrap: boolean
+  traitsOf: TraitsOf
+}
+
+export type Taken = {
+  row: AddressRow
+  outcome: Outcome
+  /** Whether it adds to the counts, and whether anything changed at all. */
+  counted: boolean
+  changed: boolean
+  strong: boolean
+  /** The address was not on the list before. */
+  early: boolean
+}
+
+/** The row of an address with one more report. A pure function: the row that is given is not changed. */
+export function takeReport(row: AddressRow | undefined, report: Report, taking: Taking): Taken {
+  const { now, reporter, standing, shared, traitsOf } = taking
+  const known = row ?? unknown(report.subject.key, now)
+  const counted = now - lastCounted(known.evidence, report.service) >= WINDOW
+  const { network, origin } = reporter
+  const sighting = { network, origin, service: report.service, standing, port: report.port, count: report.count }
+  const evidence = absorb(known.evidence, sighting, { now, counted, shared, traitsOf })
+  const probation = (known.probationUntil?.getTime() ?? 0) > now
+  const circumstances = { shared, probation, bootstrap: taking.bootstrap }
+  const result = assess(known.state, evidence, circumstances, now, traitsOf)
+  const next: AddressRow = {
+    ...known,
+    evidence,
+    shared,
+    state: result.state === 'none' ? 'observed' : result.state,
+    score: result.score,
+    confidence: result.confidence,
+    services: [...new Set(evidence.map((e) => e.service))],
+    networks: new Set(evidence.map((e) => e.network)).size,
+    totalReports: known.totalReports + Number(counted),
+    lastReportedAt: new Date(now),
+    dueAt: result.dueAt === null ? null : new Date(result.dueAt),
+  }
+  const outcome = {
+    deduped: !counted,
+    ignored: false,
+    score: result.score,
+    listingState: result.state,
+    confidenceLevel: result.confidence,
+  }
+  const changed = counted || addsToEvidence(known, next, network, report.service)
+  return { row: next, outcome, counted, changed, strong: isStrong(standing), early: known.state !== 'listed' }
+}
+
+/** A repetition inside the window leaves the evidence as it was, and then nothing need be written. */
+function addsToEvidence(before: AddressRow, after: AddressRow, network: string, service: string): boolean {
+  const entryIn = ({ evidence }: AddressRow) => evidence.find((e) => e.network === network && e.service === service)
+  const [old, now] = [entryIn(before), entryIn(after)]
+  return !old || !now || old.at !== now.at || old.more !== now.more || old.standing !== now.standing
+}
+
+function unknown(address: string, now: number): AddressRow {
+  return {
+    address,
+    state: 'observed',
+    score: 0,
+    confidence: 'none',
+    evidence: [],
+    services: [],
+    networks: 0,
+    totalReports: 0,
+    firstReportedAt: new Date(now),
+    lastReportedAt: new Date(now),
+    dueAt: null,
+    probationUntil: null,
+    shared: false,
+    revision: 0,
+  }
+}

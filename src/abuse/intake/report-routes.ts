@@ -1,0 +1,125 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '../../http/server.ts'
+import type { Abuse } from '../abuse.ts'
+import { answers, TAGS } from '../answers.ts'
+import { MOST_ROWS, readBulk, type BulkRow } from '../bulk.ts'
+import { requireService } from '../services.ts'
+import { BulkResult, NewReport, ReportHeaders, ReportResult } from '../shapes.ts'
+import { readSubject } from '../subject.ts'
+import { hashToken } from '../tokens/tokens.ts'
+import type { Receipt } from './commit.ts'
+import { rateHeaders, tooMany } from './rate.ts'
+import type { Outcome } from './record.ts'
+
+/** A thousand rows of AbuseIPDB's CSV, whose comments have 1,024 bytes each. */
+const BODY_LIMIT = 2 * 1024 * 1024
+
+const TEXT_TYPES = ['application/x-ndjson', 'application/jsonl', 'application/json', 'text/csv', 'text/plain']
+
+export function reportRoutes(app: App, abuse: Abuse): void {
+  reportRoute(app, abuse)
+  bulkRoute(app, abuse)
+}
+
+function reportRoute(app: App, { intake, reporterOf }: Abuse): void {
+  app.post(
+    '/api/v1/abuse/report',
+    {
+      schema: {
+        summary: 'Report an attacker',
+        description:
+          'Free and without an account. At most 120 requests in five minutes from one address; the `RateLimit` header ' +
+          'says how many are left.',
+        tags: TAGS,
+        headers: ReportHeaders,
+        body: NewReport,
+        response: answers(ReportResult),
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const subject = readSubject(body.ip)
+      const service = requireService(body.service)
+      const report = { subject, service: service.id, port: body.port ?? null, count: body.count }
+      const receipt = await intake.submit({
+        reporter: reporterOf(request.ip),
+        tokenHash: tokenHashOf(request),
+        reports: [report],
+      })
+      answerRate(reply, receipt)
+      const { ignored, ...outcome } = receipt.outcomes[0] as Outcome
+      return {
+        success: true as const,
+        ip: subject.ip,
+        service: service.id,
+        category: service.category,
+        ...outcome,
+        ...(ignored && { ignored: true as const }),
+        ...warningOf(receipt),
+      }
+    },
+  )
+}
+
+function bulkRoute(app: App, { intake, reporterOf, clock }: Abuse): void {
+  // In a context of its own, for here alone a body is lines of text.
+  void app.register(async (scope) => {
+    scope.removeContentTypeParser('application/json')
+    scope.addContentTypeParser(TEXT_TYPES, { parseAs: 'string' }, (_request, body, done) => done(null, body))
+    scope.withTypeProvider<TypeBoxTypeProvider>().post(
+      '/api/v1/abuse/report/bulk',
+      {
+        bodyLimit: BODY_LIMIT,
+        schema: {
+          summary: `Report up to ${MOST_ROWS} attackers in one request`,
+          description:
+            'One JSON object a line (`{"ip": "8.8.4.4", "service": "ssh"}`), or CSV with AbuseIPDB’s header ' +
+            '`IP,Categories,ReportDate,Comment`, not older than a day; comments are not kept. Rows that are wrong are ' +
+            'named in the answer, the others are taken. Counts as one request.',
+          tags: TAGS,
+          headers: ReportHeaders,
+          consumes: ['application/x-ndjson', 'text/csv'],
+          response: answers(BulkResult),
+        },
+      },
+      async (request, reply) => {
+        const rows = readBulk(typeof request.body === 'string' ? request.body : '', clock())
+        const reports = rows.flatMap((row) => ('report' in row ? row.report : []))
+        const receipt = await intake.submit({
+          reporter: reporterOf(request.ip),
+          tokenHash: tokenHashOf(request),
+          reports,
+        })
+        answerRate(reply, receipt)
+        const count = (of: 'deduped' | 'ignored') => receipt.outcomes.filter((outcome) => outcome[of]).length
+        const [deduped, ignored] = [count('deduped'), count('ignored')]
+        const accepted = reports.length - deduped - ignored
+        const data = { accepted, deduped, ignored, rejected: rejectedIn(rows), ...warningOf(receipt) }
+        return { success: true, data }
+      },
+    )
+  })
+}
+
+function rejectedIn(rows: BulkRow[]): { line: number; error: string }[] {
+  return rows.flatMap((row) => ('error' in row ? { line: row.line, error: row.error } : []))
+}
+
+/** Null without a token; what cannot be one is as unknown as one that was revoked. */
+function tokenHashOf(request: FastifyRequest): string | null {
+  const token = request.headers['x-report-token']
+  if (token === undefined || token === '') return null
+  return hashToken(String(token)) ?? '00'
+}
+
+/** @throws Fault `rate_limited` */
+function answerRate(reply: FastifyReply, { allowance }: Receipt): void {
+  reply.headers(rateHeaders(allowance))
+  if (!allowance.allowed) throw tooMany(allowance)
+}
+
+function warningOf({ unknownToken }: Receipt): { warning?: string } {
+  if (!unknownToken) return {}
+  return { warning: 'X-Report-Token is unknown or revoked: what you report counts as anonymous.' }
+}

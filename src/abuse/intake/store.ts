@@ -1,0 +1,230 @@
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
+import type { Refutation } from '../reputation/store.ts'
+import { insertAddresses, restored, updateAddresses, type AddressRow } from '../store.ts'
+
+/** What a source has used of its rate, and since when (milliseconds since 1970); nothing yet is 0. */
+export type Usage = { source: string; used: number; startedAt: number }
+
+export type Found = {
+  addresses: Map<string, AddressRow>
+  usages: Map<string, Usage>
+  /** Those of the reporters' addresses that are on the list themselves. */
+  listed: Set<string>
+  /** Ids of report tokens by their hashes. */
+  tokens: Map<string, string>
+}
+
+type FoundRow = {
+  addresses: (Omit<AddressRow, Moment> & Record<Moment, string | null>)[]
+  usages: Usage[]
+  listed: string[]
+  tokens: { hash: string; id: string }[]
+}
+type Moment = 'firstReportedAt' | 'lastReportedAt' | 'dueAt' | 'probationUntil'
+
+/** All that must be known to take a group of reports, in one question. */
+export async function findForGroup(
+  db: Db,
+  asked: { addresses: string[]; sources: string[]; reporters: string[]; tokens: string[] },
+): Promise<Found> {
+  const { rows } = await sql<FoundRow>`
+    select
+      (select coalesce(json_agg(known), '[]') from (
+        select address, state, score, confidence, evidence, services, networks, total_reports as "totalReports",
+          first_reported_at as "firstReportedAt", last_reported_at as "lastReportedAt", due_at as "dueAt",
+          probation_until as "probationUntil", shared, revision
+        from abuse_address where address = any(${asked.addresses}::inet[])
+      ) as known) as addresses,
+      (select coalesce(json_agg(known), '[]') from (
+        select source, used, (extract(epoch from started_at) * 1000)::bigint as "startedAt"
+        from abuse_rate where source = any(${asked.sources}::text[])
+      ) as known) as usages,
+      (select coalesce(json_agg(address), '[]')
+        from abuse_address where address = any(${asked.reporters}::inet[]) and state = 'listed') as listed,
+      (select coalesce(json_agg(known), '[]') from (
+        select encode(hash, 'hex') as hash, id from abuse_token
+        where hash in (select decode(given, 'hex') from unnest(${asked.tokens}::text[]) as given)
+      ) as known) as tokens`.execute(db)
+  const { addresses, usages, listed, tokens } = rows[0] as FoundRow
+  return {
+    addresses: new Map(addresses.map((row) => [row.address, restored(withDates(row))])),
+    usages: new Map(usages.map((usage) => [usage.source, usage])),
+    listed: new Set(listed),
+    tokens: new Map(tokens.map(({ hash, id }) => [hash, id])),
+  }
+}
+
+function withDates(row: FoundRow['addresses'][number]) {
+  const dateOf = (text: string | null) => (text === null ? null : new Date(text))
+  const { firstReportedAt, lastReportedAt, dueAt, probationUntil } = row
+  return {
+    ...row,
+    firstReportedAt: dateOf(firstReportedAt),
+    lastReportedAt: dateOf(lastReportedAt),
+    dueAt: dateOf(dueAt),
+    probationUntil: dateOf(probationUntil),
+  }
+}
+
+export type ReportRow = {
+  address: string
+  service: string
+  port: number | null
+  count: number
+  network: string
+  origin: string
+  strong: boolean
+  counted: boolean
+  early: boolean
+  tokenId: string | null
+}
+
+/** What a group of reports changes. */
+export type Changes = {
+  addresses: AddressRow[]
+  /** As they were read, and as they shall be. */
+  usages: { before: Usage | undefined; after: Usage }[]
+  reports: ReportRow[]
+  counts: { service: string; reports: number }[]
+  tokenCounts: { tokenId: string; service: string; reports: number }[]
+  /** Networks to be marked as seen. */
+  networks: { network: string; origin: string }[]
+  refutations: Refutation[]
+}
+
+/**
+ * Writes all of it in one statement, or nothing when a row is not any more what was read.
+ * @param lane of this instance, for counters that many write to
+ * @throws with SQLSTATE 40001: read again
+ */
+export async function writeGroup(db: Db, changes: Changes, { now, lane }: { now: Date; lane: number }): Promise<void> {
+  const { addresses, usages, reports, counts, tokenCounts, networks, refutations } = changes
+  const known = addresses.filter(({ revision }) => revision > 0)
+  const unknown = addresses.filter(({ revision }) => revision === 0)
+  await sql`
+    with updated_address as (${updateAddresses(known)} returning 1),
+    inserted_address as (${insertAddresses(unknown)} returning 1),
+    usage as (
+      select * from json_to_recordset(${JSON.stringify(usageRecords(usages))}::json)
+        as given (source text, used integer, started_at timestamptz, used_before integer, started_before timestamptz)
+    ),
+    updated_usage as (
+      update abuse_rate as known set used = usage.used, started_at = usage.started_at from usage
+      where known.source = usage.source and known.used = used_before and known.started_at = started_before returning 1
+    ),
+    inserted_usage as (
+      insert into abuse_rate (source, used, started_at)
+      select source, used, started_at from usage where used_before is null
+      on conflict (source) do nothing returning 1
+    ),
+    reported as (${insertReports(reports, now)}),
+    counted as (${addCounts(counts, lane, now)}),
+    token_counted as (${addTokenCounts(tokenCounts, now)}),
+    seen as (${markNetworksSeen(networks, now)}),
+    refuted as (${insertRefutations(refutations, now)})
+    select abuse_require(
+      (select count(*) from updated_address) + (select count(*) from inserted_address) = ${addresses.length}
+      and (select count(*) from updated_usage) + (select count(*) from inserted_usage) = ${usages.length}
+    )`.execute(db)
+}
+
+function usageRecords(usages: Changes['usages']): object[] {
+  return usages
+    .toSorted((a, b) => (a.after.source < b.after.source ? -1 : 1))
+    .map(({ before, after: { source, used, startedAt } }) => ({
+      source,
+      used,
+      started_at: new Date(startedAt),
+      used_before: before?.used,
+      started_before: before && new Date(before.startedAt),
+    }))
+}
+
+function insertReports(reports: ReportRow[], now: Date) {
+  return sql`
+    insert into abuse_report (at, address, service, port, count, network, origin, strong, counted, early, token_id)
+    select ${now}::timestamptz, given.* from json_to_recordset(${JSON.stringify(reports)}::json) as given (
+      address inet, service text, port integer, count integer, network text, origin text, strong boolean,
+      counted boolean, early boolean, "tokenId" uuid)`
+}
+
+function addCounts(counts: Changes['counts'], lane: number, now: Date) {
+  return sql`
+    insert into abuse_count as kept (hour, service, lane, reports)
+    select date_trunc('hour', ${now}::timestamptz, 'UTC'), service, ${lane}::integer, reports
+    from json_to_recordset(${JSON.stringify(counts)}::json) as given (service text, reports bigint) order by service
+    on conflict (hour, service, lane) do update set reports = kept.reports + excluded.reports`
+}
+
+function addTokenCounts(counts: Changes['tokenCounts'], now: Date) {
+  return sql`
+    insert into abuse_token_count as kept (token_id, day, service, reports)
+    select "tokenId", (${now}::timestamptz at time zone 'UTC')::date, service, reports
+    from json_to_recordset(${JSON.stringify(counts)}::json) as given ("tokenId" uuid, service text, reports bigint)
+    where exists (select from abuse_token where id = "tokenId")
+    order by "tokenId", service
+    on conflict (token_id, day, service) do update set reports = kept.reports + excluded.reports`
+}
+
+function markNetworksSeen(networks: Changes['networks'], now: Date) {
+  return sql`
+    insert into abuse_network (network, origin, first_seen_at, last_seen_at)
+    select network, origin, ${now}::timestamptz, ${now}::timestamptz
+    from json_to_recordset(${JSON.stringify(networks)}::json) as given (network text, origin text) order by network
+    on conflict (network) do update set origin = excluded.origin, last_seen_at = excluded.last_seen_at`
+}
+
+/** A network is refuted once for one address. */
+function insertRefutations(refutations: Refutation[], now: Date) {
+  return sql`
+    insert into abuse_refutation (network, address, cause, at)
+    select network, address, cause, ${now}::timestamptz
+    from json_to_recordset(${JSON.stringify(refutations)}::json) as given (network text, address inet, cause text)
+    order by network, address
+    on conflict (network, address) do nothing`
+}
+
+/**
+ * Counts one request of a source in its window, by itself.
+ * @returns what the source has used with it
+ */
+export async function countRequest(
+  db: Db,
+  source: string,
+  { now, windowStart }: { now: Date; windowStart: Date },
+): Promise<number> {
+  const { rows } = await sql<{ used: number }>`
+    insert into abuse_rate as known (source, started_at, used) values (${source}, ${now}, 1)
+    on conflict (source) do update set
+      used = case when known.started_at > ${windowStart} then known.used else 0 end + 1,
+      started_at = case when known.started_at > ${windowStart} then known.started_at else excluded.started_at end
+    returning used`.execute(db)
+  return rows[0]?.used ?? 1
+}
+
+/** Any number that nothing else in this database locks. */
+const PARTITION_LOCK = 7_402_153
+
+/** Makes the partitions of these days (`2026-11-21`, UTC), where they are missing. */
+export async function createPartitions(db: Db, days: string[]): Promise<void> {
+  const missing = days.filter((day) => /^\d{4}-\d\d-\d\d$/.test(day))
+  await sql`select pg_advisory_xact_lock(${PARTITION_LOCK})`.execute(db)
+  for (const day of missing) {
+    const name = `abuse_report_${day.replaceAll('-', '')}`
+    const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
+    const [from, to] = [`${day} 00:00:00+00`, `${next} 00:00:00+00`]
+    await sql`create table if not exists ${sql.id(name)} partition of abuse_report
+      for values from (${sql.lit(from)}) to (${sql.lit(to)})`.execute(db)
+  }
+}
+
+/** Drops the partitions that end before a day. @returns their names */
+export async function dropPartitions(db: Db, before: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select inhrelid::regclass::text as name from pg_inherits where inhparent = 'abuse_report'::regclass`.execute(db)
+  const last = `abuse_report_${before.replaceAll('-', '')}`
+  const old = rows.map(({ name }) => name).filter((name) => name < last)
+  for (const name of old) await sql`drop table ${sql.id(name)}`.execute(db)
+  return old
+}

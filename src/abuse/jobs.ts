@@ -1,0 +1,57 @@
+import type { Kysely } from 'kysely'
+import { defineJob, type Job } from '../jobs/job.ts'
+import type { DB } from '../store/tables.ts'
+import { dropOldPartitions, ensurePartitions } from './intake/partitions.ts'
+import { standingOf } from './reputation/standing.ts'
+import { announceStandings } from './reputation/standings.ts'
+import { listHistories, updateStanding } from './reputation/store.ts'
+import { deleteOld, foldCounts } from './store.ts'
+
+const DAY = 86_400_000
+
+/** The background work of attack reporting, for the queue. */
+export function abuseJobs({ db }: { db: Kysely<DB> }): Job[] {
+  return [retentionJob(db), standingJob(db)]
+}
+
+/** Every night: room for the reports to come; reports of more than thirty days, and all that is too old, go. */
+function retentionJob(db: Kysely<DB>): Job {
+  return defineJob({
+    name: 'abuse.retention',
+    schedule: '41 0 * * *',
+    async run(_data, { log }) {
+      const now = Date.now()
+      await ensurePartitions(db, now)
+      const dropped = await dropOldPartitions(db, now)
+      const ago = (days: number) => new Date(now - days * DAY)
+      await deleteOld(db, { rates: ago(2), month: ago(30), quarter: ago(90), halfYear: ago(180) })
+      await foldCounts(db, new Date(Math.floor(now / DAY) * DAY - 8 * DAY))
+      log.info({ dropped }, 'old reports dropped')
+    },
+  })
+}
+
+/** Every night: which networks have earned that their word counts more, and which have lost it. */
+function standingJob(db: Kysely<DB>): Job {
+  return defineJob({
+    name: 'abuse.standing',
+    schedule: '11 1 * * *',
+    async run(_data, { log }) {
+      log.info({ changed: await updateStandings(db, Date.now()) }, 'the standing of reporting networks was looked at')
+    },
+  })
+}
+
+/** @returns how many changed */
+export async function updateStandings(db: Kysely<DB>, now: number): Promise<number> {
+  let changed = 0
+  for (const { network, standing, firstSeenAt, establishedAt, ...counts } of await listHistories(db)) {
+    const times = { firstSeenAt: firstSeenAt.getTime(), establishedAt: establishedAt?.getTime() ?? null }
+    const earned = standingOf({ ...counts, ...times }, now)
+    if (earned === standing) continue
+    await updateStanding(db, network, earned, earned === 'new' ? null : (establishedAt ?? new Date(now)))
+    changed += 1
+  }
+  if (changed > 0) await announceStandings(db)
+  return changed
+}

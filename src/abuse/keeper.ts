@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { publish, type PublishDeps } from './export/publish.ts'
+import { releaseKeeperLock, takeKeeperLock } from './export/store.ts'
+import { sweepDue, type SweepDeps } from './sweep.ts'
+
+export type Keeper = { stop(): Promise<void> }
+export type KeeperDeps = PublishDeps & SweepDeps & { clock: () => number }
+
+/** Milliseconds between two looks. */
+const EVERY = 2_000
+
+/** Keeps the list: of all instances that run this, one at a time sweeps and publishes. */
+export function startKeeper(deps: KeeperDeps): Keeper {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  async function keep(): Promise<void> {
+    while (!signal.aborted) {
+      await keepOnce(deps).catch((err: unknown) => deps.log.warn({ err }, 'the list could not be kept for the moment'))
+      await sleep(EVERY, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+  const keeping = keep()
+  return {
+    async stop() {
+      stopping.abort()
+      await keeping
+    },
+  }
+}
+
+/** One look: what time has changed, and a new version when the list is another. */
+export async function keepOnce(deps: KeeperDeps): Promise<void> {
+  await deps.db.connection().execute(async (connection) => {
+    // It goes with the connection, so that an instance that dies leaves it to the others.
+    if (!(await takeKeeperLock(connection))) return
+    try {
+      await sweepDue(deps, deps.clock())
+      await publish(deps, deps.clock())
+    } finally {
+      await releaseKeeperLock(connection)
+    }
+  })
+}

@@ -1,0 +1,45 @@
+import ipaddr from 'ipaddr.js'
+
+/** Networks, to find in a microsecond whether one of them holds an address. */
+export type PrefixTable = { has(address: string): boolean }
+
+type Networks = { bits: number; prefixes: Set<number | bigint> }[]
+
+/**
+ * One set for each length of prefix.
+ * @param cidrs `address/bits`; of IPv6 the first 64 bits count, as in all that is scored
+ */
+export function createPrefixTable(cidrs: string[]): PrefixTable {
+  const tables = { ipv4: new Map<number, Set<number | bigint>>(), ipv6: new Map<number, Set<number | bigint>>() }
+  for (const cidr of cidrs) {
+    const [address, length] = ipaddr.parseCIDR(cidr)
+    const bits = Math.min(length, 64)
+    const table = tables[address.kind()]
+    const prefixes = table.get(bits) ?? new Set()
+    table.set(bits, prefixes.add(prefixOf(address, bits)))
+  }
+  const networks = { ipv4: lengthsOf(tables.ipv4), ipv6: lengthsOf(tables.ipv6) }
+  return {
+    has(text) {
+      const kind = text.includes(':') ? 'ipv6' : 'ipv4'
+      if (networks[kind].length === 0) return false
+      const address = ipaddr.parse(text.split('/', 1)[0] ?? '')
+      return networks[kind].some(({ bits, prefixes }) => prefixes.has(prefixOf(address, bits)))
+    },
+  }
+}
+
+function lengthsOf(table: Map<number, Set<number | bigint>>): Networks {
+  return [...table].map(([bits, prefixes]) => ({ bits, prefixes }))
+}
+
+/** The first bits as a number: of IPv4 all 32, of IPv6 the upper 64, the others zero. */
+function prefixOf(address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): number | bigint {
+  if (address instanceof ipaddr.IPv4) {
+    const [a = 0, b = 0, c = 0, d = 0] = address.octets
+    return bits === 0 ? 0 : (((a << 24) | (b << 16) | (c << 8) | d) & (-1 << (32 - bits))) >>> 0
+  }
+  const [a = 0, b = 0, c = 0, d = 0] = address.parts
+  const upper = (BigInt(((a << 16) | b) >>> 0) << 32n) | BigInt(((c << 16) | d) >>> 0)
+  return (upper >> BigInt(64 - bits)) << BigInt(64 - bits)
+}

@@ -1,0 +1,89 @@
+import ipaddr from 'ipaddr.js'
+import type { Kysely } from 'kysely'
+import { Fault } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
+import { parseAddress } from '../../net/address.ts'
+import { notify, type Signals } from '../../store/signals.ts'
+import type { DB } from '../../store/tables.ts'
+import { networkOf } from '../subject.ts'
+import { createPrefixTable, type PrefixTable } from './prefix-table.ts'
+import { deleteRange, insertRange, listCidrs, markRange, unmarkRange, type RangeKind, type RangeRow } from './store.ts'
+
+/** What the administrators say of ranges, in memory and the same in every instance. */
+export type Ranges = {
+  is(kind: RangeKind, address: string): boolean
+  /** Whether an address may never be on the list. */
+  isExempt(address: string): boolean
+  close(): void
+}
+
+const CHANNEL = 'abuse.ranges'
+
+/** Reads the ranges, and again whenever an instance changed them. */
+export async function openRanges(db: Kysely<DB>, signals: Signals, log: Logger): Promise<Ranges> {
+  let tables = await readTables(db)
+  let reading: Promise<void> = Promise.resolve()
+  function reload(): void {
+    reading = reading
+      .then(async () => void (tables = await readTables(db)))
+      .catch((err: unknown) => log.warn({ err }, 'the ranges of the whitelist could not be read again'))
+  }
+  const stops = [signals.on(CHANNEL, reload), signals.onReconnect(reload)]
+  const is = (kind: RangeKind, address: string) => tables[kind].has(address)
+  return {
+    is,
+    isExempt: (address) => is('whitelist', address) || is('canary', address),
+    close: () => stops.forEach((stop) => stop()),
+  }
+}
+
+async function readTables(db: Kysely<DB>): Promise<Record<RangeKind, PrefixTable>> {
+  const rows = await listCidrs(db)
+  const tableOf = (kind: RangeKind) => createPrefixTable(rows.filter((r) => r.kind === kind).map((r) => r.cidr))
+  return {
+    whitelist: tableOf('whitelist'),
+    canary: tableOf('canary'),
+    shared: tableOf('shared'),
+    sensor: tableOf('sensor'),
+  }
+}
+
+/**
+ * Adds a range, in every instance; addresses in it change their state at once.
+ * @throws Fault `invalid_request`, `conflict` when it is there already
+ */
+export async function addRange(
+  db: Kysely<DB>,
+  { kind, cidr, label }: { kind: RangeKind; cidr: string; label: string },
+): Promise<RangeRow> {
+  const network = readCidr(cidr)
+  return db.transaction().execute(async (trx) => {
+    const row = await insertRange(trx, { kind, cidr: network, label })
+    if (!row) throw new Fault('conflict', `${network} is there already.`)
+    await markRange(trx, row)
+    await notify(trx, CHANNEL, null)
+    return row
+  })
+}
+
+/** @throws Fault `not_found` */
+export async function removeRange(db: Kysely<DB>, id: string, kinds: RangeKind[]): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const row = await deleteRange(trx, id, kinds)
+    if (!row) throw new Fault('not_found', 'There is no such range.')
+    await unmarkRange(trx, row)
+    await notify(trx, CHANNEL, null)
+  })
+}
+
+/** `192.0.2.0/24`, or an address for itself alone; bits behind the prefix are cleared. */
+function readCidr(text: string): string {
+  const [address = '', length] = text.split('/')
+  const parsed = parseAddress(address)
+  const most = parsed?.family === 4 ? 32 : 128
+  const bits = length === undefined ? most : Number(length)
+  if (parsed && (length === undefined || /^\d{1,3}$/.test(length)) && bits <= most)
+    return networkOf(ipaddr.parse(parsed.address), bits)
+  const message = 'is not a network such as 192.0.2.0/24 or 2001:db8::/32'
+  throw new Fault('invalid_request', `“${text}” ${message}.`, { details: [{ path: 'cidr', message }] })
+}

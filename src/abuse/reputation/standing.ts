@@ -1,0 +1,38 @@
+import type { Standing } from '../score.ts'
+
+/** What is known of a network that reports. Times are milliseconds since 1970. */
+export type History = {
+  firstSeenAt: number
+  establishedAt: number | null
+  /** Addresses it reported before they were listed, and those of them that somebody independent reported later. */
+  reported: number
+  confirmed: number
+  /** Of the last thirty days: whitelisted addresses it reported, and appeals upheld against it. */
+  refuted: number
+}
+
+const DAY = 86_400_000
+const ESTABLISHED = { age: 14 * DAY, reported: 20, confirmed: 0.5, refuted: 0.01, refutations: 3 }
+const TRUSTED = { age: 180 * DAY, refuted: 0.002 }
+/** Confirmations that one refutation takes away. */
+const PRICE = 10
+
+/** What a network has earned by its own confirmed history. */
+export function standingOf(history: History, now: number): Extract<Standing, 'new' | 'established' | 'trusted'> {
+  const { firstSeenAt, establishedAt, reported, confirmed, refuted } = history
+  const share = refuted / Math.max(1, reported)
+  if (now - firstSeenAt < ESTABLISHED.age || reported < ESTABLISHED.reported) return 'new'
+  if (refuted >= ESTABLISHED.refutations || share >= ESTABLISHED.refuted) return 'new'
+  if (wilsonLowerBound(Math.max(0, confirmed - PRICE * refuted), reported) < ESTABLISHED.confirmed) return 'new'
+  const isOld = establishedAt !== null && now - establishedAt >= TRUSTED.age
+  return isOld && share < TRUSTED.refuted ? 'trusted' : 'established'
+}
+
+/** The share that lies behind `hits` of `all` with 97.5 % certainty at least (Wilson 1927). */
+function wilsonLowerBound(hits: number, all: number): number {
+  const z = 1.96
+  const share = hits / all
+  const middle = share + (z * z) / (2 * all)
+  const spread = z * Math.sqrt((share * (1 - share)) / all + (z * z) / (4 * all * all))
+  return (middle - spread) / (1 + (z * z) / all)
+}

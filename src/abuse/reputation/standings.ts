@@ -1,0 +1,52 @@
+import type { Logger } from '../../log.ts'
+import type { Db } from '../../store/database.ts'
+import { notify, type Signals } from '../../store/signals.ts'
+import type { Standing } from '../score.ts'
+import { listStandings } from './store.ts'
+
+/** Networks that have earned a name, in memory and the same in every instance. */
+export type Standings = {
+  of(network: string): Standing
+  /** Too few are established to ask for them. */
+  isBootstrap(): boolean
+  /** Those of these that were not marked as seen within the hour. */
+  unseen(networks: string[], now: number): string[]
+  markSeen(networks: string[], now: number): void
+  close(): void
+}
+
+/** With so many established networks the list can ask for their word. */
+const ENOUGH = 10
+const HOUR = 3_600_000
+const CHANNEL = 'abuse.standings'
+
+export async function openStandings(db: Db, signals: Signals, log: Logger): Promise<Standings> {
+  let standings = await read(db)
+  const seen = new Map<string, number>()
+  function reload(): void {
+    void read(db).then(
+      (fresh) => (standings = fresh),
+      (err: unknown) => log.warn({ err }, 'the standing of reporting networks could not be read again'),
+    )
+  }
+  const stops = [signals.on(CHANNEL, reload), signals.onReconnect(reload)]
+  return {
+    of: (network) => standings.get(network) ?? 'new',
+    isBootstrap: () => standings.size < ENOUGH,
+    unseen: (networks, now) => networks.filter((network) => now - (seen.get(network) ?? -Infinity) >= HOUR),
+    markSeen(networks, now) {
+      if (seen.size >= 100_000) seen.clear()
+      for (const network of networks) seen.set(network, now)
+    },
+    close: () => stops.forEach((stop) => stop()),
+  }
+}
+
+async function read(db: Db): Promise<Map<string, Standing>> {
+  return new Map((await listStandings(db)).map(({ network, standing }) => [network, standing]))
+}
+
+/** Tells every instance that standings have changed. */
+export async function announceStandings(db: Db): Promise<void> {
+  await notify(db, CHANNEL, null)
+}

@@ -1,0 +1,164 @@
+import { Type } from 'typebox'
+import { Fault } from '../errors.ts'
+import { callerOf } from '../http/auth.ts'
+import { Success, Uuid } from '../http/schema.ts'
+import type { App } from '../http/server.ts'
+import type { Abuse } from './abuse.ts'
+import { administratorRoutes } from './admin-routes.ts'
+import { answers, SECURITY, TAGS, type AbuseRoutesOptions } from './answers.ts'
+import { appeal } from './appeals/appeals.ts'
+import { describeAddress } from './check.ts'
+import { exportRoute } from './export/route.ts'
+import { reportRoutes } from './intake/report-routes.ts'
+import {
+  Appeal,
+  CheckAnswer,
+  CheckQuery,
+  IssuedToken,
+  Metrics,
+  NewAppeal,
+  NewToken,
+  ServiceList,
+  StatsAnswer,
+  TokenList,
+  TokenParam,
+} from './shapes.ts'
+import { SERVICE_LIST } from './stats.ts'
+import { listTokens } from './tokens/store.ts'
+import { readSubject } from './subject.ts'
+import { issueToken, readMetrics, revokeToken } from './tokens/tokens.ts'
+
+const Done = Type.Object({ success: Type.Literal(true) })
+
+/** `/api/v1/abuse/…`: reports in, a list out. */
+export function abuseRoutes(app: App, abuse: AbuseRoutesOptions): void {
+  reportRoutes(app, abuse)
+  publicRoutes(app, abuse)
+  exportRoute(app, abuse)
+  tokenRoutes(app, abuse)
+  appealRoute(app, abuse)
+  administratorRoutes(app, abuse)
+}
+
+function publicRoutes(app: App, abuse: Abuse): void {
+  const { lookup, stats, clock } = abuse
+  app.get(
+    '/api/v1/abuse/report',
+    { schema: { summary: 'What can be reported', tags: TAGS, response: answers(ServiceList) } },
+    async () => ({ success: true, data: SERVICE_LIST }),
+  )
+  app.get(
+    '/api/v1/abuse/check',
+    {
+      schema: {
+        summary: 'What is known of an address, with anonymous evidence',
+        tags: TAGS,
+        querystring: CheckQuery,
+        response: answers(CheckAnswer),
+      },
+    },
+    async ({ query }) => {
+      const subject = readSubject(query.ip)
+      return { success: true, data: describeAddress(subject, await lookup(subject.key), abuse, clock()) }
+    },
+  )
+  app.get(
+    '/api/v1/abuse/stats',
+    {
+      schema: {
+        summary: 'The network in numbers',
+        description:
+          'Accepted reports, without repetitions. At most 15 seconds old; the last day and week in whole hours.',
+        tags: TAGS,
+        response: answers(StatsAnswer),
+      },
+    },
+    async () => ({ success: true, data: await stats() }),
+  )
+}
+
+function tokenRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
+  app.post(
+    '/api/v1/abuse/tokens',
+    {
+      preHandler: door.account,
+      schema: {
+        summary: 'Make a report token, for statistics of one’s own reports',
+        tags: TAGS,
+        security: SECURITY,
+        body: Type.Optional(NewToken),
+        response: answers(IssuedToken, 201),
+      },
+    },
+    async (request, reply) => {
+      const { token, ...row } = await issueToken(db, callerOf(request).accountId, request.body?.label ?? '')
+      const statsUrl = `/api/v1/abuse/tokens/${token}`
+      return reply.code(201).send({ success: true, token, statsUrl, ...row })
+    },
+  )
+  app.get(
+    '/api/v1/abuse/tokens',
+    {
+      preHandler: door.account,
+      schema: {
+        summary: 'My report tokens, newest first',
+        tags: TAGS,
+        security: SECURITY,
+        response: answers(TokenList),
+      },
+    },
+    async (request) => ({ success: true, data: await listTokens(db, callerOf(request).accountId) }),
+  )
+  app.get(
+    '/api/v1/abuse/tokens/:token',
+    {
+      schema: {
+        summary: 'What was reported with a token; whoever holds it may know',
+        tags: TAGS,
+        params: TokenParam,
+        response: answers(Metrics),
+      },
+    },
+    async ({ params }) => ({ success: true, metrics: await readMetrics(db, params.token, clock()) }),
+  )
+  app.delete(
+    '/api/v1/abuse/tokens/:id',
+    {
+      preHandler: door.account,
+      schema: {
+        summary: 'Revoke a report token, by its id',
+        tags: TAGS,
+        security: SECURITY,
+        params: Type.Object({ id: Uuid }),
+        response: answers(Done),
+      },
+    },
+    async (request) => {
+      await revokeToken(db, callerOf(request).accountId, request.params.id)
+      return { success: true }
+    },
+  )
+}
+
+function appealRoute(app: App, { db, reporterOf, clock }: Abuse): void {
+  app.post(
+    '/api/v1/abuse/appeals',
+    {
+      schema: {
+        summary: 'Ask for an address to be taken off the list',
+        description:
+          'From the listed address itself it is granted at once, the first time in thirty days. From elsewhere an ' +
+          'administrator decides.',
+        tags: TAGS,
+        body: NewAppeal,
+        response: answers(Success(Appeal), 201),
+      },
+    },
+    async ({ body, ip }, reply) => {
+      const reporter = reporterOf(ip)
+      if (body.reason.trim() === '') throw new Fault('invalid_request', 'Say what was wrong.')
+      const data = await appeal(db, { subject: readSubject(body.ip), reason: body.reason, reporter }, clock())
+      return reply.code(201).send({ success: true, data })
+    },
+  )
+}

@@ -1,0 +1,272 @@
+/** How much the word of a network counts: `mute` when it speaks of itself or is listed, `sensor` for the operator's own. */
+export type Standing = 'mute' | 'new' | 'established' | 'trusted' | 'sensor'
+export type State = 'none' | 'observed' | 'watchlist' | 'listed' | 'delisted' | 'whitelisted'
+export type Confidence = 'none' | 'low' | 'medium' | 'high' | 'very-high'
+
+/** What one network has seen of one address at one service. Times are milliseconds since 1970. */
+export type Evidence = {
+  /** The reporting network, and what counts as independent of others. */
+  network: string
+  origin: string
+  service: string
+  /** The best the network had in any of its reports. */
+  standing: Standing
+  /** Events counted before the window that began at `at`, and what that window adds. */
+  base: number
+  more: number
+  at: number
+  first: number
+  /** When last a report was counted, and how many were. */
+  countedAt: number
+  reports: number
+  /** All that it told of, for people to see. */
+  events: number
+  port: number | null
+}
+
+export type Sighting = Pick<Evidence, 'network' | 'origin' | 'service' | 'standing' | 'port'> & { count: number }
+
+/** What is to be known of a service. */
+export type Traits = { severity: number; category: string; spoofable: boolean }
+export type TraitsOf = (service: string) => Traits
+
+export type Circumstances = {
+  /** Many people are behind the address. */
+  shared: boolean
+  /** An appeal was granted a short time ago. */
+  probation: boolean
+  /** The network is young: too few reporters are established to ask for them. */
+  bootstrap: boolean
+}
+
+export type Assessment = {
+  score: number
+  state: State
+  confidence: Confidence
+  /** Milliseconds since 1970 before which time alone changes nothing; null when it never does. */
+  dueAt: number | null
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** The same from the same network within this time is one report. */
+export const WINDOW = 10 * MINUTE
+/** Without a report for so long an address is forgotten. */
+export const FORGET = 30 * DAY
+/** More is not kept of one address. With so much the score is certain. */
+export const MOST_EVIDENCE = 200
+
+const WEIGHT: Record<Standing, number> = { mute: 0, new: 0.3, established: 0.7, trusted: 1, sensor: 1.2 }
+const RANK: Standing[] = ['mute', 'new', 'established', 'trusted', 'sensor']
+
+/** Somebody without a history cannot claim the worst. */
+const MOST_EVENTS = { weak: 32, strong: 255 }
+const MOST_SEVERITY = { weak: 6, strong: 10, spoofable: 3 }
+
+/** One autonomous system full of newcomers stays below what it takes to be listed, by arithmetic. */
+const MOST_OF_ORIGIN = { weak: 0.35, strong: 1 }
+
+const HALF_LIFE: Record<string, number> = { scan: 3 * DAY, spam: 5 * DAY, ddos: 2 * DAY, malware: 14 * DAY }
+const USUAL_HALF_LIFE = 7 * DAY
+const SHARED_HALF_LIFE = DAY
+
+/** Scores at which a state begins and ends, and days after the last report when a listing ends in any case. */
+const WATCH = { enter: 20, leave: 12 }
+const LIST = { enter: 60, leave: 35, longest: 7 * DAY }
+const SHARED_LIST = { enter: 80, longest: 3 * DAY }
+const PROBATION_ENTER = 80
+
+/** The highest score of an address that is not listed: whoever looks at the number alone is safe too. */
+const UNLISTED = 59
+
+/** Strength below which evidence is no evidence any more. */
+const FAINT = 0.02
+
+export const isStrong = (standing: Standing) => RANK.indexOf(standing) > RANK.indexOf('new')
+
+/**
+ * Adds a sighting to the evidence. In one window the largest count of a network stands for all of them, so that order
+ * and repetition change nothing.
+ * @param counted whether it adds to the counts that people see
+ * @returns the evidence with it; what was given is not changed
+ */
+export function absorb(
+  evidence: readonly Evidence[],
+  sighting: Sighting,
+  { now, counted, shared, traitsOf }: { now: number; counted: boolean; shared: boolean; traitsOf: TraitsOf },
+): Evidence[] {
+  const index = evidence.findIndex((e) => e.network === sighting.network && e.service === sighting.service)
+  const known = evidence[index]
+  const { count, ...rest } = sighting
+  const entry = known ? { ...known, port: sighting.port ?? known.port } : { ...rest, ...unseen(now) }
+  entry.standing = better(entry.standing, sighting.standing)
+  const isFirst = !known || now - known.at >= WINDOW
+  if (sighting.standing !== 'mute') addEvents(entry, sighting, now, halfLifeOf(traitsOf(entry.service), shared))
+  if (counted || isFirst) entry.events += count
+  if (counted) Object.assign(entry, { countedAt: now, reports: entry.reports + 1 })
+  if (known) return evidence.with(index, entry)
+  const all = [...evidence, entry]
+  return all.length > MOST_EVIDENCE ? withoutFaintest(all, now, shared, traitsOf) : all
+}
+
+function addEvents(entry: Evidence, { standing, count }: Sighting, now: number, halfLife: number): void {
+  if (now - entry.at >= WINDOW) {
+    entry.base = round((entry.base + entry.more) * decay(now - entry.at, halfLife))
+    entry.more = 0
+    entry.at = now
+  }
+  const most = MOST_EVENTS[isStrong(standing) ? 'strong' : 'weak']
+  // Never less than before: a newcomer of the same network does not cut what an established one counted.
+  entry.more = Math.max(entry.more, Math.min(most, entry.base + Math.min(count, most)) - entry.base)
+}
+
+function unseen(now: number) {
+  return { base: 0, more: 0, at: now, first: now, countedAt: 0, reports: 0, events: 0 }
+}
+
+const better = (a: Standing, b: Standing): Standing => (RANK.indexOf(a) < RANK.indexOf(b) ? b : a)
+const round = (n: number) => Math.round(n * 1000) / 1000
+
+/** From the origin that has most of it, so that nobody fills the room of others. */
+function withoutFaintest(evidence: Evidence[], now: number, shared: boolean, traitsOf: TraitsOf): Evidence[] {
+  const crowds = Map.groupBy(evidence, (e) => e.origin)
+  const [crowd = []] = [...crowds.values()].toSorted((a, b) => b.length - a.length)
+  const strength = (e: Evidence) => strengthOf(e, now, shared, traitsOf(e.service))
+  const faintest = crowd.reduce((a, b) => (strength(b) < strength(a) ? b : a))
+  return evidence.filter((e) => e !== faintest)
+}
+
+/** When a report of this service was last counted, from whomever; 0 when never. */
+export function lastCounted(evidence: readonly Evidence[], service: string): number {
+  return evidence.reduce((last, e) => (e.service === service ? Math.max(last, e.countedAt) : last), 0)
+}
+
+/** What follows from the evidence now. A pure function of its arguments: see docs/scoring.md. */
+export function assess(
+  state: State,
+  evidence: readonly Evidence[],
+  circumstances: Circumstances,
+  now: number,
+  traitsOf: TraitsOf,
+): Assessment {
+  const last = evidence.length === 0 ? now : Math.max(...evidence.map((e) => e.at))
+  const facts = weigh(evidence, circumstances.shared, now, traitsOf)
+  const raw = 100 * (1 - Math.exp(-facts.sum / 0.5))
+  const next = nextState(state, raw, facts, circumstances, now - last)
+  const score = Math.round(10 * (next === 'listed' ? raw : Math.min(raw, UNLISTED))) / 10
+  return { score, state: next, confidence: confidenceOf(facts), dueAt: dueAt(next, facts, circumstances, last, now) }
+}
+
+type Facts = {
+  networks: number
+  /** The sum of evidence, E. */
+  sum: number
+  /** Origins with evidence; of these with evidence that cannot be forged; with a strong reporter. */
+  origins: number
+  solid: number
+  strong: number
+  services: number
+  /** Milliseconds from the first report to the last. */
+  span: number
+  shortestHalfLife: number
+}
+
+function weigh(evidence: readonly Evidence[], shared: boolean, now: number, traitsOf: TraitsOf): Facts {
+  const networks = new Map<string, { origin: string; strengths: number[] }>()
+  const [origins, solid, strong, services] = [new Set(), new Set(), new Set(), new Set()]
+  const strongOrigins = new Set<string>()
+  let [first, last, shortestHalfLife] = [Infinity, -Infinity, USUAL_HALF_LIFE]
+  for (const entry of evidence) {
+    const traits = traitsOf(entry.service)
+    const strength = strengthOf(entry, now, shared, traits)
+    const place = networks.get(entry.network) ?? { origin: entry.origin, strengths: [] }
+    networks.set(entry.network, place)
+    place.strengths.push(strength)
+    if (isStrong(entry.standing)) strongOrigins.add(entry.origin)
+    shortestHalfLife = Math.min(shortestHalfLife, halfLifeOf(traits, shared))
+    if (strength < FAINT || now - entry.at > FORGET) continue
+    origins.add(entry.origin)
+    services.add(entry.service)
+    if (!traits.spoofable) solid.add(entry.origin)
+    if (isStrong(entry.standing)) strong.add(entry.origin)
+    first = Math.min(first, entry.first)
+    last = Math.max(last, entry.at)
+  }
+  return {
+    networks: networks.size,
+    sum: sumOf(networks.values(), strongOrigins),
+    origins: origins.size,
+    solid: solid.size,
+    strong: strong.size,
+    services: services.size,
+    span: Math.max(0, last - first),
+    shortestHalfLife,
+  }
+}
+
+/** Each network by its best service and a little of three more, each origin up to its cap. */
+function sumOf(networks: Iterable<{ origin: string; strengths: number[] }>, strong: Set<string>): number {
+  const byOrigin = new Map<string, number>()
+  for (const { origin, strengths } of networks) {
+    const [best = 0, ...others] = strengths.toSorted((a, b) => b - a)
+    const strength = best + 0.15 * others.slice(0, 3).reduce((sum, s) => sum + s, 0)
+    byOrigin.set(origin, (byOrigin.get(origin) ?? 0) + strength)
+  }
+  // Added from small to large: the same numbers in another order must give the same sum.
+  return [...byOrigin]
+    .map(([origin, strength]) => Math.min(strength, MOST_OF_ORIGIN[strong.has(origin) ? 'strong' : 'weak']))
+    .toSorted((a, b) => a - b)
+    .reduce((sum, strength) => sum + strength, 0)
+}
+
+function strengthOf(entry: Evidence, now: number, shared: boolean, traits: Traits): number {
+  const most = MOST_SEVERITY[isStrong(entry.standing) ? 'strong' : 'weak']
+  const severity = Math.min(traits.severity, most, traits.spoofable ? MOST_SEVERITY.spoofable : Infinity)
+  const volume = 0.5 + 0.5 * Math.min(1, Math.log2(1 + entry.base + entry.more) / 8)
+  return WEIGHT[entry.standing] * (severity / 10) * volume * decay(now - entry.at, halfLifeOf(traits, shared))
+}
+
+function halfLifeOf(traits: Traits, shared: boolean): number {
+  return shared ? SHARED_HALF_LIFE : (HALF_LIFE[traits.category] ?? USUAL_HALF_LIFE)
+}
+
+const decay = (age: number, halfLife: number) => 2 ** (-Math.max(0, age) / halfLife)
+
+/** Whether the evidence is independent enough to list an address; no score makes up for it. */
+function passesGate({ solid, strong, origins, span }: Facts, bootstrap: boolean): boolean {
+  if (solid < 2) return false
+  if (strong >= 2 || (strong >= 1 && origins >= 4)) return true
+  return bootstrap && origins >= 6 && span >= HOUR
+}
+
+function nextState(state: State, raw: number, facts: Facts, circumstances: Circumstances, age: number): State {
+  const { shared, probation, bootstrap } = circumstances
+  if (state === 'whitelisted') return state
+  const longest = shared ? SHARED_LIST.longest : LIST.longest
+  if (state === 'listed') return raw < LIST.leave || age >= longest ? 'delisted' : 'listed'
+  const enter = Math.max(LIST.enter, shared ? SHARED_LIST.enter : 0, probation ? PROBATION_ENTER : 0)
+  if (raw >= enter && age < longest && passesGate(facts, bootstrap)) return 'listed'
+  if (state === 'delisted') return state
+  return raw >= (state === 'watchlist' ? WATCH.leave : WATCH.enter) ? 'watchlist' : 'observed'
+}
+
+function confidenceOf({ origins, strong, services, span, networks }: Facts): Confidence {
+  if (networks === 0) return 'none'
+  if (origins >= 6 && strong >= 2 && (services >= 2 || span >= DAY)) return 'very-high'
+  if (origins >= 3 && strong >= 1) return 'high'
+  return origins >= 2 ? 'medium' : 'low'
+}
+
+/** All of the evidence decays at most as fast as its fastest part: a bound that costs nothing, looked at again then. */
+function dueAt(state: State, facts: Facts, { shared }: Circumstances, last: number, now: number): number | null {
+  // Once a day: a moment that every report moved would cost each of them an entry in the index.
+  if (state === 'watchlist') return Math.ceil((now + DAY) / DAY) * DAY
+  if (state !== 'listed') return null
+  // At least hourly, for the score that the export shows.
+  const hour = Math.ceil(now / HOUR) * HOUR
+  const floor = -0.5 * Math.log(1 - LIST.leave / 100)
+  const faded = now + facts.shortestHalfLife * Math.log2(Math.max(1, facts.sum / floor))
+  return Math.min(faded, last + (shared ? SHARED_LIST : LIST).longest, hour)
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Fault } from '../errors.ts'
+import { ROOT } from '../version.ts'
+
+export const CATEGORIES = ['bruteforce', 'exploit', 'ddos', 'abuse', 'scan', 'malware', 'spam', 'fraud'] as const
+
+/** What can be attacked, and how grave it is. */
+export type Service = {
+  id: string
+  label: string
+  group: string
+  defaultPorts: number[]
+  /** 1 to 10. */
+  severity: number
+  category: (typeof CATEGORIES)[number]
+  /** The usual evidence can carry a forged source address. */
+  spoofable: boolean
+  /** Other names, among them fail2ban's jails. */
+  aliases: string[]
+}
+
+export const SERVICES: Service[] = JSON.parse(readFileSync(join(ROOT, 'data', 'abuse-services.json'), 'utf8')).services
+
+export const GROUPS: string[] = [...new Set(SERVICES.map(({ group }) => group))]
+
+const byId = new Map(SERVICES.map((service) => [service.id, service]))
+const byName = new Map(SERVICES.flatMap((service) => [service.id, ...service.aliases].map((name) => [name, service])))
+
+/** The service with this id; one that an earlier version knew counts as `other`. */
+export function serviceOf(id: string): Service {
+  return byId.get(id) ?? (byId.get('other') as Service)
+}
+
+/** By id or alias, in any case; undefined when there is none. */
+export function findService(name: string): Service | undefined {
+  return byName.get(name.toLowerCase())
+}
+
+/** @throws Fault `invalid_request` that says where the list is */
+export function requireService(name: string): Service {
+  const service = findService(name)
+  if (service) return service
+  const message = 'is no known service; GET /api/v1/abuse/report lists them'
+  throw new Fault('invalid_request', `“${name.slice(0, 80)}” ${message}.`, { details: [{ path: 'service', message }] })
+}
+
+/** AbuseIPDB's categories as services of ours, those that say most first: a report often has `22,18`. */
+const OF_CATEGORY: [number, string][] = [
+  [22, 'ssh'],
+  [5, 'ftp'],
+  [16, 'sqli'],
+  [8, 'sip'],
+  [3, 'payment-fraud'],
+  [2, 'dns-poisoning'],
+  [1, 'dns'],
+  [7, 'phishing-host'],
+  [12, 'form-spam'],
+  [10, 'form-spam'],
+  [11, 'email-spam'],
+  [9, 'open-proxy'],
+  [6, 'icmp-flood'],
+  [23, 'mirai'],
+  [19, 'bad-bot'],
+  [21, 'http'],
+  [4, 'ddos'],
+  [20, 'exploited-host'],
+  [18, 'pam'],
+  [14, 'portscan'],
+  [13, 'other'],
+  [15, 'other'],
+  [17, 'other'],
+]
+
+/** The service that numbers of AbuseIPDB's categories stand for; undefined when none of them is one. */
+export function serviceOfCategories(numbers: number[]): Service | undefined {
+  const [, id] = OF_CATEGORY.find(([number]) => numbers.includes(number)) ?? []
+  return id === undefined ? undefined : byId.get(id)
+}

@@ -1,0 +1,327 @@
+import { Type } from 'typebox'
+import { Nullable, Success, Timestamp, Uuid } from '../http/schema.ts'
+import { FORMAT_NAMES } from './export/formats.ts'
+import { CATEGORIES } from './services.ts'
+import { TOKEN_PATTERN } from './tokens/tokens.ts'
+
+const PLAIN_TEXT = '^[^\\p{Cc}]*$'
+
+export const STATES = ['none', 'observed', 'watchlist', 'listed', 'delisted', 'expired', 'whitelisted'] as const
+export const CONFIDENCES = ['none', 'low', 'medium', 'high', 'very-high'] as const
+
+const Ip = Type.String({ description: 'A public IPv4 or IPv6 address. IPv6 is scored by /64.' })
+const ListingState = Type.Enum([...STATES])
+const ConfidenceLevel = Type.Enum([...CONFIDENCES])
+const Score = Type.Number({ minimum: 0, maximum: 100, description: '60 and more only while the address is listed.' })
+const Port = Type.Integer({ minimum: 1, maximum: 65_535 })
+const Count = Type.Integer({ minimum: 0 })
+const ServiceCounts = Type.Array(Type.Object({ service: Type.String(), count: Count }))
+
+const IP = '8.8.4.4'
+const MOMENT = '2026-11-21T12:00:00.000Z'
+const ID = '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11'
+const REPORT_TOKEN = `ar_${'x'.repeat(28)}9Zx4`
+
+// --- reports ---
+
+export const NewReport = Type.Object(
+  {
+    ip: Ip,
+    service: Type.String({ description: 'An id or alias of GET /api/v1/abuse/report, such as `ssh` or `sshd`.' }),
+    port: Type.Optional(Port),
+    count: Type.Integer({ minimum: 1, maximum: 100_000, default: 1, description: 'Number of events.' }),
+  },
+  { examples: [{ ip: IP, service: 'ssh', port: 22, count: 5 }] },
+)
+
+export const ReportHeaders = Type.Object({
+  'x-report-token': Type.Optional(
+    Type.String({ description: 'Counts the report for this token’s statistics. It changes nothing else.' }),
+  ),
+})
+
+const warning = Type.Optional(Type.String({ description: 'What the sender should know.' }))
+
+export const ReportResult = Type.Object(
+  {
+    success: Type.Literal(true),
+    deduped: Type.Boolean({ description: 'The same was reported within ten minutes: it adds to no count.' }),
+    ignored: Type.Optional(Type.Literal(true, { description: 'The address is whitelisted.' })),
+    ip: Type.String(),
+    service: Type.String({ description: 'The service’s id.' }),
+    category: Type.Enum([...CATEGORIES]),
+    score: Score,
+    listingState: ListingState,
+    confidenceLevel: ConfidenceLevel,
+    warning,
+  },
+  {
+    examples: [
+      {
+        success: true,
+        deduped: false,
+        ip: IP,
+        service: 'ssh',
+        category: 'bruteforce',
+        score: 21.2,
+        listingState: 'watchlist',
+        confidenceLevel: 'low',
+      },
+    ],
+  },
+)
+
+export const BulkResult = Success(
+  Type.Object(
+    {
+      accepted: Count,
+      deduped: Count,
+      ignored: Count,
+      rejected: Type.Array(Type.Object({ line: Type.Integer(), error: Type.String() })),
+      warning,
+    },
+    { examples: [{ accepted: 498, deduped: 1, ignored: 0, rejected: [{ line: 7, error: 'It is not valid JSON.' }] }] },
+  ),
+)
+
+export const ServiceList = Success(
+  Type.Object({
+    services: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        label: Type.String(),
+        group: Type.String(),
+        defaultPorts: Type.Array(Type.Integer()),
+      }),
+    ),
+    groups: Type.Array(Type.String()),
+  }),
+)
+
+// --- what is known ---
+
+export const CheckQuery = Type.Object({ ip: Type.String({ examples: [IP], description: 'A public address.' }) })
+
+export const CheckAnswer = Success(
+  Type.Object(
+    {
+      ip: Type.String(),
+      network: Type.String({ description: 'What is scored: the address, or the /64 of an IPv6 address.' }),
+      listed: Type.Boolean(),
+      listingState: ListingState,
+      score: Score,
+      confidenceLevel: ConfidenceLevel,
+      totalReports: Count,
+      distinctReporters: Type.Integer({ description: 'Networks (/24, /48) whose evidence counts, 200 at most.' }),
+      firstReportedAt: Nullable(Timestamp),
+      lastReportedAt: Nullable(Timestamp),
+      services: ServiceCounts,
+      evidence: Type.Array(
+        Type.Object({
+          service: Type.String(),
+          port: Nullable(Type.Integer()),
+          count: Type.Integer({ description: 'Events.' }),
+          at: Timestamp,
+          reporter: Type.String({ description: 'A pseudonym that means something for this address only.' }),
+        }),
+        { description: 'One item for each network and service. Times are whole hours.' },
+      ),
+    },
+    {
+      examples: [
+        {
+          ip: IP,
+          network: IP,
+          listed: false,
+          listingState: 'watchlist',
+          score: 21.2,
+          confidenceLevel: 'low',
+          totalReports: 1,
+          distinctReporters: 1,
+          firstReportedAt: MOMENT,
+          lastReportedAt: MOMENT,
+          services: [{ service: 'ssh', count: 1 }],
+          evidence: [{ service: 'ssh', port: 22, count: 5, at: MOMENT, reporter: 'q3vT1xLk' }],
+        },
+      ],
+    },
+  ),
+)
+
+export const StatsAnswer = Success(
+  Type.Object({
+    totalReports: Count,
+    reports24h: Count,
+    reports7d: Count,
+    listedIps: Count,
+    watchlistIps: Count,
+    reporters7d: Type.Integer({ description: 'Networks that reported.' }),
+    byService: ServiceCounts,
+    byGroup: Type.Array(Type.Object({ group: Type.String(), count: Count })),
+    perDay: Type.Array(Type.Object({ day: Type.String({ format: 'date' }), count: Count }), {
+      description: 'The last thirty days (UTC) that had reports, oldest first.',
+    }),
+  }),
+)
+
+export const ExportQuery = Type.Object({
+  service: Type.Optional(Type.String({ description: 'Only addresses that were reported for this service.' })),
+  format: Type.Enum(FORMAT_NAMES, { default: 'plain' }),
+  since: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'A version (`X-List-Version`): answers what has changed after it, as JSON.',
+    }),
+  ),
+})
+
+export const Difference = Success(
+  Type.Object({
+    version: Type.Integer(),
+    complete: Type.Boolean({ description: '`added` is the whole list: the version asked for is too old.' }),
+    added: Type.Array(Type.String()),
+    removed: Type.Array(Type.String()),
+  }),
+)
+
+export const HoldAnswer = Success(
+  Nullable(Type.Object({ countBefore: Count, countAfter: Count, heldAt: Timestamp, approved: Type.Boolean() })),
+)
+
+// --- report tokens ---
+
+export const NewToken = Type.Object(
+  { label: Type.Optional(Type.String({ pattern: PLAIN_TEXT, maxLength: 100 })) },
+  { examples: [{ label: 'web-1' }] },
+)
+
+export const IssuedToken = Type.Object(
+  {
+    success: Type.Literal(true),
+    token: Type.String({ description: 'Shown this once; only its hash is kept.' }),
+    statsUrl: Type.String(),
+    id: Uuid,
+    label: Type.String(),
+    createdAt: Timestamp,
+  },
+  {
+    examples: [
+      {
+        success: true,
+        token: REPORT_TOKEN,
+        statsUrl: `/api/v1/abuse/tokens/${REPORT_TOKEN}`,
+        id: ID,
+        label: 'web-1',
+        createdAt: MOMENT,
+      },
+    ],
+  },
+)
+
+export const TokenList = Success(
+  Type.Array(Type.Object({ id: Uuid, label: Type.String(), lastFour: Type.String(), createdAt: Timestamp })),
+)
+
+export const TokenParam = Type.Object({ token: Type.String({ examples: [REPORT_TOKEN], description: TOKEN_PATTERN }) })
+
+export const Metrics = Type.Object(
+  {
+    success: Type.Literal(true),
+    metrics: Type.Object({
+      totalReports: Count,
+      last7d: Count,
+      currentlyListedFromMyReports: Count,
+      byService: ServiceCounts,
+    }),
+  },
+  {
+    examples: [
+      {
+        success: true,
+        metrics: {
+          totalReports: 412,
+          last7d: 31,
+          currentlyListedFromMyReports: 12,
+          byService: [{ service: 'ssh', count: 412 }],
+        },
+      },
+    ],
+  },
+)
+
+// --- administrators and appeals ---
+
+const Cidr = Type.String({ maxLength: 49, examples: ['1.1.1.0/24'] })
+const RangeLabel = Type.String({ pattern: PLAIN_TEXT, maxLength: 200 })
+export const EXEMPTION_KINDS = ['whitelist', 'canary', 'shared'] as const
+
+export const NewExemption = Type.Object(
+  {
+    cidr: Cidr,
+    label: Type.Optional(RangeLabel),
+    kind: Type.Enum([...EXEMPTION_KINDS], {
+      default: 'whitelist',
+      description:
+        '`whitelist`: never listed. `canary`: never listed, and a report is answered as for any address. ' +
+        '`shared`: many people behind one address; it takes more to be listed, and it is never exported.',
+    }),
+  },
+  { examples: [{ cidr: '1.1.1.0/24', label: 'A public resolver' }] },
+)
+
+export const NewSensor = Type.Object(
+  { cidr: Cidr, label: Type.Optional(RangeLabel) },
+  { examples: [{ cidr: '9.9.9.9/32', label: 'Our honeypot' }] },
+)
+
+export const Range = Type.Object({
+  id: Uuid,
+  kind: Type.String(),
+  cidr: Type.String(),
+  label: Type.String(),
+  createdAt: Timestamp,
+})
+
+export const PageQuery = Type.Object({
+  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
+  limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
+})
+
+const Pagination = Type.Object({ page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() })
+
+export const RangePage = Success(Type.Object({ ranges: Type.Array(Range), pagination: Pagination }))
+
+export const NewAppeal = Type.Object(
+  {
+    ip: Ip,
+    reason: Type.String({
+      minLength: 1,
+      maxLength: 2_000,
+      pattern: '^[^\\u0000]*$',
+      description: 'What was wrong and what was done, in plain words.',
+    }),
+  },
+  { examples: [{ ip: IP, reason: 'The address was assigned to us yesterday.' }] },
+)
+
+export const Appeal = Type.Object({
+  id: Uuid,
+  address: Type.String(),
+  status: Type.Enum(['granted', 'open', 'upheld', 'rejected'], {
+    description: '`granted` at once, from the listed address itself; `open`: an administrator decides.',
+  }),
+  createdAt: Timestamp,
+  decidedAt: Nullable(Timestamp),
+})
+
+export const AppealPage = Success(
+  Type.Object({
+    appeals: Type.Array(Type.Object({ ...Appeal.properties, reason: Type.String(), own: Type.Boolean() })),
+    pagination: Pagination,
+  }),
+)
+
+export const Decision = Type.Object(
+  { upheld: Type.Boolean({ description: 'The listing was wrong: it costs the networks that supported it.' }) },
+  { examples: [{ upheld: true }] },
+)

@@ -1,0 +1,206 @@
+import { sql, type Transaction } from 'kysely'
+import type { Db } from '../store/database.ts'
+import type { DB } from '../store/tables.ts'
+import type { Confidence, Evidence, Standing, State } from './score.ts'
+
+/** What is kept of an address. */
+export type AddressRow = {
+  address: string
+  state: Exclude<State, 'none'>
+  score: number
+  confidence: Confidence
+  evidence: Evidence[]
+  services: string[]
+  networks: number
+  totalReports: number
+  firstReportedAt: Date
+  lastReportedAt: Date
+  dueAt: Date | null
+  probationUntil: Date | null
+  shared: boolean
+  revision: number
+}
+
+const ADDRESS = [
+  'address',
+  'state',
+  'score',
+  'confidence',
+  'evidence',
+  'services',
+  'networks',
+  'totalReports',
+  'firstReportedAt',
+  'lastReportedAt',
+  'dueAt',
+  'probationUntil',
+  'shared',
+  'revision',
+] as const
+
+/** Evidence as it is stored: what it is called would be more than what it says, a million times. */
+type StoredEvidence = [
+  network: string,
+  origin: string,
+  service: string,
+  standing: Standing,
+  base: number,
+  more: number,
+  at: number,
+  first: number,
+  countedAt: number,
+  reports: number,
+  events: number,
+  port: number | null,
+]
+
+function stored(e: Evidence): StoredEvidence {
+  const { network, origin, service, standing, base, more, at, first, countedAt, reports, events, port } = e
+  return [network, origin, service, standing, base, more, at, first, countedAt, reports, events, port]
+}
+
+function restoredEvidence(e: StoredEvidence): Evidence {
+  const [network, origin, service, standing, base, more, at, first, countedAt, reports, events, port] = e
+  return { network, origin, service, standing, base, more, at, first, countedAt, reports, events, port }
+}
+
+/** A row as the database gave it, as one of ours. */
+export function restored(row: object): AddressRow {
+  const { evidence, ...rest } = row as Omit<AddressRow, 'evidence'> & { evidence: StoredEvidence[] }
+  return { ...rest, evidence: evidence.map(restoredEvidence) }
+}
+
+/** In no order; those that are not known are missing. */
+export async function findAddresses(db: Db, addresses: string[]): Promise<AddressRow[]> {
+  const rows = db
+    .selectFrom('abuseAddress')
+    .select(ADDRESS)
+    .where('address', '=', sql<string>`any(${addresses}::inet[])`)
+  return (await rows.execute()).map(restored)
+}
+
+/** Nobody else writes the row until the transaction ends. */
+export async function lockAddress(db: Transaction<DB>, address: string): Promise<AddressRow | undefined> {
+  const rows = db.selectFrom('abuseAddress').select(ADDRESS).where('address', '=', address).forUpdate()
+  return (await rows.execute()).map(restored)[0]
+}
+
+/** Those whose time has come, locked; what is locked already is left for later. */
+export async function lockDueAddresses(db: Transaction<DB>, now: Date, limit: number): Promise<AddressRow[]> {
+  const rows = db
+    .selectFrom('abuseAddress')
+    .select(ADDRESS)
+    .where('state', 'in', ['listed', 'watchlist'])
+    .where('dueAt', '<=', now)
+    .limit(limit)
+    .forUpdate()
+    .skipLocked()
+  return (await rows.execute()).map(restored)
+}
+
+/** Writes what follows from rows that were locked. */
+export async function saveAddresses(db: Transaction<DB>, rows: AddressRow[]): Promise<void> {
+  if (rows.length > 0) await sql`${updateAddresses(rows)}`.execute(db)
+}
+
+/** An update of those of these rows that are still what was read. */
+export function updateAddresses(rows: AddressRow[]) {
+  return sql`
+    update abuse_address as known set
+      state = given.state, score = given.score, confidence = given.confidence, evidence = given.evidence,
+      services = given.services, networks = given.networks, total_reports = given."totalReports",
+      last_reported_at = given."lastReportedAt", due_at = given."dueAt", probation_until = given."probationUntil",
+      shared = given.shared, revision = given.revision + 1
+    from ${recordsOf(rows)}
+    where known.address = given.address and known.revision = given.revision`
+}
+
+/** An insert of those of these rows that are not there. */
+export function insertAddresses(rows: AddressRow[]) {
+  return sql`
+    insert into abuse_address (address, state, score, confidence, evidence, services, networks, total_reports,
+      first_reported_at, last_reported_at, due_at, probation_until, shared, revision)
+    select address, state, score, confidence, evidence, services, networks, "totalReports", "firstReportedAt",
+      "lastReportedAt", "dueAt", "probationUntil", shared, 1
+    from ${recordsOf(rows)}
+    on conflict (address) do nothing`
+}
+
+function recordsOf(rows: AddressRow[]) {
+  // In one order for all, or two statements could wait for each other.
+  const sorted = rows.toSorted((a, b) => (a.address < b.address ? -1 : 1))
+  const records = sorted.map((row) => ({ ...row, evidence: row.evidence.map(stored) }))
+  return sql`json_to_recordset(${JSON.stringify(records)}::json) as given (
+    address inet, state text, score real, confidence text, evidence json, services text[], networks integer,
+    "totalReports" integer, "firstReportedAt" timestamptz, "lastReportedAt" timestamptz, "dueAt" timestamptz,
+    "probationUntil" timestamptz, shared boolean, revision integer)`
+}
+
+// --- statistics ---
+
+export async function countStates(db: Db): Promise<{ state: string; count: number }[]> {
+  const { rows } = await sql<{ state: string; count: number }>`
+    select state, count(*) from abuse_address where state in ('listed', 'watchlist') group by state`.execute(db)
+  return rows
+}
+
+export async function countNetworksSince(db: Db, since: Date): Promise<number> {
+  const { count } = await db
+    .selectFrom('abuseNetwork')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('lastSeenAt', '>=', since)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Accepted reports by service, in all and since two moments. */
+export async function sumReports(
+  db: Db,
+  { day, week }: { day: Date; week: Date },
+): Promise<{ service: string; count: number; lastDay: number; lastWeek: number }[]> {
+  const { rows } = await sql<{ service: string; count: number; lastDay: number; lastWeek: number }>`
+    select service, sum(reports)::bigint as count,
+      coalesce(sum(reports) filter (where hour >= ${day}), 0)::bigint as last_day,
+      coalesce(sum(reports) filter (where hour >= ${week}), 0)::bigint as last_week
+    from abuse_count group by service order by count desc, service`.execute(db)
+  return rows
+}
+
+/** Oldest first; days without a report are missing. */
+export async function sumReportsPerDay(db: Db, since: Date): Promise<{ day: string; count: number }[]> {
+  const { rows } = await sql<{ day: string; count: number }>`
+    select (hour at time zone 'UTC')::date as day, sum(reports)::bigint as count
+    from abuse_count where hour >= ${since} group by 1 order by 1`.execute(db)
+  return rows
+}
+
+// --- what goes with time ---
+
+/** Deletes what nothing asks for any more, and addresses that were not reported for a month. */
+export async function deleteOld(
+  db: Db,
+  before: { rates: Date; month: Date; quarter: Date; halfYear: Date },
+): Promise<void> {
+  await db
+    .deleteFrom('abuseAddress')
+    .where('lastReportedAt', '<', before.month)
+    .where('published', '=', false)
+    .where('state', '<>', 'listed')
+    .execute()
+  await db.deleteFrom('abuseRate').where('startedAt', '<', before.rates).execute()
+  await db.deleteFrom('abuseRefutation').where('at', '<', before.month).execute()
+  await db.deleteFrom('abuseAppeal').where('createdAt', '<', before.quarter).execute()
+  await db.deleteFrom('abuseNetwork').where('lastSeenAt', '<', before.halfYear).execute()
+}
+
+/** Hours before a day become days, and lanes one. */
+export async function foldCounts(db: Db, before: Date): Promise<void> {
+  await sql`
+    with folded as (
+      delete from abuse_count where hour < ${before}
+        and (lane <> 0 or hour <> date_trunc('day', hour, 'UTC')) returning hour, service, reports
+    )
+    insert into abuse_count as kept (hour, service, lane, reports)
+    select date_trunc('day', hour, 'UTC'), service, 0, sum(reports) from folded group by 1, 2
+    on conflict (hour, service, lane) do update set reports = kept.reports + excluded.reports`.execute(db)
+}

@@ -1,0 +1,54 @@
+import ipaddr from 'ipaddr.js'
+import { Fault } from '../errors.ts'
+import { classify, parseAddress, type Reach } from '../net/address.ts'
+
+/** The address a report is about. */
+export type Subject = {
+  /** In its canonical form. */
+  ip: string
+  /** As it is scored: IPv4 whole, IPv6 by /64. */
+  key: string
+  /** The /24 or /48 around it, whose word about it counts nothing. */
+  neighbourhood: string
+}
+
+const LONGEST = 45
+/** `::8.8.8.8` and its like: of all that end in an IPv4 address only `::ffff:` means that address. */
+const IPV4_IN_IPV6 = /^(?!::ffff:[\d.]+$).*:.*\./i
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
+
+/**
+ * Reads the address of a host on the Internet; an IPv4 address that is written as IPv6 (`::ffff:…`) is that IPv4 address.
+ * @throws Fault `invalid_request` for what is no address, and for special-purpose addresses
+ */
+export function readSubject(text: string): Subject {
+  const address = text.length <= LONGEST && !IPV4_IN_IPV6.test(text) ? parseAddress(text) : null
+  if (!address) throw refuse(text, 'is no IP address')
+  const parsed = ipaddr.process(address.address)
+  const ip = parsed.toString()
+  const reach = reachOf(parsed)
+  if (!reach.public) throw refuse(text, `is ${reach.why}; only public addresses are taken`)
+  return parsed.kind() === 'ipv4'
+    ? { ip, key: ip, neighbourhood: networkOf(parsed, 24) }
+    : { ip, key: networkOf(parsed, 64), neighbourhood: networkOf(parsed, 48) }
+}
+
+/** NAT64 of a public address can be connected to, but whoever attacks has the IPv4 address. */
+function reachOf(address: ipaddr.IPv4 | ipaddr.IPv6): Reach {
+  const reach = classify(address.toString())
+  if (!reach.public || address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST)) return reach
+  return { public: false, why: 'an IPv4 address written as IPv6' }
+}
+
+/** The network of so many bits around an address, as `address/bits`. */
+export function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): string {
+  const bytes = address
+    .toByteArray()
+    .map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - index * 8))))
+  return `${ipaddr.fromByteArray(bytes).toString()}/${bits}`
+}
+
+function refuse(text: string, message: string): Fault {
+  const shown = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+  return new Fault('invalid_request', `“${shown}” ${message}.`, { details: [{ path: 'ip', message }] })
+}

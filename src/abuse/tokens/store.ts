@@ -1,0 +1,60 @@
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
+
+export type TokenRow = { id: string; label: string; lastFour: string; createdAt: Date }
+
+const TOKEN = ['id', 'label', 'lastFour', 'createdAt'] as const
+
+export async function insertToken(
+  db: Db,
+  token: { accountId: string; label: string; hash: Buffer; lastFour: string },
+): Promise<TokenRow> {
+  return db.insertInto('abuseToken').values(token).returning(TOKEN).executeTakeFirstOrThrow()
+}
+
+/** Newest first. */
+export async function listTokens(db: Db, accountId: string): Promise<TokenRow[]> {
+  return db.selectFrom('abuseToken').select(TOKEN).where('accountId', '=', accountId).orderBy('id', 'desc').execute()
+}
+
+export async function countTokens(db: Db, accountId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('abuseToken')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('accountId', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export async function deleteToken(db: Db, accountId: string, id: string): Promise<boolean> {
+  const row = await db
+    .deleteFrom('abuseToken')
+    .where('id', '=', id)
+    .where('accountId', '=', accountId)
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function findToken(db: Db, hash: Buffer): Promise<string | undefined> {
+  const row = await db.selectFrom('abuseToken').select('id').where('hash', '=', hash).executeTakeFirst()
+  return row?.id
+}
+
+export async function sumTokenReports(
+  db: Db,
+  tokenId: string,
+): Promise<{ day: string; service: string; count: number }[]> {
+  const { rows } = await sql<{ day: string; service: string; count: number }>`
+    select day, service, reports as count from abuse_token_count where token_id = ${tokenId}`.execute(db)
+  return rows
+}
+
+/** Addresses on the list that were reported with this token in the last thirty days. */
+export async function countListedOf(db: Db, tokenId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(distinct report.address) as count from abuse_report as report
+    join abuse_address as known on known.address = report.address
+    where report.token_id = ${tokenId} and known.state = 'listed'`.execute(db)
+  return rows[0]?.count ?? 0
+}

@@ -1,0 +1,64 @@
+import { hash, randomInt } from 'node:crypto'
+import { Fault } from '../../errors.ts'
+import type { Db } from '../../store/database.ts'
+import {
+  countListedOf,
+  countTokens,
+  deleteToken,
+  findToken,
+  insertToken,
+  sumTokenReports,
+  type TokenRow,
+} from './store.ts'
+
+/** 32 letters and digits: 190 random bits. */
+export const TOKEN_PATTERN = '^ar_[A-Za-z0-9]{32}$'
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+const TOKENS_PER_ACCOUNT = 100
+const WEEK = 7 * 86_400_000
+
+/** What is kept of a token, in hex; null for what cannot be one. */
+export function hashToken(token: string): string | null {
+  return new RegExp(TOKEN_PATTERN).test(token) ? hash('sha256', token, 'hex') : null
+}
+
+/**
+ * Makes a report token; it is shown this once.
+ * @throws Fault `conflict` when the account has too many
+ */
+export async function issueToken(db: Db, accountId: string, label: string): Promise<TokenRow & { token: string }> {
+  if ((await countTokens(db, accountId)) >= TOKENS_PER_ACCOUNT)
+    throw new Fault('conflict', `An account has at most ${TOKENS_PER_ACCOUNT} report tokens. Revoke one first.`)
+  const token = `ar_${Array.from({ length: 32 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`
+  const kept = { accountId, label, hash: hash('sha256', token, 'buffer'), lastFour: token.slice(-4) }
+  return { ...(await insertToken(db, kept)), token }
+}
+
+/** @throws Fault `not_found` also for another account's token */
+export async function revokeToken(db: Db, accountId: string, id: string): Promise<void> {
+  if (!(await deleteToken(db, accountId, id))) throw new Fault('not_found', 'There is no such report token.')
+}
+
+/**
+ * What was reported with a token; whoever holds it may know.
+ * @throws Fault `not_found`
+ */
+export async function readMetrics(db: Db, token: string, now: number) {
+  const hashed = hashToken(token)
+  const id = hashed === null ? undefined : await findToken(db, Buffer.from(hashed, 'hex'))
+  if (id === undefined) throw new Fault('not_found', 'There is no such report token.')
+  const rows = await sumTokenReports(db, id)
+  const weekAgo = new Date(now - WEEK).toISOString().slice(0, 10)
+  const byService = [...Map.groupBy(rows, ({ service }) => service)]
+    .map(([service, those]) => ({ service, count: sum(those) }))
+    .toSorted((a, b) => b.count - a.count)
+  return {
+    totalReports: sum(rows),
+    last7d: sum(rows.filter(({ day }) => day > weekAgo)),
+    currentlyListedFromMyReports: await countListedOf(db, id),
+    byService,
+  }
+}
+
+const sum = (those: { count: number }[]) => those.reduce((all, { count }) => all + count, 0)

@@ -1,0 +1,164 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import packet from 'dns-packet'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FORMATS, type Entry, type FormatName } from '../../src/abuse/export/formats.ts'
+import { reversedLabels } from '../../src/net/address.ts'
+
+const SEEN = new Date('2026-11-21T12:34:56Z')
+const LIST = { version: 7, generatedAt: SEEN, checkUrl: 'https://portreeve.example/api/v1/abuse/check' }
+
+const entry = (address: string): Entry => ({
+  address,
+  score: 72.7,
+  confidence: 'medium',
+  services: ['ssh', 'imap'],
+  networks: 3,
+  firstReportedAt: SEEN,
+  lastReportedAt: SEEN,
+})
+const ENTRIES = ['8.8.4.4', '81.2.69.160', '2606:4700:0:1::/64', '2a00:1450:4001:81b::/64'].map(entry)
+const MANY = Array.from({ length: 2_500 }, (_, n) => entry(`9.1.${n >> 8}.${n & 255}`)).concat(ENTRIES.slice(2))
+
+const render = (format: FormatName, entries = ENTRIES) => [...FORMATS[format].render(LIST, entries)].join('')
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'portreeve-formats-'))
+  chmodSync(folder, 0o755)
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** The files of a list, of a longer one and of an empty one, as they come one after the other. */
+function files(format: FormatName): string[] {
+  return [ENTRIES, MANY, [], ENTRIES].map((entries, n) => {
+    const file = join(folder, `${format}-${n}`)
+    writeFileSync(file, render(format, entries))
+    return file
+  })
+}
+
+/** In a network of its own, so that this machine's is left alone. */
+const alone = (script: string) =>
+  execFileSync('unshare', ['-n', 'sh', '-ec', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+
+function needs(program: string, debian: string): void {
+  if (!existsSync(program)) throw new Error(`${program} is missing: install ${debian}`)
+}
+
+describe('the plain list', () => {
+  it('has one address a line, and nothing where nothing is listed', () => {
+    expect(render('plain')).toBe('8.8.4.4\n81.2.69.160\n2606:4700:0:1::/64\n2a00:1450:4001:81b::/64\n')
+    expect(render('plain', [])).toBe('')
+  })
+})
+
+describe('the JSON list', () => {
+  it('is one document, of any length', () => {
+    for (const entries of [ENTRIES, MANY, []]) {
+      const { success, data } = JSON.parse(render('json', entries))
+      expect([success, data.count, data.ips.length]).toEqual([true, entries.length, entries.length])
+    }
+    expect(JSON.parse(render('json')).data.ips[0]).toEqual({
+      ip: '8.8.4.4',
+      score: 72.7,
+      confidenceLevel: 'medium',
+      services: ['ssh', 'imap'],
+      lastReportedAt: '2026-11-21T12:00:00.000Z',
+    })
+  })
+})
+
+describe('the CSV list', () => {
+  it('has as many fields in each line as in its head', () => {
+    const lines = render('csv').trimEnd().split('\n')
+    expect(lines).toHaveLength(5)
+    expect(new Set(lines.map((line) => line.split(',').length))).toEqual(new Set([9]))
+    expect(lines[3]).toContain('2606:4700:0:1::/64,6,72.7,medium,ssh imap,3,')
+  })
+})
+
+describe('the list for nftables', () => {
+  it('is loaded by nft, again and again, and is then what it says', () => {
+    needs('/usr/sbin/nft', 'nftables')
+    const [one, longer, empty, again] = files('nftables')
+    alone(`nft -c -f ${one}`)
+    const show = 'nft list table inet portreeve'
+    expect(alone(`nft -f ${one}; nft -f ${longer}; ${show}`)).toContain('9.1.0.0')
+    expect(alone(`nft -f ${longer}; nft -f ${empty}; ${show}`)).not.toContain('9.1.0.0')
+    const told = alone(`for file in ${[one, longer, empty, again].join(' ')}; do nft -f $file; done; ${show}`)
+    for (const { address } of ENTRIES) expect(told).toContain(address)
+    expect(told).not.toContain('9.1.0.0')
+  })
+})
+
+describe('the list for ipset', () => {
+  it('is restored by ipset, again and again, and is then what it says', () => {
+    needs('/usr/sbin/ipset', 'ipset')
+    const [one, longer, empty, again] = files('ipset')
+    const count = 'ipset list -t | sed -n "s/^Number of entries: //p" | tr "\\n" " "'
+    const steps = [one, longer, empty, again].map((file) => `ipset restore < ${file}; ${count}`)
+    const members = 'for ip in 8.8.4.4 81.2.69.160; do ipset test portreeve4 $ip; done 2>&1'
+    const told = alone(`${steps.join('; ')}; ${members}; ipset test portreeve6 2606:4700:0:1::7 2>&1`)
+    expect(told).toMatch(/^2 2 2500 2 0 0 2 2 /)
+    expect(told.match(/ is in set /g)).toHaveLength(3)
+    expect(alone(`ipset restore < ${one}; ipset list -n`)).toBe('portreeve4\nportreeve6\n')
+  })
+})
+
+describe('the list for nginx', () => {
+  it('is taken by nginx, and answers 403 to whom it names', () => {
+    needs('/usr/sbin/nginx', 'nginx-light')
+    for (const [n, file] of files('nginx').entries()) {
+      const config = join(folder, `nginx-${n}.conf`)
+      const server = `server { listen 127.0.0.1:8099; set_real_ip_from 127.0.0.1; real_ip_header x-from; location / { if ($portreeve_listed) { return 403; } return 204; } }`
+      writeFileSync(
+        config,
+        `events {} pid ${folder}/pid; error_log stderr; http { access_log off; include ${file}; ${server} }`,
+      )
+      execFileSync('/usr/sbin/nginx', ['-t', '-q', '-c', config], { stdio: 'pipe' })
+    }
+    const curl = (ip: string) => `curl -m 5 -so /dev/null -w '%{http_code} ' -H 'x-from: ${ip}' http://127.0.0.1:8099/`
+    const asks = ['8.8.4.4', '8.8.4.5', '2606:4700:0:1::7', '2606:4700:0:2::7'].map(curl).join('; ')
+    const told = alone(
+      `ip link set lo up; nginx -c ${folder}/nginx-0.conf; ${asks}; nginx -s stop -c ${folder}/nginx-0.conf`,
+    )
+    expect(told).toBe('403 204 403 204 ')
+  })
+})
+
+describe('the list for rbldnsd', () => {
+  it('is served by rbldnsd, both families, with the usual test points', async () => {
+    needs('/usr/sbin/rbldnsd', 'rbldnsd')
+    const [file = ''] = files('rbldnsd')
+    chmodSync(file, 0o644)
+    const port = 20_000 + (process.pid % 20_000)
+    const args = ['-n', '-r', '/', '-w', folder, '-b', `127.0.0.1/${port}`, '-c', '0', `bl.test:combined:${file}`]
+    const daemon = spawn('stdbuf', ['-oL', '/usr/sbin/rbldnsd', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+    for await (const line of createInterface({ input: daemon.stdout })) if (line.includes('started (')) break
+    const listed = ['8.8.4.4', '127.0.0.2', '2606:4700:0:1::7', '::ffff:7f00:2']
+    const free = ['8.8.4.5', '127.0.0.1', '2606:4700:0:2::7', '::ffff:7f00:1']
+    for (const address of listed) expect([address, await ask(port, address, 'A')]).toEqual([address, '127.0.0.2'])
+    for (const address of free) expect([address, await ask(port, address, 'A')]).toEqual([address, null])
+    expect(await ask(port, '8.8.4.4', 'TXT')).toContain(`${LIST.checkUrl}?ip=8.8.4.4`)
+    const ended = once(daemon, 'exit')
+    daemon.kill()
+    await ended
+  })
+})
+
+/** The first answer of a blocklist, or null. */
+async function ask(port: number, address: string, type: 'A' | 'TXT'): Promise<string | null> {
+  const socket = createSocket('udp4')
+  const name = `${reversedLabels(address)}.bl.test`
+  socket.send(packet.encode({ type: 'query', id: 1, questions: [{ name, type }] }), port, '127.0.0.1')
+  const [bytes] = (await once(socket, 'message')) as [Buffer]
+  socket.close()
+  const [answer] = packet.decode(bytes).answers ?? []
+  return answer?.type === 'A' ? answer.data : null
+}

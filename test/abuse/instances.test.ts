@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { startRoom, type Room } from './room.ts'
+
+let database: FreshDatabase
+let rooms: Room[]
+
+beforeEach(async () => {
+  database = await freshDatabase()
+  rooms = [await startRoom(database.url), await startRoom(database.url)]
+})
+afterEach(async () => {
+  for (const room of rooms) await room.stop()
+  await database.drop()
+})
+
+const either = (n: number) => rooms[n % 2] as Room
+
+describe('two instances on one database', () => {
+  it('count one address and service once in ten minutes, and hear every network', async () => {
+    const reports = Array.from({ length: 60 }, (_, n) => either(n).report(`90.${n >> 1}.1.${n}`, '8.8.4.4'))
+    const answers = await Promise.all(reports)
+    expect(answers.filter((answer) => answer['deduped'] === false)).toHaveLength(1)
+    expect(await either(0).check('8.8.4.4')).toMatchObject({ totalReports: 1, distinctReporters: 30 })
+    const { rows } = await database.pool.query('select sum(reports)::int as n from abuse_count')
+    expect(rows[0].n).toBe(1)
+  })
+
+  it('give a source 120 requests together', async () => {
+    const send = (n: number) => {
+      const body = { ip: `8.8.${n >> 8}.${n & 255}`, service: 'ssh' }
+      return either(n).request('report', { from: '90.1.1.1', body })
+    }
+    const statuses = (await Promise.all(Array.from({ length: 200 }, (_, n) => send(n)))).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(120)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(80)
+    const { rows } = await database.pool.query('select count(*)::int as n from abuse_report')
+    expect(rows[0].n).toBe(120)
+  })
+
+  it('remember what a source has used when they start again', async () => {
+    for (let n = 0; n < 120; n++) await either(0).report('90.1.1.1', `8.8.4.${n}`)
+    const third = await startRoom(database.url)
+    const answer = await third.request('report', { from: '90.1.1.1', body: { ip: '8.8.8.8', service: 'ssh' } })
+    expect(answer.status).toBe(429)
+    await third.stop()
+  })
+
+  it('lose nothing when both write to the same addresses at once', async () => {
+    const addresses = Array.from({ length: 20 }, (_, n) => `8.8.4.${n}`)
+    const reports = Array.from({ length: 600 }, (_, n) =>
+      either(n).report(`90.${n % 200}.1.1`, addresses[(n * 7) % 20] ?? ''),
+    )
+    for (const answer of await Promise.all(reports)) expect(answer['success']).toBe(true)
+    const heard = await Promise.all(addresses.map((address) => either(1).check(address)))
+    // 600 reports of 200 networks about 20 addresses: network n tells of ten of them, thirty times over.
+    const expected = new Set(Array.from({ length: 600 }, (_, n) => `${n % 200} ${(n * 7) % 20}`)).size
+    expect(heard.reduce((sum, { distinctReporters }) => sum + Number(distinctReporters), 0)).toBe(expected)
+    expect(heard.every(({ totalReports }) => totalReports === 1)).toBe(true)
+  })
+})
+
+describe('an instance that is killed', () => {
+  it('has stored every report that it answered', async () => {
+    const acknowledged = new Set<string>()
+    for (let round = 0; round < 3; round++) {
+      const child = spawn(process.execPath, [join(import.meta.dirname, 'child.ts'), database.url], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+      let running = true
+      const work = async (worker: number) => {
+        for (let n = 0; running; n++) {
+          const ip = `${100 + round}.${128 + worker}.${n >> 8}.${n & 255}`
+          const answer = await fetch(`${url}/api/v1/abuse/report`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', 'x-forwarded-for': `90.${worker}.${n & 255}.1` },
+            body: JSON.stringify({ ip, service: 'ssh' }),
+          }).catch(() => null)
+          if (answer?.status === 200) acknowledged.add(ip)
+          else running = false
+        }
+      }
+      const workers = Array.from({ length: 16 }, (_, worker) => work(worker))
+      await sleep(200 + Math.random() * 500)
+      child.kill('SIGKILL')
+      await Promise.all(workers)
+    }
+    expect(acknowledged.size).toBeGreaterThan(100)
+    const { rows } = await database.pool.query<{ address: string; told: boolean }>(
+      'select address, exists (select from abuse_report r where r.address = a.address) as told from abuse_address a',
+    )
+    const stored = new Set(rows.filter(({ told }) => told).map(({ address }) => address))
+    expect([...acknowledged].filter((ip) => !stored.has(ip))).toEqual([])
+  })
+})
