@@ -160,5 +160,6 @@ async function ask(port: number, address: string, type: 'A' | 'TXT'): Promise<st
   const [bytes] = (await once(socket, 'message')) as [Buffer]
   socket.close()
   const [answer] = packet.decode(bytes).answers ?? []
-  return answer?.type === 'A' ? answer.data : null
+  // oxlint-disable-next-line typescript/no-base-to-string
+  return answer && 'data' in answer ? String(answer.data) : null
 }
