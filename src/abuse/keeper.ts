@@ -7,7 +7,7 @@ export type Keeper = { stop(): Promise<void> }
 export type KeeperDeps = PublishDeps & SweepDeps & { clock: () => number }
 
 /** Milliseconds between two looks. */
-const EVERY = 2_000
+const EVERY = 1_000
 
 /** Keeps the list: of all instances that run this, one at a time sweeps and publishes. */
 export function startKeeper(deps: KeeperDeps): Keeper {

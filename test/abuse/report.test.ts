@@ -207,7 +207,7 @@ describe('the rate of a source', () => {
   })
 
   it('is one for all of an IPv6 /64', async () => {
-    const send = (address: string) => room.request('report', { from: address, body: { ip: fresh(), service: 'ssh' } })
+    const send = (source: string) => room.request('report', { from: source, body: { ip: fresh(), service: 'ssh' } })
     for (let i = 0; i < 120; i++) expect((await send(`2a01:1:1:1::${i.toString(16)}`)).status).toBe(200)
     expect((await send('2a01:1:1:1:ffff::1')).status).toBe(429)
     expect((await send('2a01:1:1:2::1')).status).toBe(200)

@@ -79,7 +79,7 @@ export async function startRoom(databaseUrl: string, clock: () => number = Date.
     report: (from: string, ip: string, body: object = {}, headers: Record<string, string> = {}) =>
       answerTo('report', { from, body: { ip, service: 'ssh', ...body }, headers }),
     check: async (ip: string) => (await answerTo<{ data: Record<string, unknown> }>(`check?ip=${ip}`)).data,
-    /** What the keeper does every two seconds. */
+    /** What the keeper does every second. */
     keep: () => keepOnce({ ...abuse, log, checkUrl: `${ORIGIN}/api/v1/abuse/check` }),
     async addPerson(name: string, admin = false): Promise<Person> {
       const email = `${name.toLowerCase()}@people.test`
