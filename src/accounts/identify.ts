@@ -26,17 +26,21 @@ export function createIdentify({ db, auth, signals, log }: IdentifyOptions): Ide
   const forgetAccount = (accountId: string) => cache.forgetAccount(accountId)
   onChange(signals, forgetAccount, () => cache.forgetAll())
 
-  async function byToken(authorization: string): Promise<Caller | null> {
+  function byToken(authorization: string): Caller | null | Promise<Caller | null> {
     const token = tokenIn(authorization)
     if (token === null) return null
-    const hash = hashToken(token)
-    const key = hash.toString('latin1')
-    const known = cache.get(key) ?? (await cache.fill(key, () => findToken(db, hash)))
-    if (known) lastUse.record(known.tokenId)
-    return known && known.caller
+    const known = cache.get(token)
+    return known
+      ? used(known)
+      : cache.fill(token, () => findToken(db, hashToken(token))).then((found) => found && used(found))
   }
 
-  const identify: Identify = async ({ authorization, cookie }) => {
+  function used({ tokenId, caller }: KnownToken): Caller {
+    lastUse.record(tokenId)
+    return caller
+  }
+
+  const identify: Identify = ({ authorization, cookie }) => {
     // Another scheme is somebody else's business, such as that of a proxy before us.
     if (authorization !== undefined && /^Bearer\b/i.test(authorization)) return byToken(authorization)
     return cookie?.includes(SESSION_COOKIE) ? bySession(auth, cookie) : null

@@ -11,7 +11,10 @@ const LIFETIME = 30_000
 
 export type TokenCache = ReturnType<typeof createTokenCache>
 
-/** Tokens by their hash; bounded, short-lived, and emptied of what has changed. */
+/**
+ * Who a token belongs to, by the token itself: hashing it again would cost a request a tenth of its time, and whoever
+ * reads this memory reads the requests as well. Bounded, short-lived, and emptied of what has changed.
+ */
 export function createTokenCache({ capacity = CAPACITY, lifetime = LIFETIME } = {}) {
   const entries = new Map<string, KnownToken & { until: number }>()
   let changes = 0

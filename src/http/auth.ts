@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, onRequestHookHandler, preHandlerHookHandler } from 'fastify'
 import type { Plan } from '../config.ts'
 import { Fault } from '../errors.ts'
 
@@ -13,25 +13,34 @@ export type Caller = {
   via: 'token' | 'session'
 }
 
-/** Finds the account behind a Bearer token or a session cookie; null when there is none that holds. */
-export type Identify = (headers: IncomingHttpHeaders) => Promise<Caller | null>
+/** Finds the account behind a Bearer token or a session cookie, at once where it is known; null when there is none. */
+export type Identify = (headers: IncomingHttpHeaders) => Caller | null | Promise<Caller | null>
 
-const callers = new WeakMap<FastifyRequest, Caller>()
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whom the door let in; null where a route has none. */
+    caller: Caller | null
+  }
+}
 
-/** The account that passed `requireCaller` on this route. */
-export function callerOf(request: FastifyRequest): Caller {
-  const caller = callers.get(request)
-  if (!caller) throw new Error(`route ${request.routeOptions.url} asks for its caller but requires none`)
+/** The account that the door let in on this route. */
+export function callerOf({ caller, routeOptions }: FastifyRequest): Caller {
+  if (!caller) throw new Error(`route ${routeOptions.url} asks for its caller but requires none`)
   return caller
 }
 
+/** A hook that lets a request in or refuses it. */
+type Entry = onRequestHookHandler & preHandlerHookHandler
+
 export type Door = {
   /** Lets any account in, by token or session. */
-  account: (request: FastifyRequest) => Promise<void>
+  account: Entry
   /** Lets an account in by session only: what a leaked token must not be able to do. */
-  session: (request: FastifyRequest) => Promise<void>
+  session: Entry
   /** Lets administrators in. */
-  admin: (request: FastifyRequest) => Promise<void>
+  admin: Entry
+  /** Refuses what `account` let in earlier if it would not be let in now: for answers that last. */
+  again: (request: FastifyRequest) => Promise<void>
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -42,36 +51,55 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
  * @param ownOrigins origins from which a request by cookie may change something (CSRF)
  */
 export function createDoor(identify: Identify, ownOrigins: string[]): Door {
-  async function enter(request: FastifyRequest): Promise<Caller> {
-    const caller = await identify(request.headers)
-    if (!caller) {
-      const sentence = request.headers.authorization
-        ? 'This API token is unknown, expired or revoked.'
-        : 'Send an API token as “Authorization: Bearer …”, or sign in.'
-      throw new Fault('unauthenticated', sentence)
+  function entry(requirement?: Requirement): Entry {
+    return (request, _reply, done) => {
+      const settle = (caller: Caller | null) => {
+        request.caller = caller
+        done(refusalOf(request, caller, ownOrigins) ?? (caller ? requirement?.(caller) : undefined))
+      }
+      const caller = identify(request.headers)
+      // A token that is remembered costs no promise.
+      if (caller instanceof Promise) caller.then(settle, done)
+      else settle(caller)
     }
-    if (caller.via === 'session' && !SAFE_METHODS.has(request.method)) requireOwnOrigin(request, ownOrigins)
-    callers.set(request, caller)
-    return caller
   }
+
   return {
-    account: async (request) => {
-      await enter(request)
-    },
-    session: async (request) => {
-      const caller = await enter(request)
-      if (caller.via !== 'session') throw new Fault('forbidden', 'This needs a sign-in; an API token cannot do it.')
-    },
-    admin: async (request) => {
-      const caller = await enter(request)
-      if (!caller.admin) throw new Fault('forbidden', 'Only administrators can do this.')
+    account: entry(),
+    session: entry(requireSession),
+    admin: entry(requireAdmin),
+    async again(request) {
+      const fault = refusalOf(request, await identify(request.headers), ownOrigins)
+      if (fault) throw fault
     },
   }
 }
 
-function requireOwnOrigin(request: FastifyRequest, ownOrigins: string[]): void {
-  const { origin } = request.headers
-  if (origin === undefined || !ownOrigins.includes(origin)) {
-    throw new Fault('forbidden', 'A request that changes something must come from this site itself.')
-  }
+type Requirement = (caller: Caller) => Fault | undefined
+
+function requireSession({ via }: Caller): Fault | undefined {
+  return via === 'session' ? undefined : new Fault('forbidden', 'This needs a sign-in; an API token cannot do it.')
+}
+
+function requireAdmin({ admin }: Caller): Fault | undefined {
+  return admin ? undefined : new Fault('forbidden', 'Only administrators can do this.')
+}
+
+/** Why a request is not let in at all. */
+function refusalOf(request: FastifyRequest, caller: Caller | null, own: string[]): Fault | undefined {
+  if (!caller) return stranger(request)
+  return caller.via === 'session' ? refuseForeignOrigin(request, own) : undefined
+}
+
+function stranger({ headers }: FastifyRequest): Fault {
+  const sentence = headers.authorization
+    ? 'This API token is unknown, expired or revoked.'
+    : 'Send an API token as “Authorization: Bearer …”, or sign in.'
+  return new Fault('unauthenticated', sentence)
+}
+
+function refuseForeignOrigin({ method, headers }: FastifyRequest, own: string[]): Fault | undefined {
+  if (SAFE_METHODS.has(method)) return undefined
+  if (headers.origin !== undefined && own.includes(headers.origin)) return undefined
+  return new Fault('forbidden', 'A request that changes something must come from this site itself.')
 }

@@ -33,7 +33,8 @@ export function answerErrors(app: FastifyInstance, isUnavailable: (error: unknow
 
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const fault = faultOf(error, isUnavailable)
-    if (fault.code === 'internal' || fault.code === 'unavailable') request.log.error({ err: error }, 'request failed')
+    if (fault.code === 'internal' || fault.code === 'unavailable')
+      request.log.error({ reqId: request.id, err: error }, 'request failed')
     return answer(fault, reply)
   })
 

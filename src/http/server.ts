@@ -59,6 +59,8 @@ export async function createServer(options: ServerOptions): Promise<App> {
   const app = fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
+    // A child for each request costs as much as all the rest of the framework.
+    childLoggerFactory: (log) => log,
     genReqId: () => randomUUID(),
     trustProxy:
       options.trustedProxies.length > 0 &&
@@ -78,6 +80,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
     routerOptions: { maxParamLength: 500 },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  app.decorateRequest('caller', null)
   validateStrictly(app)
   tolerateEmptyJson(app)
   tolerateNoBody(app)
@@ -183,10 +186,10 @@ function logRequests(app: App, log: Logger): void {
   })
   if (!log.isLevelEnabled('info')) return
   app.addHook('onResponse', (request, reply, done) => {
-    const { method, routeOptions, ip } = request
+    const { id: reqId, method, routeOptions, ip } = request
     // The pattern, not the URL: a query string may name a customer, a path may hold a token.
     const route = routeOptions.url ?? 'unknown'
-    request.log.info({ method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime), ip }, 'request')
+    log.info({ reqId, method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime), ip }, 'request')
     done()
   })
 }

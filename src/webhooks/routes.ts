@@ -252,7 +252,7 @@ function eventRoute(app: App, { db, door, live }: WebhookRoutesDeps): void {
       const { id } = await requireEndpoint(db, accountId, request.params.id)
       const seen = request.headers['last-event-id']
       const from = seen === undefined ? null : Number(seen)
-      const stillAllowed = () => door.account(request)
+      const stillAllowed = () => door.again(request)
       const follow = await live.open({ accountId, endpointId: id, from, stillAllowed })
       reply.hijack()
       reply.raw.writeHead(200, {
