@@ -1,36 +1,19 @@
-import { createIdentify } from './accounts/identify.ts'
-import { createAuth, ownOrigins } from './accounts/auth.ts'
-import { authRoutes } from './accounts/auth-routes.ts'
-import { cleanUpJob } from './accounts/jobs.ts'
-import { deriveKey } from './accounts/keys.ts'
-import { announceChange } from './accounts/changes.ts'
-import { accountRoutes } from './accounts/routes.ts'
 import { findSetupLink } from './accounts/setup.ts'
-import { hasAccounts } from './accounts/store.ts'
 import type { Config } from './config.ts'
-import { openChecks } from './diagnostics/deps.ts'
-import { diagnosticsRoutes } from './diagnostics/routes.ts'
-import { createDoor } from './http/auth.ts'
-import { STOP_GRACE } from './http/limits.ts'
 import { createEvents } from './http/events.ts'
+import { STOP_GRACE } from './http/limits.ts'
 import { closeWithin, listen } from './http/listen.ts'
 import { createServer } from './http/server.ts'
-import { siteRoutes } from './http/site.ts'
-import type { Job } from './jobs/job.ts'
 import { openQueue } from './jobs/queue.ts'
 import { startWorker } from './jobs/worker.ts'
 import type { Logger } from './log.ts'
-import { migrationJob } from './migration/jobs.ts'
-import { migrationRoutes } from './migration/routes.ts'
+import { openRooms } from './rooms.ts'
 import { isUnavailable, type Database } from './store/database.ts'
 import { startEmbedded } from './store/embedded.ts'
 import { openMigrated } from './store/migrate.ts'
 import { loadSecretKey } from './store/secrets.ts'
 import { openSignals } from './store/signals.ts'
 import { VERSION } from './version.ts'
-import { openWebhooks } from './webhooks/open.ts'
-import { webhookCleanUpJob } from './webhooks/retention.ts'
-import { webhookRoutes } from './webhooks/routes.ts'
 
 export type Service = {
   /** Where it listens, as a URL that works on this machine. */
@@ -52,26 +35,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const { db, pool } = database
   const signals = await openSignals(databaseUrl, log)
   undo.defer(() => signals.close())
+  const { all: rooms, door, capture } = await openRooms({ config, log, db, pool, signals, secretKey }, undo)
 
-  const auth = createAuth({
-    pool,
-    config,
-    secret: deriveKey(secretKey, 'sessions'),
-    log,
-    isSetUp: () => hasAccounts(db),
-    onChange: (accountId) => announceChange(db, accountId),
-  })
-  const identify = createIdentify({ db, auth, signals, log })
-  undo.defer(() => identify.close())
-  const door = createDoor(identify, ownOrigins(config.BASE_URL))
-
-  const checks = openChecks(config, log)
-  for (const warning of checks.deps.blocklists.warnings) log.warn(warning)
-  undo.defer(() => checks.close())
-
-  const mailboxes = { db, secretKey, resolver: checks.deps.resolver, allowPrivate: config.ALLOW_PRIVATE_TARGETS }
-  const migration = migrationJob({ ...mailboxes, concurrency: config.MIGRATION_CONCURRENCY })
-  const jobs = [cleanUpJob({ db }), webhookCleanUpJob({ db }), migration] as Job[]
+  const jobs = rooms.flatMap((room) => room.jobs ?? [])
   const queue = await openQueue({ pool, jobs, log })
   undo.defer(() => queue.close())
 
@@ -82,25 +48,16 @@ export async function startService(config: Config, log: Logger): Promise<Service
   if (config.ROLES.includes('worker')) {
     const worker = startWorker({ queue, jobs, signals, log })
     running.add(() => worker.stop(STOP_GRACE))
+    for (const room of rooms) if (room.work) running.add(room.work())
   }
   if (!config.ROLES.includes('web')) return { url: config.BASE_URL, setupLink: null, stop: stopOf(undo.move(), log) }
 
-  const webhooks = openWebhooks({ db, pool, signals, secretKey, config, log })
-  const app = await createServer({
-    log,
-    version: VERSION,
-    trustedProxies: config.TRUSTED_PROXIES,
-    isUnavailable,
-    isReady: () => answersNow(database),
-    capture: webhooks,
-  })
-  running.add(() => closeWithin(app, STOP_GRACE).then(() => webhooks.close()))
-  authRoutes(app, { auth })
-  accountRoutes(app, { db, door, auth, config, secretKey, version: VERSION })
-  diagnosticsRoutes(app, { ...checks.deps, door })
-  migrationRoutes(app, { ...mailboxes, queue, job: migration, door, events: createEvents(app), signals })
-  webhookRoutes(app, { ...webhooks, db, door, secretKey, webhookBaseUrl: config.WEBHOOK_BASE_URL, version: VERSION })
-  siteRoutes(app)
+  const isReady = () => answersNow(database)
+  const trustedProxies = config.TRUSTED_PROXIES
+  const app = await createServer({ log, version: VERSION, trustedProxies, isUnavailable, isReady, capture })
+  running.add(() => closeWithin(app, STOP_GRACE))
+  const hall = { door, queue, events: createEvents(app) }
+  for (const room of rooms) room.routes?.(app, hall)
   const url = await listen(app, config.HOST, config.PORT)
 
   const setupLink = await findSetupLink({ db, secretKey, baseUrl: config.BASE_URL })

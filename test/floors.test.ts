@@ -9,6 +9,7 @@ const FLOORS = [
   ['accounts', 'alerts'],
   ['diagnostics', 'dmarc', 'monitoring', 'migration', 'abuse', 'webhooks'],
   ['delisting'],
+  ['rooms.ts'],
   ['app.ts'],
   ['cli'],
 ]

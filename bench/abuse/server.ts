@@ -1,6 +1,5 @@
 // One instance of attack reporting, in a process of its own. Arguments: the database's URL; `work` to keep the list too.
-import { abuseRoutes } from '../../src/abuse/routes.ts'
-import { openAbuse } from '../../src/abuse/abuse.ts'
+import { openAbuse } from '../../src/abuse/open.ts'
 import { readConfig } from '../../src/config.ts'
 import { createDoor } from '../../src/http/auth.ts'
 import { createServer } from '../../src/http/server.ts'
@@ -18,6 +17,6 @@ const abuse = await openAbuse({ db, signals, log, secretKey, reportsUrl: config.
 const door = createDoor(async () => null, [])
 const isReady = async () => true
 const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })
-abuseRoutes(app, { ...abuse, door })
-if (role === 'work') abuse.startKeeper()
+abuse.routes(app, { door })
+if (role === 'work') abuse.work()
 console.log(await app.listen({ host: '127.0.0.1', port: 0 }))

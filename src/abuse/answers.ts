@@ -1,9 +1,9 @@
 import type { TSchema } from 'typebox'
 import type { Door } from '../http/auth.ts'
 import { Failure } from '../http/schema.ts'
-import type { Abuse } from './abuse.ts'
+import type { Parts } from './parts.ts'
 
-export type AbuseRoutesOptions = Abuse & { door: Door }
+export type AbuseRoutesOptions = Parts & { door: Door }
 
 export const TAGS = ['Attack reporting']
 

@@ -9,13 +9,18 @@ export type KeeperDeps = PublishDeps & SweepDeps & { clock: () => number }
 /** Milliseconds between two looks. */
 const EVERY = 1_000
 
+/** Milliseconds for the last look to end; a database that does not answer must not keep the service from stopping. */
+const LAST_LOOK = 3_000
+
 /** Keeps the list: of all instances that run this, one at a time sweeps and publishes. */
 export function startKeeper(deps: KeeperDeps): Keeper {
   const stopping = new AbortController()
   const { signal } = stopping
   async function keep(): Promise<void> {
     while (!signal.aborted) {
-      await keepOnce(deps).catch((err: unknown) => deps.log.warn({ err }, 'the list could not be kept for the moment'))
+      await keepOnce(deps, signal).catch((err: unknown) => {
+        if (!signal.aborted) deps.log.warn({ err }, 'the list could not be kept for the moment')
+      })
       await sleep(EVERY, undefined, { signal, ref: false }).catch(() => {})
     }
   }
@@ -23,19 +28,19 @@ export function startKeeper(deps: KeeperDeps): Keeper {
   return {
     async stop() {
       stopping.abort()
-      await keeping
+      await Promise.race([keeping, sleep(LAST_LOOK, undefined, { ref: false })])
     },
   }
 }
 
-/** One look: what time has changed, and a new version when the list is another. */
-export async function keepOnce(deps: KeeperDeps): Promise<void> {
+/** One look: what time has changed, and a new version when the list is another. Aborted, the next look finishes it. */
+export async function keepOnce(deps: KeeperDeps, signal?: AbortSignal): Promise<void> {
   await deps.db.connection().execute(async (connection) => {
     // It goes with the connection, so that an instance that dies leaves it to the others.
     if (!(await takeKeeperLock(connection))) return
     try {
-      await sweepDue(deps, deps.clock())
-      await publish(deps, deps.clock())
+      await sweepDue(deps, deps.clock(), signal)
+      await publish(deps, deps.clock(), signal)
     } finally {
       await releaseKeeperLock(connection)
     }

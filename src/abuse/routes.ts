@@ -3,7 +3,7 @@ import { Fault } from '../errors.ts'
 import { callerOf } from '../http/auth.ts'
 import { Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
-import type { Abuse } from './abuse.ts'
+import type { Parts } from './parts.ts'
 import { administratorRoutes } from './admin-routes.ts'
 import { answers, SECURITY, TAGS, type AbuseRoutesOptions } from './answers.ts'
 import { appeal } from './appeals/appeals.ts'
@@ -40,7 +40,7 @@ export function abuseRoutes(app: App, abuse: AbuseRoutesOptions): void {
   administratorRoutes(app, abuse)
 }
 
-function publicRoutes(app: App, abuse: Abuse): void {
+function publicRoutes(app: App, abuse: Parts): void {
   const { lookup, stats, clock } = abuse
   app.get(
     '/api/v1/abuse/report',
@@ -140,7 +140,7 @@ function tokenRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
   )
 }
 
-function appealRoute(app: App, { db, reporterOf, clock }: Abuse): void {
+function appealRoute(app: App, { db, reporterOf, clock }: Parts): void {
   app.post(
     '/api/v1/abuse/appeals',
     {

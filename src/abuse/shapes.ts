@@ -71,6 +71,11 @@ export const ReportResult = Type.Object(
   },
 )
 
+export const BulkReports = Type.String({
+  description: 'One report a line.',
+  examples: ['{"ip": "8.8.4.4", "service": "ssh", "count": 5}\n{"ip": "8.8.4.5", "service": "imap"}\n'],
+})
+
 export const BulkResult = Success(
   Type.Object(
     {
@@ -166,7 +171,7 @@ export const StatsAnswer = Success(
 
 export const ExportQuery = Type.Object({
   service: Type.Optional(Type.String({ description: 'Only addresses that were reported for this service.' })),
-  format: Type.Enum(FORMAT_NAMES, { default: 'plain' }),
+  format: Type.Optional(Type.Enum(FORMAT_NAMES, { default: 'plain' })),
   since: Type.Optional(
     Type.Integer({
       minimum: 0,

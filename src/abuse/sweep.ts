@@ -11,9 +11,9 @@ const AT_ONCE = 500
 const MOST_GROUPS = 20
 
 /** Writes what time alone has changed: scores that faded, listings that ended. */
-export async function sweepDue(deps: SweepDeps, now: number): Promise<number> {
+export async function sweepDue(deps: SweepDeps, now: number, signal?: AbortSignal): Promise<number> {
   let swept = 0
-  for (let group = 0; group < MOST_GROUPS; group++) {
+  for (let group = 0; group < MOST_GROUPS && !signal?.aborted; group++) {
     const count = await sweepGroup(deps, now)
     swept += count
     if (count < AT_ONCE) break

@@ -9,7 +9,20 @@ with \`details\` that name each wrong field. Make an API token in the dashboard 
 and send it as \`Authorization: Bearer prv_…\`.`
 
 /** The order of the documentation page. */
-const TAGS = ['Checks', 'Migration', 'Webhooks', 'Tokens', 'Accounts', 'Sign-in', 'Service']
+const TAGS = [
+  'Checks',
+  'DMARC',
+  'Monitoring',
+  'Delisting',
+  'Alerts',
+  'Migration',
+  'Attack reporting',
+  'Webhooks',
+  'Tokens',
+  'Accounts',
+  'Sign-in',
+  'Service',
+]
 
 /** Swagger UI sets styles on its elements; scripts and requests stay on our own origin. */
 const DOCS_POLICY =

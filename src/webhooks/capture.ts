@@ -2,28 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Cidr } from '../config.ts'
 import type { Logger } from '../log.ts'
-import {
-  embeddingAnswer,
-  isPreflight,
-  plainAnswer,
-  preflightAnswer,
-  send,
-  sendAndClose,
-  configuredAnswer,
-  type Answer,
-} from './answers.ts'
+import { plainAnswer, send, sendAndClose, type Answer } from './answers.ts'
 import type { Delays } from './delays.ts'
 import type { EndpointCache } from './endpoint-cache.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { GroupCommit, Outcome } from './group-commit.ts'
-import { BODY_READ } from './limits.ts'
 import { withoutOwnCookies } from './own-cookies.ts'
 import { isTooLong, receive, type Received, type Room } from './reception.ts'
 import { headerOf, pairs, senderAddress, type Header } from './sender.ts'
 import type { CapturedRequest } from './store.ts'
 import { readTarget, type Target } from './target.ts'
-import { fillIn } from './template.ts'
 import { newId } from './token.ts'
+import { judge, type CutOff, type Taken } from './verdict.ts'
 
 export type CaptureDeps = {
   endpoints: EndpointCache
@@ -34,23 +24,12 @@ export type CaptureDeps = {
   log: Logger
 }
 
-/** Why a request that is being received is cut off, where the parser or the clock did it. */
-export type CutOff = { reason: string; status: number }
-
-type Taken = { target: Target; endpoint: Endpoint; received: Received; cutOff: CutOff | null }
-
-/** What is decided about a request before it is stored. */
-type Verdict = { answer: Answer | null; rejected: string | null; preflight: boolean; status: number | null }
-
 const NOT_FOUND = plainAnswer(404, 'There is no webhook endpoint here.')
 const BUSY = plainAnswer(503, 'Too much comes in at this moment: nothing was stored. Send it again.', [
   'Retry-After',
   '1',
 ])
 const AWAY = plainAnswer(503, 'The request was not stored: the database is away. Send it again.', ['Retry-After', '5'])
-const TOO_LARGE = plainAnswer(413, `A body may have at most ${BODY_READ} bytes. The first of them were kept.`)
-const NO_HOST = plainAnswer(400, 'An HTTP/1.1 request needs a Host header.', ['Connection', 'close'])
-const TRACE = plainAnswer(405, 'TRACE is not taken here.', ['Allow', 'GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS'])
 
 const NOT_STORED: Record<Exclude<Outcome, 'stored'>, Answer> = { gone: NOT_FOUND, failed: AWAY, full: BUSY }
 
@@ -91,18 +70,18 @@ export function createCapture(deps: CaptureDeps) {
     const { target, endpoint, received } = taken
     if (received.end === 'no-room') return sendAndClose(response, BUSY)
     const headers = withoutOwnCookies(pairs(request.rawHeaders))
-    const { answer, status, ...judged } = judge(request, headers, taken)
+    const { answer, status, rejected, preflight, isConfigured } = judge(request, headers, taken)
     const outcome = await deps.commits.add({
       ...describe(request, headers, target, received, deps.trustedProxies),
-      ...judged,
       endpointId: endpoint.id,
+      preflight,
+      rejected,
       responseStatus: status,
     })
     if (answer === null) return
     const reply = outcome === 'stored' ? answer : NOT_STORED[outcome]
     if (received.end !== 'whole') return sendAndClose(response, reply)
-    const isConfigured = outcome === 'stored' && judged.rejected === null && !judged.preflight
-    if (isConfigured && endpoint.timeout > 0) return sendLater(response, reply, endpoint)
+    if (reply === answer && isConfigured && endpoint.timeout > 0) return sendLater(response, reply, endpoint)
     send(response, reply)
   }
 
@@ -111,54 +90,21 @@ export function createCapture(deps: CaptureDeps) {
     send(response, { ...answer, headers: [...answer.headers, 'X-Webhook-Delay-Skipped', '1'] })
   }
 
-  return {
-    handle(request: IncomingMessage, response: ServerResponse): void {
-      // A sender that leaves while it is answered is no error of ours.
-      response.on('error', () => {})
-      capture(request, response).catch((error: unknown) => {
-        deps.log.error({ err: error }, 'a request was not captured')
-        if (response.headersSent) response.destroy()
-        else send(response, AWAY)
-      })
-    },
-    cutOff(socket: Socket, why: CutOff | null): boolean {
-      return reading.has(socket) && Boolean(reading.set(socket, why))
-    },
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    // A sender that leaves while it is answered is no error of ours.
+    response.on('error', () => {})
+    capture(request, response).catch((error: unknown) => {
+      deps.log.error({ err: error }, 'a request was not captured')
+      if (response.headersSent) response.destroy()
+      else send(response, AWAY)
+    })
   }
-}
 
-function judge(
-  request: IncomingMessage,
-  headers: Header[],
-  { target, endpoint, received: { end, body }, cutOff }: Taken,
-): Verdict {
-  const refuse = (answer: Answer, rejected: string) => ({ answer, rejected, preflight: false, status: answer.status })
-  if (end === 'aborted') return { answer: null, ...refusedBy(cutOff), preflight: false }
-  if (end === 'too-large') return refuse(TOO_LARGE, `The body has more than ${BODY_READ} bytes.`)
-  if (isWithoutHost(request)) return refuse(NO_HOST, 'An HTTP/1.1 request without a Host header.')
-  if (request.method === 'TRACE') return refuse(TRACE, 'The method TRACE is not taken.')
-  const preflight = isPreflight(request.method ?? '', headers)
-  const answer =
-    preflight && endpoint.cors
-      ? preflightAnswer(headers)
-      : (embeddingAnswer(request) ?? answerOf(endpoint, { query: target.query, headers, body }))
-  return { answer, rejected: null, preflight, status: answer.status }
-}
+  function cutOff(socket: Socket, why: CutOff | null): boolean {
+    return reading.has(socket) && Boolean(reading.set(socket, why))
+  }
 
-function refusedBy(cutOff: CutOff | null) {
-  return { rejected: cutOff?.reason ?? null, status: cutOff?.status ?? null }
-}
-
-/** RFC 9112, 3.2: such a request is answered 400. */
-function isWithoutHost({ httpVersion, headers }: IncomingMessage): boolean {
-  return httpVersion === '1.1' && headers.host === undefined
-}
-
-function answerOf(endpoint: Endpoint, request: { query: string; headers: Header[]; body: Buffer }): Answer {
-  const { template, responseType, cors, answer } = endpoint
-  if (template === null) return answer
-  const filled = Buffer.from(fillIn(template.text, responseType, { ...request, secret: template.secret }))
-  return configuredAnswer({ responseStatus: answer.status, responseType, cors }, filled)
+  return { handle, cutOff }
 }
 
 function describe(

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Cidr } from '../config.ts'
 import type { Logger } from '../log.ts'
-import type { CutOff } from './capture.ts'
 import type { EndpointCache } from './endpoint-cache.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { REJECTED_KEPT } from './limits.ts'
@@ -10,6 +9,7 @@ import { senderAddress } from './sender.ts'
 import type { CapturedRequest } from './store.ts'
 import { readTarget, type Target } from './target.ts'
 import { newId } from './token.ts'
+import type { CutOff } from './verdict.ts'
 
 /** What node:http says of bytes that are no request. */
 export type ParseError = Error & { code?: string; reason?: string; rawPacket?: Buffer }

@@ -1,11 +1,14 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
+import type { Door } from '../http/auth.ts'
+import type { App, Capture } from '../http/server.ts'
+import type { Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
 import type { Signals } from '../store/signals.ts'
 import type { DB } from '../store/tables.ts'
+import { VERSION } from '../version.ts'
 import { createAnnouncer } from './announcer.ts'
 import { createCapture } from './capture.ts'
 import { createDelays } from './delays.ts'
@@ -15,7 +18,8 @@ import { createLive } from './events.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { isGone, keepMalformed, reasonOf, type ParseError } from './malformed.ts'
 import { createRoom } from './reception.ts'
-import { startTrimming } from './retention.ts'
+import { startTrimming, webhookCleanUpJob } from './retention.ts'
+import { webhookRoutes } from './routes.ts'
 import { insertRequests, type CapturedRequest } from './store.ts'
 import { createTakes } from './target.ts'
 
@@ -28,11 +32,18 @@ export type WebhooksOptions = {
   log: Logger
 }
 
-/** All that captures, put together. `end` lets delayed answers and event streams go, `close` ends what runs in the background. */
+/**
+ * All that captures, put together. What waits for an answer or an event is let go when the app closes; `close` ends what runs
+ * in the background.
+ */
 export function openWebhooks({ db, pool, signals, secretKey, config, log }: WebhooksOptions) {
   const endpoints = createEndpointCache((token) => loadEndpoint({ db, secretKey }, token))
-  const forget = ({ token }: { token: string }) => endpoints.forget(token)
-  const stopListening = onEndpointChange(signals, forget, () => endpoints.forgetAll())
+  const forget = (token: string) => endpoints.forget(token)
+  const stopListening = onEndpointChange(
+    signals,
+    ({ token }) => forget(token),
+    () => endpoints.forgetAll(),
+  )
   const announcer = createAnnouncer({ db, log })
   const trimming = startTrimming({ db, log })
   const commits = createGroupCommit<CapturedRequest>({
@@ -45,29 +56,36 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log }: Webh
   })
   const delays = createDelays()
   const trustedProxies = config.TRUSTED_PROXIES
-  const capture = createCapture({ endpoints, commits, delays, room: createRoom(), trustedProxies, log })
+  const webhookBaseUrl = config.WEBHOOK_BASE_URL
+  const { handle, cutOff } = createCapture({ endpoints, commits, delays, room: createRoom(), trustedProxies, log })
+  const live = createLive({ db, signals, webhookBaseUrl, log })
 
-  const live = createLive({ db, signals, webhookBaseUrl: config.WEBHOOK_BASE_URL, log })
+  function end(): void {
+    delays.end()
+    live.close()
+  }
 
+  /** Bytes that are no request, or a request that was cut off in the middle. */
+  function refused(error: ParseError, socket: Socket): void {
+    if (cutOff(socket, isGone(error.code) ? null : reasonOf(error))) return
+    void keepMalformed(error, socket, { endpoints, commits, trustedProxies, log })
+  }
+
+  const capture: Capture = { takes: createTakes(config.BASE_URL, webhookBaseUrl), handle, refused }
   return {
-    live,
-    takes: createTakes(config.BASE_URL, config.WEBHOOK_BASE_URL),
-    handle: (request: IncomingMessage, response: ServerResponse) => capture.handle(request, response),
-    /** Bytes that are no request, or a request that was cut off in the middle. */
-    refused(error: ParseError, socket: Socket): void {
-      if (capture.cutOff(socket, isGone(error.code) ? null : reasonOf(error))) return
-      void keepMalformed(error, socket, { endpoints, commits, trustedProxies, log })
-    },
-    /** For who has just changed an endpoint: the signal comes a moment later. */
-    forget: (token: string) => endpoints.forget(token),
-    end(): void {
-      delays.end()
-      live.close()
+    jobs: [webhookCleanUpJob({ db })] as Job[],
+    capture,
+    routes(app: App, { door }: { door: Door }): void {
+      webhookRoutes(app, { db, door, live, forget, end, secretKey, webhookBaseUrl, version: VERSION })
     },
     async close(): Promise<void> {
       stopListening()
       announcer.close()
       await trimming.close()
     },
+    ...capture,
+    live,
+    forget,
+    end,
   }
 }

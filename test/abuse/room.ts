@@ -1,5 +1,5 @@
 import { abuseRoutes } from '../../src/abuse/routes.ts'
-import { openAbuse } from '../../src/abuse/abuse.ts'
+import { openParts } from '../../src/abuse/parts.ts'
 import { keepOnce } from '../../src/abuse/keeper.ts'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createAuth, ownOrigins } from '../../src/accounts/auth.ts'
@@ -44,7 +44,7 @@ export async function startRoom(databaseUrl: string, clock: () => number = Date.
   const auth = createAuth({ pool, config, secret: secretKey, log, isSetUp, onChange })
   const identify = createIdentify({ db, auth, signals, log })
   const door = createDoor(identify, ownOrigins(config.BASE_URL))
-  const abuse = await openAbuse({ db, signals, log, secretKey, reportsUrl: config.REPORTS_URL, clock })
+  const abuse = await openParts({ db, signals, log, secretKey, reportsUrl: config.REPORTS_URL, clock })
   const isReady = async () => true
   const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })
   abuseRoutes(app, { ...abuse, door })
@@ -80,7 +80,7 @@ export async function startRoom(databaseUrl: string, clock: () => number = Date.
       answerTo('report', { from, body: { ip, service: 'ssh', ...body }, headers }),
     check: async (ip: string) => (await answerTo<{ data: Record<string, unknown> }>(`check?ip=${ip}`)).data,
     /** What the keeper does every second. */
-    keep: () => keepOnce({ ...abuse, log, checkUrl: `${ORIGIN}/api/v1/abuse/check` }),
+    keep: () => keepOnce(abuse),
     async addPerson(name: string, admin = false): Promise<Person> {
       const email = `${name.toLowerCase()}@people.test`
       const person = { email, password: `the password of ${name}`, name, plan: 'free' as const, admin }

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Logger } from '../../log.ts'
 import type { Signals } from '../../store/signals.ts'
 import type { DB } from '../../store/tables.ts'
-import type { FormatName } from './formats.ts'
+import { FORMAT_NAMES, type FormatName } from './formats.ts'
 import type { Packed } from './pack.ts'
 import { PUBLISHED, readPublished, renderFile } from './publish.ts'
 import { findChangesSince, findFile, findReady, type Snapshot } from './store.ts'
@@ -35,7 +35,14 @@ export async function openExports(
     if (ready.version <= current.version) return
     current = ready
     files.clear()
+    warm()
   }
+
+  /** Whoever asks first shall not wait for the database. */
+  function warm(): void {
+    for (const format of FORMAT_NAMES) void file(format, null).catch(() => {})
+  }
+
   const look = () => void refresh().catch((err: unknown) => log.warn({ err }, 'a new list could not be looked up'))
   const stops = [signals.on(PUBLISHED, look), signals.onReconnect(look)]
 
@@ -47,19 +54,22 @@ export async function openExports(
     return renderFile(format, list, await readPublished(db, service))
   }
 
+  function file(format: FormatName, service: string | null): Promise<Packed> {
+    const key = `${format} ${service ?? ''}`
+    const known = files.get(key)
+    if (known) return known
+    const reading = read(format, service)
+    files.set(key, reading)
+    reading.catch(() => files.delete(key))
+    const [oldest] = files.keys()
+    if (files.size > MOST_FILES && oldest !== undefined) files.delete(oldest)
+    return reading
+  }
+
+  warm()
   return {
     current: () => current,
-    file(format, service) {
-      const key = `${format} ${service ?? ''}`
-      const known = files.get(key)
-      if (known) return known
-      const file = read(format, service)
-      files.set(key, file)
-      file.catch(() => files.delete(key))
-      const [oldest] = files.keys()
-      if (files.size > MOST_FILES && oldest !== undefined) files.delete(oldest)
-      return file
-    },
+    file,
     async since(version) {
       const { version: until } = current
       const changes = await findChangesSince(db, version, until)

@@ -7,8 +7,8 @@ import { createGzip } from 'node:zlib'
 /** A file as it is kept: compressed, with the size and the hash of what it holds. */
 export type Packed = { etag: string; size: number; gzip: Buffer }
 
-/** Compresses a file piece by piece; between two pieces others get their turn. */
-export async function pack(pieces: Iterable<string>): Promise<Packed> {
+/** Compresses a file piece by piece; between two pieces others get their turn. @throws when aborted */
+export async function pack(pieces: Iterable<string>, signal?: AbortSignal): Promise<Packed> {
   const hash = createHash('sha256')
   let size = 0
   async function* measured(): AsyncGenerator<Buffer> {
@@ -21,6 +21,6 @@ export async function pack(pieces: Iterable<string>): Promise<Packed> {
     }
   }
   const gzip = createGzip()
-  const [packed] = await Promise.all([buffer(gzip), pipeline(measured(), gzip)])
+  const [packed] = await Promise.all([buffer(gzip), pipeline(measured(), gzip, { signal })])
   return { etag: hash.digest('base64url').slice(0, 22), size, gzip: packed }
 }

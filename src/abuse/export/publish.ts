@@ -38,12 +38,13 @@ const DIFFERENCES = 7 * 86_400_000
 const SUSPICIOUS = { factor: 5, above: 1_000 }
 
 /** Makes a new version when what is listed has changed, and the files of a version that has none yet. */
-export async function publish(deps: PublishDeps, now: number): Promise<void> {
+export async function publish(deps: PublishDeps, now: number, signal?: AbortSignal): Promise<void> {
   const { db } = deps
+  signal?.throwIfAborted()
   const latest = await findLatest(db)
   const next = latest.readyAt === null ? latest : await makeVersion(deps, latest, now)
   if (!next) return
-  const files = await renderAll(deps, next)
+  const files = await renderAll(deps, next, signal)
   await db.transaction().execute(async (trx) => {
     for (const [format, file] of files) await insertFile(trx, next.version, format, file)
     await markReady(trx, next.version)
@@ -96,20 +97,34 @@ function isSuspicious(before: number, after: number): boolean {
   return Math.max(before, after) >= above && (after > before * factor || before > after * factor)
 }
 
-async function renderAll(deps: PublishDeps, { version, createdAt }: Snapshot): Promise<Map<FormatName, Packed>> {
-  const entries = await readPublished(deps.db, null)
+async function renderAll(
+  deps: PublishDeps,
+  { version, createdAt }: Snapshot,
+  signal: AbortSignal | undefined,
+): Promise<Map<FormatName, Packed>> {
+  const entries = await readPublished(deps.db, null, signal)
   const list = { version, generatedAt: createdAt, checkUrl: deps.checkUrl }
   const files = new Map<FormatName, Packed>()
-  for (const format of FORMAT_NAMES) files.set(format, await renderFile(format, list, entries))
+  for (const format of FORMAT_NAMES) files.set(format, await renderFile(format, list, entries, signal))
   return files
 }
 
-export async function readPublished(db: Kysely<DB>, service: string | null): Promise<Entry[]> {
+/** @throws when aborted */
+export async function readPublished(db: Kysely<DB>, service: string | null, signal?: AbortSignal): Promise<Entry[]> {
   const pages: Entry[][] = []
-  for await (const page of listPublished(db, service)) pages.push(page)
+  for await (const page of listPublished(db, service)) {
+    signal?.throwIfAborted()
+    pages.push(page)
+  }
   return pages.flat()
 }
 
-export async function renderFile(format: FormatName, list: ListFacts, entries: Entry[]): Promise<Packed> {
-  return pack(FORMATS[format].render(list, entries))
+/** @throws when aborted */
+export async function renderFile(
+  format: FormatName,
+  list: ListFacts,
+  entries: Entry[],
+  signal?: AbortSignal,
+): Promise<Packed> {
+  return pack(FORMATS[format].render(list, entries), signal)
 }

@@ -3,14 +3,14 @@ import { createGunzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Fault } from '../../errors.ts'
 import type { App } from '../../http/server.ts'
-import type { Abuse } from '../abuse.ts'
+import type { Parts } from '../parts.ts'
 import { answers, TAGS } from '../answers.ts'
 import { requireService } from '../services.ts'
 import { Difference, ExportQuery } from '../shapes.ts'
 import { FORMATS } from './formats.ts'
 import type { Packed } from './pack.ts'
 
-export function exportRoute(app: App, { exports }: Abuse): void {
+export function exportRoute(app: App, { exports }: Parts): void {
   const { 200: difference, ...failures } = answers(Difference)
   app.get(
     '/api/v1/abuse/export',
@@ -32,7 +32,7 @@ export function exportRoute(app: App, { exports }: Abuse): void {
       },
     },
     async (request, reply) => {
-      const { service: name, format, since } = request.query
+      const { service: name, format = 'plain', since } = request.query
       const service = name === undefined ? null : requireService(name).id
       // Asked again each time, so that a change is seen at once; most answers are a 304.
       reply.header('cache-control', 'public, no-cache').header('vary', 'accept-encoding')

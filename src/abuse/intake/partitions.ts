@@ -1,4 +1,5 @@
-import type { Db } from '../../store/database.ts'
+import type { Kysely } from 'kysely'
+import type { DB } from '../../store/tables.ts'
 import { createPartitions, dropPartitions } from './store.ts'
 
 const DAY = 86_400_000
@@ -10,12 +11,12 @@ const KEPT = 30
 const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
 /** Makes the partitions of today and the days to come. */
-export async function ensurePartitions(db: Db, now: number): Promise<void> {
+export async function ensurePartitions(db: Kysely<DB>, now: number): Promise<void> {
   const days = Array.from({ length: AHEAD + 1 }, (_, ahead) => dayOf(now + ahead * DAY))
   await db.transaction().execute((trx) => createPartitions(trx, days))
 }
 
 /** Drops reports of more than thirty days. @returns the partitions' names */
-export async function dropOldPartitions(db: Db, now: number): Promise<string[]> {
-  return dropPartitions(db, dayOf(now - KEPT * DAY))
+export async function dropOldPartitions(db: Kysely<DB>, now: number): Promise<string[]> {
+  return db.transaction().execute((trx) => dropPartitions(trx, dayOf(now - KEPT * DAY)))
 }

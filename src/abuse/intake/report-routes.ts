@@ -1,11 +1,11 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/server.ts'
-import type { Abuse } from '../abuse.ts'
+import type { Parts } from '../parts.ts'
 import { answers, TAGS } from '../answers.ts'
 import { MOST_ROWS, readBulk, type BulkRow } from '../bulk.ts'
 import { requireService } from '../services.ts'
-import { BulkResult, NewReport, ReportHeaders, ReportResult } from '../shapes.ts'
+import { BulkReports, BulkResult, NewReport, ReportHeaders, ReportResult } from '../shapes.ts'
 import { readSubject } from '../subject.ts'
 import { hashToken } from '../tokens/tokens.ts'
 import type { Receipt } from './commit.ts'
@@ -17,12 +17,12 @@ const BODY_LIMIT = 2 * 1024 * 1024
 
 const TEXT_TYPES = ['application/x-ndjson', 'application/jsonl', 'application/json', 'text/csv', 'text/plain']
 
-export function reportRoutes(app: App, abuse: Abuse): void {
+export function reportRoutes(app: App, abuse: Parts): void {
   reportRoute(app, abuse)
   bulkRoute(app, abuse)
 }
 
-function reportRoute(app: App, { intake, reporterOf }: Abuse): void {
+function reportRoute(app: App, { intake, reporterOf }: Parts): void {
   app.post(
     '/api/v1/abuse/report',
     {
@@ -62,7 +62,7 @@ function reportRoute(app: App, { intake, reporterOf }: Abuse): void {
   )
 }
 
-function bulkRoute(app: App, { intake, reporterOf, clock }: Abuse): void {
+function bulkRoute(app: App, { intake, reporterOf, clock }: Parts): void {
   // In a context of its own, for here alone a body is lines of text.
   void app.register(async (scope) => {
     scope.removeContentTypeParser('application/json')
@@ -79,12 +79,13 @@ function bulkRoute(app: App, { intake, reporterOf, clock }: Abuse): void {
             'named in the answer, the others are taken. Counts as one request.',
           tags: TAGS,
           headers: ReportHeaders,
+          body: BulkReports,
           consumes: ['application/x-ndjson', 'text/csv'],
           response: answers(BulkResult),
         },
       },
       async (request, reply) => {
-        const rows = readBulk(typeof request.body === 'string' ? request.body : '', clock())
+        const rows = readBulk(request.body, clock())
         const reports = rows.flatMap((row) => ('report' in row ? row.report : []))
         const receipt = await intake.submit({
           reporter: reporterOf(request.ip),

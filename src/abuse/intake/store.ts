@@ -1,5 +1,6 @@
-import { sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import type { DB } from '../../store/tables.ts'
 import type { Refutation } from '../reputation/store.ts'
 import { insertAddresses, restored, updateAddresses, type AddressRow } from '../store.ts'
 
@@ -206,8 +207,14 @@ export async function countRequest(
 /** Any number that nothing else in this database locks. */
 const PARTITION_LOCK = 7_402_153
 
+/** Reports wait behind whoever waits for their table: better to fail, and be tried again. */
+async function waitBriefly(db: Transaction<DB>): Promise<void> {
+  await sql`set local lock_timeout = '3s'`.execute(db)
+}
+
 /** Makes the partitions of these days (`2026-11-21`, UTC), where they are missing. */
-export async function createPartitions(db: Db, days: string[]): Promise<void> {
+export async function createPartitions(db: Transaction<DB>, days: string[]): Promise<void> {
+  await waitBriefly(db)
   const missing = days.filter((day) => /^\d{4}-\d\d-\d\d$/.test(day))
   await sql`select pg_advisory_xact_lock(${PARTITION_LOCK})`.execute(db)
   for (const day of missing) {
@@ -220,7 +227,8 @@ export async function createPartitions(db: Db, days: string[]): Promise<void> {
 }
 
 /** Drops the partitions that end before a day. @returns their names */
-export async function dropPartitions(db: Db, before: string): Promise<string[]> {
+export async function dropPartitions(db: Transaction<DB>, before: string): Promise<string[]> {
+  await waitBriefly(db)
   const { rows } = await sql<{ name: string }>`
     select inhrelid::regclass::text as name from pg_inherits where inhparent = 'abuse_report'::regclass`.execute(db)
   const last = `abuse_report_${before.replaceAll('-', '')}`

@@ -8,7 +8,6 @@ import { createLookup } from './check.ts'
 import { openExports } from './export/exports.ts'
 import { createIntake } from './intake/intake.ts'
 import { ensurePartitions } from './intake/partitions.ts'
-import { startKeeper } from './keeper.ts'
 import { openRanges } from './ranges/ranges.ts'
 import { createReporters, type FindOrigin } from './reporter.ts'
 import { serviceOf } from './services.ts'
@@ -28,10 +27,11 @@ export type AbuseOptions = {
   clock?: () => number
 }
 
-export type Abuse = Awaited<ReturnType<typeof openAbuse>>
+/** What routes, jobs and the keeper of attack reporting work with. */
+export type Parts = Awaited<ReturnType<typeof openParts>>
 
-/** Opens attack reporting: what its routes and its keeper need. `close` waits for reports that are being stored. */
-export async function openAbuse(options: AbuseOptions) {
+/** `close` waits for reports that are being stored. */
+export async function openParts(options: AbuseOptions) {
   const { db, signals, log, secretKey, reportsUrl, findOrigin, clock = Date.now } = options
   const checkUrl = `${reportsUrl}/api/v1/abuse/check`
   await ensurePartitions(db, clock())
@@ -42,6 +42,8 @@ export async function openAbuse(options: AbuseOptions) {
   const intake = createIntake({ db, ranges, standings, traitsOf: serviceOf, lane: randomInt(1, 10_000) }, clock)
   return {
     db,
+    log,
+    checkUrl,
     ranges,
     standings,
     exports,
@@ -51,8 +53,6 @@ export async function openAbuse(options: AbuseOptions) {
     reporterOf: createReporters(deriveKey(secretKey, 'abuse pseudonyms'), findOrigin),
     lookup: createLookup(db),
     stats: createStats(db, clock),
-    /** Sweeps and publishes, in instances that work. */
-    startKeeper: () => startKeeper({ db, ranges, standings, log, clock, checkUrl, traitsOf: serviceOf }),
     async close(): Promise<void> {
       await intake.close()
       for (const room of [ranges, standings, exports]) room.close()
