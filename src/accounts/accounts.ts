@@ -13,6 +13,7 @@ import {
   lockAccounts,
   lockAdministrators,
   updateAccount,
+  updatePassword,
   type AccountChange,
   type AccountRow,
   type NewAccount,
@@ -79,6 +80,20 @@ export async function setPlan(db: Kysely<DB>, email: string, plan: Plan): Promis
 }
 
 /**
+ * Gives an account another password and ends its sessions; its API tokens stay.
+ * @throws Fault `not_found`, `invalid_request`
+ */
+export async function setPassword(db: Kysely<DB>, email: string, password: string): Promise<AccountRow> {
+  const details = passwordProblems(password)
+  const [problem] = details
+  if (problem) throw new Fault('invalid_request', `The password ${problem.message}.`, { details })
+  const account = await requireAccount(db, email)
+  const hash = await hashPassword(password)
+  await db.transaction().execute((trx) => updatePassword(trx, account.id, hash))
+  return account
+}
+
+/**
  * Deletes an account with all it owns.
  * @throws Fault `not_found`; `conflict` when no administrator would be left
  */
@@ -105,18 +120,21 @@ async function prepare({ email, password, name = '', plan, admin = false }: Acco
 }
 
 function problems(email: string, password: string, name: string): FaultDetail[] {
-  const { minLength, maxLength } = PASSWORD_LENGTH
   const details: FaultDetail[] = []
   if (email.length > EMAIL_LENGTH || !EMAIL.test(email)) {
     details.push({ path: 'email', message: 'must be an e-mail address such as alice@example.com' })
   }
-  if (password.length < minLength || password.length > maxLength) {
-    details.push({ path: 'password', message: `must have ${minLength} to ${maxLength} characters` })
-  }
+  details.push(...passwordProblems(password))
   if (!isPlainText(name, NAME_LENGTH)) {
     details.push({ path: 'name', message: `must have at most ${NAME_LENGTH} characters and no control characters` })
   }
   return details
+}
+
+function passwordProblems({ length }: string): FaultDetail[] {
+  const { minLength, maxLength } = PASSWORD_LENGTH
+  if (length >= minLength && length <= maxLength) return []
+  return [{ path: 'password', message: `must have ${minLength} to ${maxLength} characters` }]
 }
 
 function requireAnotherAdministrator(administrators: string[], id: string): void {

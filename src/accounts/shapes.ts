@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import { PLANS } from '../config.ts'
 import { Nullable, Timestamp, Uuid } from '../http/schema.ts'
 
-/** No control characters: PostgreSQL chokes on NUL, a terminal on the others. */
-const PLAIN_TEXT = '^[^\\p{Cc}]*$'
+/** PostgreSQL chokes on NUL and half a surrogate pair, a terminal on the other control characters. */
+const PLAIN_TEXT = '^[^\\p{Cc}\\p{Cs}]*$'
 
 export const NAME_LENGTH = 200
 export const LABEL_LENGTH = 100

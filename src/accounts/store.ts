@@ -96,6 +96,13 @@ export async function deleteAccount(db: Db, id: string): Promise<boolean> {
   return row !== undefined
 }
 
+/** Puts a new hash in place of the old one, and ends the sessions that the old one opened. */
+export async function updatePassword(db: Transaction<DB>, accountId: string, password: string): Promise<void> {
+  const credential = db.updateTable('credential').set({ password })
+  await credential.where('accountId', '=', accountId).where('provider', '=', 'credential').execute()
+  await db.deleteFrom('session').where('accountId', '=', accountId).execute()
+}
+
 export async function insertToken(
   db: Db,
   token: { accountId: string; label: string; hash: Buffer; lastFour: string },

@@ -68,7 +68,6 @@ const KINDS: Record<string, Kind> = {
 
 export const checkCommand: Command = {
   name: 'check',
-  summary: 'Check a domain or an address, here and now',
   usage: USAGE,
   async run(args) {
     const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true })

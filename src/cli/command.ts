@@ -1,8 +1,6 @@
 /** One command of `portreeve`. */
 export type Command = {
   name: string
-  /** One line for the list of commands. */
-  summary: string
   /** The whole help text, ending without a line feed. */
   usage: string
   /**

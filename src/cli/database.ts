@@ -1,17 +1,25 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { Kysely } from 'kysely'
 import { readConfig, type Config } from '../config.ts'
+import { Fault } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { reachEmbedded } from '../store/embedded.ts'
 import { openMigrated } from '../store/migrate.ts'
 import type { DB } from '../store/tables.ts'
 
+type Work<T> = (db: Kysely<DB>, config: Config) => Promise<T>
+
 /**
  * Works on the database, beside the running service or without it: where it is the embedded one and does not run, it
  * runs for this moment.
- * @throws Fault `unavailable` when the database does not answer
+ * @param mayBegin whether an embedded database that does not exist yet is made
+ * @throws Fault `unavailable` when the database does not answer, `not_found` when there is none
  */
-export async function withDatabase<T>(work: (db: Kysely<DB>, config: Config) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(work: Work<T>, { mayBegin = false } = {}): Promise<T> {
   const config = readConfig()
+  // In another folder than the service's, an empty database would answer that nobody is known.
+  if (!mayBegin && !config.DATABASE_URL && !existsSync(join(config.DATA_DIR, 'postgres'))) throw noDatabase(config)
   // Standard output belongs to the command's result.
   const log = createLog('warn', process.stderr)
   const server = config.DATABASE_URL ? null : await reachEmbedded({ dataDir: config.DATA_DIR, log })
@@ -20,6 +28,11 @@ export async function withDatabase<T>(work: (db: Kysely<DB>, config: Config) => 
   } finally {
     await server?.stop()
   }
+}
+
+function noDatabase({ DATA_DIR }: Config): Fault {
+  const sentence = `There is no database under ${resolve(DATA_DIR)} yet. Run this where the service runs, or set DATA_DIR or DATABASE_URL.`
+  return new Fault('not_found', sentence)
 }
 
 async function workOn<T>(url: string, work: (db: Kysely<DB>) => Promise<T>): Promise<T> {

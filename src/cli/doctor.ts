@@ -42,7 +42,6 @@ const EXAMINATIONS: Examine[] = [dataFolder, database, resolvers, blacklists, po
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'Find what is wrong with this installation',
   usage: USAGE,
   async run(args) {
     const { values } = parseArgs({ args, options: { json: { type: 'boolean' } } })

@@ -40,7 +40,6 @@ type Listening = { events: URL; to: URL; apiToken: string; json: boolean }
 
 export const listenCommand: Command = {
   name: 'listen',
-  summary: 'Forward captured webhooks to a server on this machine',
   usage: USAGE,
   async run(args) {
     const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true })

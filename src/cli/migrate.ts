@@ -62,7 +62,6 @@ const OPTIONS = {
 
 export const migrateCommand: Command = {
   name: 'migrate',
-  summary: 'Move a mailbox from one IMAP server to another',
   usage: USAGE,
   async run(args) {
     const { values } = parseArgs({ args, options: OPTIONS })

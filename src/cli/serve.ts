@@ -14,13 +14,15 @@ Settings come from the environment and from .env: docs/configuration.md.
 
 export const serveCommand: Command = {
   name: 'serve',
-  summary: 'Run the service',
   usage: USAGE,
   async run(args) {
-    parseArgs({ args, options: { json: { type: 'boolean' } } })
+    const { values } = parseArgs({ args, options: { json: { type: 'boolean' } } })
     const config = readConfig()
-    const service = await startService(config, createLog(config.LOG_LEVEL))
-    if (!args.includes('--json')) greet(service.url, service.setupLink)
+    const log = createLog(config.LOG_LEVEL)
+    const service = await startService(config, log)
+    if (!values.json) greet(service.url, service.setupLink)
+    else if (service.setupLink)
+      log.info({ setupLink: service.setupLink }, 'no account exists: make the first one there')
     await signalled()
     await service.stop()
     return 0

@@ -14,7 +14,6 @@ Makes an API token for an account and prints it, alone on one line. It is shown 
 
 export const tokenCommand: Command = {
   name: 'token',
-  summary: 'Make an API token',
   usage: USAGE,
   async run([verb = '', ...args]) {
     if (verb !== 'create') throw new UsageError(verb === '' ? 'say what to do: create' : `there is no “token ${verb}”`)

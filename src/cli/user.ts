@@ -1,8 +1,10 @@
 import * as consume from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
-import { createAccount, setPlan } from '../accounts/accounts.ts'
+import type { Kysely } from 'kysely'
+import { createAccount, setPassword, setPlan } from '../accounts/accounts.ts'
 import { hasAccounts, listAccounts, type AccountRow } from '../accounts/store.ts'
-import { PLANS, type Plan } from '../config.ts'
+import { PLANS, type Config, type Plan } from '../config.ts'
+import type { DB } from '../store/tables.ts'
 import { UsageError, type Command } from './command.ts'
 import { withDatabase } from './database.ts'
 import { table } from './text.ts'
@@ -10,10 +12,12 @@ import { table } from './text.ts'
 const USAGE = `Usage: portreeve user create --email E --password-stdin [--name N] [--plan P] [--admin]
        portreeve user list
        portreeve user set-plan EMAIL PLAN
+       portreeve user set-password EMAIL --password-stdin
 
-  create      make an account; its password is the first line of standard input
-  list        all accounts, oldest first
-  set-plan    change an account's plan, in the running service at once
+  create        make an account; its password is the first line of standard input
+  list          all accounts, oldest first
+  set-plan      change an account's plan, in the running service at once
+  set-password  give an account another password and end its sessions; API tokens stay
 
   --email E           address the person signs in with
   --password-stdin    read the password (10 to 128 characters) from standard input
@@ -24,13 +28,14 @@ const USAGE = `Usage: portreeve user create --email E --password-stdin [--name N
 
 export const userCommand: Command = {
   name: 'user',
-  summary: 'Make and list accounts, set their plan',
   usage: USAGE,
   async run([verb = '', ...args]) {
     if (verb === 'create') return create(args)
     if (verb === 'list') return list(args)
     if (verb === 'set-plan') return changePlan(args)
-    throw new UsageError(verb === '' ? 'say what to do: create, list or set-plan' : `there is no “user ${verb}”`)
+    if (verb === 'set-password') return changePassword(args)
+    const verbs = 'create, list, set-plan or set-password'
+    throw new UsageError(verb === '' ? `say what to do: ${verbs}` : `there is no “user ${verb}”`)
   },
 }
 
@@ -48,13 +53,13 @@ async function create(args: string[]): Promise<number> {
   })
   const { email, name, admin, json } = values
   if (email === undefined) throw new UsageError('--email is missing')
-  if (!values['password-stdin']) throw new UsageError('give the password on standard input, with --password-stdin')
   const plan = values.plan === undefined ? undefined : planCalled(values.plan)
-  const password = (await consume.text(process.stdin)).split(/\r?\n/, 1)[0] ?? ''
-  const account = await withDatabase(async (db, config) => {
-    const byDefault = admin && !(await hasAccounts(db)) ? 'enterprise' : config.DEFAULT_PLAN
+  const password = await readPassword(values['password-stdin'])
+  const make = async (db: Kysely<DB>, { DEFAULT_PLAN }: Config) => {
+    const byDefault = admin && !(await hasAccounts(db)) ? 'enterprise' : DEFAULT_PLAN
     return createAccount(db, { email, password, name, admin, plan: plan ?? byDefault })
-  })
+  }
+  const account = await withDatabase(make, { mayBegin: true })
   return tell(account, json, `Made the account ${account.email} with the plan ${account.plan}.`)
 }
 
@@ -82,6 +87,29 @@ async function changePlan(args: string[]): Promise<number> {
   const name = planCalled(plan)
   const account = await withDatabase((db) => setPlan(db, email, name))
   return tell(account, values.json, `${account.email} now has the plan ${account.plan}.`)
+}
+
+async function changePassword(args: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      email: { type: 'string' },
+      'password-stdin': { type: 'boolean' },
+      json: { type: 'boolean', default: false },
+    },
+  })
+  const [email = values.email, ...others] = positionals
+  if (email === undefined || others.length > 0) throw new UsageError('give one e-mail')
+  const password = await readPassword(values['password-stdin'])
+  const account = await withDatabase((db) => setPassword(db, email, password))
+  return tell(account, values.json, `${account.email} has a new password, and is signed out everywhere.`)
+}
+
+/** The first line of standard input. */
+async function readPassword(isOnStdin?: boolean): Promise<string> {
+  if (!isOnStdin) throw new UsageError('give the password on standard input, with --password-stdin')
+  return (await consume.text(process.stdin)).split(/\r?\n/, 1)[0] ?? ''
 }
 
 function planCalled(text: string): Plan {

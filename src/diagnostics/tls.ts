@@ -6,7 +6,6 @@ import { STARTTLS_DEFAULT_PORT } from '../net/starttls.ts'
 import { probeTls, type TlsFacts } from '../net/tls.ts'
 import { defineCheck } from './check.ts'
 import type { CheckDeps } from './deps.ts'
-import { createRecent } from './recent.ts'
 import { TlsQuery, TlsResult } from './shapes.ts'
 import { daysUntil, tlsWarnings } from './tls-warnings.ts'
 
@@ -54,19 +53,14 @@ export const tlsCheck = defineCheck({
   run: checkTls,
 })
 
-/** A user who presses the button again should not make us knock again. */
-const recent = createRecent<TlsResult>({ keepMs: 30_000, atMost: 1_000 })
-
 async function checkTls(query: Static<typeof TlsQuery>, deps: CheckDeps, signal: AbortSignal): Promise<TlsResult> {
   const host = parseHost(query.domain, 'domain')
   const { starttls } = query
   const port = query.port ?? (starttls ? STARTTLS_DEFAULT_PORT[starttls] : 443)
   const name = host.kind === 'ip' ? host.address : host.name
-  return recent(deps.resolver, `${name} ${port} ${starttls}`, async () => {
-    const target = await checkTarget(host, deps, signal)
-    const facts = await probeTls({ target, port, starttls, signal })
-    return { domain: name, starttls: starttls ?? null, ...resultOf(facts), warnings: tlsWarnings(name, facts) }
-  })
+  const target = await checkTarget(host, deps, signal)
+  const facts = await probeTls({ target, port, starttls, signal })
+  return { domain: name, starttls: starttls ?? null, ...resultOf(facts), warnings: tlsWarnings(name, facts) }
 }
 
 function resultOf(facts: TlsFacts): Omit<TlsResult, 'domain' | 'starttls' | 'warnings'> {

@@ -1,5 +1,6 @@
 import type { DnsAnswer, DnsFailure } from '../net/dns.ts'
 import type { Blocklist } from './dnsbl-catalogue.ts'
+import { textOf } from './questions.ts'
 
 /** What a list said about an address. “We could not ask” is not “not listed”. */
 export type Verdict =
@@ -129,11 +130,6 @@ export function reasonOf(answer: DnsAnswer, key?: string): string | null {
   const joined = [...new Set(texts)].join(' | ').replace(UNPRINTABLE, ' ').trim()
   const masked = key ? joined.replaceAll(new RegExp(escaped(key), 'gi'), '***') : joined
   return masked.slice(0, REASON_LENGTH).toWellFormed() || null
-}
-
-/** The strings of one record joined as bytes: a character may lie across two of them. */
-function textOf(data: string | Buffer | (string | Buffer)[]): string {
-  return Buffer.concat([data].flat().map((part) => Buffer.from(part as string))).toString('utf8')
 }
 
 function escaped(text: string): string {

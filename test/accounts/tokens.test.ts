@@ -82,7 +82,7 @@ describe('making a token', () => {
     const labels = ['Über-Rechner', '監視', '🚢 <b>&"\'', "'); drop table api_token; --", '']
     for (const label of labels) expect((await make(bob, { label })).label).toBe(label)
     expect((await list(bob)).map(({ label }) => label)).toEqual([...labels.toReversed(), 'tests'])
-    for (const label of ['a\u0000b', 'a\nb', 'x'.repeat(101), 7, null]) {
+    for (const label of ['a\u0000b', 'a\nb', '\ud800', 'x'.repeat(101), 7, null]) {
       const answer = await room.request('/api/v1/tokens', { cookie: await room.signIn(bob), body: { label } })
       expect([label, answer.status]).toEqual([label, 400])
     }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -69,6 +69,17 @@ describe('portreeve user', () => {
     await expect.poll(plan).toBe('pro')
   })
 
+  it('gives an account another password, which ends its sessions and keeps its tokens', async () => {
+    const erin = await room.addPerson('Erin')
+    const cookie = await room.signIn(erin)
+    const changed = await portreeve(['user', 'set-password', erin.email, '--password-stdin'], env, 'another password')
+    expect(changed).toMatchObject({ code: 0, out: `${erin.email} has a new password, and is signed out everywhere.\n` })
+    expect((await room.request('/api/v1/account', { cookie })).status).toBe(401)
+    expect((await room.request('/api/v1/account', { token: erin.token })).status).toBe(200)
+    await expect(room.signIn(erin)).rejects.toThrow()
+    expect(await room.signIn({ ...erin, password: 'another password' })).toContain('session_token')
+  })
+
   it('says what failed, with 1, and what is wrong with the words, with 2', async () => {
     const taken = await create(['--email', 'bob@people.test'])
     expect([taken.code, taken.out, taken.err]).toEqual([
@@ -117,6 +128,14 @@ describe('portreeve token create', () => {
 })
 
 describe('with the embedded database', () => {
+  it('says that there is none in this folder instead of making one for a question', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
+    const { code, err } = await portreeve(['token', 'create', '--email', 'a@people.test'], { DATA_DIR: folder })
+    expect([code, err]).toEqual([1, expect.stringContaining(`There is no database under ${folder} yet.`)])
+    expect(readdirSync(folder)).toEqual([])
+    rmSync(folder, { recursive: true })
+  })
+
   it('works while the service does not run, and beside it while it does', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
     chmodSync(dataDir, 0o755)
