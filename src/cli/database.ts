@@ -18,8 +18,7 @@ type Work<T> = (db: Kysely<DB>, config: Config) => Promise<T>
  */
 export async function withDatabase<T>(work: Work<T>, { mayBegin = false } = {}): Promise<T> {
   const config = readConfig()
-  // In another folder than the service's, an empty database would answer that nobody is known.
-  if (!mayBegin && !config.DATABASE_URL && !existsSync(join(config.DATA_DIR, 'postgres'))) throw noDatabase(config)
+  if (!mayBegin && !config.DATABASE_URL) requireDatabase(config)
   // Standard output belongs to the command's result.
   const log = createLog('warn', process.stderr)
   const server = config.DATABASE_URL ? null : await reachEmbedded({ dataDir: config.DATA_DIR, log })
@@ -30,9 +29,14 @@ export async function withDatabase<T>(work: Work<T>, { mayBegin = false } = {}):
   }
 }
 
-function noDatabase({ DATA_DIR }: Config): Fault {
+/**
+ * In another folder than the service's, a new and empty database would answer that nobody is known.
+ * @throws Fault `not_found`
+ */
+export function requireDatabase({ DATA_DIR }: Config): void {
+  if (existsSync(join(DATA_DIR, 'postgres'))) return
   const sentence = `There is no database under ${resolve(DATA_DIR)} yet. Run this where the service runs, or set DATA_DIR or DATABASE_URL.`
-  return new Fault('not_found', sentence)
+  throw new Fault('not_found', sentence)
 }
 
 async function workOn<T>(url: string, work: (db: Kysely<DB>) => Promise<T>): Promise<T> {

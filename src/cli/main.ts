@@ -22,6 +22,14 @@ const COMMANDS: Record<string, { summary: string; load: () => Promise<Command> }
     summary: 'Forward captured webhooks to a server on this machine',
     load: async () => (await import('./listen.ts')).listenCommand,
   },
+  backup: {
+    summary: 'Write the embedded database into one file',
+    load: async () => (await import('./backup.ts')).backupCommand,
+  },
+  restore: {
+    summary: 'Begin with the database of a backup',
+    load: async () => (await import('./backup.ts')).restoreCommand,
+  },
   doctor: {
     summary: 'Find what is wrong with this installation',
     load: async () => (await import('./doctor.ts')).doctorCommand,

@@ -17,6 +17,10 @@ import { replaceFile } from './file.ts'
 export type Embedded = {
   /** Of our own database. Its role owns this database and is no superuser. */
   url: string
+  /** Of the superuser, for what concerns the server as a whole. */
+  adminUrl: string
+  /** Where its data lies. */
+  folder: string
   /** The server's process, while it runs. */
   readonly pid: number | undefined
   /** Ends the server after what its clients have committed is on disk. */
@@ -59,7 +63,7 @@ function keepRunning(site: Site, first: Run): Embedded {
   const stopping = new AbortController()
   const supervision = supervise(site, run, stopping.signal, (next) => (run = next))
   return {
-    url: site.door.url(ROLE, DATABASE),
+    ...placeOf(site),
     get pid() {
       return run.server.isRunning() ? run.server.pid : undefined
     },
@@ -75,9 +79,13 @@ function keepRunning(site: Site, first: Run): Embedded {
 export async function reachEmbedded({ dataDir, log }: Options): Promise<Embedded> {
   const site = await prepareSite(dataDir, log)
   const claim = await tryClaim(site.door.url('postgres', 'postgres'))
-  if (claim === 'taken') return { url: site.door.url(ROLE, DATABASE), pid: undefined, stop: async () => {} }
+  if (claim === 'taken') return { ...placeOf(site), pid: undefined, stop: async () => {} }
   if (typeof claim === 'object') await claim.release()
   return startEmbedded({ dataDir, log })
+}
+
+function placeOf({ folder, door }: Site): Pick<Embedded, 'url' | 'adminUrl' | 'folder'> {
+  return { url: door.url(ROLE, DATABASE), adminUrl: door.url('postgres', 'postgres'), folder }
 }
 
 async function prepareSite(dataDir: string, log: Logger): Promise<Site> {

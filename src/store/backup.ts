@@ -1,0 +1,121 @@
+import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import { extract, pack as createPack, type Extract } from 'tar-stream'
+import { Fault, messageOf } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { reachEmbedded } from './embedded.ts'
+import { HEAD, LABEL, packBaseBackup, type BackupHead } from './embedded/base-backup.ts'
+import { SHIPPED_MAJOR } from './embedded/binaries.ts'
+import { syncFolder } from './file.ts'
+
+/** What stands in an archive: its header, and its bytes to read. */
+type Entry = Extract extends AsyncIterable<infer E> ? E : never
+
+type Options = { dataDir: string; log: Logger; file: string }
+
+/** A page of PostgreSQL's compresses to a third at the first level, and little further at any other. */
+const COMPRESSION = { level: 1 }
+
+/**
+ * Writes the whole embedded database into one file (tar, gzip), beside the running service or without it. It holds
+ * everything that was committed before it ended.
+ * @returns bytes of the file, which is there whole or not at all
+ * @throws Fault `unavailable` when the database cannot be reached or the file not be written
+ */
+export async function backUp({ dataDir, log, file }: Options): Promise<number> {
+  const server = await reachEmbedded({ dataDir, log })
+  const half = `${resolve(file)}.part-${process.pid}`
+  const pack = createPack()
+  const head: BackupHead = { format: 1, takenAt: new Date().toISOString(), postgres: SHIPPED_MAJOR }
+  try {
+    const written = pipeline(pack, createGzip(COMPRESSION), createWriteStream(half, { mode: 0o600 }))
+    const packed = packBaseBackup(server.adminUrl, server.folder, pack, head).then(() => pack.finalize())
+    await Promise.all([written, packed])
+    await makeDurable(half)
+    renameSync(half, resolve(file))
+    syncFolder(dirname(resolve(file)))
+    return (await stat(file)).size
+  } catch (cause) {
+    pack.destroy()
+    rmSync(half, { force: true })
+    throw new Fault('unavailable', `The backup was not made: ${messageOf(cause)}.`, { cause })
+  } finally {
+    await server.stop()
+  }
+}
+
+async function makeDurable(path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  await file.sync()
+  await file.close()
+}
+
+/**
+ * Puts the database of a backup into a data folder that has none, and sees that it starts.
+ * @returns when the backup was taken
+ * @throws Fault `conflict` when there is a database, `invalid_request` when the file is no whole backup for this version
+ */
+export async function restore({ dataDir, log, file }: Options): Promise<Date> {
+  const folder = join(resolve(dataDir), 'postgres')
+  if (existsSync(folder)) throw new Fault('conflict', `${folder} exists. Stop the service and move it away first.`)
+  mkdirSync(dataDir, { recursive: true })
+  // A name of which the next start removes what was left half made.
+  const half = `${folder}.new-${process.pid}`
+  try {
+    const { takenAt } = await unpack(file, half)
+    renameSync(half, folder)
+    syncFolder(dirname(folder))
+    const server = await reachEmbedded({ dataDir, log })
+    await server.stop()
+    return new Date(takenAt)
+  } catch (cause) {
+    for (const made of [half, folder]) rmSync(made, { recursive: true, force: true })
+    if (cause instanceof Fault) throw cause
+    throw new Fault('invalid_request', `${file} cannot be restored: ${messageOf(cause)}.`, { cause })
+  }
+}
+
+async function unpack(file: string, folder: string): Promise<BackupHead> {
+  const entries = extract()
+  const unpacked = pipeline(createReadStream(file), createGunzip(), entries)
+  let head: BackupHead | undefined
+  let last = ''
+  // Both are awaited together: a file that cannot be read ends the loop with its error.
+  await Promise.all([
+    unpacked,
+    (async () => {
+      for await (const entry of entries) {
+        last = entry.header.name
+        if (head) await unpackEntry(entry, folder)
+        else head = await readHead(entry)
+      }
+    })(),
+  ])
+  if (!head || last !== LABEL) throw new Error('it is not whole')
+  return head
+}
+
+async function readHead(entry: Entry): Promise<BackupHead> {
+  if (entry.header.name !== HEAD) throw new Error('it is no backup of Portreeve')
+  const head = JSON.parse(await text(entry)) as BackupHead
+  if (head.format === 1 && head.postgres === SHIPPED_MAJOR) return head
+  throw new Error(
+    `it was made with PostgreSQL ${head.postgres}, and this Portreeve ships ${SHIPPED_MAJOR}: restore it with the ` +
+      'Portreeve that made it',
+  )
+}
+
+async function unpackEntry(entry: Entry, folder: string): Promise<void> {
+  const { name, type } = entry.header
+  const path = name.replace(/\/$/, '').split('/')
+  if (path.shift() !== 'postgres' || path.some((step) => ['', '.', '..'].includes(step)))
+    throw new Error(`it holds “${name}”, which is none of a backup’s files`)
+  const target = join(folder, ...path)
+  mkdirSync(type === 'directory' ? target : dirname(target), { recursive: true, mode: 0o700 })
+  if (type === 'file') await pipeline(entry, createWriteStream(target, { mode: 0o600, flush: true }))
+  else entry.resume()
+}

@@ -1,0 +1,106 @@
+import { open, readdir } from 'node:fs/promises'
+import { join, posix, relative, sep } from 'node:path'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { Client } from 'pg'
+import type { Pack } from 'tar-stream'
+
+/** What stands first in a backup. `takenAt` is ISO 8601, `postgres` the major version. */
+export type BackupHead = { format: 1; takenAt: string; postgres: number }
+
+/** The first entry and the last: a backup that lacks one is not whole. */
+export const HEAD = 'portreeve-backup.json'
+export const LABEL = 'postgres/backup_label'
+
+/** Folders whose files PostgreSQL makes anew or, of the write-ahead log, are copied last. */
+const LEFT_OUT = /^(pg_wal|pg_dynshmem|pg_notify|pg_replslot|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\//
+const OF_THE_MOMENT = /^(postmaster\.(pid|opts)|\.s\.PGSQL.*)$|(^|\/)(pg_internal\.init|pgsql_tmp)/
+
+/**
+ * Packs a running server's data folder as PostgreSQL's documentation says (“Making a Base Backup Using the Low Level API”):
+ * the files as they are, changing, then the write-ahead log that makes them one consistent whole.
+ * @param adminUrl of the superuser
+ */
+export async function packBaseBackup(adminUrl: string, folder: string, pack: Pack, head: BackupHead): Promise<void> {
+  const client = new Client({ connectionString: adminUrl, application_name: 'portreeve backup' })
+  await client.connect()
+  try {
+    await packText(pack, HEAD, JSON.stringify(head))
+    // Goes with the connection, and until then keeps the log that is written from here on.
+    await client.query('select pg_create_physical_replication_slot($1, true, true)', [`backup_${process.pid}`])
+    await client.query(`select pg_backup_start('portreeve', true)`)
+    await packFolders(pack, folder)
+    await packFiles(pack, folder, isKept)
+    const { rows } = await client.query<{ label: string; last: string }>(
+      'select labelfile as label, pg_walfile_name(lsn) as last from pg_backup_stop(false)',
+    )
+    const { label = '', last = '' } = rows[0] ?? {}
+    await packFiles(pack, folder, (name) => name.startsWith('pg_wal/') && isLog(posix.basename(name), last))
+    await packText(pack, LABEL, label)
+  } finally {
+    await client.end()
+  }
+}
+
+function isKept(name: string): boolean {
+  return !LEFT_OUT.test(name) && !OF_THE_MOMENT.test(name)
+}
+
+/** Segments behind the last one hold nothing yet; histories of time lines have other names. */
+function isLog(name: string, last: string): boolean {
+  return /^[0-9A-F]{24}$/.test(name) ? name <= last : name.endsWith('.history')
+}
+
+/** Those that stay empty must be there as well; a slot's own folder would be taken for a slot. */
+async function packFolders(pack: Pack, folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const name = nameIn(folder, entry.parentPath, entry.name)
+    if (entry.isDirectory() && isKept(name))
+      pack.entry({ name: `postgres/${name}`, type: 'directory', mode: 0o700 })
+  }
+}
+
+async function packFiles(pack: Pack, folder: string, isWanted: (name: string) => boolean): Promise<void> {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const name = nameIn(folder, entry.parentPath, entry.name)
+    if (entry.isFile() && isWanted(name)) await packFile(pack, `postgres/${name}`, join(folder, name))
+  }
+}
+
+function nameIn(folder: string, parent: string, name: string): string {
+  return relative(folder, join(parent, name)).split(sep).join('/')
+}
+
+async function packFile(pack: Pack, name: string, path: string): Promise<void> {
+  const file = await open(path).catch(ifGone)
+  // Of a table that was dropped meanwhile, which the log says too.
+  if (!file) return
+  const { size } = await file.stat()
+  // A stream cannot be told to read nothing.
+  if (size === 0) return file.close().then(() => packText(pack, name, ''))
+  await pipeline(file.createReadStream({ end: size - 1 }), filledUpTo(size), pack.entry({ name, size, mode: 0o600 }))
+}
+
+/** A file may shrink while it is read: what is missing then is in the log. */
+function filledUpTo(size: number): Transform {
+  let missing = size
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      missing -= chunk.length
+      done(null, chunk)
+    },
+    flush(done) {
+      done(null, Buffer.alloc(missing))
+    },
+  })
+}
+
+function ifGone(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
+}
+
+async function packText(pack: Pack, name: string, text: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    pack.entry({ name, mode: 0o600 }, text, (error) => (error ? reject(error) : resolve()))
+  })
+}

@@ -1,0 +1,36 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { portreeve } from './command.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
+  chmodSync(folder, 0o755)
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('portreeve backup and restore', () => {
+  it('bring the accounts of one data folder into another', { timeout: 60_000 }, async () => {
+    const file = join(folder, 'monday.backup')
+    const here = { DATA_DIR: join(folder, 'here') }
+    const there = { DATA_DIR: join(folder, 'there') }
+    await portreeve(['user', 'create', '--email', 'a@people.test', '--password-stdin'], here, 'a password of hers')
+    const made = await portreeve(['backup', file, '--json'], here)
+    expect([made.code, JSON.parse(made.out)]).toMatchObject([0, { success: true, file }])
+    const restored = await portreeve(['restore', file], there)
+    expect([restored.code, restored.out]).toEqual([0, expect.stringMatching(/^The database of 20.*Z is restored\./)])
+    expect((await portreeve(['user', 'list'], there)).out).toMatch(/^a@people\.test /)
+    expect((await portreeve(['restore', file], there)).code).toBe(1)
+  })
+
+  it('say what they are for, and what they are not for', async () => {
+    expect((await portreeve(['backup'], {})).code).toBe(2)
+    expect((await portreeve(['restore', 'one', 'two'], {})).code).toBe(2)
+    const { code, err } = await portreeve(['backup', 'x'], { DATABASE_URL: 'postgres://db.example/portreeve' })
+    expect([code, err]).toEqual([1, expect.stringContaining('pg_dump')])
+    const none = await portreeve(['backup', join(folder, 'x')], { DATA_DIR: join(folder, 'nothing') })
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining('There is no database under')])
+  })
+})
