@@ -1,22 +1,17 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { readCommandSecret, readConfig } from '../config.ts'
+import { readConfig } from '../config.ts'
 import { Fault, messageOf } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { openFileJournal } from '../migration/file-journal.ts'
-import type { Failure } from '../migration/journal.ts'
-import { migrateMailbox, type MigrateOptions, type Outcome } from '../migration/migrate.ts'
-import { accountOf } from '../migration/sides.ts'
-import { survey, type SurveyedFolder } from '../migration/survey.ts'
-import { createResolver } from '../net/dns.ts'
+import { migrateMailbox, type MigrateOptions } from '../migration/migrate.ts'
+import { survey } from '../migration/survey.ts'
 import { ImapLost, ImapRefused } from '../net/imap/refusals.ts'
-import type { SignIn } from '../net/imap/session.ts'
 import { UsageError, type Command } from './command.ts'
-import { createBars, numberText, sizeText, timeText } from './progress-bars.ts'
-import { askSecret } from './prompt.ts'
-import { foreign, paint, table } from './text.ts'
+import { accountsOf, type Accounts } from './migrate-accounts.ts'
+import { report, tableOf, type Reported } from './migrate-report.ts'
+import { createBars } from './progress-bars.ts'
 
 const USAGE = `Usage: portreeve migrate --source imaps://USER@HOST --destination imaps://USER@HOST (--all | --folder F…)
 
@@ -30,6 +25,7 @@ Ctrl-C stops it; the same command goes on where it was, and later copies what ca
   --map F=G             put folder F into G; may be repeated
   --special-use         put sent mail, drafts, trash … into the destination's own folders for them
   --deduplicate         leave out messages that are in the destination folder already
+  --all-mail-once       of Gmail's All Mail, copy only what no other of the folders has
   --retry               try once more what failed before
   --connections N       at most so many pairs of connections (4)
   --dry-run             show what would go where, copy nothing
@@ -52,6 +48,7 @@ const OPTIONS = {
   map: { type: 'string', multiple: true, default: [] as string[] },
   'special-use': { type: 'boolean', default: false },
   deduplicate: { type: 'boolean', default: false },
+  'all-mail-once': { type: 'boolean', default: false },
   retry: { type: 'boolean', default: false },
   connections: { type: 'string', default: '4' },
   'dry-run': { type: 'boolean', default: false },
@@ -65,16 +62,11 @@ export const migrateCommand: Command = {
   usage: USAGE,
   async run(args) {
     const { values } = parseArgs({ args, options: OPTIONS })
-    const { json } = values
-    const folders = foldersOf(values)
-    const options = optionsOf(values)
-    const sides = await sidesOf(values)
+    const work = { folders: foldersOf(values), options: optionsOf(values) }
+    const accounts = await accountsOf(values)
     const stop = stopOnSignal()
     try {
-      const surveyed = await faultless(survey(sides.source, stop))
-      if (!json) console.error(tableOf(surveyed, folders))
-      const outcome = await copy(sides, folders, options, values, stop)
-      return report(outcome, json)
+      return report(await copy(accounts, work, values, stop), values.json)
     } catch (error) {
       if (!stop.aborted) throw error
       console.error('Stopped. The same command goes on where it was.')
@@ -84,7 +76,7 @@ export const migrateCommand: Command = {
 }
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']
-type Sides = { source: SignIn; destination: SignIn }
+type Work = { folders: string[] | 'all'; options: MigrateOptions }
 
 function foldersOf({ all, folder }: Values): string[] | 'all' {
   if (all === folder.length > 0) throw new UsageError('say which folders: --all, or --folder for each')
@@ -101,63 +93,16 @@ function optionsOf(values: Values): MigrateOptions {
     if (at < 1 || at === text.length - 1) throw new UsageError(`--map ${text} is not of the form F=G`)
     return [text.slice(0, at), text.slice(at + 1)]
   })
-  const { prefix, deduplicate } = values
-  const [specialUse, dryRun] = [values['special-use'], values['dry-run']]
   return {
-    prefix,
-    deduplicate,
-    specialUse,
-    dryRun,
+    prefix: values.prefix,
+    deduplicate: values.deduplicate,
+    allMailOnce: values['all-mail-once'],
+    specialUse: values['special-use'],
+    dryRun: values['dry-run'],
     connections,
     folderMap: Object.fromEntries(pairs),
     withNewMail: true,
   }
-}
-
-async function sidesOf(values: Values): Promise<Sides> {
-  const source = addressOf(values.source, '--source')
-  const destination = addressOf(values.destination, '--destination')
-  const secrets = {
-    source: await secretFor('SOURCE', source.user, values['source-password-file']),
-    destination: await secretFor('DESTINATION', destination.user, values['destination-password-file']),
-  }
-  const resolver = createResolver({ servers: readConfig().DNS_SERVERS })
-  // Whoever sits at this terminal can connect to private addresses anyway.
-  const deps = { resolver, allowPrivate: true }
-  const [tlsVerify, signal] = [!values['no-verify'], AbortSignal.timeout(15_000)]
-  try {
-    return {
-      source: await accountOf({ ...source, ...secrets.source, tlsVerify }, deps, signal),
-      destination: await accountOf({ ...destination, ...secrets.destination, tlsVerify }, deps, signal),
-    }
-  } finally {
-    resolver.close()
-  }
-}
-
-/** `imaps://alice@example.org@imap.example.org:993`: the host is what follows the last @. */
-function addressOf(url: string | undefined, option: string) {
-  const match = /^(imaps?):\/\/(.+)@(\[[^\]]+\]|[^@/:]+)(?::(\d{1,5}))?\/?$/i.exec(url ?? '')
-  if (!match) throw new UsageError(`${option} must be imaps://user@host or imap://user@host`)
-  const [, scheme = '', user = '', host = '', port] = match
-  if (/:/.test(user))
-    throw new UsageError(`${option} must not have a password in it: others on this machine would see it`)
-  const secure = scheme.toLowerCase() === 'imaps'
-  return { host, user: decodeURIComponent(user), secure, port: Number(port ?? (secure ? 993 : 143)) }
-}
-
-async function secretFor(side: 'SOURCE' | 'DESTINATION', user: string, file: string | undefined) {
-  const accessToken = readCommandSecret(`PORTREEVE_${side}_TOKEN`)
-  if (accessToken !== undefined) return { accessToken }
-  const told = file === undefined ? readCommandSecret(`PORTREEVE_${side}_PASSWORD`) : firstLineOf(file)
-  const password = told ?? (await askSecret(`Password of ${user} (${side.toLowerCase()})`))
-  if (!password) throw new UsageError(`there is no password for the ${side.toLowerCase()}`)
-  return { password }
-}
-
-function firstLineOf(file: string): string {
-  if (!existsSync(file)) throw new UsageError(`there is no file ${file}`)
-  return readFileSync(file, 'utf8').split(/\r?\n/, 1)[0] ?? ''
 }
 
 /** Aborts at the first Ctrl-C; a second one ends the process at once. */
@@ -181,46 +126,33 @@ async function faultless<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function tableOf(surveyed: readonly SurveyedFolder[], folders: string[] | 'all'): string {
-  const chosen = surveyed.filter(({ path }) => folders === 'all' || folders.includes(path))
-  const rows = chosen.map(({ path, messages, bytes }) => [
-    numberText(messages).padStart(9),
-    sizeText(bytes).padStart(9),
-    foreign(path),
-  ])
-  const [messages, bytes] = [
-    chosen.reduce((sum, f) => sum + f.messages, 0),
-    chosen.reduce((sum, f) => sum + f.bytes, 0),
-  ]
-  const total = [numberText(messages).padStart(9), sizeText(bytes).padStart(9), `${chosen.length} folders`]
-  const head = ['messages'.padStart(9), 'size'.padStart(9), 'folder'].map((text) => paint('dim', text))
-  return `${table([head, ...rows, total.map((text) => paint('bold', text))])}\n`
-}
-
-type Reported = Outcome & { failures: readonly Failure[]; seconds: number }
-
 async function copy(
-  { source, destination }: Sides,
-  folders: string[] | 'all',
-  options: MigrateOptions,
+  accounts: Accounts,
+  { folders, options }: Work,
   values: Values,
   signal: AbortSignal,
 ): Promise<Reported> {
+  const { json, retry, state } = values
+  const surveyed = await faultless(survey(accounts.source, signal))
+  const chosen = surveyed.filter(({ path }) => folders === 'all' || folders.includes(path))
+  if (!json) console.error(tableOf(chosen))
   const bars = createBars(process.stderr)
-  const journal = openFileJournal(journalPath(source, destination, options, values.state), { retry: values.retry })
+  const journal = openFileJournal(journalPath(accounts, options, state), { retry })
   const began = performance.now()
   try {
     const outcome = await migrateMailbox({
-      source: { account: source },
-      destination: { account: destination },
+      source: { account: accounts.source },
+      destination: { account: accounts.destination },
       folders,
       options,
+      sizes: new Map(chosen.map(({ path, bytes }) => [path, bytes])),
       journal,
       signal,
       log: createLog('error', process.stderr),
-      ...(!values.json && { onProgress: (progress) => bars.show(progress) }),
+      ...(!json && { onProgress: (progress) => bars.show(progress) }),
     })
-    return { ...outcome, failures: journal.failures, seconds: (performance.now() - began) / 1000 }
+    const seconds = (performance.now() - began) / 1000
+    return { ...outcome, isDry: values['dry-run'], failures: journal.failures, seconds }
   } finally {
     bars.end()
     journal.close()
@@ -229,11 +161,10 @@ async function copy(
 
 /** One file for each pair of accounts and each way of mapping between them. */
 function journalPath(
-  source: SignIn,
-  destination: SignIn,
+  { source, destination }: Accounts,
   { prefix, folderMap, specialUse }: MigrateOptions,
-  state?: string,
-) {
+  state = join(readConfig().DATA_DIR, 'migrations'),
+): string {
   const ends = [source, destination].map(({ target, port, user }) => `${user}@${target.host}:${port}`)
   const key = createHash('sha256')
     .update(JSON.stringify([ends, prefix, folderMap, specialUse]))
@@ -243,42 +174,5 @@ function journalPath(
     .join('--')
     .replace(/[^\w.@-]+/g, '_')
     .slice(0, 120)
-  return join(state ?? join(readConfig().DATA_DIR, 'migrations'), `${name}-${key}.jsonl`)
-}
-
-function report(outcome: Reported, json: boolean): number {
-  const { state, progress, folders, notes, stopped, failures, seconds } = outcome
-  if (json) {
-    console.log(
-      JSON.stringify({
-        success: state === 'completed',
-        status: state,
-        seconds,
-        progress,
-        folders,
-        notes,
-        stopped,
-        errors: failures,
-      }),
-    )
-    return state === 'completed' ? 0 : 1
-  }
-  const altered = folders.filter((folder) => folder.altered)
-  for (const { source, destination } of altered) console.log(`  ${foreign(source)}  →  ${foreign(destination)}`)
-  for (const { folder, uid, message } of notes)
-    console.log(`  ${foreign(folder)}${uid ? ` ${uid}` : ''}: ${foreign(message)}`)
-  for (const { folder, uid, code, message } of failures) {
-    console.log(`  ${paint('red', code)} ${foreign(folder)}${uid ? ` ${uid}` : ''}: ${foreign(message)}`)
-  }
-  console.log(sentenceOf(outcome, seconds))
-  return state === 'completed' ? 0 : 1
-}
-
-function sentenceOf({ state, progress, stopped }: Reported, seconds: number): string {
-  const { messagesDone, messagesTotal, skippedByDedup, errorCount, foldersTotal, bytesDone } = progress
-  const there = skippedByDedup > 0 ? `, ${numberText(skippedByDedup)} of them there already` : ''
-  const counts = `${numberText(messagesDone)} of ${numberText(messagesTotal)} messages in ${foldersTotal} folders${there}, ${sizeText(bytesDone)}, in ${timeText(seconds)}.`
-  if (state === 'completed') return `${paint('green', 'Verified:')} ${counts}`
-  const why = stopped ? ` ${foreign(stopped.message)}` : ''
-  return `${paint('red', `${numberText(errorCount)} not copied:`)} ${counts}${why} The same command goes on; --retry tries the failed ones again.`
+  return join(state, `${name}-${key}.jsonl`)
 }

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Progress } from '../migration/progress.ts'
+import { sizeText } from '../migration/size-text.ts'
 import { foreign, pad, paint, width } from './text.ts'
 
 /** Lines at the bottom of a terminal that are written over and over; where there is none, a line now and then. */
@@ -15,6 +16,7 @@ const LINE_EVERY = 10_000
 export function createBars(out: NodeJS.WriteStream): Bars {
   let lines = 0
   let lastLine = 0
+  let isWarned = false
 
   function clear(): void {
     if (lines > 0) out.write(`\u001b[${lines}A\u001b[J`)
@@ -23,6 +25,9 @@ export function createBars(out: NodeJS.WriteStream): Bars {
 
   return {
     show(progress) {
+      if (!isWarned)
+        for (const { message } of progress.warnings) out.write(`${paint('yellow', 'Note:')} ${foreign(message)}\n`)
+      isWarned = true
       if (out.isTTY) {
         clear()
         const shown = [...foldersOf(progress), totalOf(progress)]
@@ -39,25 +44,35 @@ export function createBars(out: NodeJS.WriteStream): Bars {
 
 function foldersOf({ folderProgress }: Progress): string[] {
   const busy = Object.entries(folderProgress).filter(([, { doneCount, total }]) => doneCount > 0 && doneCount < total)
-  return busy.slice(0, MOST_FOLDERS).map(([path, { doneCount, total, bytes }]) => {
-    return `${pad(shorten(foreign(path)), NAME)} ${bar(doneCount, total)} ${counts(doneCount, total)}  ${sizeText(bytes)}`
+  return busy.slice(0, MOST_FOLDERS).map(([path, { doneCount, total, bytes, bytesTotal }]) => {
+    const share = shareOf({ done: doneCount, total, bytes, bytesTotal })
+    return `${pad(shorten(foreign(path)), NAME)} ${bar(share)} ${counts(doneCount, total)}  ${sizes(bytes, bytesTotal)}`
   })
 }
 
 function totalOf(progress: Progress): string {
-  const { messagesDone, messagesTotal, foldersDone, foldersTotal, bytesDone, messagesPerSecond, etaSeconds } = progress
-  const name = paint('bold', pad(`${foldersDone} of ${foldersTotal} folders`, NAME))
-  const rate = `${sizeText(bytesDone)}  ${Math.round(messagesPerSecond)}/s`
-  return `${name} ${bar(messagesDone, messagesTotal)} ${counts(messagesDone, messagesTotal)}  ${rate}  ${whenDone(progress.throttledUntil, etaSeconds)}`
+  const { messagesDone: done, messagesTotal: total, bytesDone: bytes, bytesTotal } = progress
+  const name = paint('bold', pad(`${progress.foldersDone} of ${progress.foldersTotal} folders`, NAME))
+  const rate = `${Math.round(progress.messagesPerSecond)}/s  ${sizeText(progress.bytesPerSecond)}/s`
+  const amounts = `${counts(done, total)}  ${sizes(bytes, bytesTotal)}`
+  return `${name} ${bar(shareOf({ done, total, bytes, bytesTotal }))} ${amounts}  ${rate}  ${whenDone(progress)}`
 }
 
-function whenDone(throttledUntil: string | null, etaSeconds: number | null): string {
+type Amounts = { done: number; total: number; bytes: number; bytesTotal: number | null }
+
+/** By bytes where they are known. Servers estimate sizes at times: only messages tell that all is done. */
+function shareOf({ done, total, bytes, bytesTotal }: Amounts): number {
+  if (done >= total) return 1
+  return Math.min(bytesTotal ? bytes / bytesTotal : done / total, 0.999)
+}
+
+function whenDone({ throttledUntil, etaSeconds }: Progress): string {
   if (throttledUntil !== null) return `waiting until ${throttledUntil.slice(11, 19)} UTC, as the server asked`
   return etaSeconds === null ? '' : `${timeText(etaSeconds)} left`
 }
 
-function bar(done: number, total: number): string {
-  const share = total === 0 ? 1 : Math.min(1, done / total)
+/** How much of it is done, 0 to 1. */
+export function bar(share: number): string {
   const full = Math.floor(share * BAR)
   const percent = `${Math.floor(share * 100)}%`.padStart(4)
   return `${paint('green', '█'.repeat(full))}${paint('dim', '░'.repeat(BAR - full))} ${percent}`
@@ -67,15 +82,12 @@ function counts(done: number, total: number): string {
   return `${numberText(done)} / ${numberText(total)}`
 }
 
-export function numberText(number: number): string {
-  return number.toLocaleString('en-US')
+function sizes(bytes: number, bytesTotal: number | null): string {
+  return bytesTotal === null ? sizeText(bytes) : `${sizeText(bytes)} / ${sizeText(bytesTotal)}`
 }
 
-/** Bytes as people read them. */
-export function sizeText(bytes: number): string {
-  const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
-  const step = bytes < 1_000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
-  return `${(bytes / 1_000 ** step).toFixed(step === 0 ? 0 : 1)} ${units[step]}`
+export function numberText(number: number): string {
+  return number.toLocaleString('en-US')
 }
 
 export function timeText(seconds: number): string {

@@ -1,26 +1,22 @@
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Window } from '../net/imap/append-window.ts'
-import { createAppender, type Appender } from '../net/imap/append.ts'
-import type { Metadata } from '../net/imap/fetch-metadata.ts'
 import type { Folder } from '../net/imap/folders.ts'
-import { examine, searchUids } from '../net/imap/mailbox.ts'
 import { ImapRefused } from '../net/imap/refusals.ts'
-import type { Wire } from '../net/imap/wire.ts'
-import { copyBatch, type Remedy } from './batch.ts'
-import { contentFingerprint, messageIdOf } from './fingerprint.ts'
+import { createCopier } from './copier.ts'
 import type { Gate } from './gate.ts'
 import type { Journal } from './journal.ts'
 import type { Lane } from './lane.ts'
 import type { Ledger } from './ledger.ts'
 import { LIMITS, type Patience } from './limits.ts'
 import { openFolder, type OpenFolder } from './open-folder.ts'
-import { isPassing, pause, persist } from './persist.ts'
-import type { Destination, Place } from './place.ts'
+import { pause, persist } from './persist.ts'
+import type { Destination } from './place.ts'
+import type { Route } from './plan.ts'
 import { reconcile } from './reconcile.ts'
-import { createPace, createRound, type Round } from './round.ts'
-import { countThere, settle, type Blame } from './settle.ts'
+import { createRound, type Round } from './round.ts'
 import { codeOf, FolderStop, Reopen } from './stop.ts'
+import { giveUpPoison, verify } from './verify.ts'
 
 /** What all folders of a migration share. */
 export type Migration = {
@@ -39,6 +35,8 @@ export type Migration = {
   /** Something of the progress is different. */
   changed: () => void
   note: (note: Note) => void
+  /** Folders that are over before this one begins, and whose messages it need not copy again. */
+  before: readonly FolderCopy[]
 }
 
 /** What was not kept exactly as it was. */
@@ -48,6 +46,8 @@ export type Note = { folder: string; uid?: number; message: string }
 export type FolderCopy = {
   readonly folder: Folder
   readonly destination: string
+  /** Null where nobody knows. */
+  readonly bytes: number | null
   /** `stopped`: by something that concerns the whole migration. */
   readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'stopped'
   /** Null until it is open. */
@@ -62,13 +62,12 @@ export type FolderCopy = {
   help(lane: Lane): Promise<void>
 }
 
-export function createFolderCopy(migration: Migration, folder: Folder, wanted: string): FolderCopy {
+export function createFolderCopy(migration: Migration, { folder, mapped, bytes }: Route): FolderCopy {
   const { journal, gate, patience, signal, log } = migration
   const { promise: opened, resolve: markOpened } = Promise.withResolvers<void>()
-  const remedies = new Map<number, Remedy>()
-  const blame: Blame = { wires: new WeakSet(), words: new Map(), delays: new Map(), vanished: new Set() }
   const helpers = new Set<Promise<void>>()
-  const pace = createPace()
+  const wanted = mapped.destination
+  const copier = createCopier(migration, folder)
   let state: FolderCopy['state'] = 'waiting'
   let open: OpenFolder | null = null
   let round: Round | null = null
@@ -99,13 +98,14 @@ export function createFolderCopy(migration: Migration, folder: Folder, wanted: s
   }
 
   async function copyWhole(lane: Lane): Promise<void> {
-    open = await persist(migration, () => openFolder(lane, folder, wanted, migration))
-    if (open.place.path !== wanted) migration.note({ folder: folder.path, message: `It became “${open.place.path}”.` })
+    const at = await persist(migration, () => openFolder(lane, folder, wanted, migration))
+    open = at
+    if (at.place.path !== wanted) migration.note({ folder: folder.path, message: `It became “${at.place.path}”.` })
     markOpened()
     migration.changed()
-    do await copyRounds(lane, open)
-    while (!(await persist(migration, () => verify(lane, open as OpenFolder))))
-    await open.ledger.finish()
+    do await copyRounds(lane, at)
+    while (!(await persist(migration, () => verify(lane, at, copier))))
+    await at.ledger.finish()
   }
 
   async function copyRounds(lane: Lane, at: OpenFolder): Promise<void> {
@@ -113,9 +113,9 @@ export function createFolderCopy(migration: Migration, folder: Folder, wanted: s
     for (let idle = 0; idle < LIMITS.idleRounds;) {
       await persist(migration, async () => {
         const { wire } = await lane.destination()
-        await reconcile(ledger, () => reading(lane, at), wire, place.name, { settle: patience.settle, signal })
+        await reconcile(ledger, () => copier.reading(lane, at), wire, place.name, { settle: patience.settle, signal })
       })
-      giveUpPoison(ledger)
+      giveUpPoison(at, copier)
       const left = ledger.openWith(at.uids)
       if (left.length === 0) return
       const known = ledger.suspicions
@@ -137,163 +137,23 @@ export function createFolderCopy(migration: Migration, folder: Folder, wanted: s
     const shared = left.filter((uid) => ledger.suspicionOf(uid) < LIMITS.breaks.alone)
     const uids = [trusted, shared].find((some) => some.length > 0) ?? left
     const company = uids === trusted ? Infinity : uids === shared ? LIMITS.suspiciousBatch : 1
-    const current = createRound({ uids, pace, company, isThere: (row) => isThere(at, row) })
+    const { pace } = copier
+    const current = createRound({ uids, pace, company, isThere: (row) => copier.isThere(at, row) })
     const { wire } = await lane.destination()
     // A server that does not tell the UIDs of copies can only be asked about one batch at a time.
     const isSingle = uids !== trusted || !wire.capabilities.has('UIDPLUS')
     round = isSingle ? null : current
     try {
-      await work(lane, at, current, isSingle ? 1 : LIMITS.batchesAhead)
+      await copier.work(lane, at, current, isSingle ? 1 : LIMITS.batchesAhead)
     } finally {
       round = null
       await Promise.all(helpers)
     }
   }
 
-  function isThere(at: OpenFolder, row: Metadata): boolean {
-    const id = at.tally && messageIdOf(row.messageIds)
-    if (!at.tally || id === null || !at.tally.take(id)) return false
-    countThere(at, row)
-    migration.changed()
-    return true
-  }
-
-  async function work(lane: Lane, at: OpenFolder, current: Round, workers: number): Promise<void> {
-    const appenders = new WeakMap<Wire, Appender>()
-    let last: Promise<void> = Promise.resolve()
-
-    async function keepCopying(): Promise<void> {
-      for (;;) {
-        await gate.pass(signal)
-        const rows = await current.take(() => reading(lane, at))
-        if (rows.length === 0) return
-        const before = last
-        const { promise: mine, resolve: sent } = Promise.withResolvers<void>()
-        last = mine
-        try {
-          await copy(lane, at, rows, { before, sent, appenders })
-        } finally {
-          sent()
-        }
-      }
-    }
-
-    // A connection that broke ends this worker's round; the next one begins with what is left.
-    const untilBroken = () =>
-      keepCopying().catch((error: unknown) => {
-        signal.throwIfAborted()
-        if (!isPassing(error, gate)) throw error
-      })
-    await allSettled(Array.from({ length: workers }, untilBroken))
-  }
-
-  type Turn = { before: Promise<void>; sent: () => void; appenders: WeakMap<Wire, Appender> }
-
-  async function copy(lane: Lane, at: OpenFolder, rows: Metadata[], { before, sent, appenders }: Turn): Promise<void> {
-    const { ledger, place, tally } = at
-    const weight = rows.reduce((sum, { size }) => sum + Math.min(size ?? LIMITS.unknownBody, LIMITS.streamedBody), 0)
-    await migration.bodies.take(weight)
-    try {
-      const [source, { wire: destination }] = await Promise.all([reading(lane, at), lane.destination()])
-      const appender = appenderFor(appenders, destination, place)
-      const intending = ledger.intend(rows.map(({ uid }) => uid))
-      intending.catch(() => undefined)
-      const began = performance.now()
-      const fates = await copyBatch(rows, {
-        source,
-        appender,
-        intended: intending,
-        before,
-        sent,
-        isThere: tally && ((head) => tally.take(contentFingerprint(head))),
-        remedyOf: (uid) => remedies.get(uid) ?? 'as-is',
-      })
-      pace.took(performance.now() - began)
-      settle(fates, {
-        migration,
-        folder: folder.path,
-        at,
-        intent: await intending,
-        remedies,
-        blame,
-        source,
-        destination,
-        appender,
-      })
-    } finally {
-      migration.bodies.give(weight)
-    }
-  }
-
-  function appenderFor(
-    appenders: WeakMap<Wire, Appender>,
-    wire: Wire,
-    { name, opened: { permanentFlags } }: Place,
-  ): Appender {
-    const known = appenders.get(wire)
-    if (known) return known
-    const appender = createAppender(wire, name, {
-      permanentFlags,
-      synchronising: blame.isMistrusted,
-      shapes: migration.shapes,
-    })
-    appenders.set(wire, appender)
-    return appender
-  }
-
-  async function reading(lane: Lane, { sourceUidValidity }: OpenFolder): Promise<Wire> {
-    const { wire, opened: now } = await lane.reading(folder.pathAsListed)
-    if (now.uidValidity !== sourceUidValidity) throw new Reopen('The source numbered its messages anew.')
-    return wire
-  }
-
-  function giveUpPoison(ledger: Ledger): void {
-    const suspects = ledger.saved.suspicions.filter(
-      ([uid, times]) => times >= LIMITS.breaks.most && !ledger.isDone(uid),
-    )
-    for (const [uid, attempts] of suspects) {
-      const { messageId = null, size = null, text = '' } = blame.words.get(uid) ?? {}
-      const message = `The connection broke each time this message was on its way. ${text}`.trim()
-      ledger.failed({ folder: folder.path, uid, messageId, size, code: 'connection_lost', message, attempts })
-    }
-  }
-
-  /** True when everything is accounted for; false when there is more to do. */
-  async function verify(lane: Lane, at: OpenFolder): Promise<boolean> {
-    const { ledger, place } = at
-    const source = await reading(lane, at)
-    if (at.uids.length > 0) {
-      const now = await searchUids(source, `UID 1:${ledger.saved.sourceUidNext - 1}`)
-      refuteVanished(ledger, now)
-      if (now.some((uid) => uid < ledger.saved.sourceUidNext && !ledger.isDone(uid))) return false
-    }
-    const { wire } = await lane.destination()
-    const { exists, uidValidity } = await examine(wire, place.name)
-    if (uidValidity !== place.opened.uidValidity) throw new Reopen('The destination numbered its messages anew.')
-    const { copied } = ledger.saved
-    if (exists >= copied) return true
-    throw new FolderStop('verification', `“${place.path}” has ${exists} messages, though ${copied} were copied there.`)
-  }
-
-  /** What the source did not give, as if it were gone, and still lists. */
-  function refuteVanished(ledger: Ledger, uids: number[]): void {
-    const message = 'The source lists this message but does not give it.'
-    for (const uid of uids.filter((one) => blame.vanished.has(one))) {
-      blame.vanished.delete(uid)
-      ledger.failed({
-        folder: folder.path,
-        uid,
-        messageId: null,
-        size: null,
-        code: 'unfetchable',
-        message,
-        attempts: 2,
-      })
-    }
-  }
-
   return {
     folder,
+    bytes,
     opened,
     get destination() {
       return open?.place.path ?? wanted
@@ -310,18 +170,12 @@ export function createFolderCopy(migration: Migration, folder: Folder, wanted: s
     run,
     async help(lane) {
       if (!round || !open) return
-      const helping = work(lane, open, round, LIMITS.batchesAhead)
+      const helping = copier.work(lane, open, round, LIMITS.batchesAhead)
       const quiet = helping.catch(() => undefined)
       helpers.add(quiet)
       await helping.finally(() => helpers.delete(quiet))
     },
   }
-}
-
-/** Waits for all, then throws what the first of those that failed threw. */
-async function allSettled(running: Promise<void>[]): Promise<void> {
-  const results = await Promise.allSettled(running)
-  for (const result of results) if (result.status === 'rejected') throw result.reason
 }
 
 function folderFailure(folder: string, error: Error) {

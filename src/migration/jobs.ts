@@ -8,9 +8,10 @@ import type { Failure } from './journal.ts'
 import type { Side } from './lane.ts'
 import { migrateMailbox } from './migrate.ts'
 import type { Progress } from './progress.ts'
-import { createRowJournal, LostClaim } from './row-journal.ts'
+import { createRowJournal, LostClaim } from './run/row-journal.ts'
 import { accountOf, type NetDeps } from './sides.ts'
-import { addErrors, claimMigration, markAlive, markEnded, markLetGo, type MigrationRow, type Run } from './store.ts'
+import { claimMigration, markAlive, markEnded, markLetGo, type Run } from './run/store.ts'
+import { addErrors, type MigrationRow } from './store.ts'
 import { unsealSecrets, type MigrationData } from './submit.ts'
 
 export type MigrationJobDeps = NetDeps & { db: Kysely<DB>; secretKey: string; concurrency: number }

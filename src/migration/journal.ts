@@ -22,6 +22,8 @@ export type SavedFolder = {
   /** Not copied, with a failure for each. */
   failed: string
   bytes: number
+  /** Bytes of messages that are dealt with and were not copied. */
+  aside: number
   /** How often the destination's connection broke while it worked on these. */
   suspicions: [uid: number, times: number][]
   /** Batches that were, or may have been, sent and are not answered; written before they are sent. */
@@ -63,7 +65,7 @@ export function blankFolder(
   >,
 ): SavedFolder {
   const sets = { beyond: '', again: '', there: '', failed: '', copiedTo: '' }
-  return { ...at, ...sets, lastUid: 0, copied: 0, bytes: 0, suspicions: [], intents: [], isDone: false }
+  return { ...at, ...sets, lastUid: 0, copied: 0, bytes: 0, aside: 0, suspicions: [], intents: [], isDone: false }
 }
 
 /** What failed is left to do again. */

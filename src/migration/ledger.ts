@@ -16,15 +16,16 @@ export type Ledger = {
   readonly dealtWith: number
   readonly skippedCount: number
   readonly failedCount: number
+  /** Of all that is dealt with, copied or not. */
   readonly bytes: number
   readonly lastUid: number
   /** Announces a batch. Durable when it resolves: only then may its last byte be sent. */
   intend(uids: readonly number[]): Promise<OpenIntent>
   copied(copies: readonly Copied[]): void
-  /** There is a copy at the destination that is not ours. */
-  skipped(uid: number): void
+  /** There is a copy at the destination that is not ours, or ours in another folder. */
+  skipped(uid: number, size: number): void
   /** It vanished from the source meanwhile. */
-  gone(uid: number): void
+  gone(uid: number, size: number): void
   failed(failure: Failure & { uid: number }): void
   suspicionOf(uid: number): number
   /** All of them together. */
@@ -111,8 +112,10 @@ export function createLedger(journal: Journal, folder: string, initial: SavedFol
     openWith(sourceUids) {
       order = sourceUids.filter((uid) => uid > books.lastUid)
       position = 0
-      const isHere = new Set(sourceUids)
-      for (const uid of again) if (!isHere.has(uid)) again.delete(uid)
+      if (again.size > 0) {
+        const isHere = new Set(sourceUids)
+        for (const uid of again) if (!isHere.has(uid)) again.delete(uid)
+      }
       const todo = sourceUids.filter((uid) => !isDone(uid))
       left = todo.length
       return todo
@@ -128,7 +131,7 @@ export function createLedger(journal: Journal, folder: string, initial: SavedFol
       return failedUids.size
     },
     get bytes() {
-      return books.bytes
+      return books.bytes + books.aside
     },
     get lastUid() {
       return books.lastUid
@@ -156,13 +159,18 @@ export function createLedger(journal: Journal, folder: string, initial: SavedFol
         conclude(uid)
       }
     },
-    skipped(uid) {
+    skipped(uid, size) {
       there.add(uid)
+      books.aside += size
       conclude(uid)
     },
-    gone: conclude,
+    gone(uid, size) {
+      books.aside += size
+      conclude(uid)
+    },
     failed(failure) {
       failedUids.add(failure.uid)
+      books.aside += failure.size ?? 0
       unwritten.push(failure)
       conclude(failure.uid)
     },

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.ts'
-import { listFolders } from '../net/imap/folders.ts'
+import { listFolders, type Folder, type Listing } from '../net/imap/folders.ts'
 import { ImapLost, ImapRefused, mayPass } from '../net/imap/refusals.ts'
 import { signIn } from '../net/imap/session.ts'
 import type { Connection } from './shapes.ts'
@@ -16,7 +16,7 @@ export async function testAccount(connection: Connection, deps: NetDeps, gone: A
   const { reached, listing } = await look(connection, deps, gone)
   const { host, port, secure } = reached
   const { listFailed, statusOnly } = listing
-  const folderCount = listing.folders.length
+  const folderCount = foldersOf(listing).length
   const how = listFailed ? ' The server refused to list them; they were found one by one.' : ''
   const message = `Signed in to ${host} as ${reached.user}: ${folderCount} ${folderCount === 1 ? 'folder' : 'folders'}.${how}`
   const server = { host, port, secure }
@@ -30,18 +30,21 @@ export async function testAccount(connection: Connection, deps: NetDeps, gone: A
 export async function listAccount(connection: Connection, deps: NetDeps, gone: AbortSignal) {
   const { reached, listing } = await look(connection, deps, gone)
   const { usedFallback, statusOnly } = listing
-  const folders = listing.folders
-    .filter(({ isSelectable }) => isSelectable)
-    .map((folder) => ({
-      ...folder,
-      messages: folder.messages ?? 0,
-      unseen: folder.unseen ?? 0,
-      delimiter: folder.delimiter ?? '',
-    }))
+  const folders = foldersOf(listing).map((folder) => ({
+    ...folder,
+    messages: folder.messages ?? 0,
+    unseen: folder.unseen ?? 0,
+    delimiter: folder.delimiter ?? '',
+  }))
   if (folders.length === 0) throw new Fault('upstream_rejected', `No folders found in the account on ${reached.host}.`)
   const totalMessages = folders.reduce((sum, { messages }) => sum + messages, 0)
   const server = { host: reached.host, user: reached.user }
   return { folders, totalFolders: folders.length, totalMessages, server, usedFallback, statusOnly }
+}
+
+/** Those that can hold messages; the others only hold folders. */
+function foldersOf({ folders }: Listing): Folder[] {
+  return folders.filter(({ isSelectable }) => isSelectable)
 }
 
 async function look(connection: Connection, deps: NetDeps, gone: AbortSignal) {

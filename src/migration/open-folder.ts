@@ -4,7 +4,9 @@ import type { ByteString } from '../net/imap/mailbox-name.ts'
 import { searchUids, status, type Opened } from '../net/imap/mailbox.ts'
 import { ImapRefused, mayPass } from '../net/imap/refusals.ts'
 import type { Wire } from '../net/imap/wire.ts'
+import { shownElsewhere } from './all-mail.ts'
 import type { Tally } from './fingerprint.ts'
+import type { FolderCopy } from './folder.ts'
 import { blankFolder, type Journal, type SavedFolder } from './journal.ts'
 import { identify, tallyOf } from './known.ts'
 import type { Lane } from './lane.ts'
@@ -31,6 +33,8 @@ type OpenDeps = {
   deduplicate: boolean
   /** Take what came since the last run, too. */
   withNewMail: boolean
+  /** Folders that are over, whose messages need no second copy. */
+  before: readonly FolderCopy[]
 }
 
 /**
@@ -58,6 +62,8 @@ export async function openFolder(lane: Lane, folder: Folder, wanted: string, dep
   const before = isRematch ? blank.destinationUidNext : books.destinationUidNext
   const tally = isAsked ? await tallyOf(destination, before) : null
   if (tally && ledger.skippedCount > 0) await answered(tally, ledger, source, books.sourceUidNext)
+  const elsewhere = uids.length > 0 ? await shownElsewhere(lane, folder, books.sourceUidNext, deps.before) : []
+  for (const { uid, size } of elsewhere) if (!ledger.isDone(uid)) ledger.skipped(uid, size)
   return { place, ledger, sourceUidValidity: opened.uidValidity, uids, tally, isRematch }
 }
 

@@ -17,8 +17,16 @@ import {
   PageQuery,
   Retry,
 } from './shapes.ts'
-import { cancelMigration, CHANGED, countMigrations, findMigration, listErrors, listMigrations } from './store.ts'
-import { retry, submit, type SubmitDeps } from './submit.ts'
+import {
+  cancelMigration,
+  CHANGED,
+  countMigrations,
+  countThisMonth,
+  findMigration,
+  listErrors,
+  listMigrations,
+} from './store.ts'
+import { PER_MONTH, retry, submit, type SubmitDeps } from './submit.ts'
 import { shown, shownWithErrors } from './view.ts'
 
 export type MigrationRoutesDeps = SubmitDeps & { door: Door; events: Events; signals: Signals }
@@ -140,12 +148,15 @@ function statusRoutes(app: App, { door, events, signals, ...deps }: MigrationRou
       },
     },
     async (request) => {
-      const { accountId } = callerOf(request)
+      const { accountId, plan } = callerOf(request)
       const { page, limit } = request.query
+      const { count: used } = await countThisMonth(deps.db, accountId)
+      const perMonth = PER_MONTH[plan]
+      const month = { used, limit: Number.isFinite(perMonth) ? perMonth : null }
       const total = await countMigrations(deps.db, accountId)
       const rows = await listMigrations(deps.db, accountId, { limit, offset: (page - 1) * limit })
       const pagination = { page, total, totalPages: Math.ceil(total / limit) }
-      return { success: true, data: { migrations: rows.map(shown), pagination } }
+      return { success: true, data: { migrations: rows.map(shown), pagination, month } }
     },
   )
   app.get(

@@ -1,6 +1,7 @@
 import type { Appender } from '../net/imap/append.ts'
 import type { Metadata } from '../net/imap/fetch-metadata.ts'
-import { mayPass, type ImapLost, wordsOf, type Refusal } from '../net/imap/refusals.ts'
+import { isUserFlag, storableFlags } from '../net/imap/flags-and-dates.ts'
+import { mayPass, sanitise, type ImapLost, wordsOf, type Refusal } from '../net/imap/refusals.ts'
 import type { Wire } from '../net/imap/wire.ts'
 import type { Fate, Remedy } from './batch.ts'
 import { messageIdOf } from './fingerprint.ts'
@@ -31,6 +32,8 @@ export type SettleDeps = {
   intent: OpenIntent
   remedies: Map<number, Remedy>
   blame: Blame
+  /** Keywords of this folder that the destination does not keep. */
+  leftOut: Set<string>
   source: Wire
   destination: Wire
   appender: Appender
@@ -39,7 +42,7 @@ export type SettleDeps = {
 /** A message needs no copy: there is one of ours, or one that was there before us. */
 export function countThere({ isRematch, ledger }: OpenFolder, { uid, size }: Metadata): void {
   if (isRematch) ledger.copied([{ uid, to: null, size: size ?? 0 }])
-  else ledger.skipped(uid)
+  else ledger.skipped(uid, size ?? 0)
 }
 
 type FateOf<State extends Fate['state']> = Extract<Fate, { state: State }>
@@ -67,7 +70,7 @@ function settleOne(fate: Fate, deps: SettleDeps): Stop | Reopen | null {
   if (fate.state === 'copied') return settleCopied(fate, deps)
   if (fate.state === 'there') countThere(deps.at, row)
   if (fate.state === 'gone') {
-    ledger.gone(row.uid)
+    ledger.gone(row.uid, row.size ?? 0)
     deps.blame.vanished.add(row.uid)
   }
   if (fate.state === 'unfetchable') fail(fate, 'unfetchable', deps)
@@ -78,8 +81,20 @@ function settleCopied({ row, to, uidValidity, size, remedy }: FateOf<'copied'>, 
   const { at, migration, folder } = deps
   at.ledger.copied([{ uid: row.uid, to, size }])
   if (remedy !== 'as-is') migration.note({ folder, uid: row.uid, message: NOTES[remedy] })
+  noteLeftOut(row.flags, deps)
   const isElsewhere = uidValidity !== null && uidValidity !== at.place.opened.uidValidity
   return isElsewhere ? new Reopen('The destination numbered its messages anew.') : null
+}
+
+/** Each keyword once: a folder that keeps none would fill the report. */
+function noteLeftOut(flags: readonly string[], { at, migration, folder, leftOut }: SettleDeps): void {
+  if (!flags.some(isUserFlag)) return
+  const { dropped } = storableFlags(flags, at.place.opened.permanentFlags)
+  for (const keyword of dropped.filter((flag) => isUserFlag(flag) && !leftOut.has(flag))) {
+    leftOut.add(keyword)
+    const message = `The keyword “${sanitise(keyword)}” was left out: the destination does not keep it.`
+    migration.note({ folder, message })
+  }
 }
 
 const NOTES = {

@@ -60,6 +60,10 @@ export const NewMigration = Type.Object(
     folders: Type.Array(Path, { minItems: 1, maxItems: 200, uniqueItems: true }),
     destPrefix: Type.String({ default: '', maxLength: 500, pattern: PLAIN, description: 'P makes INBOX P/INBOX.' }),
     deduplicate: Type.Boolean({ default: false, description: 'Skip what is in the destination folder already.' }),
+    allMailOnce: Type.Boolean({
+      default: false,
+      description: 'Of a folder that shows all mail (Gmail), copy only what no other of the folders has.',
+    }),
     folderMap: Type.Record(Path, Path, {
       default: {},
       maxProperties: 200,
@@ -105,8 +109,15 @@ const FolderProgress = Type.Object({
   lastUid: Type.Integer({ description: 'Every source message up to here is dealt with.' }),
   doneCount: Type.Integer(),
   total: Type.Integer(),
-  bytes: Type.Integer(),
+  bytes: Type.Integer({ description: 'Of the messages that are done.' }),
+  bytesTotal: Nullable(Type.Integer()),
   destination: Type.String({ description: 'Where it goes, as the destination writes it.' }),
+})
+
+const Warning = Type.Object({
+  code: Type.Enum(['over_quota', 'trash_expires', 'all_mail']),
+  folder: Type.String({ description: '"" where it is about the whole migration.' }),
+  message: Type.String(),
 })
 
 const ProgressFields = {
@@ -117,10 +128,15 @@ const ProgressFields = {
   messagesTotal: Type.Integer(),
   skippedByDedup: Type.Integer(),
   folderProgress: Type.Record(Type.String(), FolderProgress),
-  bytesDone: Type.Integer(),
+  bytesDone: Type.Integer({ description: 'Of the messages that are done.' }),
+  bytesTotal: Nullable(Type.Integer({ description: 'Null where the source does not tell sizes at once.' })),
   messagesPerSecond: Type.Number(),
+  bytesPerSecond: Type.Integer(),
   etaSeconds: Nullable(Type.Integer()),
   throttledUntil: Nullable(Timestamp),
+  warnings: Type.Array(Warning, {
+    description: 'What to know beforehand: a dry run tells, too. Nothing stops for it.',
+  }),
 }
 
 const MigrationFields = {
@@ -136,6 +152,7 @@ const MigrationFields = {
   totalMessages: Type.Integer(),
   errorCount: Type.Integer(),
   deduplicate: Type.Boolean(),
+  allMailOnce: Type.Boolean(),
   dryRun: Type.Boolean(),
   folderMap: Type.Record(Type.String(), Type.String()),
   startedAt: Nullable(Timestamp),
@@ -155,6 +172,13 @@ export const FoundMigration = Type.Object({ success: Type.Literal(true), ...Migr
 export const MigrationPage = Type.Object({
   migrations: Type.Array(Type.Object({ ...MigrationFields, progress: Type.Object(ProgressFields) })),
   pagination: Type.Object({ page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() }),
+  month: Type.Object(
+    {
+      used: Type.Integer(),
+      limit: Nullable(Type.Integer({ description: 'Of the plan; null: as many as one likes.' })),
+    },
+    { description: 'What counts for this calendar month (UTC).' },
+  ),
 })
 export const PageQuery = Type.Object({
   page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),

@@ -52,7 +52,7 @@ export async function submit(
   signal: AbortSignal,
 ): Promise<MigrationRow> {
   const { db, queue, job, secretKey } = deps
-  const { folders, deduplicate, dryRun, folderMap } = request
+  const { folders, deduplicate, allMailOnce, dryRun, folderMap } = request
   const [source, destination] = [partsOf(request.source, 'source'), partsOf(request.destination, 'destination')]
   const destPrefix = prefixOf(request.destPrefix)
   requireDistinct(folders)
@@ -64,7 +64,7 @@ export async function submit(
     destination: destination.reached,
     destPrefix,
     folders,
-    options: { deduplicate, dryRun, folderMap },
+    options: { deduplicate, allMailOnce, dryRun, folderMap },
     progress: noProgress(folders),
   }
   const secrets = { source: source.secret, destination: destination.secret }
@@ -108,9 +108,12 @@ function noProgress(folders: readonly string[]): Progress {
     folderProgress: {},
     errorCount: 0,
     bytesDone: 0,
+    bytesTotal: null,
     messagesPerSecond: 0,
+    bytesPerSecond: 0,
     etaSeconds: null,
     throttledUntil: null,
+    warnings: [],
   }
 }
 

@@ -1,14 +1,22 @@
 import type { Failure } from './journal.ts'
 import type { MigrationRow } from './store.ts'
 
-/** A migration as its owner sees it. */
+/** A migration as its owner sees it, whole: events go out as they are, no schema drops what it does not name. */
 export function shown(row: MigrationRow) {
-  const { id, source, destination, options, progress, ...rest } = row
+  const { id, status, source, destination, destPrefix, folders, options, progress, errorCount, queue } = row
+  const { createdAt, startedAt, completedAt } = row
   return {
-    ...rest,
-    ...options,
-    progress,
     migrationId: id,
+    status,
+    destPrefix,
+    folders,
+    ...options,
+    errorCount,
+    createdAt,
+    startedAt,
+    completedAt,
+    queue,
+    progress,
     srcHost: source.host,
     srcUser: source.user,
     dstHost: destination.host,

@@ -3,7 +3,7 @@ import { openFileJournal } from '../../src/migration/file-journal.ts'
 import { migrateMailbox } from '../../src/migration/migrate.ts'
 import { accountOn } from './mailbox.ts'
 
-/** A migration in a process of its own, which somebody will kill. Writes a line when it begins to copy. */
+/** A migration in a process of its own: it may be killed, and it tells how far it is, and last its megabytes at most. */
 const [from = '', to = '', user = '', path = ''] = process.argv.slice(2)
 
 await migrateMailbox({
@@ -15,3 +15,4 @@ await migrateMailbox({
   log: createLog('silent'),
   onProgress: ({ messagesDone }) => console.log(messagesDone),
 })
+console.log(Math.round(process.resourceUsage().maxRSS / 1024))

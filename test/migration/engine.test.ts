@@ -320,7 +320,8 @@ describe('a migration between real servers', () => {
   it('reports a folder that is not there, and copies the others', async () => {
     const here = await accountWith(dovecot, { INBOX: [{}] })
     const there = await account(dovecot)
-    const { state, failures } = await migrate(here, there, { folders: ['Missing', 'INBOX'] })
+    const { state, failures, progress } = await migrate(here, there, { folders: ['Missing', 'INBOX'] })
+    expect(progress.bytesTotal).toBe(progress.bytesDone)
     expect([state, failures]).toMatchObject(['failed', [{ folder: 'Missing', uid: null, code: 'no_such_mailbox' }]])
     expect((await readAt(there))['INBOX']).toHaveLength(1)
   })

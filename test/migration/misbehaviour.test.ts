@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startCourier } from '../servers/courier.ts'
+import { startCyrus } from '../servers/cyrus.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { startProxy } from '../servers/proxy.ts'
@@ -135,6 +137,53 @@ describe('a migration between servers that misbehave', () => {
     expect(notes).toMatchObject([{ folder: 'INBOX', uid: 1 }])
     const flags = (await inboxOf(to.port, user)).map((stored) => stored.flags)
     expect(flags.toSorted((a, b) => b.length - a.length)).toEqual([['\\Flagged', 'fine'], ['\\Seen']])
+  })
+
+  it('copies forty keywords where servers keep them, and the message where they do not (28)', async () => {
+    const many = Array.from({ length: 40 }, (_, n) => `keyword${n}`)
+    const flags = ['\\Seen', ...many]
+    const user = await person([{ flags }, { flags: ['\\Flagged'] }])
+    const servers = await Promise.all([startDovecot({ layout: 'maildir' }), startCourier(), startCyrus()])
+    for (const server of servers) {
+      await server.addUser(user, 'secret')
+      expect(await migrate(here(user), there(user, server))).toMatchObject({ state: 'completed', notes: [] })
+      expect(contents(await inboxOf(server.port, user))).toEqual(contents(await inboxOf(from.port, user)))
+      await server.stop()
+    }
+    // An older Maildir has letters for twenty-six.
+    const strict = startTamper(to.port, {
+      toServer(text, { answer }) {
+        const [, tag = '', told = ''] = /^(P\d+) APPEND \S+ \(([^)]*)\)/.exec(text) ?? []
+        if (told.split(' ').length > 27) answer(`${tag} NO [LIMIT] Too many keywords in this mailbox`)
+      },
+    })
+    await within(strict, async (standing) => {
+      const { state, notes } = await migrate(here(user), there(user, standing))
+      expect([state, notes]).toMatchObject(['completed', [{ uid: 1, message: expect.stringContaining('keywords') }]])
+      const kept = (await inboxOf(to.port, user)).map((stored) => stored.flags)
+      expect(kept.toSorted((a, b) => String(b).localeCompare(String(a)))).toEqual([['\\Seen'], ['\\Flagged']])
+    })
+  })
+
+  it('leaves out a keyword of 300 characters before any server sees it, and says so (28)', async () => {
+    const user = `user${(users += 1)}`
+    const generous = await startDovecot({ extra: 'mail_max_keyword_length = 400' })
+    await Promise.all([generous.addUser(user, 'secret'), to.addUser(user, 'secret')])
+    await fill(accountOn(generous.port, user), { INBOX: [{}] })
+    const long = 'k'.repeat(300)
+    await inside(accountOn(generous.port, user), async ({ wire }) => {
+      for (const command of ['SELECT INBOX', `UID STORE 1 +FLAGS (\\Seen fine ${long})`]) await wire.run([command])
+    })
+    const proxy = await startProxy(to.port, { record: true })
+    const { state, notes } = await migrate(here(user, generous), there(user, proxy))
+    expect(proxy.recorded('toServer').toString('latin1')).not.toContain(long)
+    expect([state, notes]).toEqual([
+      'completed',
+      [{ folder: 'INBOX', message: expect.stringMatching(/^The keyword “k+” was left out/) }],
+    ])
+    expect((await inboxOf(to.port, user)).map(({ flags }) => flags)).toEqual([['\\Seen', 'fine']])
+    await proxy.close()
+    await generous.stop()
   })
 
   it.each(['IMAP4rev1', 'IMAP4rev1 LITERAL-', 'IMAP4rev1 UIDPLUS', 'IMAP4rev1 LITERAL+ MULTIAPPEND'])(

@@ -82,7 +82,7 @@ describe('migrations over HTTP', () => {
       body: {
         success: true,
         connected: true,
-        folderCount: 3,
+        folderCount: 2,
         listFailed: false,
         statusOnly: false,
         server: { host: '127.0.0.1', port: from.port, secure: false },
@@ -91,7 +91,14 @@ describe('migrations over HTTP', () => {
     const { body } = await post('list-folders', source())
     expect(body).toMatchObject({
       success: true,
-      data: { totalMessages: 14, usedFallback: false, statusOnly: false, server: { host: '127.0.0.1', user: 'alice' } },
+      // Sent only holds a folder: neither of the two counts it.
+      data: {
+        totalFolders: 2,
+        totalMessages: 14,
+        usedFallback: false,
+        statusOnly: false,
+        server: { host: '127.0.0.1', user: 'alice' },
+      },
     })
     const { folders } = body['data'] as unknown as { folders: { path: string }[] }
     expect(folders.find(({ path }) => path === 'INBOX')).toMatchObject({
@@ -212,7 +219,11 @@ describe('migrations over HTTP', () => {
       const list = await room().request('migrations', { token })
       expect(await list.json()).toEqual({
         success: true,
-        data: { migrations: [], pagination: { page: 1, total: 0, totalPages: 0 } },
+        data: {
+          migrations: [],
+          pagination: { page: 1, total: 0, totalPages: 0 },
+          month: { used: 0, limit: null },
+        },
       })
     }
     for (const path of ['migrations', `migrate/${id}`, `migrate/${id}/events`])
@@ -220,7 +231,9 @@ describe('migrations over HTTP', () => {
     for (const path of ['migrate', 'list-folders', 'test-connection', `migrate/${id}/cancel`])
       expect((await room().request(path, { method: 'POST', body: {} })).status).toBe(401)
     const mine = await room().request('migrations', { token: alice.token })
-    expect(await mine.json()).toMatchObject({ data: { migrations: [{ migrationId: id }], pagination: { total: 1 } } })
+    expect(await mine.json()).toMatchObject({
+      data: { migrations: [{ migrationId: id }], pagination: { total: 1 }, month: { used: 1, limit: null } },
+    })
     await ends(id, 'completed')
   })
 
@@ -402,6 +415,7 @@ describe('migrations over HTTP', () => {
     }
     expect(['pending', 'running']).toContain(seen[0])
     expect(seen.at(-1)).toBe('completed')
+    expect(text).not.toMatch(/accountId|"run"|"source"/)
     stop.abort()
   })
 

@@ -78,6 +78,7 @@ sasl_pwcheck_method: auxprop
 sasl_auxprop_plugin: sasldb
 sasl_sasldb_path: ${folder}/sasldb2
 sasl_mech_list: PLAIN LOGIN
+specialuse_extra: \\All
 proc_path: ${folder}/conf/proc
 mboxname_lockpath: ${folder}/run/lock
 `

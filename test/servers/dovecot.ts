@@ -5,6 +5,7 @@ import {
   freePort,
   greets,
   handOver,
+  localhostCertificate,
   serverFolder,
   serverUser,
   startDaemon,
@@ -22,6 +23,10 @@ export type DovecotOptions = {
   /** What it says it can, in place of all it can. */
   capability?: string
   quota?: string
+  /** Offers STARTTLS, with a certificate for `localhost` that nobody has to trust. */
+  starttls?: boolean
+  /** Takes access tokens (XOAUTH2, OAUTHBEARER) of the users that this URL, with the token behind it, answers. */
+  tokensAt?: string
   /** Further lines of its configuration. */
   extra?: string
 }
@@ -39,6 +44,10 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<MailSe
     symlinkSync(join(root, 'usr/lib/dovecot/modules'), file(`${name}/modules`))
   }
   writeFileSync(file('dovecot.conf'), configuration(root, folder, port, options))
+  writeFileSync(file('oauth2.conf'), `tokeninfo_url = ${options.tokensAt}\nusername_attribute = user\n`)
+  const { cert, key } = localhostCertificate()
+  writeFileSync(file('cert.pem'), cert)
+  writeFileSync(file('key.pem'), key)
   handOver(folder)
   const env = { LD_LIBRARY_PATH: librariesOf(root, 'usr/lib/dovecot', 'usr/lib/dovecot/modules/old-stats') }
   const master = ['-c', file('dovecot.conf'), '-m', 'master', '-e', join(root, 'usr/sbin/dovecot'), '-F']
@@ -60,7 +69,16 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<MailSe
 }
 
 function configuration(root: string, folder: string, port: number, options: DovecotOptions): string {
-  const { prefix = '', separator = '/', layout = 'mdbox', capability, quota, extra = '' } = options
+  const {
+    prefix = '',
+    separator = '/',
+    layout = 'mdbox',
+    capability,
+    quota,
+    starttls = false,
+    tokensAt,
+    extra = '',
+  } = options
   const user = serverUser()
   const own = user ?? {
     name: process.env['USER'] ?? 'nobody',
@@ -90,6 +108,9 @@ service imap-login {
     address = 127.0.0.1
     port = ${port}
   }
+  inet_listener imaps {
+    port = 0
+  }
   service_count = 0
   process_limit = 4
   client_limit = 200
@@ -97,13 +118,24 @@ service imap-login {
 service imap {
   process_limit = 200
 }
-ssl = no
+ssl = ${starttls ? 'yes' : 'no'}
+ssl_cert = <${folder}/cert.pem
+ssl_key = <${folder}/key.pem
 disable_plaintext_auth = no
-auth_mechanisms = plain login
+auth_mechanisms = plain login ${tokensAt === undefined ? '' : 'xoauth2 oauthbearer'}
 auth_failure_delay = 0
 passdb {
   driver = passwd-file
   args = username_format=%u ${folder}/users/%u
+}
+${
+  tokensAt === undefined
+    ? ''
+    : `passdb {
+  driver = oauth2
+  mechanisms = xoauth2 oauthbearer
+  args = ${folder}/oauth2.conf
+}`
 }
 userdb {
   driver = static

@@ -3,6 +3,8 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 
 /** One command as the server read it: its line, with the literals in their places. */
 export type FakeCommand = {
+  /** Which of the connections it came over, counted from 1. */
+  connection: number
   tag: string
   /** In capitals; `UID FETCH` is one word. */
   name: string
@@ -47,17 +49,19 @@ export async function startImapFake(options: FakeOptions = {}): Promise<ImapFake
   const sockets = new Set<Socket>()
   const lines: string[] = []
   const commands: FakeCommand[] = []
+  let connections = 0
   const server = createServer((socket) => {
     sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)))
     socket.write(`${greeting}\r\n`)
-    void serve(socket).catch(() => socket.destroy())
+    void serve(socket, (connections += 1)).catch(() => socket.destroy())
   })
 
-  async function serve(socket: Socket): Promise<void> {
+  async function serve(socket: Socket, connection: number): Promise<void> {
     const input = inputOf(socket)
     for (;;) {
-      const command = await readCommand(input, socket)
-      if (!command) continue
+      const read = await readCommand(input, socket)
+      if (!read) continue
+      const command = { connection, ...read }
       commands.push(command)
       const reply = replyTo(socket, command.tag)
       if ((await script(command, reply)) !== true) answer(command, reply, capability)
@@ -65,7 +69,7 @@ export async function startImapFake(options: FakeOptions = {}): Promise<ImapFake
   }
 
   /** Null for a command that was refused at one of its literals. */
-  async function readCommand(input: Input, socket: Socket): Promise<FakeCommand | null> {
+  async function readCommand(input: Input, socket: Socket): Promise<Omit<FakeCommand, 'connection'> | null> {
     let text = ''
     const literals: Buffer[] = []
     for (;;) {

@@ -31,6 +31,7 @@ type RunOptions = { input?: string; env?: Record<string, string> }
 /** A machine of the test's own: what is written to its folders or its firewall stays in there. */
 export type Machine = {
   pid: number
+  /** The test waits, a minute at most: not for what asks a service of the same process. */
   run(command: string[], options?: RunOptions): Outcome
   /** Like run, but lets the test go on. */
   runAside(command: string[], options?: RunOptions): Promise<Outcome>
@@ -69,8 +70,14 @@ export async function openMachine({ network = false } = {}): Promise<Machine> {
     pid,
     start,
     run(command, { input = '', env = {} } = {}) {
-      const options = { env: { PATH: PLAIN_PATH, ...env }, input, encoding: 'utf8' as const, maxBuffer: 1 << 26 }
-      const { status, stdout, stderr } = spawnSync('/usr/bin/nsenter', enter(command), options)
+      const { status, stdout, stderr } = spawnSync('/usr/bin/nsenter', enter(command), {
+        env: { PATH: PLAIN_PATH, ...env },
+        input,
+        encoding: 'utf8',
+        maxBuffer: 1 << 26,
+        timeout: 60_000,
+        killSignal: 'SIGKILL',
+      })
       return { status, stdout, stderr }
     },
     async runAside(command, { input = '', env = {} } = {}) {

@@ -86,12 +86,13 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Waits until the server greets, `daemon` ends, or 20 seconds have passed. */
+/** Waits until the server greets, `daemon` ends, or 20 seconds have passed; one that does not greet is ended. */
 export async function greets(port: number, daemon: ChildProcess, log: () => string): Promise<void> {
   for (const until = Date.now() + 20_000; Date.now() < until; await sleep(50)) {
     if (await greeting(port)) return
     if (daemon.exitCode !== null) break
   }
+  signalGroup(daemon, 'SIGTERM')
   throw new Error(`the server did not start: ${log().slice(-2000)}`)
 }
 
@@ -132,7 +133,8 @@ export async function startTlsFront(port: number): Promise<{ port: number; close
 
 let certificate: Certified | undefined
 
-function localhostCertificate(): Certified {
+/** Self-signed: nobody has to trust it. */
+export function localhostCertificate(): Certified {
   certificate ??= makeCertificate({ subject: '/CN=localhost', altNames: ['DNS:localhost', 'IP:127.0.0.1'] })
   return certificate
 }

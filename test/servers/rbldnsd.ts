@@ -76,7 +76,9 @@ export async function startRbldnsd(
       for (const [zone, content] of Object.entries(changed)) write(zone, content)
       const reloaded = lineWith(lines, /zones reloaded/)
       daemon.kill('SIGHUP')
-      await reloaded
+      // It forgets a signal that comes at the end of a reload.
+      const again = setInterval(() => daemon.kill('SIGHUP'), 1_000)
+      await reloaded.finally(() => clearInterval(again))
     },
     queryLog: () =>
       readFileSync(logFile, 'utf8')

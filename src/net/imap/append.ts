@@ -51,6 +51,7 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
   const rushLimit = synchronising ? -1 : literalLimit(wire)
   const isMulti = !singly && wire.capabilities.has('MULTIAPPEND')
   const sizeLimit = appendLimit(wire)
+  const mayBeBinary = wire.capabilities.has('BINARY')
   const proofs = createProofs(rushLimit, shapes)
   const window = createWindow(LIMITS.appendWindow)
   const name = astring(mailbox)
@@ -105,9 +106,10 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
     }
     for (const message of messages) {
       const header = headerOf(message, permanentFlags)
-      const mayRush = proofs.mayRush(header, message.size)
+      const isBinary = mayBeBinary && holdsNul(message)
+      const mayRush = !isBinary && proofs.mayRush(header, message.size)
       if (mayRush) command.guard()
-      await out.write(`${header.text} {${message.size}${mayRush ? '+' : ''}}\r\n`)
+      await out.write(`${header.text} ${isBinary ? '~' : ''}{${message.size}${mayRush ? '+' : ''}}\r\n`)
       if (!mayRush) {
         if (!(await command.go())) return
         proofs.prove(header)
@@ -121,6 +123,11 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
 
   const mode = isMulti ? 'multiappend' : rushLimit >= 0 ? 'pipelined' : 'chained'
   return { submit, mode }
+}
+
+/** Only a literal8 may carry NUL (RFC 3516, 4.4). What streams has to do without: nobody has seen it whole. */
+function holdsNul({ body }: Outgoing): boolean {
+  return Buffer.isBuffer(body) && body.includes(0)
 }
 
 /** The bytes that were announced, no more and no fewer. */
@@ -145,12 +152,13 @@ function whyUnfit(size: number, sizeLimit: number): Refusal | null {
   return classify('NO', 'APPENDLIMIT', `The server takes messages of at most ${sizeLimit} bytes.`)
 }
 
-/** Bodies that stream, and those that are not tried, have a command of their own. */
+/** Bodies that stream, those that are not tried, and those with NUL have a command of their own. */
 function commandsOf(batch: readonly Outgoing[], isMulti: boolean, sizeLimit: number): Outgoing[][] {
   const commands: Outgoing[][] = []
   let isOpen = false
   for (const message of batch) {
-    const mayShare = isMulti && Buffer.isBuffer(message.body) && whyUnfit(message.size, sizeLimit) === null
+    const mayShare =
+      isMulti && Buffer.isBuffer(message.body) && !holdsNul(message) && whyUnfit(message.size, sizeLimit) === null
     if (mayShare && isOpen) commands.at(-1)?.push(message)
     else commands.push([message])
     isOpen = mayShare

@@ -28,6 +28,8 @@ export const LIMITS = {
   serverWords: 300,
   /** A keyword; Dovecot refuses above 100 on some formats. */
   keyword: 100,
+  /** Messages of one mailbox. */
+  messages: 5_000_000,
   /** Folders of one account that we list. */
   folders: 20_000,
 } as const

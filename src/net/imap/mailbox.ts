@@ -1,6 +1,8 @@
-import { astring } from './encode.ts'
+import { astring, uidsOf } from './encode.ts'
+import { LIMITS } from './limits.ts'
 import type { ByteString } from './mailbox-name.ts'
 import { numberOf, pairsOf, stringOf, stringsOf, type ResponseCode, type Value } from './response.ts'
+import { NotImap } from './reader.ts'
 import { ImapRefused } from './refusals.ts'
 import type { Wire } from './wire.ts'
 
@@ -119,15 +121,35 @@ export async function noop(wire: Wire): Promise<void> {
  */
 export async function searchUids(wire: Wire, criteria: ByteString): Promise<number[]> {
   const uids: number[] = []
-  await wire.run([`UID SEARCH ${criteria}`], {
+  // As ranges (RFC 4731) where the server can: hundreds of thousands of numbers would be a long line.
+  const verb = wire.capabilities.has('ESEARCH') ? 'UID SEARCH RETURN (ALL)' : 'UID SEARCH'
+  await wire.run([`${verb} ${criteria}`], {
     data(values) {
-      if (values[0] !== 'SEARCH') return false
-      for (const value of values.slice(1)) {
-        const uid = numberOf(value)
-        if (uid !== null) uids.push(uid)
-      }
+      if (values[0] === 'ESEARCH') addRanges(uids, values)
+      else if (values[0] === 'SEARCH') addNumbers(uids, values.slice(1))
+      else return false
       return true
     },
   })
-  return [...new Set(uids)].toSorted((a, b) => a - b)
+  return isAscending(uids) ? uids : [...new Set(uids)].toSorted((a, b) => a - b)
+}
+
+function addNumbers(uids: number[], values: Value[]): void {
+  for (const value of values) {
+    const uid = numberOf(value)
+    if (uid !== null) uids.push(uid)
+  }
+}
+
+/** `* ESEARCH (TAG "P5") UID ALL 1:3,7`; without ALL there are none. */
+function addRanges(uids: number[], values: Value[]): void {
+  const at = values.indexOf('ALL')
+  if (at === -1) return
+  const found = uidsOf(stringOf(values[at + 1]) ?? '', LIMITS.messages)
+  if (!found) throw new NotImap('it found what is no set of messages')
+  for (const uid of found) uids.push(uid)
+}
+
+function isAscending(uids: number[]): boolean {
+  return uids.every((uid, index) => index === 0 || (uids[index - 1] as number) < uid)
 }

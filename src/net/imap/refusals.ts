@@ -78,6 +78,8 @@ const KIND_OF_CODE: Record<string, RefusalKind> = {
 
 /** Words that say more than the code beside them, or stand without one; the first that matches wins. */
 const KIND_OF_WORDS: readonly (readonly [RegExp, RefusalKind])[] = [
+  // `[LIMIT]` is any limit, the number of keywords among them (RFC 9051, 7.1).
+  [/\b(?:keyword|flag)s?\b/i, 'other'],
   // `Request is throttled. Suggested Backoff Time: 299609 milliseconds` (Exchange Online).
   [/throttl|backoff time|rate limit|too many (?:requests|commands)|bandwidth limit/i, 'throttled'],
   [/(?:too many|maximum number of|max\w*)(?: \w+){0,3} connections|connection limit/i, 'too_many_connections'],

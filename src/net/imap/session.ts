@@ -30,6 +30,8 @@ export type Session = {
   namespace: Namespace | null
   /** Whether TLS protects it. */
   isEncrypted: boolean
+  /** By its greeting: Courier has habits that nothing else tells of. */
+  isCourier: boolean
 }
 
 export type Namespace = { prefix: ByteString; delimiter: string | null }
@@ -122,5 +124,6 @@ function sessionOf(client: ImapFlow): Session {
     wire: createWire(socket, { capabilities }),
     namespace: client.namespace ? { prefix, delimiter } : null,
     isEncrypted: 'encrypted' in socket,
+    isCourier: /\bCourier-IMAP\b/.test(client.greeting ?? ''),
   }
 }

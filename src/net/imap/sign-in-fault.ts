@@ -49,7 +49,7 @@ export function faultOfSignIn(thrown: unknown, shown: SignInError | undefined, a
   if (error.responseStatus === undefined && NO_WAY_IN[error.message]) {
     return new Fault('upstream_rejected', `${where} ${NO_WAY_IN[error.message]}.`, { cause })
   }
-  if (error.authenticationFailed || error.responseStatus || error.reason) return refused(where, error)
+  if (error.authenticationFailed || error.responseStatus || error.reason) return refused(account, error)
   if (error.tlsFailed || codes.includes('MissingServerExtension') || /STARTTLS/i.test(error.message))
     return noTls(where, cause)
   if (error instanceof TypeError || codes.some((code) => NOT_IMAP.test(code))) {
@@ -62,17 +62,18 @@ export function tooSlow({ target, port }: SignIn): Fault {
   return new Fault('upstream_timeout', `${target.host}:${port} did not answer in time.`)
 }
 
-function refused(where: string, error: SignInError): Fault {
+function refused({ target, port, accessToken }: SignIn, error: SignInError): Fault {
   const refusal = refusalOf(error)
   const cause = new ImapRefused('Signing in', refusal)
   const words = refusal.text === '' ? '' : ` The server said: “${wordsOf(refusal)}”`
-  const sentence =
-    SENTENCES[refusal.kind] ?? (error.authenticationFailed ? SENTENCES.sign_in : 'does not want to talk.')
-  return new Fault('upstream_rejected', `${where} ${sentence}${words}`, { cause })
+  const isSignIn = refusal.kind === 'sign_in' || (SENTENCES[refusal.kind] === undefined && error.authenticationFailed)
+  const wrong =
+    accessToken === undefined ? 'refused the user name or password.' : 'refused the access token: it may have expired.'
+  const sentence = isSignIn ? wrong : (SENTENCES[refusal.kind] ?? 'does not want to talk.')
+  return new Fault('upstream_rejected', `${target.host}:${port} ${sentence}${words}`, { cause })
 }
 
 const SENTENCES: Partial<Record<Refusal['kind'], string>> = {
-  sign_in: 'refused the user name or password.',
   too_many_connections: 'allows no more connections for this user.',
   throttled: 'asks us to slow down.',
   busy: 'is not available for the moment.',

@@ -6,6 +6,7 @@ describe('what a refusal means', () => {
     [null, 'Request is throttled. Suggested Backoff Time: 299609 milliseconds', 'throttled'],
     ['THROTTLED', 'slow down', 'throttled'],
     ['LIMIT', 'enough for today', 'throttled'],
+    ['LIMIT', 'Too many keywords in this mailbox', 'other'],
     ['INUSE', 'Mailbox in use', 'busy'],
     ['UNAVAILABLE', 'Temporary authentication failure', 'busy'],
     [

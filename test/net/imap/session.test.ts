@@ -1,11 +1,16 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Fault } from '../../../src/errors.ts'
+import { createAppender } from '../../../src/net/imap/append.ts'
+import { fetchBodies } from '../../../src/net/imap/fetch-bodies.ts'
+import { select } from '../../../src/net/imap/mailbox.ts'
 import { ImapRefused } from '../../../src/net/imap/refusals.ts'
 import type { SignIn } from '../../../src/net/imap/session.ts'
 import { startDovecot } from '../../servers/dovecot.ts'
 import { startImapFake, type FakeOptions } from '../../servers/imap-fake.ts'
+import { startProxy } from '../../servers/proxy.ts'
 import { startPlainServer } from '../../servers/tls.ts'
-import { signInTo } from './account.ts'
+import { startTokens } from '../../servers/tokens.ts'
+import { mail, outgoing, signInTo } from './account.ts'
 
 async function faultOf(port: number, over: Partial<SignIn> = {}): Promise<Fault> {
   const thrown: unknown = await signInTo(port, over).catch((error: unknown) => error)
@@ -52,6 +57,44 @@ describe('signing in', () => {
       true,
     ])
     expect(wrong.message).not.toContain('wrong')
+  })
+
+  it('goes over to TLS where a server offers STARTTLS, and stays there', async () => {
+    const server = await startDovecot({ starttls: true })
+    onTestFinished(() => server.stop())
+    await server.addUser('alice', 'secret')
+    const proxy = await startProxy(server.port, { record: true })
+    onTestFinished(() => proxy.close())
+    const body = mail('over TLS', 'x'.repeat(70).concat('\r\n').repeat(3_000))
+    const { wire, isEncrypted } = await signInTo(proxy.port, { tlsVerify: false })
+    const { permanentFlags } = await select(wire, 'INBOX')
+    const appender = createAppender(wire, 'INBOX', { permanentFlags })
+    const [outcome] = await (await appender.submit([outgoing(body)])).outcomes
+    expect([isEncrypted, outcome?.state]).toEqual([true, 'stored'])
+    for await (const row of fetchBodies(wire, [{ uid: 1, size: body.length }])) {
+      expect(row.state === 'here' && Buffer.isBuffer(row.body) && row.body.equals(body)).toBe(true)
+    }
+    await wire.logout()
+    const sent = proxy.recorded('toServer').toString('latin1')
+    expect(sent).toContain('STARTTLS')
+    expect(sent).not.toMatch(/secret|LOGIN|AUTHENTICATE|APPEND/)
+
+    const unverified = await faultOf(proxy.port)
+    expect([unverified.code, /tlsVerify/.test(unverified.message)]).toEqual(['upstream_unreachable', true])
+  })
+
+  it('signs in with a token to a real server, and says when it is refused', async () => {
+    const tokens = await startTokens()
+    onTestFinished(() => tokens.close())
+    tokens.valid.set('good', 'alice')
+    const server = await startDovecot({ tokensAt: tokens.url })
+    onTestFinished(() => server.stop())
+    const { wire } = await signInTo(server.port, { password: undefined, accessToken: 'good' })
+    await wire.logout()
+    const fault = await faultOf(server.port, { password: undefined, accessToken: 'expired' })
+    expect([fault.code, kindOf(fault)]).toEqual(['upstream_rejected', 'sign_in'])
+    expect(fault.message).toContain('refused the access token')
+    expect(fault.message).not.toContain('“expired')
   })
 
   it('never sends a password in the clear to a public address', async () => {

@@ -70,6 +70,23 @@ describe('fetching', () => {
     expect(rows.map(textOf)).toEqual(['1 one', '2 refused', '3 gone', '4 four'])
   })
 
+  it('reads a literal8 byte for byte, NUL and all (case 14)', async () => {
+    const bytes = Buffer.from('Subject: x\r\n\r\n\0\0)\r\n* 9 FETCH\0')
+    const { wire } = await fakeWire({
+      script({ name }, reply) {
+        if (name !== 'UID FETCH') return false
+        reply.raw(`* 1 FETCH (UID 5 BODY[] ~{${bytes.length}}\r\n`)
+        reply.raw(bytes)
+        reply.raw(')\r\n')
+        reply.ok()
+        return true
+      },
+    })
+    const [row] = await bodiesOf(wire, [5])
+    expect(row?.state === 'here' && Buffer.isBuffer(row.body) && row.body.equals(bytes)).toBe(true)
+    await wire.logout()
+  })
+
   it('asks once more for a body that came empty (case 18)', async () => {
     let asked = 0
     const { wire } = await fakeWire({
@@ -187,6 +204,25 @@ describe('appending', () => {
       ` (\\Seen ok) " 1-Jul-2024 08:09:10 +0200" {${size}+}`,
     ])
     expect(fake.commands.some(({ name }) => name === 'CREATE')).toBe(false)
+  })
+
+  it('sends what holds NUL as a literal8, alone and asked for, where the server has BINARY (case 14)', async () => {
+    const nul = mail('nul', 'a\0b\r\n')
+    const batch = [outgoing(BODY), outgoing(nul), outgoing(BODY)]
+    const headers = async (capability: string) => {
+      const { wire, fake } = await fakeWire({ capability })
+      const appender = createAppender(wire, 'INBOX', { permanentFlags: null })
+      for (let times = 0; times < 2; times++) await (await appender.submit(batch)).outcomes
+      expect(fake.commands.flatMap(({ literals }) => literals).filter((bytes) => bytes.equals(nul))).toHaveLength(2)
+      return fake.lines.flatMap((line) => /~?\{.*$/.exec(line) ?? []).slice(3)
+    }
+    const [length, size] = [BODY.length, nul.length]
+    expect(await headers('IMAP4rev1 LITERAL+ MULTIAPPEND BINARY')).toEqual([
+      `{${length}+}`,
+      `~{${size}}`,
+      `{${length}+}`,
+    ])
+    expect(await headers('IMAP4rev1 LITERAL+')).toEqual([`{${length}+}`, `{${size}+}`, `{${length}+}`])
   })
 
   it('asks before a literal until the folder and the keywords are proven, and before every large one', async () => {
@@ -329,6 +365,25 @@ describe('a wire', () => {
       },
     })
     expect(await searchUids(wire, 'ALL')).toEqual([2, 5, 9])
+  })
+
+  it.each([
+    ['(TAG "P1") UID ALL 9,2:4', [2, 3, 4, 9]],
+    ['(TAG "P1") UID', []],
+    ['(TAG "P1") UID ALL 1:4294967295', 'lost'],
+    ['(TAG "P1") UID ALL *', 'lost'],
+  ])('searches by ranges where the server can: %s', async (answer, expected) => {
+    const { wire, fake } = await fakeWire({
+      capability: 'IMAP4rev1 ESEARCH',
+      script({ name }, reply) {
+        if (name === 'UID SEARCH') reply.say(`* ESEARCH ${answer}`)
+        if (name === 'UID SEARCH') reply.ok()
+        return name === 'UID SEARCH'
+      },
+    })
+    const found = await searchUids(wire, 'UID 1:9').catch((thrown: unknown) => thrown instanceof ImapLost && 'lost')
+    expect(found).toEqual(expected)
+    expect(fake.commands.at(-1)?.args).toBe('RETURN (ALL) UID 1:9')
   })
 
   it('does not pay a round trip for each message, in either direction', async () => {

@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely'
-import type { DB } from '../store/tables.ts'
-import type { Journal } from './journal.ts'
-import { addErrors, findFolder, saveFolder, type Run } from './store.ts'
+import type { DB } from '../../store/tables.ts'
+import type { Journal } from '../journal.ts'
+import { addErrors } from '../store.ts'
+import { findFolder, saveFolder, type Run } from './store.ts'
 
 /** The migration has ended, or another worker has it: nothing more may be sent. */
 export class LostClaim extends Error {

@@ -1,0 +1,68 @@
+import type { Failure } from '../migration/journal.ts'
+import type { Outcome } from '../migration/migrate.ts'
+import { sizeText } from '../migration/size-text.ts'
+import type { SurveyedFolder } from '../migration/survey.ts'
+import { numberText, timeText } from './progress-bars.ts'
+import { foreign, paint, table } from './text.ts'
+
+/** How it ended, with all that was not copied. `isDry`: nothing was meant to be. */
+export type Reported = Outcome & { isDry: boolean; failures: readonly Failure[]; seconds: number }
+
+/** What is about to be copied: messages, size and folder. */
+export function tableOf(folders: readonly SurveyedFolder[]): string {
+  const row = (messages: number, bytes: number, name: string) => [
+    numberText(messages).padStart(9),
+    sizeText(bytes).padStart(9),
+    name,
+  ]
+  const sum = (of: (folder: SurveyedFolder) => number) => folders.reduce((total, folder) => total + of(folder), 0)
+  const head = ['messages'.padStart(9), 'size'.padStart(9), 'folder'].map((text) => paint('dim', text))
+  const rows = folders.map(({ path, messages, bytes }) => row(messages, bytes, foreign(path)))
+  const total = row(
+    sum(({ messages }) => messages),
+    sum(({ bytes }) => bytes),
+    `${folders.length} folders`,
+  )
+  return `${table([head, ...rows, total.map((text) => paint('bold', text))])}\n`
+}
+
+/**
+ * Prints the report.
+ * @returns the exit code
+ */
+export function report(reported: Reported, json: boolean): number {
+  if (json) console.log(JSON.stringify(jsonOf(reported)))
+  else for (const line of linesOf(reported)) console.log(line)
+  return reported.state === 'completed' ? 0 : 1
+}
+
+function jsonOf({ state, seconds, progress, folders, notes, stopped, failures }: Reported): object {
+  const success = state === 'completed'
+  return { success, status: state, seconds, progress, folders, notes, stopped, errors: failures }
+}
+
+function linesOf(reported: Reported): string[] {
+  const at = (folder: string, uid?: number | null) => `${foreign(folder)}${uid ? ` ${uid}` : ''}`
+  const shown = reported.folders.filter((folder) => folder.altered || reported.isDry)
+  return [
+    ...shown.map(({ source, destination }) => `  ${foreign(source)}  →  ${foreign(destination)}`),
+    ...reported.notes.map(({ folder, uid, message }) => `  ${at(folder, uid)}: ${foreign(message)}`),
+    ...reported.failures.map(
+      ({ folder, uid, code, message }) => `  ${paint('red', code)} ${at(folder, uid)}: ${foreign(message)}`,
+    ),
+    sentenceOf(reported),
+  ]
+}
+
+function sentenceOf({ state, isDry, progress, stopped, seconds }: Reported): string {
+  const { messagesDone, messagesTotal, skippedByDedup, errorCount, foldersTotal, bytesDone, bytesTotal } = progress
+  if (state === 'completed' && isDry) {
+    const size = bytesTotal === null ? '' : `, ${sizeText(bytesTotal)}`
+    return `Nothing was copied: ${numberText(messagesTotal)} messages in ${foldersTotal} folders${size} would be.`
+  }
+  const there = skippedByDedup > 0 ? `, ${numberText(skippedByDedup)} of them there already` : ''
+  const counts = `${numberText(messagesDone)} of ${numberText(messagesTotal)} messages in ${foldersTotal} folders${there}, ${sizeText(bytesDone)}, in ${timeText(seconds)}.`
+  if (state === 'completed') return `${paint('green', 'Verified:')} ${counts}`
+  const why = stopped ? ` ${foreign(stopped.message)}` : ''
+  return `${paint('red', `${numberText(errorCount)} not copied:`)} ${counts}${why} The same command goes on; --retry tries the failed ones again.`
+}

@@ -1,0 +1,61 @@
+import type { Folder } from '../net/imap/folders.ts'
+import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../net/imap/response.ts'
+import type { Wire } from '../net/imap/wire.ts'
+import type { FolderCopy } from './folder.ts'
+import type { Lane } from './lane.ts'
+
+/** Whether a folder shows what others hold (RFC 6154, `\All`): Gmail's All Mail. */
+export function isAllMail({ specialUse }: Pick<Folder, 'specialUse'>): boolean {
+  return specialUse === '\\All'
+}
+
+/**
+ * Messages of a folder that others show, too, and that are dealt with there. Which is which only the server knows
+ * (X-GM-MSGID of Gmail, EMAILID of RFC 8474); where it does not tell, none are.
+ * @param others folders that are over: what they do not have by now is not left to them
+ * @throws ImapRefused, ImapLost
+ */
+export async function shownElsewhere(
+  lane: Lane,
+  folder: Folder,
+  uidNext: number,
+  others: readonly FolderCopy[],
+): Promise<{ uid: number; size: number }[]> {
+  const elsewhere = new Set<string>()
+  for (const { folder: other, ledger } of others) {
+    if (!ledger) continue
+    const { wire } = await lane.reading(other.pathAsListed)
+    await identities(wire, ledger.saved.sourceUidNext, ({ uid, id }) => ledger.isDone(uid) && elsewhere.add(id))
+  }
+  const shown: { uid: number; size: number }[] = []
+  if (elsewhere.size === 0) return shown
+  const { wire } = await lane.reading(folder.pathAsListed)
+  await identities(wire, uidNext, ({ uid, id, size }) => elsewhere.has(id) && shown.push({ uid, size }))
+  return shown
+}
+
+type Identity = { uid: number; id: string; size: number }
+
+async function identities(wire: Wire, uidNext: number, take: (identity: Identity) => void): Promise<void> {
+  const attribute = ATTRIBUTES.find(({ capability }) => wire.capabilities.has(capability))?.attribute
+  if (attribute === undefined || uidNext <= 1) return
+  await wire.run([`UID FETCH 1:${uidNext - 1} (UID RFC822.SIZE ${attribute})`], {
+    data(values) {
+      const pairs = values[1] === 'FETCH' ? pairsOf(values[2]) : new Map<string, Value>()
+      const [uid, id] = [numberOf(pairs.get('UID')), idOf(pairs.get(attribute))]
+      if (uid === null || id === null) return false
+      take({ uid, id, size: numberOf(pairs.get('RFC822.SIZE')) ?? 0 })
+      return true
+    },
+  })
+}
+
+const ATTRIBUTES = [
+  { capability: 'X-GM-EXT-1', attribute: 'X-GM-MSGID' },
+  { capability: 'OBJECTID', attribute: 'EMAILID' },
+]
+
+/** `EMAILID (M6d99ac3275bb4e)`, but `X-GM-MSGID 1278455344230334865`. */
+function idOf(value: Value | undefined): string | null {
+  return Array.isArray(value) ? (stringsOf(value)[0] ?? null) : stringOf(value)
+}

@@ -1,0 +1,139 @@
+import { createAppender, type Appender } from '../net/imap/append.ts'
+import type { Metadata } from '../net/imap/fetch-metadata.ts'
+import type { Folder } from '../net/imap/folders.ts'
+import type { Wire } from '../net/imap/wire.ts'
+import { copyBatch, type Remedy } from './batch.ts'
+import { contentFingerprint, messageIdOf } from './fingerprint.ts'
+import type { Migration } from './folder.ts'
+import type { Lane } from './lane.ts'
+import { LIMITS } from './limits.ts'
+import type { OpenFolder } from './open-folder.ts'
+import { isPassing } from './persist.ts'
+import type { Place } from './place.ts'
+import { createPace, type Pace, type Round } from './round.ts'
+import { countThere, settle, type Blame } from './settle.ts'
+import { Reopen } from './stop.ts'
+
+/** Copies batches of one folder, and remembers what each of its messages has been through. */
+export type Copier = {
+  readonly folder: Folder
+  readonly pace: Pace
+  readonly blame: Blame
+  /** A connection with the folder open, as it was when the books were opened. */
+  reading(lane: Lane, at: OpenFolder): Promise<Wire>
+  /** Whether a message needs no copy, by its Message-ID; counts it then. */
+  isThere(at: OpenFolder, row: Metadata): boolean
+  /**
+   * Takes batches of a round until there are none, or a connection breaks: the next round begins with what is left.
+   * @param workers batches under way at once
+   * @throws Stop, FolderStop, and what ends the whole migration
+   */
+  work(lane: Lane, at: OpenFolder, round: Round, workers: number): Promise<void>
+}
+
+type Turn = { before: Promise<void>; sent: () => void; appenders: WeakMap<Wire, Appender> }
+
+export function createCopier(migration: Migration, folder: Folder): Copier {
+  const { gate, signal } = migration
+  const remedies = new Map<number, Remedy>()
+  const blame: Blame = { wires: new WeakSet(), words: new Map(), delays: new Map(), vanished: new Set() }
+  const leftOut = new Set<string>()
+  const pace = createPace()
+
+  async function reading(lane: Lane, { sourceUidValidity }: OpenFolder): Promise<Wire> {
+    const { wire, opened } = await lane.reading(folder.pathAsListed)
+    if (opened.uidValidity !== sourceUidValidity) throw new Reopen('The source numbered its messages anew.')
+    return wire
+  }
+
+  function isThere(at: OpenFolder, row: Metadata): boolean {
+    const id = at.tally && messageIdOf(row.messageIds)
+    if (!at.tally || id === null || !at.tally.take(id)) return false
+    countThere(at, row)
+    migration.changed()
+    return true
+  }
+
+  async function work(lane: Lane, at: OpenFolder, round: Round, workers: number): Promise<void> {
+    const appenders = new WeakMap<Wire, Appender>()
+    let last: Promise<void> = Promise.resolve()
+
+    async function keepCopying(): Promise<void> {
+      for (;;) {
+        await gate.pass(signal)
+        const rows = await round.take(() => reading(lane, at))
+        if (rows.length === 0) return
+        const before = last
+        const { promise: mine, resolve: sent } = Promise.withResolvers<void>()
+        last = mine
+        try {
+          await copy(lane, at, rows, { before, sent, appenders })
+        } finally {
+          sent()
+        }
+      }
+    }
+
+    const untilBroken = () =>
+      keepCopying().catch((error: unknown) => {
+        signal.throwIfAborted()
+        if (!isPassing(error, gate)) throw error
+      })
+    await allSettled(Array.from({ length: workers }, untilBroken))
+  }
+
+  async function copy(lane: Lane, at: OpenFolder, rows: Metadata[], { before, sent, appenders }: Turn): Promise<void> {
+    const { ledger, place, tally } = at
+    const weight = rows.reduce((sum, { size }) => sum + Math.min(size ?? LIMITS.unknownBody, LIMITS.streamedBody), 0)
+    await migration.bodies.take(weight)
+    try {
+      const [source, { wire: destination }] = await Promise.all([reading(lane, at), lane.destination()])
+      const appender = appenderFor(appenders, destination, place)
+      const intending = ledger.intend(rows.map(({ uid }) => uid))
+      intending.catch(() => undefined)
+      const began = performance.now()
+      const fates = await copyBatch(rows, {
+        source,
+        appender,
+        intended: intending,
+        before,
+        sent,
+        isThere: tally && ((head) => tally.take(contentFingerprint(head))),
+        remedyOf: (uid) => remedies.get(uid) ?? 'as-is',
+      })
+      pace.took(performance.now() - began)
+      const intent = await intending
+      settle(fates, {
+        migration,
+        folder: folder.path,
+        at,
+        intent,
+        remedies,
+        blame,
+        leftOut,
+        source,
+        destination,
+        appender,
+      })
+    } finally {
+      migration.bodies.give(weight)
+    }
+  }
+
+  function appenderFor(appenders: WeakMap<Wire, Appender>, wire: Wire, { name, opened }: Place): Appender {
+    const known = appenders.get(wire)
+    if (known) return known
+    const [{ permanentFlags }, { shapes }] = [opened, migration]
+    const appender = createAppender(wire, name, { permanentFlags, synchronising: blame.isMistrusted, shapes })
+    appenders.set(wire, appender)
+    return appender
+  }
+
+  return { folder, pace, blame, reading, isThere, work }
+}
+
+/** Waits for all, then throws what the first of those that failed threw. */
+async function allSettled(running: Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(running)
+  for (const result of results) if (result.status === 'rejected') throw result.reason
+}

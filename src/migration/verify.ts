@@ -1,0 +1,46 @@
+import { examine, searchUids } from '../net/imap/mailbox.ts'
+import type { Copier } from './copier.ts'
+import type { Lane } from './lane.ts'
+import { LIMITS } from './limits.ts'
+import type { OpenFolder } from './open-folder.ts'
+import { FolderStop, Reopen } from './stop.ts'
+
+/**
+ * Counts again at both ends: true when everything is accounted for, false when there is more to do.
+ * @throws FolderStop when the destination holds fewer than were copied; Reopen, ImapRefused, ImapLost
+ */
+export async function verify(lane: Lane, at: OpenFolder, copier: Copier): Promise<boolean> {
+  const { ledger, place } = at
+  const source = await copier.reading(lane, at)
+  if (at.uids.length > 0) {
+    const now = await searchUids(source, `UID 1:${ledger.saved.sourceUidNext - 1}`)
+    refuteVanished(at, copier, now)
+    if (now.some((uid) => uid < ledger.saved.sourceUidNext && !ledger.isDone(uid))) return false
+  }
+  const { wire } = await lane.destination()
+  const { exists, uidValidity } = await examine(wire, place.name)
+  if (uidValidity !== place.opened.uidValidity) throw new Reopen('The destination numbered its messages anew.')
+  const { copied } = ledger.saved
+  if (exists >= copied) return true
+  throw new FolderStop('verification', `“${place.path}” has ${exists} messages, though ${copied} were copied there.`)
+}
+
+/** What the source did not give, as if it were gone, and still lists. */
+function refuteVanished({ ledger }: OpenFolder, { folder, blame }: Copier, uids: number[]): void {
+  const message = 'The source lists this message but does not give it.'
+  for (const uid of uids.filter((one) => blame.vanished.has(one))) {
+    blame.vanished.delete(uid)
+    const unknown = { messageId: null, size: null }
+    ledger.failed({ folder: folder.path, uid, ...unknown, code: 'unfetchable', message, attempts: 2 })
+  }
+}
+
+/** Messages at which connections keep breaking are not tried for ever. */
+export function giveUpPoison({ ledger }: OpenFolder, { folder, blame }: Copier): void {
+  const suspects = ledger.saved.suspicions.filter(([uid, times]) => times >= LIMITS.breaks.most && !ledger.isDone(uid))
+  for (const [uid, attempts] of suspects) {
+    const { messageId = null, size = null, text = '' } = blame.words.get(uid) ?? {}
+    const message = `The connection broke each time this message was on its way. ${text}`.trim()
+    ledger.failed({ folder: folder.path, uid, messageId, size, code: 'connection_lost', message, attempts })
+  }
+}

@@ -1,0 +1,51 @@
+import { isAllMail } from './all-mail.ts'
+import type { Journal } from './journal.ts'
+import type { Route } from './plan.ts'
+import { sizeText } from './size-text.ts'
+
+/** What somebody should know before a migration goes on; nothing stops for it. `folder` is "" for all of it. */
+export type Warning = { code: 'over_quota' | 'trash_expires' | 'all_mail'; folder: string; message: string }
+
+type WarningDeps = {
+  journal: Journal
+  /** Bytes that still fit at the destination; null without a quota. */
+  room: number | null
+  isCourier: boolean
+  options?: { allMailOnce?: boolean }
+}
+
+export async function warningsOf(routes: readonly Route[], deps: WarningDeps): Promise<Warning[]> {
+  const warnings = [await warnOfQuota(routes, deps), warnOfTrash(routes, deps), warnOfAllMail(routes, deps)]
+  return warnings.filter((warning) => warning !== null)
+}
+
+/** What an earlier run has copied need not fit again. */
+async function warnOfQuota(routes: readonly Route[], { journal, room }: WarningDeps): Promise<Warning | null> {
+  if (room === null) return null
+  let needed = 0
+  for (const { folder, bytes } of routes) {
+    const saved = await journal.load(folder.path)
+    needed += Math.max(0, (bytes ?? 0) - (saved?.bytes ?? 0))
+  }
+  if (needed <= room) return null
+  const message = `The destination has room for ${sizeText(room)}, and there are ${sizeText(needed)} to copy: it will be full before everything is there.`
+  return { code: 'over_quota', folder: '', message }
+}
+
+/** As Courier is installed, with IMAP_EMPTYTRASH=Trash:7. */
+function warnOfTrash(routes: readonly Route[], { isCourier }: WarningDeps): Warning | null {
+  const trash = routes.find(
+    ({ folder, mapped }) => folder.messages !== 0 && /(?:^|[./])Trash$/.test(mapped.destination),
+  )
+  if (!isCourier || !trash) return null
+  const { source, destination } = trash.mapped
+  const message = `The destination is a Courier, which deletes what has been in “${destination}” for a week, unless IMAP_EMPTYTRASH is turned off there.`
+  return { code: 'trash_expires', folder: source, message }
+}
+
+function warnOfAllMail(routes: readonly Route[], { options }: WarningDeps): Warning | null {
+  const all = routes.find(({ folder }) => isAllMail(folder))
+  if (!all || routes.length === 1 || options?.allMailOnce) return null
+  const message = `“${all.folder.path}” shows the messages of the other folders once more, and each of them will be copied as often as it is shown. Copy only what no other folder has (allMailOnce), or leave this one out.`
+  return { code: 'all_mail', folder: all.folder.path, message }
+}

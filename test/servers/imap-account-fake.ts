@@ -1,0 +1,90 @@
+import { startImapFake, type FakeCommand, type ImapFake, type Reply } from './imap-fake.ts'
+
+/** A folder of an account that exists nowhere: its messages are made when they are asked for. */
+export type FakeFolder = {
+  /** Attributes in its LIST line. */
+  flags?: string
+  /** UIDs are 1 to so many. */
+  count: number
+  body: (uid: number) => Buffer
+  /** Further attributes of a message, such as `X-GM-MSGID 5`. */
+  also?: (uid: number) => string
+}
+
+/** An IMAP server from which an account can be copied: for what only Gmail does, and for folders too large to fill. */
+export async function startImapAccountFake(
+  folders: Record<string, FakeFolder>,
+  capability = 'IMAP4rev1 LITERAL+ UIDPLUS',
+): Promise<ImapFake> {
+  const open = new Map<number, FakeFolder>()
+
+  function script(command: FakeCommand, reply: Reply): boolean {
+    const { name, args, connection } = command
+    const folder = folders[/"([^"]*)"/.exec(args)?.[1] ?? '']
+    const opened = open.get(connection)
+    if (name === 'LIST') list(folders, args, reply)
+    else if (name === 'STATUS') {
+      if (!folder) return refuse(reply)
+      reply.say(
+        `* STATUS ${args.split(' (')[0]} (MESSAGES ${folder.count} UNSEEN 0 UIDNEXT ${folder.count + 1} UIDVALIDITY 7)`,
+      )
+    } else if (name === 'EXAMINE') {
+      if (!folder) return refuse(reply)
+      open.set(connection, folder)
+      reply.say(`* ${folder.count} EXISTS`, '* OK [UIDVALIDITY 7]', `* OK [UIDNEXT ${folder.count + 1}]`)
+    } else if (name === 'UID SEARCH' && opened) {
+      const [from, to] = rangeOf(args.replace('UID ', ''), opened)
+      reply.say(`* SEARCH ${Array.from({ length: Math.max(0, to - from + 1) }, (_, n) => from + n).join(' ')}`)
+    } else if (name === 'UID FETCH' && opened) fetch(opened, args, reply)
+    else return false
+    reply.ok()
+    return true
+  }
+
+  return startImapFake({ capability, script })
+}
+
+function refuse(reply: Reply): true {
+  reply.no('[NONEXISTENT] Unknown Mailbox')
+  return true
+}
+
+function list(folders: Record<string, FakeFolder>, args: string, reply: Reply): void {
+  if (!args.endsWith('"*"')) return
+  for (const [path, { flags = '' }] of Object.entries(folders)) reply.say(`* LIST (${flags}) "/" "${path}"`)
+}
+
+function rangeOf(set: string, { count }: FakeFolder): [number, number] {
+  const [from = '', to = from] = set.split(':')
+  return [Number(from), Math.min(count, to === '*' ? count : Number(to))]
+}
+
+function fetch(folder: FakeFolder, args: string, reply: Reply): void {
+  const [set = '', ...items] = args.split(' ')
+  const asked = items.join(' ')
+  for (const part of set.split(',')) {
+    const [from, to] = rangeOf(part, folder)
+    for (let uid = from; uid <= to; uid++) reply.raw(rowOf(folder, uid, asked))
+  }
+}
+
+/** One FETCH response with what was asked for. */
+function rowOf({ body, also }: FakeFolder, uid: number, asked: string): Buffer {
+  const bytes = body(uid)
+  const head = bytes.toString('latin1', 0, bytes.indexOf('\r\n\r\n') + 2)
+  const id = /^message-id:.*\r\n/im.exec(head)?.[0] ?? ''
+  const items = [
+    `UID ${uid}`,
+    'FLAGS (\\Seen)',
+    'INTERNALDATE " 1-Jul-2024 08:09:10 +0000"',
+    `RFC822.SIZE ${bytes.length}`,
+  ]
+  if (also) items.push(also(uid))
+  const literal = asked.includes('BODY.PEEK[]') ? bytes : Buffer.from(`${id}\r\n`)
+  const name = asked.includes('BODY.PEEK[]') ? 'BODY[]' : 'BODY[HEADER.FIELDS (MESSAGE-ID)]'
+  return Buffer.concat([
+    Buffer.from(`* ${uid} FETCH (${items.join(' ')} ${name} {${literal.length}}\r\n`),
+    literal,
+    Buffer.from(')\r\n'),
+  ])
+}
