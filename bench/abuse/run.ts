@@ -5,11 +5,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startEmbedded } from '../../src/store/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
+import { insertBare, sameRows, singleRow } from './bare.ts'
 import { load, quantile, type Load } from './load.ts'
 import { KNOWN, knownAddress, LISTED, RANGES, seed } from './seed.ts'
 
@@ -20,9 +22,8 @@ const SOURCES = 15_000
 /** Addresses that most reports are about. */
 const ACTIVE = 20_000
 const CHECKS = 80_000
-const INSERTS = 60_000
 
-/** Runs all of it; takes some two minutes. Returns the printed table. */
+/** Runs all of it; takes some three minutes. Returns the printed table. */
 export async function run(): Promise<string> {
   await using undo = new AsyncDisposableStack()
   const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-bench-'))
@@ -37,20 +38,67 @@ export async function run(): Promise<string> {
   undo.defer(() => stopServer(server.child))
 
   const lines: string[] = []
-  const print = (line: string) => lines.push(line) && console.log(line)
-  print(
-    `| ${KNOWN.toLocaleString('en')} addresses, ${LISTED.toLocaleString('en')} listed, ${RANGES.toLocaleString('en')} whitelist ranges | a second | p50 ms | p99 ms |`,
-  )
+  function print(line: string): void {
+    lines.push(line)
+    console.log(line)
+  }
+  const known = `${KNOWN.toLocaleString('en')} addresses, ${LISTED.toLocaleString('en')} listed`
+  print(`| ${known}, ${RANGES.toLocaleString('en')} whitelist ranges | a second | p50 ms | p99 ms |`)
   print('|---|---|---|---|')
   await warmUp(server.url)
-  const bare = await insertBare(pool)
-  print(row(`single-row inserts by bare pg, ${CONNECTIONS} at once, 15 connections`, bare))
+  const at = `${CONNECTIONS} at once, 15 connections`
+  print(row(`bare pg, one row and one commit a report, ${at}`, await insertBare(pool, singleRow(addressOf), REPORTS)))
+  print(
+    row(`bare pg, the same rows and one commit a report, ${at}`, await insertBare(pool, sameRows(addressOf), REPORTS)),
+  )
   const reports = await load(server.url, { connections: CONNECTIONS, requests: REPORTS, requestOf: reportOf })
   print(row(`POST report over HTTP, ${CONNECTIONS} connections`, reports))
   const checks = await load(server.url, { connections: CONNECTIONS, requests: CHECKS, requestOf: checkOf })
   print(row(`GET check over HTTP, ${CONNECTIONS} connections`, checks))
+  await measureExport(embedded.url, pool, server.url, print)
   return lines.join('\n')
 }
+
+/** From a changed list to its files, and what who fetches them waits for. */
+async function measureExport(databaseUrl: string, pool: Pool, url: string, print: (line: string) => void) {
+  const began = performance.now()
+  const keeper = await startServer(databaseUrl, 'work')
+  for (;;) {
+    const { rows } = await pool.query('select from abuse_snapshot where version = 1 and ready_at is not null')
+    if (rows.length > 0) break
+    await sleep(50)
+  }
+  print(
+    `\nAll formats of ${LISTED.toLocaleString('en')} addresses written ${((performance.now() - began) / 1000).toFixed(1)} s after the start of a keeper.\n`,
+  )
+  await stopServer(keeper.child)
+  print('| export over HTTP, one after the other | p50 ms | p99 ms |\n|---|---|---|')
+  for (const format of ['plain', 'json', 'nftables'])
+    print(timesOf(`first byte, ${format}, gzip`, await firstBytes(`${url}/api/v1/abuse/export?format=${format}`)))
+  print(timesOf('304', await firstBytes(`${url}/api/v1/abuse/export`, true)))
+}
+
+async function firstBytes(url: string, unchanged = false): Promise<number[]> {
+  const etag = (await fetch(url)).headers.get('etag') ?? ''
+  const waits: number[] = []
+  for (let n = 0; n < 200; n++) {
+    const sent = performance.now()
+    const answer = await fetch(url, { headers: unchanged ? { 'if-none-match': etag } : {} })
+    const reader = answer.body?.getReader()
+    await reader?.read()
+    waits.push(performance.now() - sent)
+    if (answer.status !== (unchanged ? 304 : 200)) throw new Error(`${url} answered ${answer.status}`)
+    if (reader) await drain(reader)
+  }
+  return waits
+}
+
+async function drain(reader: ReadableStreamDefaultReader): Promise<void> {
+  while (!(await reader.read()).done);
+}
+
+const timesOf = (what: string, waits: number[]) =>
+  `| ${what} | ${[0.5, 0.99].map((q) => quantile(waits, q).toFixed(1)).join(' | ')} |`
 
 async function warmUp(url: string): Promise<void> {
   await load(url, { connections: CONNECTIONS, requests: 5_000, requestOf: (n) => reportOf(n + 2 * REPORTS) })
@@ -78,28 +126,6 @@ function checkOf(n: number): string {
   return `GET /api/v1/abuse/check?ip=${ip} HTTP/1.1\r\nhost: bench\r\n\r\n`
 }
 
-/** What a service does that commits each report by itself, and nothing but its row. */
-async function insertBare(pool: Pool): Promise<Load> {
-  const result: Load = { seconds: 0, times: [], statuses: new Map(), bodies: [] }
-  let next = 0
-  const started = performance.now()
-  async function work(): Promise<void> {
-    while (next < INSERTS) {
-      const n = next++
-      const sent = performance.now()
-      await pool.query(
-        `insert into abuse_report (at, address, service, port, count, network, origin, strong, counted, early)
-         values (now(), $1, $2, $3, $4, $5, $6, false, true, true)`,
-        [knownAddress(n), 'ssh', 22, 3, `network${n % 5000}`, `origin${n % 400}`],
-      )
-      result.times.push(performance.now() - sent)
-    }
-  }
-  await Promise.all(Array.from({ length: CONNECTIONS }, work))
-  result.seconds = (performance.now() - started) / 1000
-  return result
-}
-
 function row(what: string, { seconds, times, statuses }: Load): string {
   const refused = [...statuses].filter(([status]) => status !== 200)
   if (refused.length > 0) throw new Error(`${what}: ${JSON.stringify(refused)}`)
@@ -107,8 +133,8 @@ function row(what: string, { seconds, times, statuses }: Load): string {
   return `| ${what} | ${Math.round(times.length / seconds).toLocaleString('en')} | ${p50} | ${p99} |`
 }
 
-async function startServer(databaseUrl: string): Promise<{ url: string; child: ChildProcess }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'server.ts'), databaseUrl], {
+async function startServer(databaseUrl: string, role = ''): Promise<{ url: string; child: ChildProcess }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'server.ts'), databaseUrl, role], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]

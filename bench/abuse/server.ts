@@ -9,11 +9,11 @@ import { openSignals } from '../../src/store/signals.ts'
 
 const [databaseUrl = '', role] = process.argv.slice(2)
 const log = createLog('error')
-const { db } = openDatabase(databaseUrl)
+const { db, pool } = openDatabase(databaseUrl)
 const signals = await openSignals(databaseUrl, log)
 const config = readConfig({ TRUSTED_PROXIES: '127.0.0.1' })
 const secretKey = 'the key of the benchmark, long enough'
-const abuse = await openAbuse({ db, signals, log, secretKey, reportsUrl: config.REPORTS_URL })
+const abuse = await openAbuse({ db, pool, signals, log, secretKey, reportsUrl: config.REPORTS_URL })
 const door = createDoor(async () => null, [])
 const isReady = async () => true
 const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })

@@ -34,6 +34,7 @@ export function createLookup(db: Kysely<DB>): (address: string) => Promise<Addre
       return addresses.map((address) => rows.get(address))
     },
     sizeOf: () => 1,
+    keysOf: () => [],
     most: 500,
     patience: 50_000,
   })

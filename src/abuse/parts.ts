@@ -1,7 +1,9 @@
 import { randomInt } from 'node:crypto'
 import type { Kysely } from 'kysely'
+import type { Pool } from 'pg'
 import { deriveKey } from '../accounts/keys.ts'
 import type { Logger } from '../log.ts'
+import type { AsnTable } from '../protocols/asn-table.ts'
 import type { Signals } from '../store/signals.ts'
 import type { DB } from '../store/tables.ts'
 import { createLookup } from './check.ts'
@@ -9,20 +11,21 @@ import { openExports } from './export/exports.ts'
 import { createIntake } from './intake/intake.ts'
 import { ensurePartitions } from './intake/partitions.ts'
 import { openRanges } from './ranges/ranges.ts'
-import { createReporters, type FindOrigin } from './reporter.ts'
+import { createReporters } from './reporter.ts'
 import { serviceOf } from './services.ts'
 import { openStandings } from './reputation/standings.ts'
 import { createStats } from './stats.ts'
 
 export type AbuseOptions = {
   db: Kysely<DB>
+  pool: Pool
   signals: Signals
   log: Logger
   secretKey: string
   /** Where the attack-reporting endpoints are reached. */
   reportsUrl: string
-  /** Finds the autonomous system of an address; without it, /16 and /32 stand for it. */
-  findOrigin?: FindOrigin
+  /** Without it, an IPv4 /16 and an IPv6 /32 stand for an autonomous system. */
+  systems?: AsnTable | null
   /** Milliseconds since 1970. */
   clock?: () => number
 }
@@ -32,14 +35,17 @@ export type Parts = Awaited<ReturnType<typeof openParts>>
 
 /** `close` waits for reports that are being stored. */
 export async function openParts(options: AbuseOptions) {
-  const { db, signals, log, secretKey, reportsUrl, findOrigin, clock = Date.now } = options
+  const { db, pool, signals, log, secretKey, reportsUrl, systems, clock = Date.now } = options
   const checkUrl = `${reportsUrl}/api/v1/abuse/check`
   await ensurePartitions(db, clock())
   const ranges = await openRanges(db, signals, log)
   const standings = await openStandings(db, signals, log)
   const exports = await openExports(db, signals, { log, checkUrl })
   // Instances count side by side; two that draw the same lane only wait for each other.
-  const intake = createIntake({ db, ranges, standings, traitsOf: serviceOf, lane: randomInt(1, 10_000) }, clock)
+  const intake = createIntake(
+    { store: { db, pool }, ranges, standings, traitsOf: serviceOf, lane: 2 * randomInt(1, 10_000) },
+    clock,
+  )
   return {
     db,
     log,
@@ -50,7 +56,7 @@ export async function openParts(options: AbuseOptions) {
     intake,
     clock,
     traitsOf: serviceOf,
-    reporterOf: createReporters(deriveKey(secretKey, 'abuse pseudonyms'), findOrigin),
+    reporterOf: createReporters(deriveKey(secretKey, 'abuse pseudonyms'), (ip) => systems?.find(ip)?.number ?? null),
     lookup: createLookup(db),
     stats: createStats(db, clock),
     async close(): Promise<void> {

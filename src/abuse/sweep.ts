@@ -13,7 +13,8 @@ const MOST_GROUPS = 20
 /** Writes what time alone has changed: scores that faded, listings that ended. */
 export async function sweepDue(deps: SweepDeps, now: number, signal?: AbortSignal): Promise<number> {
   let swept = 0
-  for (let group = 0; group < MOST_GROUPS && !signal?.aborted; group++) {
+  for (let group = 0; group < MOST_GROUPS; group++) {
+    if (signal?.aborted) break
     const count = await sweepGroup(deps, now)
     swept += count
     if (count < AT_ONCE) break

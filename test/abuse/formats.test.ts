@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import packet from 'dns-packet'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { FORMATS, type Entry, type FormatName } from '../../src/abuse/export/formats.ts'
 import { reversedLabels } from '../../src/net/address.ts'
 
@@ -43,9 +43,14 @@ function files(format: FormatName): string[] {
   })
 }
 
-/** In a network of its own, so that this machine's is left alone. */
+/** In a network and among processes of its own: this machine's network is left alone, and no daemon outlives the script. */
 const alone = (script: string) =>
-  execFileSync('unshare', ['-n', 'sh', '-ec', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  execFileSync('unshare', ['-n', '-p', '-f', '--kill-child', 'sh', '-ec', script], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: 15_000,
+    killSignal: 'SIGKILL',
+  })
 
 function needs(program: string, debian: string): void {
   if (!existsSync(program)) throw new Error(`${program} is missing: install ${debian}`)
@@ -121,13 +126,11 @@ describe('the list for nginx', () => {
         config,
         `events {} pid ${folder}/pid; error_log stderr; http { access_log off; include ${file}; ${server} }`,
       )
-      execFileSync('/usr/sbin/nginx', ['-t', '-q', '-c', config], { stdio: 'pipe' })
+      execFileSync('/usr/sbin/nginx', ['-t', '-q', '-c', config], { stdio: 'pipe', timeout: 10_000 })
     }
     const ask = (ip: string) => `curl -m 5 -so /dev/null -w '%{http_code} ' -H 'x-from: ${ip}' http://127.0.0.1:8099/`
     const asks = ['8.8.4.4', '8.8.4.5', '2606:4700:0:1::7', '2606:4700:0:2::7'].map(ask).join('; ')
-    const told = alone(
-      `ip link set lo up; nginx -c ${folder}/nginx-0.conf; ${asks}; nginx -s stop -c ${folder}/nginx-0.conf`,
-    )
+    const told = alone(`ip link set lo up; nginx -c ${folder}/nginx-0.conf; ${asks}`)
     expect(told).toBe('403 204 403 204 ')
   })
 })
@@ -137,28 +140,40 @@ describe('the list for rbldnsd', () => {
     needs('/usr/sbin/rbldnsd', 'rbldnsd')
     const [file = ''] = files('rbldnsd')
     chmodSync(file, 0o644)
-    const port = 20_000 + (process.pid % 20_000)
+    const port = await freePort()
     const args = ['-n', '-r', '/', '-w', folder, '-b', `127.0.0.1/${port}`, '-c', '0', `bl.test:combined:${file}`]
-    const daemon = spawn('stdbuf', ['-oL', '/usr/sbin/rbldnsd', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+    // Not this run's own error output: a daemon that is left over would keep that open for whoever reads it.
+    const daemon = spawn('stdbuf', ['-oL', '/usr/sbin/rbldnsd', ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const ended = once(daemon, 'exit')
+    onTestFinished(async () => {
+      daemon.kill()
+      await ended
+    })
     for await (const line of createInterface({ input: daemon.stdout })) if (line.includes('started (')) break
     const listed = ['8.8.4.4', '127.0.0.2', '2606:4700:0:1::7', '::ffff:7f00:2']
     const free = ['8.8.4.5', '127.0.0.1', '2606:4700:0:2::7', '::ffff:7f00:1']
     for (const address of listed) expect([address, await answerOf(port, address, 'A')]).toEqual([address, '127.0.0.2'])
     for (const address of free) expect([address, await answerOf(port, address, 'A')]).toEqual([address, null])
     expect(await answerOf(port, '8.8.4.4', 'TXT')).toContain(`${LIST.checkUrl}?ip=8.8.4.4`)
-    const ended = once(daemon, 'exit')
-    daemon.kill()
-    await ended
   })
 })
+
+async function freePort(): Promise<number> {
+  const socket = createSocket('udp4').bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  const { port } = socket.address()
+  socket.close()
+  return port
+}
 
 /** The first answer of a blocklist, or null. */
 async function answerOf(port: number, address: string, type: 'A' | 'TXT'): Promise<string | null> {
   const socket = createSocket('udp4')
   const name = `${reversedLabels(address)}.bl.test`
   socket.send(packet.encode({ type: 'query', id: 1, questions: [{ name, type }] }), port, '127.0.0.1')
-  const [bytes] = (await once(socket, 'message')) as [Buffer]
-  socket.close()
+  const [bytes] = (await once(socket, 'message', { signal: AbortSignal.timeout(5_000) }).finally(() =>
+    socket.close(),
+  )) as [Buffer]
   const [answer] = packet.decode(bytes).answers ?? []
   return answer?.type === 'A' ? answer.data : answer?.type === 'TXT' ? [answer.data].flat().join('') : null
 }

@@ -66,7 +66,7 @@ describe('two instances on one database', () => {
 })
 
 describe('an instance that is killed', () => {
-  it('has stored every report that it answered', async () => {
+  it('has stored every report that it answered', { timeout: 90_000 }, async () => {
     const acknowledged = new Set<string>()
     for (let round = 0; round < 3; round++) {
       const child = spawn(process.execPath, [join(import.meta.dirname, 'child.ts'), database.url], {

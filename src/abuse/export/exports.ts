@@ -2,10 +2,10 @@ import type { Kysely } from 'kysely'
 import type { Logger } from '../../log.ts'
 import type { Signals } from '../../store/signals.ts'
 import type { DB } from '../../store/tables.ts'
-import { FORMAT_NAMES, type FormatName } from './formats.ts'
+import type { FormatName } from './formats.ts'
 import type { Packed } from './pack.ts'
 import { PUBLISHED, readPublished, renderFile } from './publish.ts'
-import { findChangesSince, findFile, findReady, type Snapshot } from './store.ts'
+import { findChangesSince, findFile, findReady, listFiles, type Snapshot } from './store.ts'
 
 export type Difference = { version: number; complete: boolean; added: string[]; removed: string[] }
 
@@ -35,15 +35,20 @@ export async function openExports(
     if (ready.version <= current.version) return
     current = ready
     files.clear()
-    warm()
+    await warm()
   }
 
   /** Whoever asks first shall not wait for the database. */
-  function warm(): void {
-    for (const format of FORMAT_NAMES) void file(format, null).catch(() => {})
+  async function warm(): Promise<void> {
+    const { version } = current
+    const stored = await listFiles(db, version)
+    if (version !== current.version) return
+    for (const { format, ...packed } of stored) files.set(`${format} `, Promise.resolve(packed))
   }
 
-  const look = () => void refresh().catch((err: unknown) => log.warn({ err }, 'a new list could not be looked up'))
+  let isClosed = false
+  const look = () =>
+    void refresh().catch((err: unknown) => isClosed || log.warn({ err }, 'a new list could not be looked up'))
   const stops = [signals.on(PUBLISHED, look), signals.onReconnect(look)]
 
   async function read(format: FormatName, service: string | null): Promise<Packed> {
@@ -66,7 +71,7 @@ export async function openExports(
     return reading
   }
 
-  warm()
+  await warm()
   return {
     current: () => current,
     file,
@@ -80,6 +85,9 @@ export async function openExports(
       const added = (await readPublished(db, null)).map(({ address }) => address)
       return { version: until, complete: true, added, removed: [] }
     },
-    close: () => stops.forEach((stop) => stop()),
+    close() {
+      isClosed = true
+      stops.forEach((stop) => stop())
+    },
   }
 }

@@ -50,6 +50,12 @@ export async function findFile(db: Db, version: number, format: string): Promise
   return file.where('version', '=', version).where('format', '=', format).executeTakeFirst()
 }
 
+/** All files of a version. */
+export async function listFiles(db: Db, version: number): Promise<(Packed & { format: string })[]> {
+  const files = db.selectFrom('abuseSnapshotFile').select(['format', 'etag', 'size', 'gzip'])
+  return files.where('version', '=', version).execute()
+}
+
 /** What is listed and not in the list, and what is in the list and not listed any more. */
 export async function findUnpublished(db: Db): Promise<{ added: string[]; removed: string[] }> {
   const { rows } = await sql<{ address: string; published: boolean }>`

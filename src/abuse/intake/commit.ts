@@ -1,4 +1,3 @@
-import type { Db } from '../../store/database.ts'
 import type { Ranges } from '../ranges/ranges.ts'
 import type { Reporter } from '../reporter.ts'
 import type { Standing } from '../score.ts'
@@ -7,7 +6,7 @@ import type { Subject } from '../subject.ts'
 import { openLedger, type Ledger, type LedgerDeps } from './ledger.ts'
 import type { Allowance } from './rate.ts'
 import type { Outcome, Report } from './record.ts'
-import { findForGroup, writeGroup, type Found } from './store.ts'
+import { findForGroup, writeGroup, type Found, type Store } from './store.ts'
 
 /** One request: one report, or many of a bulk. */
 export type Submission = { reporter: Reporter; tokenHash: string | null; reports: Report[] }
@@ -21,7 +20,7 @@ export type Receipt = {
 }
 
 export type CommitDeps = LedgerDeps & {
-  db: Db
+  store: Store
   /** Of this instance, for counters that many write to. */
   lane: number
 }
@@ -31,7 +30,7 @@ export type CommitDeps = LedgerDeps & {
  * @throws with SQLSTATE 40001 when another instance was faster: take the group once more
  */
 export async function commitGroup(deps: CommitDeps, group: Submission[], now: number): Promise<Receipt[]> {
-  const found = await findForGroup(deps.db, {
+  const found = await findForGroup(deps.store, {
     addresses: unique(group.flatMap(({ reports }) => reports.map(({ subject }) => subject.key))),
     sources: unique(group.map(({ reporter }) => reporter.source)),
     reporters: unique(group.flatMap(({ reporter }) => reporter.key ?? [])),
@@ -40,7 +39,7 @@ export async function commitGroup(deps: CommitDeps, group: Submission[], now: nu
   const ledger = openLedger(found, deps, now)
   const receipts = group.map((submission) => takeSubmission(submission, ledger, found, deps))
   const changes = ledger.changes()
-  if (changes.usages.length > 0) await writeGroup(deps.db, changes, { now: new Date(now), lane: deps.lane })
+  if (changes.usages.length > 0) await writeGroup(deps.store, changes, { now: new Date(now), lane: deps.lane })
   deps.standings.markSeen(
     changes.networks.map(({ network }) => network),
     now,

@@ -1,55 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../errors.ts'
 
 export type GroupCommit<In, Out> = {
   /** Resolves when what was given is committed, with what became of it. */
   submit(item: In): Promise<Out>
-  /** Waits for what was submitted. */
+  /** Waits for what was submitted, some seconds at most. */
   close(): Promise<void>
 }
 
 type Options<In, Out> = {
-  /** Stores a group durably and tells for each item what became of it, in order. */
-  commit: (group: In[]) => Promise<Out[]>
+  /**
+   * Stores a group durably and tells for each item what became of it, in order.
+   * @param slot of the groups under way, which one it is: 0 or 1
+   */
+  commit: (group: In[], slot: number) => Promise<Out[]>
   /** How much an item adds to a group, and the most of a group, though one item always fits. */
   sizeOf: (item: In) => number
   most: number
+  /** What of an item no other group may have at the same time. */
+  keysOf: (item: In) => string[]
   /** How much may wait before more is refused. */
   patience: number
 }
 
-type Waiting<In, Out> = { item: In; size: number; resolve: (out: Out) => void; reject: (error: unknown) => void }
+type Waiting<In, Out> = {
+  item: In
+  keys: string[]
+  size: number
+  resolve: (out: Out) => void
+  reject: (error: unknown) => void
+}
 
-/** Commits together what comes in while a commit is under way: the disk is waited for once for all of them. */
-export function createGroupCommit<In, Out>({ commit, sizeOf, most, patience }: Options<In, Out>): GroupCommit<In, Out> {
+/** Two groups at once: while the database has the one, we make the other. */
+const SLOTS = 2
+
+/** Milliseconds for the last groups; who was not answered by then has not been told that anything is stored. */
+const LAST_GROUPS = 5_000
+
+/** Commits together what comes in while commits are under way: the disk is waited for once for all of them. */
+export function createGroupCommit<In, Out>(options: Options<In, Out>): GroupCommit<In, Out> {
+  const { commit, sizeOf, keysOf, most, patience } = options
   let waiting: Waiting<In, Out>[] = []
   let waitingSize = 0
-  let running: Promise<void> | undefined
+  let isDue = false
+  const slots = Array.from({ length: SLOTS }, (_, slot) => slot)
+  const flights = new Map<Promise<void>, number>()
+  const taken = new Set<string>()
 
-  async function run(): Promise<void> {
+  function begin(): void {
     // A moment for those who arrive together with the first.
-    await new Promise(setImmediate)
-    while (waiting.length > 0) await settle(takeGroup())
-    running = undefined
+    if (!isDue) setImmediate(depart)
+    isDue = true
+  }
+
+  function depart(): void {
+    isDue = false
+    const slot = isWorthAnother() ? slots.pop() : undefined
+    if (slot === undefined) return
+    const group = takeGroup()
+    if (group.length === 0) return void slots.push(slot)
+    const flight = settle(group, slot).finally(() => {
+      flights.delete(flight)
+      for (const { keys } of group) for (const key of keys) taken.delete(key)
+      slots.push(slot)
+      if (waiting.length > 0) begin()
+    })
+    flights.set(flight, group.length)
+  }
+
+  /** Beside another group only one of a size: two large groups cost less than one and many small ones. */
+  function isWorthAnother(): boolean {
+    const [underWay = 0] = flights.values()
+    return waiting.length * 2 >= underWay
   }
 
   function takeGroup(): Waiting<In, Out>[] {
-    let [count, size] = [0, 0]
+    const group: Waiting<In, Out>[] = []
+    const left: Waiting<In, Out>[] = []
+    // What must wait keeps its place: the others with its keys wait behind it.
+    const held = new Set<string>()
+    let size = 0
     for (const entry of waiting) {
-      if (count > 0 && size + entry.size > most) break
-      count += 1
-      size += entry.size
+      const fits = group.length === 0 || size + entry.size <= most
+      if (fits && entry.keys.every((key) => !taken.has(key) && !held.has(key))) {
+        group.push(entry)
+        size += entry.size
+      } else {
+        left.push(entry)
+        for (const key of entry.keys) held.add(key)
+      }
     }
+    for (const { keys } of group) for (const key of keys) taken.add(key)
+    waiting = left
     waitingSize -= size
-    return waiting.splice(0, count)
+    return group
   }
 
-  async function settle(group: Waiting<In, Out>[]): Promise<void> {
+  async function settle(group: Waiting<In, Out>[], slot: number): Promise<void> {
     try {
-      const outcomes = await commit(group.map(({ item }) => item))
+      const outcomes = await commit(
+        group.map(({ item }) => item),
+        slot,
+      )
       group.forEach(({ resolve }, index) => resolve(outcomes[index] as Out))
     } catch (error) {
       group.forEach(({ reject }) => reject(error))
     }
+  }
+
+  async function finish(): Promise<void> {
+    while (waiting.length > 0 || flights.size > 0) await Promise.race([...flights.keys(), sleep(1)])
   }
 
   return {
@@ -59,12 +119,12 @@ export function createGroupCommit<In, Out>({ commit, sizeOf, most, patience }: O
         return Promise.reject(new Fault('unavailable', 'More comes in than can be stored.', { retryAfter: 5 }))
       waitingSize += size
       return new Promise((resolve, reject) => {
-        waiting.push({ item, size, resolve, reject })
-        running ??= run()
+        waiting.push({ item, keys: keysOf(item), size, resolve, reject })
+        begin()
       })
     },
     async close() {
-      await running
+      await Promise.race([finish(), sleep(LAST_GROUPS, undefined, { ref: false })])
     },
   }
 }

@@ -26,8 +26,10 @@ const TRIES = 20
 export function createIntake(deps: CommitDeps, clock: () => number): Intake {
   const turnedAway = createTurnedAway()
   const commits = createGroupCommit<Submission, Receipt>({
-    commit: (group) => commitSomehow(deps, group, clock),
+    // Two groups that count in one lane would wait for each other.
+    commit: (group, slot) => commitSomehow({ ...deps, lane: deps.lane + slot }, group, clock),
     sizeOf: ({ reports }) => reports.length,
+    keysOf: ({ reporter, reports }) => [reporter.source, ...reports.map(({ subject }) => subject.key)],
     most: MOST,
     patience: PATIENCE,
   })
@@ -56,7 +58,7 @@ async function commitSomehow(deps: CommitDeps, group: Submission[], clock: () =>
     } catch (error) {
       const { code = '' } = error as { code?: string }
       // The nightly job makes partitions ahead; should it have failed for a week, reports are taken all the same.
-      if (code === NO_PARTITION) await ensurePartitions(deps.db, clock())
+      if (code === NO_PARTITION) await ensurePartitions(deps.store.db, clock())
       else if (!OVERTAKEN.has(code)) throw error
       if (tries === TRIES) throw error
       await sleep(Math.random() * tries)

@@ -1,8 +1,12 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
+import type { Pool } from 'pg'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { Refutation } from '../reputation/store.ts'
 import { insertAddresses, restored, updateAddresses, type AddressRow } from '../store.ts'
+
+/** A pool twice over: as what Kysely writes for, and as what keeps statements prepared. */
+export type Store = { db: Kysely<DB>; pool: Pool }
 
 /** What a source has used of its rate, and since when (milliseconds since 1970); nothing yet is 0. */
 export type Usage = { source: string; used: number; startedAt: number }
@@ -26,10 +30,10 @@ type Moment = 'firstReportedAt' | 'lastReportedAt' | 'dueAt' | 'probationUntil'
 
 /** All that must be known to take a group of reports, in one question. */
 export async function findForGroup(
-  db: Db,
+  store: Store,
   asked: { addresses: string[]; sources: string[]; reporters: string[]; tokens: string[] },
 ): Promise<Found> {
-  const { rows } = await sql<FoundRow>`
+  const query = sql<FoundRow>`
     select
       (select coalesce(json_agg(known), '[]') from (
         select address, state, score, confidence, evidence, services, networks, total_reports as "totalReports",
@@ -46,8 +50,9 @@ export async function findForGroup(
       (select coalesce(json_agg(known), '[]') from (
         select encode(hash, 'hex') as hash, id from abuse_token
         where hash in (select decode(given, 'hex') from unnest(${asked.tokens}::text[]) as given)
-      ) as known) as tokens`.execute(db)
-  const { addresses, usages, listed, tokens } = rows[0] as FoundRow
+      ) as known) as tokens`
+  const [found] = await executePrepared('abuse.find', query, store)
+  const { addresses, usages, listed, tokens } = found as FoundRow
   return {
     addresses: new Map(addresses.map((row) => [row.address, restored(withDates(row))])),
     usages: new Map(usages.map((usage) => [usage.source, usage])),
@@ -99,11 +104,15 @@ export type Changes = {
  * @param lane of this instance, for counters that many write to
  * @throws with SQLSTATE 40001: read again
  */
-export async function writeGroup(db: Db, changes: Changes, { now, lane }: { now: Date; lane: number }): Promise<void> {
+export async function writeGroup(
+  store: Store,
+  changes: Changes,
+  { now, lane }: { now: Date; lane: number },
+): Promise<void> {
   const { addresses, usages, reports, counts, tokenCounts, networks, refutations } = changes
   const known = addresses.filter(({ revision }) => revision > 0)
   const unknown = addresses.filter(({ revision }) => revision === 0)
-  await sql`
+  const query = sql`
     with updated_address as (${updateAddresses(known)} returning 1),
     inserted_address as (${insertAddresses(unknown)} returning 1),
     usage as (
@@ -127,7 +136,15 @@ export async function writeGroup(db: Db, changes: Changes, { now, lane }: { now:
     select abuse_require(
       (select count(*) from updated_address) + (select count(*) from inserted_address) = ${addresses.length}
       and (select count(*) from updated_usage) + (select count(*) from inserted_usage) = ${usages.length}
-    )`.execute(db)
+    )`
+  await executePrepared('abuse.write', query, store)
+}
+
+/** Planned once for each connection: these are long, and the same for every group. */
+async function executePrepared<Row>(name: string, query: RawBuilder<Row>, { db, pool }: Store): Promise<Row[]> {
+  const { sql: text, parameters } = query.compile(db)
+  const { rows } = await pool.query({ name, text, values: [...parameters] })
+  return rows as Row[]
 }
 
 function usageRecords(usages: Changes['usages']): object[] {
@@ -205,7 +222,7 @@ export async function countRequest(
 }
 
 /** Any number that nothing else in this database locks. */
-const PARTITION_LOCK = 7_402_153
+const PARTITION_LOCK = 7_402_155
 
 /** Reports wait behind whoever waits for their table: better to fail, and be tried again. */
 async function waitBriefly(db: Transaction<DB>): Promise<void> {

@@ -1,0 +1,176 @@
+// Replays attacks on the list itself, and real attackers, against the scoring model, and prints what becomes of them.
+// Run with: node bench/abuse/simulate.ts; it takes some ten seconds.
+import {
+  absorb,
+  assess,
+  type Assessment,
+  type Circumstances,
+  type Evidence,
+  type Standing,
+  type State,
+} from '../../src/abuse/score.ts'
+import { serviceOf } from '../../src/abuse/services.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const USUAL: Circumstances = { shared: false, probation: false, bootstrap: true }
+const RUNS = 100
+/** From how many autonomous systems people report. */
+const SYSTEMS = 400
+
+const lines: string[] = []
+
+type Seen = { system: number; network?: number; standing?: Standing; service?: string; count?: number }
+
+/** An address through time. */
+function openCase(circumstances: Partial<Circumstances> = {}) {
+  const around = { ...USUAL, ...circumstances }
+  let [evidence, state]: [Evidence[], State] = [[], 'none']
+  function look(now: number): Assessment {
+    const seen = assess(state, evidence, around, now, serviceOf)
+    state = seen.state
+    return seen
+  }
+  function report(
+    now: number,
+    { system, network = 0, standing = 'new', service = 'ssh', count = 5 }: Seen,
+  ): Assessment {
+    const who = { network: `${system}/${network}`, origin: `AS${system}`, standing, service, port: null, count }
+    evidence = absorb(evidence, who, { now, counted: true, shared: around.shared, traitsOf: serviceOf })
+    return look(now)
+  }
+  return { look, report }
+}
+
+/** The same random numbers in each run of the program (mulberry32). */
+function random(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+function someone(next: () => number, established: number): Seen {
+  return {
+    system: Math.floor(next() * SYSTEMS),
+    network: Math.floor(next() * 4),
+    standing: next() < established ? 'established' : 'new',
+    count: 1 + Math.floor(next() * 20),
+  }
+}
+
+/** Milliseconds until the next comes, of so many an hour. */
+const wait = (next: () => number, anHour: number) => (-Math.log(1 - next()) / anHour) * HOUR
+
+function print(what: string, { score, state, confidence }: Assessment): void {
+  lines.push(`${what.padEnd(76)} ${score.toFixed(1).padStart(5)}  ${state.padEnd(9)}  ${confidence}`)
+}
+
+function poisoners(): void {
+  const flood = openCase()
+  for (let now = 0; now < DAY; now += 10 * MINUTE) flood.report(now, { system: 1, count: 255 })
+  print('S1  one newcomer’s /24 floods for a day', flood.look(DAY))
+  print('S2  50 newcomers of one system for a week', sybils('new'))
+  print('S3  50 trusted networks of one system for a week', sybils('trusted'))
+  for (const many of [2, 5, 6, 10, 50])
+    for (const bootstrap of [true, false])
+      print(`S4  newcomers of ${many} systems, ${bootstrap ? 'young' : 'grown'} network`, proxies(many, bootstrap))
+  print('S4b two established networks of two systems', together('established', 'established'))
+  print('S4c one established network and one newcomer', together('established', 'new'))
+  print('S4d one established network and three newcomers', together('established', 'new', 'new', 'new'))
+  const forged = openCase()
+  for (let system = 0; system < 40; system++)
+    forged.report(0, { system, service: 'syn-flood', standing: system < 4 ? 'established' : 'new' })
+  print('    40 networks see a SYN flood, whose sender can be forged', forged.look(HOUR))
+}
+
+function sybils(standing: Standing): Assessment {
+  const story = openCase()
+  for (let now = 0; now < 7 * DAY; now += 6 * HOUR)
+    for (let network = 0; network < 50; network++) story.report(now, { system: 1, network, standing, count: 255 })
+  return story.look(7 * DAY)
+}
+
+function proxies(many: number, bootstrap: boolean): Assessment {
+  const story = openCase({ bootstrap })
+  for (let now = 0; now <= 2 * HOUR; now += 10 * MINUTE)
+    for (let system = 0; system < many; system++) story.report(now, { system, count: 60 })
+  return story.look(2 * HOUR)
+}
+
+/** One network of each standing, each of a system of its own. */
+function together(...standings: Standing[]): Assessment {
+  const story = openCase({ bootstrap: false })
+  standings.forEach((standing, system) => story.report(0, { system, standing, count: 60 }))
+  return story.look(HOUR)
+}
+
+type Attack = { anHour: number; hours: number; established?: number; bootstrap?: boolean; shared?: boolean }
+
+/** When it was listed, and how long after its last report; null when it never was. Milliseconds. */
+function attack(seed: number, { anHour, hours, established = 0.1, ...circumstances }: Attack) {
+  const next = random(seed)
+  const story = openCase(circumstances)
+  let listedAt: number | null = null
+  let last = 0
+  for (let now = wait(next, anHour); now < hours * HOUR; now += wait(next, anHour)) {
+    last = now
+    if (story.report(now, someone(next, established)).state === 'listed') listedAt ??= now
+  }
+  if (listedAt === null) return null
+  let end = last
+  while (story.look(end).state === 'listed') end += 2 * HOUR
+  return { listedAt, kept: end - last }
+}
+
+function attackers(): void {
+  for (const anHour of [40, 10, 4, 1])
+    describe(`S5  a bot that ${anHour} networks an hour see`, { anHour, hours: 120 / anHour + 6 })
+  const nobody = { anHour: 10, hours: 24, established: 0 }
+  describe('S5b 10 an hour, none of them established, grown network', { ...nobody, bootstrap: false })
+  describe('S5c 10 an hour, none of them established, young network', nobody)
+  for (const aDay of [8, 4, 2, 1])
+    describe(`S6  low and slow: ${aDay} networks a day see it`, { anHour: aDay / 24, hours: 30 * 24 })
+  for (const shared of [false, true]) {
+    const flag = shared ? 'flagged as shared' : 'not flagged'
+    describe(`S7  six bad hours of one of many behind an address, ${flag}`, { anHour: 4, hours: 6, shared })
+  }
+}
+
+function others(): void {
+  const quick = openCase()
+  for (let n = 0; n < 40; n++) quick.report(n * 7_000, { system: n, standing: n % 10 === 0 ? 'established' : 'new' })
+  print('S5d 40 networks inside five minutes', quick.look(5 * MINUTE))
+  const mistake = openCase()
+  const mistyped = mistake.report(0, { system: 1, standing: 'established' })
+  print('S9  somebody mistypes the own password at an established server', mistyped)
+  print('    ten days later', mistake.look(10 * DAY))
+}
+
+function describe(what: string, story: Attack): void {
+  const runs = Array.from({ length: RUNS }, (_, seed) => attack(seed + 1, story)).filter((one) => one !== null)
+  const share = `${Math.round((100 * runs.length) / RUNS)} %`.padStart(5)
+  const times = runs.length === 0 ? '' : timesOf(runs)
+  lines.push(`${what.padEnd(76)} ${share}  listed${times}`)
+}
+
+function timesOf(runs: { listedAt: number; kept: number }[]): string {
+  const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
+  const minutes = median(runs.map(({ listedAt }) => listedAt)) / MINUTE
+  const after = minutes < 600 ? `${minutes.toFixed(0)} min` : `${(minutes / 1440).toFixed(1)} days`
+  return `, median after ${after}; ends ${(median(runs.map(({ kept }) => kept)) / DAY).toFixed(1)} days after the last report`
+}
+
+/** Plays all of it. Returns the printed table. */
+export async function run(): Promise<string> {
+  poisoners()
+  attackers()
+  others()
+  return lines.splice(0).join('\n')
+}
+
+if (import.meta.main) console.log(await run())

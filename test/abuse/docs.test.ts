@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, describe, it } from 'vitest'
+import { ROOT } from '../../src/version.ts'
+import { startHouse, type House } from '../house.ts'
+
+const run = promisify(execFile)
+
+/** Every command of the page, and the answer that stands under it. */
+const text = readFileSync(join(ROOT, 'docs', 'attack-reporting.md'), 'utf8')
+const examples = [...text.matchAll(/```sh\n(.*?)```(?:\n\n```json\n(.*?)```)?/gs)].map(([, command = '', answer]) => ({
+  command,
+  answer,
+}))
+
+let house: House
+let env: Record<string, string>
+beforeAll(async () => {
+  house = await startHouse()
+  const [alice, bob] = [await house.addPerson('Alice', { admin: true }), await house.addPerson('Bob')]
+  env = { PATH: '/usr/bin:/bin', URL: house.url, ADMIN_TOKEN: alice.token, API_TOKEN: bob.token }
+})
+afterAll(() => house?.stop())
+
+describe('docs/attack-reporting.md', () => {
+  it('has commands that work as they stand, and answers that look like those shown', { timeout: 90_000 }, async () => {
+    expect(examples.length).toBeGreaterThan(14)
+    for (const { command, answer } of examples) {
+      if (command.startsWith('URL=')) continue
+      const { stdout, stderr } = await run('sh', ['-ec', command], { env, timeout: 20_000 })
+      expect([command, stderr]).toEqual([command, ''])
+      if (answer) expect([command, shapeOf(JSON.parse(stdout))]).toEqual([command, shapeOf(JSON.parse(answer))])
+    }
+  })
+
+  it('says 304 where nothing has changed', { timeout: 30_000 }, async () => {
+    const { command = '' } = examples.find((example) => example.command.includes('--etag-save')) ?? {}
+    expect((await run('sh', ['-ec', command], { env, timeout: 20_000 })).stdout).toBe('304\n')
+  })
+})
+
+/** The same but for moments, and for pseudonyms that differ each time. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shapeOf)
+  if (typeof value === 'string') return /^\d{4}-\d\d-\d\dT\d\d:/.test(value) ? 'a moment' : value
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, one]) => [key, key === 'reporter' ? typeof one : shapeOf(one)])
+  return Object.fromEntries(entries)
+}

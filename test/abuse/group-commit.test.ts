@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { createGroupCommit } from '../../src/abuse/intake/group-commit.ts'
+
+/** Items are their keys; a commit takes until `gate`, and what it was given is written down. */
+function open({ most = 100, patience = 1_000, gate = (): Promise<unknown> => sleep(5) } = {}) {
+  const groups: string[][] = []
+  const underWay = new Set<string[]>()
+  const commits = createGroupCommit<string[], string>({
+    async commit(group) {
+      const keys = group.flat()
+      for (const other of underWay) expect(keys.filter((key) => other.includes(key))).toEqual([])
+      underWay.add(keys)
+      groups.push(keys)
+      await gate()
+      underWay.delete(keys)
+      return group.map((item) => item.join())
+    },
+    sizeOf: (item) => item.length,
+    keysOf: (item) => item,
+    most,
+    patience,
+  })
+  return { ...commits, groups }
+}
+
+describe('commits in groups', () => {
+  it('take together what comes while two are under way, and answer each for itself', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const commits = open({ gate: () => promise })
+    const answers = [commits.submit(['a'])]
+    await expect.poll(() => commits.groups).toEqual([['a']])
+    answers.push(commits.submit(['b']), commits.submit(['c']))
+    await expect.poll(() => commits.groups).toEqual([['a'], ['b', 'c']])
+    answers.push(...['d', 'e', 'f'].map((item) => commits.submit([item])))
+    await sleep(20)
+    expect(commits.groups).toHaveLength(2)
+    resolve()
+    expect(await Promise.all(answers)).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
+    expect(commits.groups).toEqual([['a'], ['b', 'c'], ['d', 'e', 'f']])
+  })
+
+  it('never have the same key twice at once, and take items of one key in their order', async () => {
+    const commits = open()
+    const order: number[] = []
+    const submit = (n: number) => commits.submit(['same', `own-${n}`]).then(() => order.push(n))
+    await Promise.all(Array.from({ length: 200 }, (_, n) => sleep(n / 4).then(() => submit(n))))
+    expect(order).toEqual(order.toSorted((a, b) => a - b))
+  })
+
+  it('do not let an item with many keys wait for ever behind others', async () => {
+    const commits = open()
+    const keys = Array.from({ length: 20 }, (_, n) => `key-${n}`)
+    const over = new AbortController()
+    const traffic = keys.map(async (key) => {
+      while (!over.signal.aborted) await commits.submit([key])
+    })
+    await sleep(20)
+    await Promise.race([commits.submit(keys), sleep(2_000).then(() => Promise.reject(new Error('it waits')))])
+    over.abort()
+    await Promise.all(traffic)
+  })
+
+  it('refuse what is beyond their patience, and take more when they have caught up', async () => {
+    const commits = open({ most: 1, patience: 3 })
+    const answers = await Promise.allSettled(['a', 'b', 'c', 'd'].map((item) => commits.submit([item])))
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected'])
+    expect(await commits.submit(['e'])).toContain('e')
+  })
+
+  it('are waited for when they end', async () => {
+    const commits = open({ most: 1 })
+    const answers = Promise.all(['a', 'b', 'c'].map((item) => commits.submit([item])))
+    await commits.close()
+    expect(commits.groups).toHaveLength(3)
+    await answers
+  })
+})
