@@ -1,9 +1,10 @@
 // `npm run bench [-- room …]`: runs the benchmarks of these rooms, or all, and prints their tables.
-import { globSync } from 'node:fs'
-import { join } from 'node:path'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 
-/** A benchmark is a file bench/<room>/<name>.ts that exports `run(): Promise<string>`. */
-type Benchmark = { run?: () => Promise<string> }
+/** A benchmark is a file bench/<room>/<name>.ts that exports `run(): Promise<string>`; programs beside it begin when imported. */
+type Benchmark = { run: () => Promise<string> }
+const isBenchmark = (file: string) => /^export (?:async )?function run\b/m.test(readFileSync(file, 'utf8'))
 
 const wanted = process.argv.slice(2)
 const rooms = [...new Set(globSync('*/*.ts', { cwd: import.meta.dirname }).map((file) => file.split('/')[0] ?? ''))]
@@ -13,10 +14,12 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 for (const room of wanted.length > 0 ? wanted : rooms) {
-  for (const file of globSync(`${room}/*.ts`, { cwd: import.meta.dirname }).toSorted()) {
-    const { run } = (await import(join(import.meta.dirname, file))) as Benchmark
-    if (!run) continue
-    console.log(`\n# ${file}\n`)
+  const files = globSync(join(import.meta.dirname, room, '*.ts'))
+    .filter(isBenchmark)
+    .toSorted()
+  for (const file of files) {
+    const { run } = (await import(file)) as Benchmark
+    console.log(`\n# ${room}/${basename(file)}\n`)
     console.log(await run())
   }
 }

@@ -18,7 +18,8 @@ export async function startProgram(file: string, env: Record<string, string> = {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string]
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${file} did not start`)))
+  const [line] = (await Promise.race([once(child.stdout.setEncoding('utf8'), 'data'), ended])) as [string]
   return {
     url: line.trim(),
     process: child,

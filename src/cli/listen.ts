@@ -127,6 +127,8 @@ function urlOf(text: string | undefined, option: string): URL {
   const url = text !== undefined && URL.canParse(text) ? new URL(text) : null
   if (!url || !['http:', 'https:'].includes(url.protocol))
     throw new UsageError(`${option} must be an http or https URL`)
+  // It would be printed, and fetch refuses it with its password in the message.
+  if (url.username || url.password) throw new UsageError(`${option} must not have a name or password in it`)
   return url
 }
 

@@ -1,10 +1,16 @@
-import { Fault, messageOf } from '../errors.ts'
+import { Fault, messageOf, type FaultCode } from '../errors.ts'
 
 /** One server-sent event; `id` is the last one that the stream named. */
 export type ServerEvent = { id: string; name: string; data: string }
 
-/** Characters of one event; the largest of ours carries a body of one mebibyte in base64. */
-const LONGEST = 4 * 1024 * 1024
+/** Characters of one event; in the largest of ours each byte of a mebibyte is an escape of six characters. */
+const LONGEST = 8 * 1024 * 1024
+
+/** Milliseconds without a word after which a stream is dead: ours says something every fifteen seconds. */
+const SILENCE = 45_000
+
+/** Answers of a service, or of the proxy before it, that is about to be there again. */
+const PASSING = new Set([429, 502, 503, 504])
 
 /**
  * Asks one of our own services for JSON.
@@ -18,7 +24,7 @@ export async function askService<T>(url: URL, token: string, signal: AbortSignal
 /**
  * Follows a stream of one of our own services until it ends.
  * @param after the id of the last event that was seen; null for what comes from now on
- * @throws Fault as `askService`; also when the stream breaks off
+ * @throws Fault as `askService`; `upstream_unreachable` also when the stream breaks off or falls silent
  */
 export async function* followEvents(
   url: URL,
@@ -27,13 +33,29 @@ export async function* followEvents(
 ): AsyncGenerator<ServerEvent> {
   const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
   if (after !== null) headers['last-event-id'] = after
-  const { body } = await get(url, headers, signal)
-  if (!body) return
+  const silence = new AbortController()
   try {
-    yield* readEvents(body.pipeThrough(new TextDecoderStream()))
+    const { body } = await get(url, headers, AbortSignal.any([signal, silence.signal]))
+    if (body) yield* readEvents(untilSilent(body.pipeThrough(new TextDecoderStream()), silence))
   } catch (cause) {
     if (signal.aborted) return
+    if (cause instanceof Fault) throw cause
     throw new Fault('upstream_unreachable', `The stream broke off: ${messageOf(cause)}.`, { cause })
+  }
+}
+
+/** Counts only while we wait: a reader that takes its time must not look like a silent stream. */
+async function* untilSilent(pieces: AsyncIterable<string>, silence: AbortController): AsyncGenerator<string> {
+  const wait = () => setTimeout(() => silence.abort(new Error('nothing came any more')), SILENCE)
+  let timer = wait()
+  try {
+    for await (const piece of pieces) {
+      clearTimeout(timer)
+      yield piece
+      timer = wait()
+    }
+  } finally {
+    clearTimeout(timer)
   }
 }
 
@@ -72,8 +94,12 @@ async function get(url: URL, headers: Record<string, string>, signal: AbortSigna
   if (response.ok) return response
   const answer = (await response.json().catch(() => ({}))) as { error?: string }
   const sentence = answer.error ?? `answered with ${response.status}.`
-  const code = response.status === 401 ? 'unauthenticated' : response.status === 404 ? 'not_found' : 'upstream_rejected'
-  throw new Fault(code, `${url.origin}: ${sentence}`)
+  throw new Fault(codeOf(response.status), `${url.origin}: ${sentence}`)
+}
+
+function codeOf(status: number): FaultCode {
+  if (PASSING.has(status)) return 'upstream_unreachable'
+  return status === 401 ? 'unauthenticated' : status === 404 ? 'not_found' : 'upstream_rejected'
 }
 
 /** What fetch calls “fetch failed” has its reason inside. */

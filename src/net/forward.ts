@@ -8,9 +8,12 @@ export type ForwardedRequest = { method: string; path: string; headers: [string,
 /** What belongs to the connection it came on (RFC 9110, 7.6.1), or is said anew on this one. */
 const HOP = new Set(['connection', 'keep-alive', 'proxy-connection', 'te', 'transfer-encoding', 'upgrade', 'expect'])
 
+/** Methods whose requests say nothing of a length when they have no body (RFC 9110, 8.6). */
+const BODILESS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
+
 /**
  * Sends a request to a server of the person who asks for it: the same bytes of path, headers and body, in the same order;
- * only what belongs to the connection is new, and `Host` is the server's.
+ * only what belongs to the connection is new, and `Host` is the server's. Trailers are not sent.
  * @returns the status it was answered with
  * @throws Error when the server is not reached
  */
@@ -20,35 +23,31 @@ export async function forward(to: URL, request: ForwardedRequest, signal: AbortS
     host: to.hostname.replace(/^\[|\]$/g, ''),
     port: to.port || undefined,
     method: request.method,
-    path: to.pathname.replace(/\/$/, '') + request.path,
+    path: targetOf(to, request.path),
     headers: headersFor(to, request).flat(),
     agent: false,
     signal,
   })
   sent.end(request.body)
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  // An answer without an end is cut off later, which nobody is told any more.
+  sent.on('error', () => {})
   response.resume()
   return response.statusCode ?? 0
 }
 
-function headersFor(to: URL, { headers, body }: ForwardedRequest): [string, string][] {
-  const kept = headers.filter(([name]) => !HOP.has(name.toLowerCase()))
-  const named = kept.map(([name, value]): [string, string] =>
-    name.toLowerCase() === 'host'
-      ? [name, to.host]
-      : name.toLowerCase() === 'content-length'
-        ? [name, lengthOf(body)]
-        : [name, value],
-  )
-  const has = (name: string) => named.some(([other]) => other.toLowerCase() === name)
-  return [
-    ...(has('host') ? [] : [['Host', to.host] as [string, string]]),
-    ...named,
-    ...(has('content-length') || body.length === 0 ? [] : [['Content-Length', lengthOf(body)] as [string, string]]),
-    ['Connection', 'close'],
-  ]
+function targetOf(to: URL, path: string): string {
+  const target = to.pathname.replace(/\/$/, '') + path
+  return target.startsWith('/') ? target : `/${target}`
 }
 
-function lengthOf(body: Buffer): string {
-  return String(body.length)
+function headersFor(to: URL, { method, headers, body }: ForwardedRequest): [string, string][] {
+  const own: Record<string, string> = { host: to.host, 'content-length': String(body.length) }
+  const kept = headers.filter(([name]) => !HOP.has(name.toLowerCase()))
+  const said = kept.map(([name, value]): [string, string] => [name, own[name.toLowerCase()] ?? value])
+  const lacks = (name: string) => !said.some(([other]) => other.toLowerCase() === name)
+  const needsLength = body.length > 0 || !BODILESS.has(method)
+  if (lacks('host')) said.unshift(['Host', to.host])
+  if (lacks('content-length') && needsLength) said.push(['Content-Length', String(body.length)])
+  return [...said, ['Connection', 'close']]
 }

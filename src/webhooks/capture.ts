@@ -38,7 +38,7 @@ const NOT_STORED: Record<Exclude<Outcome, 'stored'>, Answer> = { gone: NOT_FOUND
  * @returns the handler, and how to tell it that a connection it is reading from is cut off (false: it reads nothing there)
  */
 export function createCapture(deps: CaptureDeps) {
-  const reading = new WeakMap<Socket, CutOff | null>()
+  const reading = new Map<Socket, CutOff | null>()
 
   async function capture(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const taken = await take(request, response)

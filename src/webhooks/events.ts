@@ -8,7 +8,8 @@ import { onCaptured } from './announcer.ts'
 import { onEndpointChange } from './endpoints.ts'
 import { STREAMS_PER_ACCOUNT } from './limits.ts'
 import { shownEndpoint, shownRequest } from './shown.ts'
-import { findBefore, findEndpoint, findNewest, listRequests, type RequestRow } from './store.ts'
+import { signatureOf } from './signature.ts'
+import { findBefore, findEndpoint, findNewest, listRequests, type RequestRow, type SealedEndpoint } from './store.ts'
 
 /** Requests of one look, and milliseconds between two: four thousand a second, more than anybody reads. */
 const PAGE = 200
@@ -38,10 +39,10 @@ export type Live = {
   close: () => void
 }
 
-type Deps = { db: Db; signals: Signals; webhookBaseUrl: string; log: Logger }
+type Deps = { db: Db; signals: Signals; secretKey: string; webhookBaseUrl: string; log: Logger }
 
 /** Event streams of captured requests; the rows are the truth, signals only say that there is something to read. */
-export function createLive({ db, signals, webhookBaseUrl, log }: Deps): Live {
+export function createLive({ db, signals, secretKey, webhookBaseUrl, log }: Deps): Live {
   const closing = new AbortController()
   const streams = new Map<string, number>()
   const wakers = new Map<string, Set<(changed: boolean) => void>>()
@@ -79,6 +80,7 @@ export function createLive({ db, signals, webhookBaseUrl, log }: Deps): Live {
     // A number at once, so that a client that loses its connection before the first request misses none either.
     response.write(`retry: 2000\nid: ${from}\nevent: ready\ndata: {}\n\n`)
     let last = from
+    let endpoint = await findEndpoint(db, accountId, endpointId)
     bell.ring(false)
     for (;;) {
       const rung = await bell.next(HEARTBEAT)
@@ -88,22 +90,28 @@ export function createLive({ db, signals, webhookBaseUrl, log }: Deps): Live {
         await stillAllowed()
       }
       if (rung === 'changed') {
-        const endpoint = await findEndpoint(db, accountId, endpointId)
+        endpoint = await findEndpoint(db, accountId, endpointId)
         if (!endpoint) return void response.write('event: deleted\ndata: {}\n\n')
         const { signatureSecret: _secret, ...row } = endpoint
         write(response, 'endpoint', shownEndpoint(row, webhookBaseUrl))
       }
-      last = await catchUp(endpointId, last, response, signal)
+      if (endpoint) last = await catchUp(endpoint, last, response, signal)
     }
+  }
+
+  function writeRequest(response: ServerResponse, row: RequestRow, endpoint: SealedEndpoint): void {
+    const data = JSON.stringify({ ...shownRequest(row), signature: signatureOf(row, endpoint, secretKey) })
+    response.write(`id: ${row.seq}\nevent: request\ndata: ${data}\n\n`)
   }
 
   /** @returns the number of the last that was written */
   async function catchUp(
-    endpointId: string,
+    endpoint: SealedEndpoint,
     from: number,
     response: ServerResponse,
     signal: AbortSignal,
   ): Promise<number> {
+    const endpointId = endpoint.id
     let last = from
     for (let hasMore = true; hasMore && !signal.aborted;) {
       const page = await listRequests(db, endpointId, { order: 'asc', from: last, limit: PAGE })
@@ -113,7 +121,7 @@ export function createLive({ db, signals, webhookBaseUrl, log }: Deps): Live {
         response.write('event: skipped\ndata: {}\n\n')
         continue
       }
-      for (const row of page.rows) writeRequest(response, row)
+      for (const row of page.rows) writeRequest(response, row, endpoint)
       last = page.rows.at(-1)?.seq ?? last
       hasMore = page.hasMore
       if (page.rows.length > 0) await pause(response, signal)
@@ -154,10 +162,6 @@ async function pause(response: ServerResponse, signal: AbortSignal): Promise<voi
     response.once('drain', resolve)
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
-}
-
-function writeRequest(response: ServerResponse, row: RequestRow): void {
-  response.write(`id: ${row.seq}\nevent: request\ndata: ${JSON.stringify(shownRequest(row))}\n\n`)
 }
 
 function write(response: ServerResponse, event: string, data: object): void {

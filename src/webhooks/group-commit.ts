@@ -27,22 +27,27 @@ type Options<R> = {
 export function createGroupCommit<R extends Row>({ insert, onStored, log }: Options<R>): GroupCommit<R> {
   let waiting: Waiting<R>[] = []
   let isCommitting = false
+  /** Rows of the commit before. */
+  let last = 0
 
   async function commitAll(): Promise<void> {
     isCommitting = true
     while (waiting.length > 0) {
-      await everybodyHere()
-      const count = countOfNext(waiting)
-      const batch = waiting.slice(0, count)
-      waiting = waiting.slice(count)
+      await halfOfThem()
+      last = countOfNext(waiting)
+      const batch = waiting.slice(0, last)
+      waiting = waiting.slice(last)
       await commit(batch)
     }
     isCommitting = false
   }
 
-  /** What lies in our sockets already is read first, turn by turn of the event loop, while there is more of it. */
-  async function everybodyHere(): Promise<void> {
-    for (let turn = 0, before = 0; turn < TURNS && waiting.length > before && waiting.length < BATCH_ROWS; turn++) {
+  /**
+   * What lies in our sockets already is read first, turn by turn of the event loop, while there is more of it: but only up to
+   * half of the last commit, so that under load one half of the senders is read and answered while the other is committed.
+   */
+  async function halfOfThem(): Promise<void> {
+    for (let turn = 0, before = 0; turn < TURNS && waiting.length > before && waiting.length < last / 2; turn++) {
       before = waiting.length
       await nextTurn()
     }

@@ -58,7 +58,7 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log }: Webh
   const trustedProxies = config.TRUSTED_PROXIES
   const webhookBaseUrl = config.WEBHOOK_BASE_URL
   const { handle, cutOff } = createCapture({ endpoints, commits, delays, room: createRoom(), trustedProxies, log })
-  const live = createLive({ db, signals, webhookBaseUrl, log })
+  const live = createLive({ db, signals, secretKey, webhookBaseUrl, log })
 
   function end(): void {
     delays.end()
@@ -83,9 +83,5 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log }: Webh
       announcer.close()
       await trimming.close()
     },
-    ...capture,
-    live,
-    forget,
-    end,
   }
 }

@@ -4,22 +4,15 @@ import { Fault } from '../errors.ts'
 import { callerOf, type Door } from '../http/auth.ts'
 import { Failure, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
-import { checkSignature } from '../protocols/webhook-signature.ts'
 import type { DB } from '../store/tables.ts'
 import { curlOf } from './curl.ts'
-import {
-  changeEndpoint,
-  clearRequests,
-  createEndpoint,
-  removeEndpoint,
-  requireEndpoint,
-  secretOf,
-} from './endpoints.ts'
+import { changeEndpoint, clearRequests, createEndpoint, removeEndpoint, requireEndpoint } from './endpoints.ts'
 import type { Live } from './events.ts'
 import { harOf } from './har.ts'
 import { NewEndpoint, OneRequest, RequestPage, RequestQuery, WebhookEndpoint, WebhookSettings } from './shapes.ts'
 import { shownEndpoint, shownRequest } from './shown.ts'
-import { findRequest, listEndpoints, listRequests, type RequestRow, type SealedEndpoint } from './store.ts'
+import { signatureOf } from './signature.ts'
+import { findRequest, listEndpoints, listRequests } from './store.ts'
 
 export type WebhookRoutesDeps = {
   db: Kysely<DB>
@@ -131,7 +124,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   )
 }
 
-function listRoutes(app: App, { db, door, webhookBaseUrl, version }: WebhookRoutesDeps): void {
+function listRoutes(app: App, { db, door, secretKey, webhookBaseUrl, version }: WebhookRoutesDeps): void {
   app.get(
     '/api/webhook/endpoints/:id/requests',
     {
@@ -157,7 +150,8 @@ function listRoutes(app: App, { db, door, webhookBaseUrl, version }: WebhookRout
       }
       const last = rows.at(-1)?.seq ?? from
       const nextCursor = last !== null && (hasMore || order === 'asc') ? String(last) : null
-      return { success: true, requests: rows.map(shownRequest), nextCursor, hasMore }
+      const requests = rows.map((row) => ({ ...shownRequest(row), signature: signatureOf(row, endpoint, secretKey) }))
+      return { success: true, requests, nextCursor, hasMore }
     },
   )
   app.delete(
@@ -220,12 +214,6 @@ function requestRoutes(app: App, { db, door, secretKey, webhookBaseUrl }: Webhoo
       return reply.type('application/octet-stream').send(row.body)
     },
   )
-}
-
-function signatureOf(row: RequestRow, endpoint: SealedEndpoint, secretKey: string) {
-  const secret = secretOf(endpoint, secretKey)
-  if (secret === null || endpoint.signature === null) return null
-  return checkSignature(endpoint.signature, secret, { ...row, truncated: row.bodySize > row.body.length })
 }
 
 function eventRoute(app: App, { db, door, live }: WebhookRoutesDeps): void {

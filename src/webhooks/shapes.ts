@@ -140,6 +140,16 @@ export const WebhookRequest = Type.Object(
   },
 )
 
+const Signature = Nullable(
+  Type.Object(
+    { status: Type.Enum(['valid', 'invalid', 'unsigned', 'unknown']), reason: Type.String() },
+    { description: 'Whether the sender’s signature holds; null when the endpoint has no scheme and secret.' },
+  ),
+)
+
+/** One of many, as lists and events show it. */
+export const ListedRequest = Type.Object({ ...WebhookRequest.properties, signature: Signature })
+
 export const RequestQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 50 }),
   since: Type.Optional(Type.String({ format: 'date-time', description: 'Received after this, strictly.' })),
@@ -167,7 +177,7 @@ export const RequestQuery = Type.Object({
 export const RequestPage = Type.Object(
   {
     success: Type.Literal(true),
-    requests: Type.Array(WebhookRequest),
+    requests: Type.Array(ListedRequest),
     nextCursor: Nullable(
       Type.String({
         description:
@@ -182,12 +192,7 @@ export const RequestPage = Type.Object(
 export const OneRequest = Type.Object({
   success: Type.Literal(true),
   request: WebhookRequest,
-  signature: Nullable(
-    Type.Object(
-      { status: Type.Enum(['valid', 'invalid', 'unsigned', 'unknown']), reason: Type.String() },
-      { description: 'Whether the sender’s signature holds; null when the endpoint has no scheme and secret.' },
-    ),
-  ),
+  signature: Signature,
   curl: Nullable(
     Type.String({ description: 'A command that sends it again, safe to paste; null when not all of it was kept.' }),
   ),

@@ -204,7 +204,7 @@ const INSERT = {
     incoming as materialized (
       select r.* from turn, json_to_recordset($1::json) as r (
         n int, start int, kept int, id uuid, "endpointId" uuid, method text, path text, query text, headers json,
-        trailers json, ip inet, "bodySize" bigint, "contentType" text, "receivedAt" timestamptz, "durationMs" real,
+        trailers json, ip inet, "bodySize" bigint, "contentType" text, "receivedAt" float8, "durationMs" real,
         "httpVersion" text, preflight boolean, aborted boolean, rejected text, "responseStatus" smallint)
     ),
     counted as (
@@ -216,7 +216,8 @@ const INSERT = {
       insert into webhook_request (id, endpoint_id, method, path, query, headers, trailers, ip, body, body_size,
         content_type, received_at, duration_ms, http_version, preflight, aborted, rejected, response_status)
       select i.id, i."endpointId", i.method, i.path, i.query, i.headers, i.trailers, i.ip,
-        substring($2::bytea from i.start + 1 for i.kept), i."bodySize", i."contentType", i."receivedAt", i."durationMs",
+        substring($2::bytea from i.start + 1 for i.kept), i."bodySize", i."contentType",
+        to_timestamp(i."receivedAt" / 1000), i."durationMs",
         i."httpVersion", i.preflight, i.aborted, i.rejected, i."responseStatus"
       from incoming i join counted on counted.id = i."endpointId" order by i.n
     )
@@ -232,8 +233,8 @@ export async function insertRequests(pool: Pool, rows: CapturedRequest[]): Promi
   const described = rows.map((row, n) => {
     const kept = row.body.length
     start += kept
-    // Written into the JSON as if it were not there.
-    return { ...row, body: undefined, n, start: start - kept, kept }
+    // Written into the JSON as if it were not there; with a Date in it, all of it would take the slow way.
+    return { ...row, receivedAt: row.receivedAt.getTime(), body: undefined, n, start: start - kept, kept }
   })
   const bodies = Buffer.concat(
     rows.map(({ body }) => body),

@@ -1,5 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import {
+  createServer as createHttpServer,
+  request as requestHttp,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,9 +38,9 @@ afterAll(async () => {
   await room.stop()
 })
 
-function listen(words: string[], env: Record<string, string> = {}): { child: ChildProcess; out: () => string } {
+function listen(words: string[], env: Record<string, string> = {}, server = room.house.url) {
   const all = { PATH: process.env['PATH'], NO_COLOR: '1', PORTREEVE_API_TOKEN: room.alice.token, ...env }
-  const child = spawn(process.execPath, [PROGRAM, 'listen', ...words, '--server', room.house.url], {
+  const child = spawn(process.execPath, [PROGRAM, 'listen', ...words, '--server', server], {
     cwd: tmpdir(),
     env: all,
   })
@@ -42,6 +48,37 @@ function listen(words: string[], env: Record<string, string> = {}): { child: Chi
   child.stdout.on('data', (piece) => (text += String(piece)))
   child.stderr.on('data', (piece) => (text += String(piece)))
   return { child, out: () => text }
+}
+
+/** What stands before the service; told to refuse, it breaks its streams off and answers 502 as proxies do. */
+async function startProxy(target: string) {
+  let isRefusing = false
+  let streams = 0
+  const passing = new Set<ServerResponse>()
+  function pass({ method, headers, url = '' }: IncomingMessage, response: ServerResponse): void {
+    if (url.endsWith('/events')) streams++
+    passing.add(response)
+    const sent = requestHttp(new URL(url, target), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers)
+      answer.on('error', () => {}).pipe(response)
+    })
+    response.on('close', () => sent.destroy())
+    sent.on('error', () => {}).end()
+  }
+  const server = createHttpServer((request, response) => {
+    if (isRefusing) response.writeHead(502).end('<html>Bad Gateway')
+    else pass(request, response)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    streams: () => streams,
+    refuse(now: boolean) {
+      isRefusing = now
+      if (now) for (const response of passing) response.destroy()
+    },
+    close: () => server.close(),
+  }
 }
 
 async function stop(child: ChildProcess): Promise<number | null> {
@@ -80,6 +117,37 @@ describe('portreeve listen', () => {
     expect(out()).not.toContain(room.alice.token)
     expect(await stop(child)).toBe(0)
   }, 40_000)
+
+  it('asks for the root where the address and the request have no path, and says that nothing is in an empty body', async () => {
+    received = []
+    const endpoint = await room.makeEndpoint()
+    await room.raw(`POST /webhooks/${endpoint.token}?END HTTP/1.1\r\nHost: hooks\r\nConnection: close\r\n\r\n`)
+    const { child, out } = listen([endpoint.token, '--to', address(), '--all'])
+    await vi.waitFor(() => expect(out()).toContain('→ 202'), 15_000)
+    expect(Buffer.concat(received).toString()).toBe(
+      `POST /?END HTTP/1.1\r\nHost: ${new URL(address()).host}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+    )
+    expect(await stop(child)).toBe(0)
+  }, 40_000)
+
+  it('goes on where it was when the service was away', async () => {
+    received = []
+    const endpoint = await room.makeEndpoint()
+    const between = await startProxy(room.house.url)
+    const { child, out } = listen([endpoint.token, '--to', address(), '--json'], {}, between.url)
+    await vi.waitFor(() => expect(between.streams()).toBe(1), 15_000)
+    await room.house.request(`/webhooks/${endpoint.token}/1END`)
+    await vi.waitFor(() => expect(out()).toContain('/1END'), 15_000)
+    between.refuse(true)
+    for (const path of ['2END', '3END']) await room.house.request(`/webhooks/${endpoint.token}/${path}`)
+    await vi.waitFor(() => expect(out()).toContain('502'), 15_000)
+    between.refuse(false)
+    await vi.waitFor(() => expect(out()).toContain('/3END'), 15_000)
+    const paths = [...out().matchAll(/"path":"\/(\d)END"/g)].map(([, number]) => number)
+    expect(paths).toEqual(['1', '2', '3'])
+    expect(await stop(child)).toBe(0)
+    between.close()
+  }, 60_000)
 
   it('begins with what is kept when asked to, and says what it could not send', async () => {
     received = []
@@ -120,6 +188,10 @@ describe('portreeve listen', () => {
       code: 2,
       err: expect.stringContaining('PORTREEVE_API_TOKEN'),
     })
+    const named = ['listen', '0000000000', '--to', address().replace('//', '//me:hidden@')]
+    const refused = await portreeve(named, env)
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('must not have a name or password') })
+    expect(refused.out + refused.err).not.toContain('hidden')
     const wrong = { PORTREEVE_API_TOKEN: 'prv_wrong' }
     expect(await portreeve(['listen', '0000000000', ...to], wrong)).toMatchObject({
       code: 1,

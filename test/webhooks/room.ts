@@ -39,6 +39,7 @@ export type Captured = {
   aborted: boolean
   rejected: string | null
   responseStatus: number | null
+  signature: { status: string; reason: string } | null
 }
 
 /** What any of the routes may answer. */
