@@ -1,0 +1,157 @@
+import { createReadStream } from 'node:fs'
+import { open, readdir, readFile, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Kysely } from 'kysely'
+import { findAccountByEmail } from '../accounts/store.ts'
+import { ingest, type GivenFile, type Outcome } from '../dmarc/intake/ingest.ts'
+import { DELIVERY_BYTES } from '../dmarc/limits.ts'
+import { Fault } from '../errors.ts'
+import { isMbox, splitMbox } from '../protocols/mbox.ts'
+import type { DB } from '../store/tables.ts'
+import { UsageError, type Command } from './command.ts'
+import { withDatabase } from './database.ts'
+import { bar, numberText, timeText } from './progress-bars.ts'
+import { foreign, table } from './text.ts'
+
+const USAGE = `Usage: portreeve import-reports FILE… [--email E]
+
+Reads DMARC aggregate reports and SMTP TLS reports, in whatever wrapping: XML, JSON, gzip, zip, mails, mbox files, and
+folders of them (Maildir too). Works beside the running service, and without it. A report that is there already is
+counted as a duplicate, so the same files may be imported again.
+
+  FILE        a file or a folder
+  --email E   only for the domains of this account; without it, for those of all
+  --json      print JSON`
+
+export const importReportsCommand: Command = {
+  name: 'import-reports',
+  usage: USAGE,
+  async run(args) {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { email: { type: 'string' }, json: { type: 'boolean', default: false } },
+    })
+    if (positionals.length === 0) throw new UsageError('name the files or folders')
+    const found = await findFiles(positionals)
+    const outcome = await withDatabase((db) => importFiles(db, found, values.email))
+    if (values.json) console.log(JSON.stringify({ success: true, data: shown(outcome) }))
+    else console.log(textOf(outcome, found.length))
+    return outcome.stored + outcome.duplicates + outcome.failureReports > 0 ? 0 : 1
+  },
+}
+
+type FoundFile = { path: string; size: number }
+
+/** Every file named, and every file in the folders named, in the order of their names. */
+async function findFiles(paths: string[]): Promise<FoundFile[]> {
+  const files: FoundFile[] = []
+  for (const path of paths) {
+    const found = await stat(path).catch(() => null)
+    if (!found) throw new UsageError(`there is no file or folder ${path}`)
+    if (found.isFile()) files.push({ path, size: found.size })
+    if (!found.isDirectory()) continue
+    const names = await readdir(path)
+    files.push(
+      ...(await findFiles(
+        names
+          .filter((name) => !name.startsWith('.'))
+          .toSorted()
+          .map((name) => join(path, name)),
+      )),
+    )
+  }
+  return files
+}
+
+async function importFiles(db: Kysely<DB>, files: FoundFile[], email: string | undefined): Promise<Outcome> {
+  const account = email === undefined ? null : await findAccountByEmail(db, email.toLowerCase())
+  if (account === undefined) throw new Fault('not_found', `There is no account ${email}.`)
+  const progress = createProgress(process.stderr, files)
+  try {
+    const origin = { via: 'import' as const, accountId: account?.id ?? null }
+    return await ingest(
+      db,
+      origin,
+      readAll(files, (bytes) => progress.read(bytes)),
+      (soFar) => progress.stored(soFar),
+    )
+  } finally {
+    progress.end()
+  }
+}
+
+/** An mbox may be larger than memory: it is read mail by mail. */
+async function* readAll(files: FoundFile[], onRead: (bytes: number) => void): AsyncGenerator<GivenFile> {
+  for (const { path, size } of files) {
+    const name = basename(path)
+    if (isMbox(await head(path))) {
+      for await (const bytes of splitMbox(createReadStream(path), DELIVERY_BYTES)) {
+        yield { name, bytes }
+        onRead(bytes.length)
+      }
+    } else {
+      yield { name, bytes: await readFile(path) }
+      onRead(size)
+    }
+  }
+}
+
+async function head(path: string): Promise<Uint8Array> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(5), 0, 5, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+/** Milliseconds between two drawings of the bar; where nothing can be written over, between two lines. */
+const DRAW_EVERY = 100
+const LINE_EVERY = 10_000
+
+function createProgress(out: NodeJS.WriteStream, files: FoundFile[]) {
+  const total = files.reduce((sum, { size }) => sum + size, 0)
+  const started = Date.now()
+  let drawn = out.isTTY ? 0 : started
+  let done = 0
+  let reports = 0
+
+  function draw(): void {
+    if (Date.now() - drawn < (out.isTTY ? DRAW_EVERY : LINE_EVERY)) return
+    drawn = Date.now()
+    const seconds = (drawn - started) / 1000
+    const share = total === 0 ? 1 : Math.min(1, done / total)
+    const left = share > 0 && seconds > 1 ? `${timeText((seconds * (1 - share)) / share)} left` : ''
+    const line = `${bar(share)}  ${numberText(reports)} reports  ${Math.round(reports / Math.max(seconds, 0.1))}/s  ${left}`
+    out.write(out.isTTY ? `\r\u001b[K${line}` : `${line}\n`)
+  }
+
+  return {
+    read(bytes: number): void {
+      done += bytes
+      draw()
+    },
+    stored({ stored, duplicates }: Outcome): void {
+      reports = stored + duplicates
+      draw()
+    },
+    end: () => void (out.isTTY && out.write('\r\u001b[K')),
+  }
+}
+
+function shown({ stored, duplicates, failureReports, rejected }: Outcome) {
+  return { stored, duplicates, failureReports, rejected }
+}
+
+const MOST_NAMED = 20
+
+function textOf({ stored, duplicates, failureReports, rejected }: Outcome, files: number): string {
+  const failures = failureReports > 0 ? `, ${numberText(failureReports)} failure reports passed over` : ''
+  const counts = `${numberText(files)} files: ${numberText(stored)} reports stored, ${numberText(duplicates)} there already${failures}, ${numberText(rejected.length)} not taken.`
+  const named = rejected.slice(0, MOST_NAMED).map(({ name, reason }) => [foreign(name), foreign(reason)])
+  const more = rejected.length > MOST_NAMED ? [`  and ${numberText(rejected.length - MOST_NAMED)} more`] : []
+  return [counts, ...(named.length > 0 ? [table(named)] : []), ...more].join('\n')
+}

@@ -1,0 +1,133 @@
+import { Type } from 'typebox'
+import { callerOf } from '../../http/auth.ts'
+import { Success } from '../../http/schema.ts'
+import type { App } from '../../http/server.ts'
+import { createQuestions } from '../../protocols/questions.ts'
+import { DNS_DEADLINE } from '../limits.ts'
+import { answers, byId, security, tags, type DmarcDeps, type RouteDeps } from '../route.ts'
+import { DmarcDomain, NewDomain, PublishedDomain } from '../shapes.ts'
+import { registerDomain, requireDomain } from './domains.ts'
+import { publicationOf } from './publish.ts'
+import { deleteDomain, listDomains, type DomainRow } from './store.ts'
+import { challengeOf, verifyDomain } from './verify.ts'
+
+/** `/api/v1/dmarc/domains`: which domains' reports are read, and what must be published for it. */
+export function domainRoutes(app: App, deps: RouteDeps): void {
+  const { db, door, reportDomain } = deps
+  app.get(
+    '/api/v1/dmarc/domains',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'My DMARC domains, oldest first',
+        tags,
+        security,
+        response: answers(Success(Type.Array(DmarcDomain))),
+      },
+    },
+    async (request) => {
+      const rows = await listDomains(db, callerOf(request).accountId)
+      return { success: true, data: rows.map((row) => shownDomain(row, reportDomain)) }
+    },
+  )
+  app.post(
+    '/api/v1/dmarc/domains',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Register a domain',
+        description: 'Reports are taken from now on, verified or not. Publish `record` at `dns.name`.',
+        tags,
+        security,
+        body: NewDomain,
+        response: answers(Success(PublishedDomain), 201),
+      },
+    },
+    async (request, reply) => {
+      const row = await registerDomain(db, callerOf(request).accountId, request.body.domain)
+      return reply.code(201).send({ success: true, data: await shownPublication(row, null, deps) })
+    },
+  )
+  app.get(
+    '/api/v1/dmarc/domains/:id',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'A domain, and what its DNS says now',
+        tags,
+        security,
+        params: byId,
+        response: answers(Success(PublishedDomain)),
+      },
+    },
+    async (request) => {
+      const row = await requireDomain(db, callerOf(request).accountId, request.params.id)
+      return { success: true, data: await shownPublication(row, null, deps) }
+    },
+  )
+  app.post(
+    '/api/v1/dmarc/domains/:id/verify',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Look for the proof that a domain is mine',
+        description:
+          'Either the TXT record of `verification`, or `reportEmail` in the `rua` of the DMARC record. The service looks again every day by itself; what was proven stays so until the proof has been gone for 7 days.',
+        tags,
+        security,
+        params: byId,
+        response: answers(Success(PublishedDomain)),
+      },
+    },
+    async (request) => {
+      const found = await requireDomain(db, callerOf(request).accountId, request.params.id)
+      const { row, problem } = await verifyDomain(db, found, emailOf(found, reportDomain), questionsOf(deps))
+      return { success: true, data: await shownPublication(row, problem, deps) }
+    },
+  )
+  app.delete(
+    '/api/v1/dmarc/domains/:id',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Delete a domain with its reports; its address takes no more mail',
+        tags,
+        security,
+        params: byId,
+        response: answers(Type.Object({ success: Type.Literal(true) })),
+      },
+    },
+    async (request) => {
+      const { accountId } = callerOf(request)
+      await requireDomain(db, accountId, request.params.id)
+      await deleteDomain(db, accountId, request.params.id)
+      return { success: true }
+    },
+  )
+}
+
+/** The address that receives a domain's reports. */
+export function emailOf({ mailbox }: Pick<DomainRow, 'mailbox'>, reportDomain: string): string {
+  return `${mailbox}@${reportDomain}`
+}
+
+function shownDomain(row: DomainRow, reportDomain: string) {
+  return { ...row, verified: row.verifiedAt !== null, reportEmail: emailOf(row, reportDomain) }
+}
+
+async function shownPublication(row: DomainRow, problem: string | null, deps: DmarcDeps) {
+  const { reportDomain } = deps
+  const publication = await publicationOf(row.domain, emailOf(row, reportDomain), questionsOf(deps))
+  const { name, record, published, isConfigured, destination } = publication
+  return {
+    ...shownDomain(row, reportDomain),
+    verification: challengeOf(row),
+    record,
+    dns: { name, published, configured: isConfigured, destination },
+    problem,
+  }
+}
+
+function questionsOf({ resolver }: DmarcDeps) {
+  return createQuestions(resolver, AbortSignal.timeout(DNS_DEADLINE))
+}

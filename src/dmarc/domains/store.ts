@@ -1,0 +1,139 @@
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
+
+export type VerifiedBy = 'txt' | 'rua'
+
+export type DomainRow = {
+  id: string
+  accountId: string
+  domain: string
+  mailbox: string
+  challenge: string
+  verifiedAt: Date | null
+  verifiedBy: VerifiedBy | null
+  checkedAt: Date | null
+  unprovenSince: Date | null
+  totalReports: number
+  totalTlsReports: number
+  totalFailureReports: number
+  lastReportAt: Date | null
+  riseTold: string | null
+  createdAt: Date
+}
+
+const DOMAIN = [
+  'id',
+  'accountId',
+  'domain',
+  'mailbox',
+  'challenge',
+  'verifiedAt',
+  'verifiedBy',
+  'checkedAt',
+  'unprovenSince',
+  'totalReports',
+  'totalTlsReports',
+  'totalFailureReports',
+  'lastReportAt',
+  'riseTold',
+  'createdAt',
+] as const
+
+/** Undefined when the account has it already. */
+export async function insertDomain(
+  db: Db,
+  domain: Pick<DomainRow, 'accountId' | 'domain' | 'mailbox' | 'challenge'>,
+): Promise<DomainRow | undefined> {
+  const insert = db.insertInto('dmarcDomain').values(domain)
+  const row = await insert
+    .onConflict((conflict) => conflict.columns(['accountId', 'domain']).doNothing())
+    .returning(DOMAIN)
+    .executeTakeFirst()
+  return row as DomainRow | undefined
+}
+
+/** Nobody adds a domain to this account until the transaction ends. */
+export async function countDomains(db: Db, accountId: string): Promise<number> {
+  await db.selectFrom('account').select('id').where('id', '=', accountId).forUpdate().execute()
+  const { count } = await db
+    .selectFrom('dmarcDomain')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('accountId', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Oldest first. */
+export async function listDomains(db: Db, accountId: string): Promise<DomainRow[]> {
+  const rows = db.selectFrom('dmarcDomain').select(DOMAIN).where('accountId', '=', accountId)
+  return (await rows.orderBy('id').execute()) as DomainRow[]
+}
+
+export async function findDomain(db: Db, accountId: string, id: string): Promise<DomainRow | undefined> {
+  const rows = db.selectFrom('dmarcDomain').select(DOMAIN).where('accountId', '=', accountId).where('id', '=', id)
+  return (await rows.executeTakeFirst()) as DomainRow | undefined
+}
+
+export async function findDomainByMailbox(db: Db, mailbox: string): Promise<DomainRow | undefined> {
+  const rows = db.selectFrom('dmarcDomain').select(DOMAIN).where('mailbox', '=', mailbox)
+  return (await rows.executeTakeFirst()) as DomainRow | undefined
+}
+
+/** With its reports and statistics. */
+export async function deleteDomain(db: Db, accountId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('dmarcDomain')
+    .where('accountId', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** The proof was seen. An earlier date of proof stays. */
+export async function markProven(db: Db, id: string, by: VerifiedBy): Promise<DomainRow | undefined> {
+  const row = await db
+    .updateTable('dmarcDomain')
+    .set({ verifiedAt: sql`coalesce(verified_at, now())`, verifiedBy: by, checkedAt: sql`now()`, unprovenSince: null })
+    .where('id', '=', id)
+    .returning(DOMAIN)
+    .executeTakeFirst()
+  return row as DomainRow | undefined
+}
+
+/** The DNS said that there is no proof; what was proven stays so for some days of that. */
+export async function markUnproven(db: Db, id: string, graceDays: number): Promise<DomainRow | undefined> {
+  const isOver = sql`unproven_since < now() - make_interval(days => ${graceDays})`
+  const row = await db
+    .updateTable('dmarcDomain')
+    .set({
+      verifiedAt: sql`case when ${isOver} then null else verified_at end`,
+      verifiedBy: sql`case when ${isOver} then null else verified_by end`,
+      checkedAt: sql`now()`,
+      unprovenSince: sql`coalesce(unproven_since, now())`,
+    })
+    .where('id', '=', id)
+    .returning(DOMAIN)
+    .executeTakeFirst()
+  return row as DomainRow | undefined
+}
+
+/** Domains whose proof was not looked for since then; after a month without one nobody waits for it any more. */
+export async function listUnchecked(db: Db, before: Date, limit: number): Promise<DomainRow[]> {
+  const rows = db
+    .selectFrom('dmarcDomain')
+    .select(DOMAIN)
+    .where((eb) => eb.or([eb('checkedAt', 'is', null), eb('checkedAt', '<', before)]))
+    .where((eb) =>
+      eb.or([eb('verifiedAt', 'is not', null), eb('createdAt', '>', sql<Date>`now() - interval '30 days'`)]),
+    )
+  return (await rows.orderBy('id').limit(limit).execute()) as DomainRow[]
+}
+
+/** Looked for, and the DNS did not answer: the next look is a day away all the same. */
+export async function markAsked(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('dmarcDomain')
+    .set({ checkedAt: sql`now()` })
+    .where('id', '=', id)
+    .execute()
+}

@@ -1,0 +1,229 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { DB } from '../../store/tables.ts'
+import { newId } from '../id.ts'
+import { chooseDomains, selfAndAbove } from './choose.ts'
+import type { Entry, Origin, Outcome } from './ingest.ts'
+import { plain, storable, type ReadAggregate, type ReadTls } from './read.ts'
+import { createStatistics } from './statistics.ts'
+import {
+  addReporterDays,
+  addSelectors,
+  addSourceDays,
+  addTotals,
+  insertRecords,
+  insertReports,
+  insertSetAside,
+  insertTlsReports,
+  listCandidates,
+  lockDomains,
+  noteAddresses,
+  upsertDeliveries,
+  type NewReport,
+  type NewTlsReport,
+  type SetAside,
+  type Totals,
+} from './store.ts'
+import { isWithin } from './tally.ts'
+
+/** Of a report with 100,000 records, one statement would be as large as all of them. */
+const PARTS_AT_ONCE = 100
+
+type Aggregate = { row: NewReport; read: ReadAggregate; domain: string }
+
+/** What is to be stored of a batch, once it is known for which domains. */
+type Sorted = {
+  aggregates: Aggregate[]
+  tls: NewTlsReport[]
+  failures: string[]
+  refused: (Entry & { reason: string })[]
+}
+
+/** Stores all of a batch or none of it, and adds to `outcome` what became of each. */
+export async function storeBatch(db: Kysely<DB>, origin: Origin, entries: Entry[], outcome: Outcome): Promise<void> {
+  const sorted = await sortOut(db, origin, entries)
+  const result = await db.transaction().execute((trx) => write(trx, origin, entries, sorted))
+  outcome.stored += result.stored
+  outcome.duplicates += result.given - result.stored
+  outcome.failureReports += sorted.failures.length
+  outcome.rejected.push(...sorted.refused.map(({ read, reason }) => ({ name: plain(read.name), reason })))
+  for (const id of result.deliveries) if (!outcome.deliveries.includes(id)) outcome.deliveries.push(id)
+}
+
+async function sortOut(db: Kysely<DB>, origin: Origin, entries: Entry[]): Promise<Sorted> {
+  const candidates = await listCandidates(db, origin.accountId, [...new Set(entries.flatMap(namesOf))])
+  const sorted: Sorted = { aggregates: [], tls: [], failures: [], refused: [] }
+  for (const entry of entries) {
+    const { read } = entry
+    if (read.kind === 'unread') sorted.refused.push({ ...entry, reason: plain(read.reason) })
+    else if (read.kind === 'failure') sorted.failures.push(read.name)
+    else if (read.kind === 'aggregate') sortAggregate(entry, read, candidates, origin, sorted)
+    else sortTls(entry, read, candidates, origin, sorted)
+  }
+  return sorted
+}
+
+/** The names of domains to which a report could belong. */
+function namesOf({ read }: Entry): string[] {
+  if (read.kind === 'aggregate') return selfAndAbove(read.report.policyPublished.domain)
+  return read.kind === 'tls' ? read.report.policies.flatMap(({ policyDomain }) => selfAndAbove(policyDomain)) : []
+}
+
+type Candidates = Awaited<ReturnType<typeof listCandidates>>
+
+function sortAggregate(entry: Entry, read: ReadAggregate, all: Candidates, origin: Origin, sorted: Sorted): void {
+  const { domain: policyDomain } = read.report.policyPublished
+  const chosen = chooseDomains(all, policyDomain, read.tallies)
+  if (chosen.length === 0) sorted.refused.push({ ...entry, reason: foreign(policyDomain, origin) })
+  for (const { id, domain } of chosen) {
+    sorted.aggregates.push({ row: reportRow(read, id, domain, entry.delivery), read, domain })
+  }
+}
+
+function foreign(domain: string, { accountId }: Origin): string {
+  return `It is about ${domain}, which is no domain ${accountId === null ? 'registered here' : 'of this account'}.`
+}
+
+/** One TLS report may speak of several domains: each gets what is about it. */
+function sortTls(entry: Entry, read: ReadTls, all: Candidates, origin: Origin, sorted: Sorted): void {
+  const { policies } = read.report
+  const byDomain = Map.groupBy(
+    policies.flatMap((policy) => chooseDomains(all, policy.policyDomain, []).map(({ id }) => ({ id, policy }))),
+    ({ id }) => id,
+  )
+  for (const [id, own] of byDomain) {
+    const theirs = own.map(({ policy }) => policy)
+    sorted.tls.push(tlsRow({ ...read, report: { ...read.report, policies: theirs } }, id, entry.delivery))
+  }
+  if (byDomain.size === 0) {
+    sorted.refused.push({ ...entry, reason: foreign(policies[0]?.policyDomain ?? 'no domain', origin) })
+  }
+}
+
+function reportRow(
+  read: ReadAggregate,
+  domainId: string,
+  domain: string,
+  { id, receivedAt }: Entry['delivery'],
+): NewReport {
+  const { report, tallies } = read
+  const { orgName, reportId, dateRange, recordCount, ...detail } = report
+  const sum = (counts: (tally: (typeof tallies)[number]) => boolean) =>
+    tallies.reduce((total, tally) => total + (counts(tally) ? tally.messages : 0), 0)
+  const isInside = ({ headerFrom }: { headerFrom: string | null }) => isWithin(headerFrom, domain)
+  const disposed = (word: string) => sum((tally) => isInside(tally) && tally.disposition === word)
+  const disposition = { none: disposed('none'), quarantine: disposed('quarantine'), reject: disposed('reject') }
+  return {
+    id: newId(),
+    domainId,
+    deliveryId: id,
+    key: read.key,
+    orgName: plain(orgName),
+    reportId: plain(reportId),
+    beginsAt: dateRange.begin,
+    endsAt: dateRange.end,
+    recordCount,
+    messages: sum(isInside),
+    aligned: sum((tally) => isInside(tally) && (tally.dkim || tally.spf)),
+    outside: sum((tally) => !isInside(tally)),
+    detail: storable({ ...detail, disposition }),
+    receivedAt,
+  }
+}
+
+function tlsRow({ report, key }: ReadTls, domainId: string, { id, receivedAt }: Entry['delivery']): NewTlsReport {
+  const { organizationName, contactInfo, reportId, dateRange, policies } = report
+  return {
+    id: newId(),
+    domainId,
+    deliveryId: id,
+    key,
+    organizationName: plain(organizationName),
+    contactInfo: contactInfo === null ? null : plain(contactInfo),
+    reportId: plain(reportId),
+    beginsAt: dateRange.begin,
+    endsAt: dateRange.end,
+    successful: policies.reduce((sum, policy) => sum + policy.totalSuccessfulSessionCount, 0),
+    failed: policies.reduce((sum, policy) => sum + policy.totalFailureSessionCount, 0),
+    policies: storable(policies),
+    receivedAt,
+  }
+}
+
+async function write(trx: Transaction<DB>, origin: Origin, entries: Entry[], sorted: Sorted) {
+  const { domainId } = origin
+  const wanted = [...sorted.aggregates.map(({ row }) => row.domainId), ...sorted.tls.map((row) => row.domainId)]
+  const there = await lockDomains(trx, [...new Set(domainId === undefined ? wanted : [...wanted, domainId])])
+  const aggregates = sorted.aggregates.filter(({ row }) => there.has(row.domainId))
+  const tls = sorted.tls.filter((row) => there.has(row.domainId))
+  const asides = origin.accountId === null ? [] : sorted.refused.map((refused) => asideRow(refused, origin.accountId))
+  const deliveries = await writeDeliveries(trx, entries, [...aggregates.map(({ row }) => row), ...tls, ...asides])
+  const stored = await writeAggregates(trx, aggregates)
+  const storedTls = tls.length > 0 ? await insertTlsReports(trx, tls) : new Set<string>()
+  if (asides.length > 0) await insertSetAside(trx, asides)
+  const failures = domainId !== undefined && there.has(domainId) ? { domainId, count: sorted.failures.length } : null
+  const totals = totalsOf(
+    stored.map(({ row }) => row.domainId),
+    tls.filter(({ id }) => storedTls.has(id)),
+    failures,
+  )
+  if (totals.length > 0) await addTotals(trx, totals)
+  return { given: aggregates.length + tls.length, stored: stored.length + storedTls.size, deliveries }
+}
+
+function asideRow({ read, delivery, reason }: Sorted['refused'][number], accountId: string | null): SetAside {
+  const { id: deliveryId, via, receivedAt } = delivery
+  const name = plain(read.name).slice(0, 255)
+  return { id: newId(), accountId: accountId ?? '', deliveryId, name, reason, via, receivedAt }
+}
+
+/** Those that something will refer to. */
+async function writeDeliveries(
+  trx: Transaction<DB>,
+  entries: Entry[],
+  rows: { deliveryId: string }[],
+): Promise<string[]> {
+  const needed = new Set(rows.map(({ deliveryId }) => deliveryId))
+  const deliveries = [...new Set(entries.map(({ delivery }) => delivery))].filter(({ id }) => needed.has(id))
+  if (deliveries.length > 0) await upsertDeliveries(trx, deliveries)
+  return deliveries.map(({ id }) => id)
+}
+
+async function writeAggregates(trx: Transaction<DB>, aggregates: Aggregate[]): Promise<Aggregate[]> {
+  if (aggregates.length === 0) return []
+  const ids = await insertReports(
+    trx,
+    aggregates.map(({ row }) => row),
+  )
+  const stored = aggregates.filter(({ row }) => ids.has(row.id))
+  const statistics = createStatistics()
+  for (const { row, read, domain } of stored) statistics.add(row.domainId, domain, read)
+  const records = stored.flatMap(({ row, read }) =>
+    read.parts.map((part, index) => ({ reportId: row.id, part: index, records: part })),
+  )
+  const { sources, reporters, selectors, addresses } = statistics.all()
+  for (let at = 0; at < records.length; at += PARTS_AT_ONCE) {
+    await insertRecords(trx, records.slice(at, at + PARTS_AT_ONCE))
+  }
+  if (reporters.length > 0) await addReporterDays(trx, reporters)
+  if (sources.length > 0) await addSourceDays(trx, sources)
+  if (selectors.length > 0) await addSelectors(trx, selectors)
+  if (addresses.length > 0) await noteAddresses(trx, addresses)
+  return stored
+}
+
+function totalsOf(
+  reports: string[],
+  tls: { domainId: string }[],
+  failures: { domainId: string; count: number } | null,
+): Totals[] {
+  const totals = new Map<string, Totals>()
+  const of = (domainId: string) => {
+    const known = totals.get(domainId) ?? { domainId, reports: 0, tlsReports: 0, failureReports: 0 }
+    totals.set(domainId, known)
+    return known
+  }
+  for (const domainId of reports) of(domainId).reports += 1
+  for (const { domainId } of tls) of(domainId).tlsReports += 1
+  if (failures && failures.count > 0) of(failures.domainId).failureReports += failures.count
+  return [...totals.values()]
+}

@@ -1,0 +1,102 @@
+import type { Kysely } from 'kysely'
+import { isMbox, splitMbox } from '../../protocols/mbox.ts'
+import type { DB } from '../../store/tables.ts'
+import { newId } from '../id.ts'
+import { BATCH_RECORDS, BATCH_REPORTS, DELIVERY_BYTES } from '../limits.ts'
+import { plain, readReports, type Read } from './read.ts'
+import { storeBatch } from './batch.ts'
+import type { NewDelivery, Via } from './store.ts'
+
+/** Who gave it to us, and how. */
+export type Origin = {
+  via: Via
+  /** Whose domains it may be about; null: anybody's. */
+  accountId: string | null
+  /** The domain to whose address it was sent. */
+  domainId?: string | undefined
+  peer?: string | undefined
+  sender?: string | undefined
+}
+
+export type GivenFile = { name: string; bytes: Uint8Array }
+
+/** Reports by what became of them. A failure report is only counted. */
+export type Outcome = {
+  stored: number
+  duplicates: number
+  failureReports: number
+  rejected: { name: string; reason: string }[]
+  /** Under which what was stored can be found; in the order of the files, without those of which nothing was kept. */
+  deliveries: string[]
+}
+
+/** One report, or what is none, with the delivery that brought it. */
+export type Entry = { read: Read; delivery: NewDelivery }
+
+/**
+ * Takes files and mails from any door: when it returns, all that is in its answer is stored for good. Reading goes on
+ * while the batch before is written.
+ * @param onStored called after each batch
+ * @throws what the database throws; what was stored by then is found again as a duplicate
+ */
+export async function ingest(
+  db: Kysely<DB>,
+  origin: Origin,
+  files: AsyncIterable<GivenFile> | Iterable<GivenFile>,
+  onStored: (soFar: Outcome) => void = () => {},
+): Promise<Outcome> {
+  const outcome: Outcome = { stored: 0, duplicates: 0, failureReports: 0, rejected: [], deliveries: [] }
+  let batch: Entry[] = []
+  let records = 0
+  let writing: Promise<void> = Promise.resolve()
+
+  async function write(): Promise<void> {
+    const entries = batch
+    batch = []
+    records = 0
+    await writing
+    writing = storeBatch(db, origin, entries, outcome).then(() => onStored(outcome))
+    // It is awaited before the next, and at the end; until then nobody else may hear of it.
+    writing.catch(() => {})
+  }
+
+  for await (const file of unfolded(files)) {
+    const delivery = deliveryOf(file, origin)
+    let holdsMail = false
+    // In a mailbox lies everybody's mail: only what holds a report is kept.
+    if (origin.via === 'mailbox') delivery.content = null
+    for await (const read of readReports(file.bytes, delivery.name)) {
+      if (read.kind === 'failure') holdsMail = true
+      if (read.kind !== 'unread') delivery.content = file.bytes
+      // A failure report holds somebody's mail, wherever it lies: what brought it is not kept.
+      if (holdsMail) delivery.content = null
+      batch.push({ read, delivery })
+      records += read.kind === 'aggregate' ? read.report.recordCount : 0
+      if (batch.length >= BATCH_REPORTS || records >= BATCH_RECORDS) await write()
+    }
+  }
+  if (batch.length > 0) await write()
+  await writing
+  return outcome
+}
+
+/** An mbox is as many mails. */
+async function* unfolded(files: AsyncIterable<GivenFile> | Iterable<GivenFile>): AsyncGenerator<GivenFile> {
+  for await (const file of files) {
+    if (!isMbox(file.bytes)) yield file
+    else for await (const mail of splitMbox([file.bytes], DELIVERY_BYTES)) yield { name: file.name, bytes: mail }
+  }
+}
+
+function deliveryOf({ name, bytes }: GivenFile, { via, accountId, peer, sender }: Origin): NewDelivery {
+  return {
+    id: newId(),
+    accountId,
+    via,
+    name: plain(name).slice(0, 255),
+    peer: peer ?? null,
+    sender: sender === undefined ? null : plain(sender).slice(0, 320),
+    content: bytes,
+    receivedAt: new Date(),
+  }
+}

@@ -1,0 +1,126 @@
+import { Fault } from '../../errors.ts'
+import {
+  parseAggregateReport,
+  reportKey,
+  type AggregateRecord,
+  type AggregateReport,
+} from '../../protocols/dmarc-report.ts'
+import { parseTlsReport, tlsReportKey, type TlsReport } from '../../protocols/tls-report.ts'
+import { isReport, unpack, type FoundReport } from '../../protocols/unpack.ts'
+import { PART_RECORDS, REPORT_SELECTORS } from '../limits.ts'
+import { createTallies, type Tally } from './tally.ts'
+
+/** A signer's selector, as often as it was seen in one report. */
+export type SelectorTally = { signer: string; selector: string; messages: number; passed: number }
+
+export type ReadAggregate = {
+  kind: 'aggregate'
+  name: string
+  key: string
+  report: AggregateReport
+  /** The records as JSON arrays, so many in each. */
+  parts: string[]
+  tallies: Tally[]
+  selectors: SelectorTally[]
+}
+export type ReadTls = { kind: 'tls'; name: string; key: string; report: TlsReport }
+export type ReadFailure = { kind: 'failure'; name: string }
+export type Unread = { kind: 'unread'; name: string; reason: string }
+export type Read = ReadAggregate | ReadTls | ReadFailure | Unread
+
+/** Reads every report in a file or mail. What cannot be read comes out with the reason; nothing is left out. */
+export async function* readReports(bytes: Uint8Array, name: string): AsyncGenerator<Read> {
+  for await (const item of unpack(bytes, { name })) {
+    yield isReport(item) ? await readOne(item) : { kind: 'unread', name: item.name, reason: item.reason }
+  }
+}
+
+async function readOne(found: FoundReport): Promise<Read> {
+  const { name } = found
+  try {
+    if (found.kind === 'aggregate') return await readAggregate(found)
+    if (found.kind === 'failure') return { kind: 'failure', name }
+    const report = await parseTlsReport(found.open())
+    return refuseUndated({ kind: 'tls', name, key: tlsReportKey(report), report })
+  } catch (error) {
+    // Anything else is a defect of ours, and the file is taken again when that is mended.
+    if (!(error instanceof Fault) || error.code === 'internal') throw error
+    return { kind: 'unread', name, reason: error.message }
+  }
+}
+
+async function readAggregate(found: FoundReport): Promise<Read> {
+  const tallies = createTallies()
+  const selectors = createSelectors()
+  const parts = createParts()
+  const report = await parseAggregateReport(found.open(), (record) => {
+    tallies.add(record)
+    selectors.add(record)
+    parts.add(record)
+  })
+  return refuseUndated({
+    kind: 'aggregate',
+    name: found.name,
+    key: reportKey(report),
+    report,
+    parts: parts.all(),
+    tallies: tallies.all(),
+    selectors: selectors.all(),
+  })
+}
+
+/** Years beyond what a day is written as have no place in statistics. */
+function refuseUndated<T extends ReadAggregate | ReadTls>(read: T): T | Unread {
+  const { begin, end } = read.report.dateRange
+  const isDated = [begin, end].every((date) => date.getTime() >= 0 && date.getUTCFullYear() < 2200)
+  return isDated ? read : { kind: 'unread', name: read.name, reason: 'The report is on a time that cannot be.' }
+}
+
+function createParts() {
+  const parts: string[] = []
+  let open: string[] = []
+  const close = () => {
+    if (open.length > 0) parts.push(`[${open.join(',')}]`)
+    open = []
+  }
+  return {
+    add(record: AggregateRecord): void {
+      open.push(storable(record))
+      if (open.length === PART_RECORDS) close()
+    },
+    all(): string[] {
+      close()
+      return parts
+    },
+  }
+}
+
+function createSelectors() {
+  const seen = new Map<string, SelectorTally>()
+  return {
+    add({ count, authResults }: AggregateRecord): void {
+      for (const { domain, selector, result } of authResults.dkim) {
+        if (!domain || !selector || selector.length > 255 || domain.length > 255) continue
+        const key = `${domain} ${selector}`
+        const known = seen.get(key) ?? { signer: domain, selector, messages: 0, passed: 0 }
+        if (!seen.has(key) && seen.size === REPORT_SELECTORS) continue
+        known.messages += count
+        if (result === 'pass') known.passed += count
+        seen.set(key, known)
+      }
+    },
+    all: (): SelectorTally[] => [...seen.values()],
+  }
+}
+
+/** JSON that PostgreSQL takes: without NUL and halves of characters, which its text cannot hold. */
+export function storable(value: unknown): string {
+  const json = JSON.stringify(value)
+  if (!/\\u(?:0000|d[89a-f])/.test(json)) return json
+  return JSON.stringify(value, (_key, part: unknown) => (typeof part === 'string' ? plain(part) : part))
+}
+
+/** Text as PostgreSQL holds it. */
+export function plain(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed()
+}

@@ -1,0 +1,230 @@
+import { sql, type Transaction } from 'kysely'
+import type { Db } from '../../store/database.ts'
+import type { DB } from '../../store/tables.ts'
+import type { DomainRow } from '../domains/store.ts'
+import type { Counts } from './tally.ts'
+
+export const DOORS = ['smtp', 'upload', 'mailbox', 'import'] as const
+export type Via = (typeof DOORS)[number]
+
+export type NewDelivery = {
+  id: string
+  accountId: string | null
+  via: Via
+  name: string
+  peer: string | null
+  sender: string | null
+  /** Null when it must not be kept. */
+  content: Uint8Array | null
+  receivedAt: Date
+}
+
+/** `detail` and `records` are JSON texts. */
+export type NewReport = {
+  id: string
+  domainId: string
+  deliveryId: string
+  key: string
+  orgName: string
+  reportId: string
+  beginsAt: Date
+  endsAt: Date
+  recordCount: number
+  messages: number
+  aligned: number
+  outside: number
+  detail: string
+  receivedAt: Date
+}
+export type NewRecords = { reportId: string; part: number; records: string }
+export type SourceDay = Counts & { domainId: string; day: string; source: string }
+export type ReporterDay = Counts & { domainId: string; day: string; reporter: string; reports: number }
+export type SelectorCount = {
+  domainId: string
+  signer: string
+  selector: string
+  messages: number
+  passed: number
+  lastDay: string
+}
+export type NewTlsReport = {
+  id: string
+  domainId: string
+  deliveryId: string
+  key: string
+  organizationName: string
+  contactInfo: string | null
+  reportId: string
+  beginsAt: Date
+  endsAt: Date
+  successful: number
+  failed: number
+  policies: string
+  receivedAt: Date
+}
+export type SetAside = {
+  id: string
+  accountId: string
+  deliveryId: string
+  name: string
+  reason: string
+  via: Via
+  receivedAt: Date
+}
+export type Totals = { domainId: string; reports: number; tlsReports: number; failureReports: number }
+
+/** Of an account; or, without one, those that have one of these names. */
+export async function listCandidates(db: Db, accountId: string | null, names: string[]) {
+  const rows = db.selectFrom('dmarcDomain').select(['id', 'accountId', 'domain', 'verifiedAt'])
+  const some =
+    accountId === null ? rows.where('domain', '=', sql<string>`any(${names})`) : rows.where('accountId', '=', accountId)
+  return (await some.orderBy('id').execute()) as Pick<DomainRow, 'id' | 'accountId' | 'domain' | 'verifiedAt'>[]
+}
+
+/** Nobody else adds to these domains until the transaction ends. @returns those that there still are */
+export async function lockDomains(trx: Transaction<DB>, ids: string[]): Promise<Set<string>> {
+  const rows = await trx
+    .selectFrom('dmarcDomain')
+    .select('id')
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Contents go as one binary value, which costs a tenth of one text literal each. */
+export async function upsertDeliveries(trx: Transaction<DB>, deliveries: NewDelivery[]): Promise<void> {
+  let start = 0
+  const described = deliveries.map(({ content, ...row }) => {
+    const kept = content?.length ?? 0
+    start += kept
+    return { ...row, start: start - kept, kept: content === null ? null : kept }
+  })
+  const contents = Buffer.concat(deliveries.map(({ content }) => content ?? new Uint8Array()))
+  await sql`
+    insert into dmarc_delivery (id, account_id, via, name, peer, sender, content, received_at)
+    select id, "accountId", via, name, peer, sender,
+      case when kept is not null then substring(${contents}::bytea from start + 1 for kept) end, "receivedAt"
+    from json_to_recordset(${JSON.stringify(described)}::json) as r (id uuid, "accountId" uuid, via text, name text,
+      peer inet, sender text, start int, kept int, "receivedAt" timestamptz)
+    on conflict (id) do update set content = excluded.content`.execute(trx)
+}
+
+/** @returns the ids of those that were not there already */
+export async function insertReports(trx: Transaction<DB>, reports: NewReport[]): Promise<Set<string>> {
+  const { rows } = await sql<{ id: string }>`
+    insert into dmarc_report (id, domain_id, delivery_id, key, org_name, report_id, begins_at, ends_at, record_count,
+      messages, aligned, outside, detail, received_at)
+    select id, "domainId", "deliveryId", key, "orgName", "reportId", "beginsAt", "endsAt", "recordCount",
+      messages, aligned, outside, detail, "receivedAt"
+    from json_to_recordset(${withJson(reports, 'detail')}::json) as r (id uuid, "domainId" uuid, "deliveryId" uuid,
+      key text, "orgName" text, "reportId" text, "beginsAt" timestamptz, "endsAt" timestamptz, "recordCount" int,
+      messages bigint, aligned bigint, outside bigint, detail jsonb, "receivedAt" timestamptz)
+    on conflict (domain_id, key) do nothing returning id`.execute(trx)
+  return new Set(rows.map(({ id }) => id))
+}
+
+export async function insertRecords(trx: Transaction<DB>, records: NewRecords[]): Promise<void> {
+  await sql`
+    insert into dmarc_records (report_id, part, records)
+    select "reportId", part, records
+    from json_to_recordset(${withJson(records, 'records')}::json) as r ("reportId" uuid, part int, records json)
+  `.execute(trx)
+}
+
+/** A JSON array of the rows, one of whose columns is JSON already: written again it would be read twice. */
+function withJson<K extends string>(rows: ({ [key in K]: string } & object)[], column: K): string {
+  const texts = rows.map((row) => {
+    const rest = JSON.stringify({ ...row, [column]: undefined })
+    return `${rest.slice(0, -1)},"${column}":${row[column]}}`
+  })
+  return `[${texts.join(',')}]`
+}
+
+const COUNTS = sql.raw('messages, aligned, dkim, spf, forwarded, quarantined, rejected')
+const COUNTS_TYPED = sql.raw(
+  'messages bigint, aligned bigint, dkim bigint, spf bigint, forwarded bigint, quarantined bigint, rejected bigint',
+)
+const ADD_COUNTS = sql.raw(
+  ['messages', 'aligned', 'dkim', 'spf', 'forwarded', 'quarantined', 'rejected']
+    .map((column) => `${column} = t.${column} + excluded.${column}`)
+    .concat('touched_at = now()')
+    .join(', '),
+)
+
+/** Each day and source once. */
+export async function addSourceDays(trx: Transaction<DB>, rows: SourceDay[]): Promise<void> {
+  await sql`
+    insert into dmarc_source_day as t (domain_id, day, source, ${COUNTS})
+    select "domainId", day, source, ${COUNTS}
+    from json_to_recordset(${JSON.stringify(rows)}::json) as r ("domainId" uuid, day date, source inet, ${COUNTS_TYPED})
+    on conflict (domain_id, day, source) do update set ${ADD_COUNTS}`.execute(trx)
+}
+
+/** Each day and reporter once. */
+export async function addReporterDays(trx: Transaction<DB>, rows: ReporterDay[]): Promise<void> {
+  await sql`
+    insert into dmarc_reporter_day as t (domain_id, day, reporter, reports, ${COUNTS})
+    select "domainId", day, reporter, reports, ${COUNTS}
+    from json_to_recordset(${JSON.stringify(rows)}::json)
+      as r ("domainId" uuid, day date, reporter text, reports bigint, ${COUNTS_TYPED})
+    on conflict (domain_id, day, reporter) do update set reports = t.reports + excluded.reports, ${ADD_COUNTS}
+  `.execute(trx)
+}
+
+/** Each signer and selector once. */
+export async function addSelectors(trx: Transaction<DB>, rows: SelectorCount[]): Promise<void> {
+  await sql`
+    insert into dmarc_selector as t (domain_id, signer, selector, messages, passed, last_day)
+    select "domainId", signer, selector, messages, passed, "lastDay"
+    from json_to_recordset(${JSON.stringify(rows)}::json)
+      as r ("domainId" uuid, signer text, selector text, messages bigint, passed bigint, "lastDay" date)
+    on conflict (domain_id, signer, selector) do update set messages = t.messages + excluded.messages,
+      passed = t.passed + excluded.passed, last_day = greatest(t.last_day, excluded.last_day)`.execute(trx)
+}
+
+/** Always in one order, or two that store at the same time could wait for each other. */
+export async function noteAddresses(trx: Transaction<DB>, addresses: string[]): Promise<void> {
+  await sql`
+    insert into dmarc_address (address) select address from unnest(${addresses}::inet[]) as a (address) order by address
+    on conflict do nothing`.execute(trx)
+}
+
+/** @returns the ids of those that were not there already */
+export async function insertTlsReports(trx: Transaction<DB>, reports: NewTlsReport[]): Promise<Set<string>> {
+  const { rows } = await sql<{ id: string }>`
+    insert into dmarc_tls_report (id, domain_id, delivery_id, key, organization_name, contact_info, report_id, begins_at,
+      ends_at, successful, failed, policies, received_at)
+    select id, "domainId", "deliveryId", key, "organizationName", "contactInfo", "reportId", "beginsAt", "endsAt",
+      successful, failed, policies, "receivedAt"
+    from json_to_recordset(${withJson(reports, 'policies')}::json) as r (id uuid, "domainId" uuid, "deliveryId" uuid,
+      key text, "organizationName" text, "contactInfo" text, "reportId" text, "beginsAt" timestamptz,
+      "endsAt" timestamptz, successful bigint, failed bigint, policies jsonb, "receivedAt" timestamptz)
+    on conflict (domain_id, key) do nothing returning id`.execute(trx)
+  return new Set(rows.map(({ id }) => id))
+}
+
+export async function insertSetAside(trx: Transaction<DB>, rows: SetAside[]): Promise<void> {
+  await trx.insertInto('dmarcSetAside').values(rows).execute()
+}
+
+export async function addTotals(trx: Transaction<DB>, totals: Totals[]): Promise<void> {
+  await sql`
+    update dmarc_domain d set total_reports = d.total_reports + t.reports,
+      total_tls_reports = d.total_tls_reports + t."tlsReports",
+      total_failure_reports = d.total_failure_reports + t."failureReports",
+      last_report_at = case when t.reports > 0 then now() else d.last_report_at end
+    from json_to_recordset(${JSON.stringify(totals)}::json)
+      as t ("domainId" uuid, reports bigint, "tlsReports" bigint, "failureReports" bigint)
+    where d.id = t."domainId"`.execute(trx)
+}
+
+/** What SPF, DKIM and DMARC said of a mail. */
+export async function setAuthentication(db: Db, deliveryId: string, authentication: object): Promise<void> {
+  await db
+    .updateTable('dmarcDelivery')
+    .set({ authentication: JSON.stringify(authentication) })
+    .where('id', '=', deliveryId)
+    .execute()
+}

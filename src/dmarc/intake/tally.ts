@@ -1,0 +1,117 @@
+import { isAligned, type AggregateRecord } from '../../protocols/dmarc-report.ts'
+import { registeredDomain } from '../../protocols/public-suffix.ts'
+import { LONGEST_SPREAD_DAYS } from '../limits.ts'
+
+/** Messages that came from one address and fared alike. */
+export type Tally = {
+  source: string
+  headerFrom: string | null
+  dkim: boolean
+  spf: boolean
+  forwarded: boolean
+  disposition: 'none' | 'quarantine' | 'reject'
+  messages: number
+}
+
+/** Messages counted by how they fared. `aligned` by DKIM or SPF, `dkim` and `spf` by each. */
+export type Counts = {
+  messages: number
+  aligned: number
+  dkim: number
+  spf: number
+  forwarded: number
+  quarantined: number
+  rejected: number
+}
+
+/** Adds the records of one report up. */
+export function createTallies() {
+  const tallies = new Map<string, Tally>()
+  return {
+    add(record: AggregateRecord): void {
+      const tally = tallyOf(record)
+      const { source, headerFrom, dkim, spf, forwarded, disposition } = tally
+      const key = `${source} ${headerFrom} ${dkim} ${spf} ${forwarded} ${disposition}`
+      const known = tallies.get(key)
+      if (known) known.messages += tally.messages
+      else tallies.set(key, tally)
+    },
+    all: (): Tally[] => [...tallies.values()],
+  }
+}
+
+function tallyOf(record: AggregateRecord): Tally {
+  const { dkim, spf, disposition } = record.policyEvaluated
+  return {
+    source: record.sourceIp,
+    headerFrom: record.identifiers.headerFrom,
+    dkim: dkim === 'pass',
+    spf: spf === 'pass',
+    forwarded: isForwarded(record),
+    // “pass”, RFC 9990’s word for delivered by merit, and words that nobody knows: the mail went through.
+    disposition: disposition === 'quarantine' || disposition === 'reject' ? disposition : 'none',
+    messages: record.count,
+  }
+}
+
+const PASSED_ON = new Set(['forwarded', 'trusted_forwarder', 'mailing_list'])
+
+/**
+ * The receiver says so; or the mail has our signature and our envelope, and came from where our SPF record does not
+ * point: somebody passed it on as it was.
+ */
+function isForwarded(record: AggregateRecord): boolean {
+  const { policyEvaluated, identifiers, authResults } = record
+  const bySaying = policyEvaluated.reasons.some(
+    ({ type, comment }) =>
+      PASSED_ON.has(type ?? '') || (type === 'local_policy' && /\barc=pass\b/i.test(comment ?? '')),
+  )
+  if (bySaying) return true
+  if (!isAligned(record) || policyEvaluated.spf === 'pass' || identifiers.headerFrom === null) return false
+  const ours = registeredDomain(identifiers.headerFrom)
+  return authResults.spf.some(
+    ({ domain, result }) =>
+      result !== 'pass' && result !== 'none' && domain !== null && ours !== null && registeredDomain(domain) === ours,
+  )
+}
+
+/** What was said to be from the domain or below it; a record that names nobody is about the domain itself. */
+export function isWithin(headerFrom: string | null, domain: string): boolean {
+  return headerFrom === null || headerFrom === domain || headerFrom.endsWith(`.${domain}`)
+}
+
+export function noCounts(): Counts {
+  return { messages: 0, aligned: 0, dkim: 0, spf: 0, forwarded: 0, quarantined: 0, rejected: 0 }
+}
+
+/** Adds so many messages that fared like the tally's. */
+export function count(counts: Counts, tally: Tally, messages: number): void {
+  counts.messages += messages
+  if (tally.dkim || tally.spf) counts.aligned += messages
+  if (tally.dkim) counts.dkim += messages
+  if (tally.spf) counts.spf += messages
+  if (tally.forwarded) counts.forwarded += messages
+  if (tally.disposition === 'quarantine') counts.quarantined += messages
+  if (tally.disposition === 'reject') counts.rejected += messages
+}
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/** The UTC days that a report counts for: the one on which it begins, or all of them when it is on more than 36 hours. */
+export function daysOf({ begin, end }: { begin: Date; end: Date }): string[] {
+  const first = Math.floor(begin.getTime() / DAY)
+  const last = Math.floor((end.getTime() - 1) / DAY)
+  const isSpread = end.getTime() - begin.getTime() > 36 * HOUR && last - first < LONGEST_SPREAD_DAYS
+  const days = isSpread ? last - first + 1 : 1
+  return Array.from({ length: days }, (_, index) => dayText(first + index))
+}
+
+function dayText(day: number): string {
+  return new Date(day * DAY).toISOString().slice(0, 10)
+}
+
+/** Messages for one of several days: as even as whole numbers go, and together all of them. */
+export function shareOf(messages: number, day: number, days: number): number {
+  return Math.ceil(((day + 1) * messages) / days) - Math.ceil((day * messages) / days)
+}

@@ -1,0 +1,142 @@
+import { Type } from 'typebox'
+import type { NewAlert } from '../alerts/raise.ts'
+import { defineJob, type Job } from '../jobs/job.ts'
+import { createQuestions } from '../protocols/questions.ts'
+import type { Db } from '../store/database.ts'
+import { emailOf } from './domains/routes.ts'
+import { listUnchecked } from './domains/store.ts'
+import { verifyDomain } from './domains/verify.ts'
+import { DNS_DEADLINE } from './limits.ts'
+import { fetchMailbox } from './mailboxes/fetch.ts'
+import { findMailbox, listMailboxIds } from './mailboxes/store.ts'
+import { nameAddresses } from './names/names.ts'
+import { deleteUnused } from './names/store.ts'
+import type { DmarcDeps } from './route.ts'
+import { deleteExpired, listRises, markRiseTold, type Rise } from './watch/store.ts'
+
+export type Kept = { reportMonths: number; fileDays: number }
+export type RaiseAlert = (db: Db, alert: NewAlert) => Promise<boolean>
+type JobDeps = DmarcDeps & { kept: Kept; raiseAlert?: RaiseAlert | undefined }
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/** Reverse names of the addresses in new reports, every minute. */
+export function nameJob({ db, resolver }: DmarcDeps): Job {
+  return defineJob({
+    name: 'dmarc.names',
+    schedule: '* * * * *',
+    concurrency: 1,
+    async run(_data, { signal, log }) {
+      const asked = await nameAddresses(db, resolver, signal)
+      if (asked > 0) log.debug({ asked }, 'reverse names looked up')
+    },
+  })
+}
+
+/** Looks every day for the proofs of all domains. */
+export function verifyJob(deps: DmarcDeps): Job {
+  const { db, resolver, reportDomain } = deps
+  return defineJob({
+    name: 'dmarc.verify',
+    schedule: '23 * * * *',
+    concurrency: 1,
+    async run(_data, { signal }) {
+      for (;;) {
+        const rows = await listUnchecked(db, new Date(Date.now() - DAY), 20)
+        if (rows.length === 0 || signal.aborted) return
+        for (const row of rows) {
+          const questions = createQuestions(resolver, AbortSignal.any([signal, AbortSignal.timeout(DNS_DEADLINE)]))
+          await verifyDomain(db, row, emailOf(row, reportDomain), questions)
+        }
+      }
+    },
+  })
+}
+
+/** Mailboxes that fail for longer are told of once. */
+const MAILBOX_PATIENCE = 6 * HOUR
+
+/** Reads every mailbox, every ten minutes or when asked. */
+export function fetchJob(deps: JobDeps): Job {
+  const { db } = deps
+  return defineJob({
+    name: 'dmarc.fetch',
+    schema: Type.Object({}),
+    schedule: '*/10 * * * *',
+    concurrency: 1,
+    uniqueBy: () => 'all',
+    deadline: 3_600,
+    async run(_data, { signal, log }) {
+      for (const id of await listMailboxIds(db)) {
+        if (signal.aborted) return
+        const row = await findMailbox(db, id)
+        if (!row) continue
+        const failure = await fetchMailbox(row, deps, signal, log)
+        if (!failure || Date.now() - failure.since.getTime() < MAILBOX_PATIENCE) continue
+        await deps.raiseAlert?.(db, {
+          accountId: row.accountId,
+          kind: 'dmarc.mailbox',
+          key: `dmarc.mailbox ${row.id} ${failure.since.toISOString()}`,
+          title: `The report mailbox ${row.username} cannot be read`,
+          text: `${failure.error} It has failed since ${failure.since.toISOString()}; reports in it are not counted.`,
+          nextStep: 'Correct the mailbox, or delete it and add it again with its new password.',
+          at: new Date(),
+        })
+      }
+    },
+  })
+}
+
+/** What counts as a rise: so many failed messages, so much more of all, and so many times the share before. */
+const RISE = { failing: 50, more: 0.05, times: 2 }
+
+/** Tells once of a day on which much more failed than before. */
+export function watchJob({ db, raiseAlert }: JobDeps): Job {
+  return defineJob({
+    name: 'dmarc.watch',
+    schedule: '41 * * * *',
+    concurrency: 1,
+    async run() {
+      for (const rise of await listRises(db, RISE)) {
+        await db.transaction().execute(async (trx) => {
+          if (await markRiseTold(trx, rise)) await raiseAlert?.(trx, alertOf(rise))
+        })
+      }
+    },
+  })
+}
+
+function alertOf({ accountId, domain, day, messages, failing, before }: Rise): NewAlert {
+  const share = (part: number) => `${(part * 100).toFixed(1)} %`
+  return {
+    accountId,
+    kind: 'dmarc.failures',
+    key: `dmarc.failures ${domain} ${day}`,
+    title: `More mail of ${domain} fails DMARC`,
+    text: `On ${day}, ${failing} of ${messages} messages failed (${share(failing / messages)}); in the two weeks before it was ${share(before)}.`,
+    nextStep: 'Look at the sources with the most failures in the summary: a new sender of yours, or somebody forging.',
+    at: new Date(),
+  }
+}
+
+const EXPIRED_ROWS = 5_000
+
+/** Deletes every night what is not kept any longer. */
+export function cleanUpJob({ db, kept }: JobDeps): Job {
+  return defineJob({
+    name: 'dmarc.clean-up',
+    schedule: '7 2 * * *',
+    concurrency: 1,
+    deadline: 3_600,
+    async run(_data, { signal, log }) {
+      const reports = new Date()
+      reports.setUTCMonth(reports.getUTCMonth() - kept.reportMonths)
+      const limits = { reports, contents: new Date(Date.now() - kept.fileDays * DAY) }
+      let gone = 0
+      for (let some = 1; some > 0 && !signal.aborted; gone += some) some = await deleteExpired(db, limits, EXPIRED_ROWS)
+      for (let some = 1; some > 0 && !signal.aborted;) some = await deleteUnused(db, EXPIRED_ROWS)
+      if (gone > 0) log.info({ gone }, 'reports that are not kept any longer deleted')
+    },
+  })
+}

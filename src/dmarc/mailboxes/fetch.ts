@@ -1,0 +1,70 @@
+import { Fault, messageOf } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
+import { parseHost } from '../../net/address.ts'
+import { checkTarget } from '../../net/guard.ts'
+import { readInbox } from '../../net/imap/inbox.ts'
+import { ImapLost, ImapRefused } from '../../net/imap/refusals.ts'
+import { signIn } from '../../net/imap/session.ts'
+import { unseal } from '../../store/secrets.ts'
+import { ingest } from '../intake/ingest.ts'
+import { DELIVERY_BYTES } from '../limits.ts'
+import type { DmarcDeps } from '../route.ts'
+import { markFailed, markFetched, moveMark, type MailboxRow } from './store.ts'
+
+/** Whose secret a mailbox's password is. */
+export function sealContext(id: string): string {
+  return `dmarc-mailbox/${id}/password`
+}
+
+/**
+ * Reads the reports that came into a mailbox; a message is marked or moved once its reports are stored. What fails is
+ * written into the row.
+ * @returns since when the mailbox cannot be read, and why; null when it could
+ */
+export async function fetchMailbox(
+  row: MailboxRow,
+  deps: DmarcDeps,
+  signal: AbortSignal,
+  log: Logger,
+): Promise<{ since: Date; error: string } | null> {
+  try {
+    await read(row, deps, signal)
+    await markFetched(deps.db, row.id)
+    return null
+  } catch (error) {
+    if (signal.aborted || !isTheirs(error)) throw error
+    log.info({ mailbox: row.id }, `a mailbox could not be read: ${messageOf(error)}`)
+    return { since: (await markFailed(deps.db, row.id, messageOf(error))) ?? new Date(), error: messageOf(error) }
+  }
+}
+
+/** What the server, or the way to it, is to blame for. */
+function isTheirs(error: unknown): boolean {
+  return error instanceof Fault || error instanceof ImapRefused || error instanceof ImapLost
+}
+
+async function read(row: MailboxRow, deps: DmarcDeps, signal: AbortSignal): Promise<void> {
+  const { db, secretKey } = deps
+  const { id, accountId, port, secure, username: user, tlsVerify, folder, moveTo, uidValidity, lastUid } = row
+  const password = unseal(row.sealed, secretKey, sealContext(id))
+  const target = await checkTarget(parseHost(row.host), deps, signal)
+  const { wire } = await signIn({ target, port, secure, user, password, tlsVerify }, signal)
+  try {
+    await readInbox(wire, {
+      folder,
+      moveTo,
+      mark: { uidValidity, lastUid },
+      largest: DELIVERY_BYTES,
+      signal,
+      async onMessage(bytes) {
+        if (bytes === null) return false
+        const outcome = await ingest(db, { via: 'mailbox', accountId }, [{ name: 'mail', bytes }])
+        // A mail without a report of ours is somebody's mail: it stays as it is.
+        return outcome.stored + outcome.duplicates + outcome.failureReports > 0
+      },
+      onMark: (mark) => moveMark(db, id, mark),
+    })
+  } finally {
+    await wire.logout()
+  }
+}

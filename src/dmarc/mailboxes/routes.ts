@@ -1,0 +1,124 @@
+import { Type } from 'typebox'
+import { Fault } from '../../errors.ts'
+import { callerOf } from '../../http/auth.ts'
+import { Success } from '../../http/schema.ts'
+import type { App } from '../../http/server.ts'
+import { parseHost } from '../../net/address.ts'
+import { seal } from '../../store/secrets.ts'
+import { newId } from '../id.ts'
+import { MOST_MAILBOXES } from '../limits.ts'
+import { answers, byId, security, tags, type RouteDeps } from '../route.ts'
+import { Mailbox, NewMailbox } from '../shapes.ts'
+import { sealContext } from './fetch.ts'
+import { deleteMailbox, findMailbox, insertMailbox, listMailboxes, type MailboxRow } from './store.ts'
+
+const Done = Type.Object({ success: Type.Literal(true) })
+
+/** `/api/v1/dmarc/mailboxes`: mailboxes out of which reports are fetched. */
+export function mailboxRoutes(app: App, deps: RouteDeps): void {
+  const { db, door, queue, fetchJob } = deps
+  app.get(
+    '/api/v1/dmarc/mailboxes',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Mailboxes that are read, oldest first',
+        tags,
+        security,
+        response: answers(Success(Type.Array(Mailbox))),
+      },
+    },
+    async (request) => {
+      const rows = await listMailboxes(db, callerOf(request).accountId)
+      return { success: true, data: rows.map(shown) }
+    },
+  )
+  app.post(
+    '/api/v1/dmarc/mailboxes',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Read reports out of an IMAP mailbox, every ten minutes',
+        description:
+          'Everything in `folder` is read once. A message is marked as seen, or moved, once its reports are stored; a message without a report stays as it is.',
+        tags,
+        security,
+        body: NewMailbox,
+        response: answers(Success(Mailbox), 201),
+      },
+    },
+    async (request, reply) => {
+      const row = await addMailbox(deps, callerOf(request).accountId, request.body)
+      await queue.enqueue(db, fetchJob, {})
+      return reply.code(201).send({ success: true, data: shown(row) })
+    },
+  )
+  app.post(
+    '/api/v1/dmarc/mailboxes/:id/fetch',
+    {
+      onRequest: door.account,
+      schema: { summary: 'Read my mailboxes now', tags, security, params: byId, response: answers(Success(Mailbox)) },
+    },
+    async (request) => {
+      const row = await requireMailbox(deps, callerOf(request).accountId, request.params.id)
+      await queue.enqueue(db, fetchJob, {})
+      return { success: true, data: shown(row) }
+    },
+  )
+  app.delete(
+    '/api/v1/dmarc/mailboxes/:id',
+    {
+      onRequest: door.account,
+      schema: { summary: 'Read a mailbox no more', tags, security, params: byId, response: answers(Done) },
+    },
+    async (request) => {
+      const { accountId } = callerOf(request)
+      await requireMailbox(deps, accountId, request.params.id)
+      await deleteMailbox(db, accountId, request.params.id)
+      return { success: true }
+    },
+  )
+}
+
+async function requireMailbox({ db }: RouteDeps, accountId: string, id: string): Promise<MailboxRow> {
+  const row = await findMailbox(db, id)
+  if (row?.accountId !== accountId) throw new Fault('not_found', 'There is no such mailbox.')
+  return row
+}
+
+async function addMailbox({ db, secretKey }: RouteDeps, accountId: string, given: NewMailbox): Promise<MailboxRow> {
+  const { password, user, moveTo, folder, ...rest } = given
+  const host = parseHost(given.host)
+  refuseControls({ user, password })
+  if (moveTo === folder) throw invalid('moveTo', 'must be another folder')
+  if ((await listMailboxes(db, accountId)).length >= MOST_MAILBOXES) {
+    throw new Fault('conflict', `An account has at most ${MOST_MAILBOXES} mailboxes.`)
+  }
+  const id = newId()
+  return insertMailbox(db, {
+    ...rest,
+    id,
+    accountId,
+    folder,
+    host: host.kind === 'ip' ? host.address : host.name,
+    username: user,
+    sealed: seal(password, secretKey, sealContext(id)),
+    moveTo: moveTo ?? null,
+  })
+}
+
+/** A line break in what goes onto a line of a protocol would be a command of the user's own. */
+function refuseControls(fields: Record<string, string>): void {
+  for (const [name, value] of Object.entries(fields)) {
+    // oxlint-disable-next-line no-control-regex
+    if (/[\0\r\n]/.test(value)) throw invalid(name, 'must not have line breaks or NUL')
+  }
+}
+
+function invalid(path: string, message: string): Fault {
+  return new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
+}
+
+function shown({ username, ...row }: MailboxRow) {
+  return { ...row, user: username }
+}

@@ -1,0 +1,107 @@
+import { sql } from 'kysely'
+import type { Mark } from '../../net/imap/inbox.ts'
+import type { Db } from '../../store/database.ts'
+
+export type MailboxRow = {
+  id: string
+  accountId: string
+  host: string
+  port: number
+  secure: boolean
+  tlsVerify: boolean
+  username: string
+  sealed: string
+  folder: string
+  moveTo: string | null
+  uidValidity: number | null
+  lastUid: number
+  fetchedAt: Date | null
+  totalMessages: number
+  lastError: string | null
+  failingSince: Date | null
+  createdAt: Date
+}
+
+const MAILBOX = [
+  'id',
+  'accountId',
+  'host',
+  'port',
+  'secure',
+  'tlsVerify',
+  'username',
+  'sealed',
+  'folder',
+  'moveTo',
+  'uidValidity',
+  'lastUid',
+  'fetchedAt',
+  'totalMessages',
+  'lastError',
+  'failingSince',
+  'createdAt',
+] as const
+
+type NewRow = Pick<
+  MailboxRow,
+  'id' | 'accountId' | 'host' | 'port' | 'secure' | 'tlsVerify' | 'username' | 'sealed' | 'folder' | 'moveTo'
+>
+
+export async function insertMailbox(db: Db, mailbox: NewRow): Promise<MailboxRow> {
+  return db.insertInto('dmarcMailbox').values(mailbox).returning(MAILBOX).executeTakeFirstOrThrow()
+}
+
+/** Oldest first. */
+export async function listMailboxes(db: Db, accountId: string): Promise<MailboxRow[]> {
+  return db.selectFrom('dmarcMailbox').select(MAILBOX).where('accountId', '=', accountId).orderBy('id').execute()
+}
+
+export async function findMailbox(db: Db, id: string): Promise<MailboxRow | undefined> {
+  return db.selectFrom('dmarcMailbox').select(MAILBOX).where('id', '=', id).executeTakeFirst()
+}
+
+/** Whose turn it is, the longest unread first. */
+export async function listMailboxIds(db: Db): Promise<string[]> {
+  const rows = db
+    .selectFrom('dmarcMailbox')
+    .select('id')
+    .orderBy(sql`fetched_at nulls first`)
+  return (await rows.execute()).map(({ id }) => id)
+}
+
+export async function deleteMailbox(db: Db, accountId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('dmarcMailbox')
+    .where('accountId', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** One message more was dealt with. */
+export async function moveMark(db: Db, id: string, { uidValidity, lastUid }: Mark): Promise<void> {
+  await db
+    .updateTable('dmarcMailbox')
+    .set({ uidValidity, lastUid, totalMessages: sql`total_messages + 1` })
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function markFetched(db: Db, id: string): Promise<void> {
+  await db
+    .updateTable('dmarcMailbox')
+    .set({ fetchedAt: sql`now()`, lastError: null, failingSince: null })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** @returns since when it fails */
+export async function markFailed(db: Db, id: string, error: string): Promise<Date | undefined> {
+  const row = await db
+    .updateTable('dmarcMailbox')
+    .set({ fetchedAt: sql`now()`, lastError: error, failingSince: sql`coalesce(failing_since, now())` })
+    .where('id', '=', id)
+    .returning('failingSince')
+    .executeTakeFirst()
+  return row?.failingSince ?? undefined
+}

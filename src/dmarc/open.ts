@@ -1,0 +1,75 @@
+import type { Kysely } from 'kysely'
+import type { Config } from '../config.ts'
+import { Fault } from '../errors.ts'
+import type { Door } from '../http/auth.ts'
+import type { App } from '../http/server.ts'
+import type { Job } from '../jobs/job.ts'
+import type { Queue } from '../jobs/queue.ts'
+import type { Logger } from '../log.ts'
+import type { Resolver } from '../net/dns.ts'
+import type { SmtpDoor } from '../net/smtp-door.ts'
+import type { AsnTable } from '../protocols/asn-table.ts'
+import type { DB } from '../store/tables.ts'
+import { openMailDoor } from './intake/mail-door.ts'
+import { cleanUpJob, fetchJob, nameJob, verifyJob, watchJob, type RaiseAlert } from './jobs.ts'
+import { dmarcRoutes } from './routes.ts'
+import { listSelectorsOf } from './summary/store.ts'
+
+export type DmarcOptions = {
+  db: Kysely<DB>
+  log: Logger
+  secretKey: string
+  resolver: Resolver
+  config: Pick<
+    Config,
+    | 'ALLOW_PRIVATE_TARGETS'
+    | 'REPORT_DOMAIN'
+    | 'REPORTS_KEPT_MONTHS'
+    | 'REPORT_FILES_KEPT_DAYS'
+    | 'SMTP_LISTEN'
+    | 'SMTP_TLS_CERT'
+    | 'SMTP_TLS_KEY'
+  >
+  /** Who announces an address; null where there is no table. */
+  systems: AsnTable | null
+  raiseAlert?: RaiseAlert
+}
+
+/** Selectors that one check tries: the commonest are the domain's own. */
+const MOST_SELECTORS = 20
+
+/** Reports on domains: how they come in, and what they come to. */
+export function openDmarc({ db, log, secretKey, resolver, config, systems, raiseAlert }: DmarcOptions) {
+  const deps = {
+    db,
+    secretKey,
+    resolver,
+    allowPrivate: config.ALLOW_PRIVATE_TARGETS,
+    reportDomain: config.REPORT_DOMAIN,
+    findAsn: (address: string) => systems?.find(address) ?? null,
+    kept: { reportMonths: config.REPORTS_KEPT_MONTHS, fileDays: config.REPORT_FILES_KEPT_DAYS },
+    raiseAlert,
+  }
+  const certificate = certificateOf(config)
+  const fetching = fetchJob(deps)
+  const jobs: Job[] = [nameJob(deps), verifyJob(deps), fetching, watchJob(deps), cleanUpJob(deps)]
+  return {
+    jobs,
+    routes(app: App, { door, queue }: { door: Door; queue: Queue }): void {
+      dmarcRoutes(app, { ...deps, door, queue, fetchJob: fetching })
+    },
+    /** Opens the door for report mail; null where it is switched off. */
+    async listen(): Promise<SmtpDoor | null> {
+      const { SMTP_LISTEN: listen, REPORT_DOMAIN: reportDomain } = config
+      return listen && openMailDoor({ db, resolver, log, reportDomain, listen, certificate })
+    },
+    /** Selectors under which a domain was seen to sign in the account's reports, the commonest first. */
+    selectorsSeen: (accountId: string, domain: string) => listSelectorsOf(db, accountId, domain, MOST_SELECTORS),
+  }
+}
+
+function certificateOf({ SMTP_TLS_CERT: cert, SMTP_TLS_KEY: key }: DmarcOptions['config']) {
+  if (cert !== undefined && key !== undefined) return { cert, key }
+  if (cert === key) return null
+  throw new Fault('invalid_request', 'SMTP_TLS_CERT and SMTP_TLS_KEY belong together: set both, or neither.')
+}

@@ -1,0 +1,239 @@
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { Fault } from '../../errors.ts'
+import { callerOf } from '../../http/auth.ts'
+import { Success, Uuid } from '../../http/schema.ts'
+import type { App } from '../../http/server.ts'
+import { requireDomain } from '../domains/domains.ts'
+import { PART_RECORDS } from '../limits.ts'
+import { answers, byId, pageOf, pagination, security, tags, type RouteDeps } from '../route.ts'
+import {
+  AggregateReport,
+  PageQuery,
+  RecordPage,
+  RecordQuery,
+  RejectedPage,
+  ReportPage,
+  ReportQuery,
+  Summary,
+  SummaryQuery,
+  TlsReportPage,
+} from '../shapes.ts'
+import { rangeOf, summarize } from '../summary/summary.ts'
+import { shownRecord, shownReport, shownTlsReport } from './shown.ts'
+import {
+  countReports,
+  countSetAside,
+  countTlsReports,
+  findContent,
+  findRecords,
+  findReport,
+  listReports,
+  listSetAside,
+  listTlsReports,
+} from './store.ts'
+
+const oneReport = Type.Object({ id: Uuid, reportId: Uuid })
+
+/** What was reported on a domain, as it came and added up. */
+export function reportRoutes(app: App, deps: RouteDeps): void {
+  listRoutes(app, deps)
+  oneReportRoutes(app, deps)
+  rejectedRoutes(app, deps)
+}
+
+function listRoutes(app: App, { db, door, findAsn }: RouteDeps): void {
+  app.get(
+    '/api/v1/dmarc/domains/:id/reports',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Aggregate reports on a domain, last received first',
+        tags,
+        security,
+        params: byId,
+        querystring: ReportQuery,
+        response: answers(ReportPage),
+      },
+    },
+    async (request) => {
+      const { from, to, orgName, result, ...page } = request.query
+      const { id, domain } = await requireDomain(db, callerOf(request).accountId, request.params.id)
+      const filter = { from: dateOf(from), to: dateOf(to), orgName, failing: result === 'fail' }
+      const total = await countReports(db, id, filter)
+      const rows = await listReports(db, id, filter, pageOf(page))
+      return {
+        success: true,
+        data: { reports: rows.map((row) => shownReport(row, domain)), pagination: pagination(page, total) },
+      }
+    },
+  )
+  app.get(
+    '/api/v1/dmarc/domains/:id/summary',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Who sends in a domain’s name, and whether the policy may be tightened',
+        tags,
+        security,
+        params: byId,
+        querystring: SummaryQuery,
+        response: answers(Summary),
+      },
+    },
+    async (request) => {
+      const domain = await requireDomain(db, callerOf(request).accountId, request.params.id)
+      const range = rangeOf(request.query, new Date())
+      return { success: true, data: await summarize(db, domain, range, findAsn) }
+    },
+  )
+  app.get(
+    '/api/v1/dmarc/domains/:id/tls-reports',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'SMTP TLS reports on a domain (RFC 8460), last received first',
+        tags,
+        security,
+        params: byId,
+        querystring: PageQuery,
+        response: answers(TlsReportPage),
+      },
+    },
+    async (request) => {
+      const { id } = await requireDomain(db, callerOf(request).accountId, request.params.id)
+      const total = await countTlsReports(db, id)
+      const rows = await listTlsReports(db, id, pageOf(request.query))
+      return {
+        success: true,
+        data: { reports: rows.map(shownTlsReport), pagination: pagination(request.query, total) },
+      }
+    },
+  )
+}
+
+function oneReportRoutes(app: App, { db, door }: RouteDeps): void {
+  async function found(accountId: string, { id, reportId }: { id: string; reportId: string }) {
+    const { domain } = await requireDomain(db, accountId, id)
+    const row = await findReport(db, id, reportId)
+    if (!row) throw new Fault('not_found', 'There is no such report.')
+    return { row, domain }
+  }
+
+  app.get(
+    '/api/v1/dmarc/domains/:id/reports/:reportId',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'An aggregate report',
+        tags,
+        security,
+        params: oneReport,
+        response: answers(Success(AggregateReport)),
+      },
+    },
+    async (request) => {
+      const { row, domain } = await found(callerOf(request).accountId, request.params)
+      return { success: true, data: shownReport(row, domain) }
+    },
+  )
+  app.get(
+    '/api/v1/dmarc/domains/:id/reports/:reportId/records',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: `The records of a report, ${PART_RECORDS} a page`,
+        tags,
+        security,
+        params: oneReport,
+        querystring: RecordQuery,
+        response: answers(RecordPage),
+      },
+    },
+    async (request) => {
+      const { page } = request.query
+      const { row, domain } = await found(callerOf(request).accountId, request.params)
+      const records = await findRecords(db, row.id, page - 1)
+      return {
+        success: true,
+        data: {
+          records: records.map((record) => shownRecord(record, domain)),
+          pagination: pagination({ page, limit: PART_RECORDS }, row.recordCount),
+        },
+      }
+    },
+  )
+  app.get(
+    '/api/v1/dmarc/domains/:id/reports/:reportId/raw',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'The file or mail that brought a report, as it came',
+        tags,
+        security,
+        params: oneReport,
+        produces: ['application/octet-stream'],
+        response: { '4xx': answers(Type.Unknown())['4xx'] },
+      },
+    },
+    async (request, reply) => {
+      const { accountId } = callerOf(request)
+      await found(accountId, request.params)
+      return sendContent(reply, await findContent(db, accountId, request.params.reportId))
+    },
+  )
+}
+
+function rejectedRoutes(app: App, { db, door }: RouteDeps): void {
+  app.get(
+    '/api/v1/dmarc/rejected',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'What came and was not taken, and why; newest first',
+        tags,
+        security,
+        querystring: PageQuery,
+        response: answers(RejectedPage),
+      },
+    },
+    async (request) => {
+      const { accountId } = callerOf(request)
+      const total = await countSetAside(db, accountId)
+      const rows = await listSetAside(db, accountId, pageOf(request.query))
+      const rejected = rows.map(({ hasContent, ...row }) => ({ ...row, kept: hasContent }))
+      return { success: true, data: { rejected, pagination: pagination(request.query, total) } }
+    },
+  )
+  app.get(
+    '/api/v1/dmarc/rejected/:id/raw',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'What was not taken, as it came',
+        tags,
+        security,
+        params: byId,
+        produces: ['application/octet-stream'],
+        response: { '4xx': answers(Type.Unknown())['4xx'] },
+      },
+    },
+    async (request, reply) => {
+      return sendContent(reply, await findContent(db, callerOf(request).accountId, request.params.id))
+    },
+  )
+}
+
+/** Whatever a stranger sent: never shown by a browser, only saved. */
+function sendContent(reply: FastifyReply, found: { name: string; content: Buffer } | undefined): FastifyReply {
+  if (!found) throw new Fault('not_found', 'It is not kept any more, or never was.')
+  const name = encodeURIComponent(found.name)
+  return reply
+    .header('content-disposition', `attachment; filename*=UTF-8''${name}`)
+    .type('application/octet-stream')
+    .send(found.content)
+}
+
+function dateOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text)
+}

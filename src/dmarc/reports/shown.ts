@@ -1,0 +1,38 @@
+import { isAligned, type AggregateRecord } from '../../protocols/dmarc-report.ts'
+import type { Authentication } from '../../protocols/mail-authentication.ts'
+import { isWithin } from '../intake/tally.ts'
+import type { ReportRow, TlsReportRow } from './store.ts'
+
+/** A report of a domain as it is shown, with the first of its records. */
+export function shownReport(row: ReportRow, domain: string) {
+  const { id, reportId, orgName, recordCount, messages, aligned, outside, detail, via, authentication, receivedAt } =
+    row
+  const { disposition, ...rest } = detail
+  return {
+    id,
+    reportId,
+    orgName,
+    ...rest,
+    dateRange: { begin: row.beginsAt, end: row.endsAt },
+    records: row.records.map((record) => shownRecord(record, domain)),
+    recordCount,
+    totals: { messages, pass: aligned, fail: messages - aligned, outside, disposition },
+    via,
+    authentication,
+    reporterVerified: verified(authentication),
+    receivedAt,
+  }
+}
+
+export function shownRecord(record: AggregateRecord, domain: string) {
+  const { headerFrom } = record.identifiers
+  return { ...record, result: isAligned(record) ? 'pass' : 'fail', outside: !isWithin(headerFrom, domain) }
+}
+
+export function shownTlsReport({ beginsAt, endsAt, successful, failed, ...row }: TlsReportRow) {
+  return { ...row, dateRange: { begin: beginsAt, end: endsAt }, totals: { successful, failed } }
+}
+
+function verified(authentication: Authentication | null): boolean | null {
+  return authentication && authentication.dmarc.result === 'pass'
+}

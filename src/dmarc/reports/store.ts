@@ -1,0 +1,149 @@
+import { sql } from 'kysely'
+import type { AggregateRecord, AggregateReport } from '../../protocols/dmarc-report.ts'
+import type { TlsReportPolicy } from '../../protocols/tls-report.ts'
+import type { Db } from '../../store/database.ts'
+import type { Authentication } from '../../protocols/mail-authentication.ts'
+import type { Via } from '../intake/store.ts'
+
+export type PageOf = { limit: number; offset: number }
+
+type Arrival = { via: Via | null; authentication: Authentication | null; receivedAt: Date }
+
+export type ReportRow = Arrival & {
+  id: string
+  orgName: string
+  reportId: string
+  beginsAt: Date
+  endsAt: Date
+  recordCount: number
+  messages: number
+  aligned: number
+  outside: number
+  detail: Omit<AggregateReport, 'orgName' | 'reportId' | 'dateRange' | 'recordCount'> & {
+    disposition: { none: number; quarantine: number; reject: number }
+  }
+  /** The first of its records. */
+  records: AggregateRecord[]
+}
+
+export type TlsReportRow = Arrival & {
+  id: string
+  organizationName: string
+  contactInfo: string | null
+  reportId: string
+  beginsAt: Date
+  endsAt: Date
+  successful: number
+  failed: number
+  policies: TlsReportPolicy[]
+}
+
+export type SetAsideRow = { id: string; name: string; reason: string; via: Via; receivedAt: Date; hasContent: boolean }
+
+export type ReportFilter = {
+  from?: Date | undefined
+  to?: Date | undefined
+  orgName?: string | undefined
+  failing?: boolean
+}
+
+/** Newest first. The filter is on what the report is about, not on when it came. */
+export async function listReports(db: Db, domainId: string, filter: ReportFilter, page: PageOf): Promise<ReportRow[]> {
+  const { rows } = await selectReports(
+    db,
+    sql`${conditions(domainId, filter)}
+    order by r.received_at desc, r.id desc limit ${page.limit} offset ${page.offset}`,
+  )
+  return rows
+}
+
+export async function countReports(db: Db, domainId: string, filter: ReportFilter): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from dmarc_report r where ${conditions(domainId, filter)}`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+export async function findReport(db: Db, domainId: string, id: string): Promise<ReportRow | undefined> {
+  const { rows } = await selectReports(db, sql`r.domain_id = ${domainId} and r.id = ${id}`)
+  return rows[0]
+}
+
+function selectReports(db: Db, rest: ReturnType<typeof sql>) {
+  return sql<ReportRow>`
+    select r.id, r.org_name, r.report_id, r.begins_at, r.ends_at, r.record_count, r.messages, r.aligned, r.outside,
+      r.detail, r.received_at, d.via, d.authentication, coalesce(p.records, '[]') as records
+    from dmarc_report r
+    left join dmarc_delivery d on d.id = r.delivery_id
+    left join dmarc_records p on p.report_id = r.id and p.part = 0
+    where ${rest}`.execute(db)
+}
+
+function conditions(domainId: string, { from, to, orgName, failing }: ReportFilter) {
+  const all = [
+    sql`r.domain_id = ${domainId}`,
+    ...(from ? [sql`r.ends_at >= ${from}`] : []),
+    ...(to ? [sql`r.begins_at < ${to}`] : []),
+    ...(orgName === undefined ? [] : [sql`lower(r.org_name) = lower(${orgName})`]),
+    ...(failing ? [sql`r.aligned < r.messages`] : []),
+  ]
+  return sql.join(all, sql` and `)
+}
+
+/** So many records as are kept together; the first part is 0. */
+export async function findRecords(db: Db, reportId: string, part: number): Promise<AggregateRecord[]> {
+  const rows = db.selectFrom('dmarcRecords').select('records').where('reportId', '=', reportId).where('part', '=', part)
+  return ((await rows.executeTakeFirst())?.records ?? []) as AggregateRecord[]
+}
+
+/** What brought a report or was set aside, as it came; undefined when it is not kept any more. */
+export async function findContent(
+  db: Db,
+  accountId: string,
+  id: string,
+): Promise<{ name: string; content: Buffer } | undefined> {
+  const { rows } = await sql<{ name: string; content: Buffer }>`
+    select d.name, d.content from dmarc_delivery d where d.content is not null and d.id = coalesce(
+      (select r.delivery_id from dmarc_report r join dmarc_domain o on o.id = r.domain_id
+        where r.id = ${id} and o.account_id = ${accountId}),
+      (select s.delivery_id from dmarc_set_aside s where s.id = ${id} and s.account_id = ${accountId}))`.execute(db)
+  return rows[0]
+}
+
+/** Newest first. */
+export async function listTlsReports(db: Db, domainId: string, page: PageOf): Promise<TlsReportRow[]> {
+  const { rows } = await sql<TlsReportRow>`
+    select r.id, r.organization_name, r.contact_info, r.report_id, r.begins_at, r.ends_at, r.successful, r.failed,
+      r.policies, r.received_at, d.via, d.authentication
+    from dmarc_tls_report r left join dmarc_delivery d on d.id = r.delivery_id
+    where r.domain_id = ${domainId}
+    order by r.received_at desc, r.id desc limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
+}
+
+export async function countTlsReports(db: Db, domainId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('dmarcTlsReport')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('domainId', '=', domainId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Newest first. */
+export async function listSetAside(db: Db, accountId: string, page: PageOf): Promise<SetAsideRow[]> {
+  const { rows } = await sql<SetAsideRow>`
+    select s.id, s.name, s.reason, s.via, s.received_at, d.content is not null as has_content
+    from dmarc_set_aside s left join dmarc_delivery d on d.id = s.delivery_id
+    where s.account_id = ${accountId}
+    order by s.received_at desc, s.id desc limit ${page.limit} offset ${page.offset}`.execute(db)
+  return rows
+}
+
+export async function countSetAside(db: Db, accountId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('dmarcSetAside')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('accountId', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return count
+}

@@ -1,0 +1,322 @@
+import { Type, type Static } from 'typebox'
+import { Nullable, Success, Timestamp, Uuid } from '../http/schema.ts'
+
+const Text = Type.String()
+const Count = Type.Integer({ minimum: 0 })
+const Word = Nullable(Text)
+const Day = Type.String({ format: 'date' })
+
+export const Pagination = Type.Object({ page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() })
+export const PageQuery = Type.Object({
+  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+})
+
+export const NewDomain = Type.Object(
+  { domain: Type.String({ minLength: 1, maxLength: 300 }) },
+  { examples: [{ domain: 'example.com' }] },
+)
+
+const DOMAIN = {
+  id: Uuid,
+  domain: Type.String({ description: 'In A-labels.' }),
+  verified: Type.Boolean({ description: 'Whether the account proved that the domain is its own.' }),
+  verifiedBy: Nullable(Type.Enum(['txt', 'rua'], { description: 'The TXT challenge, or our address in `rua`.' })),
+  reportEmail: Type.String({ description: 'The address that receives its reports.' }),
+  totalReports: Type.Integer({ description: 'Aggregate reports, without duplicates.' }),
+  totalTlsReports: Count,
+  totalFailureReports: Type.Integer({ description: 'Failure reports are counted and not kept: they hold mail.' }),
+  lastReportAt: Nullable(Timestamp),
+  createdAt: Timestamp,
+}
+const EXAMPLE_DOMAIN = {
+  id: '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11',
+  domain: 'example.com',
+  verified: true,
+  verifiedBy: 'rua',
+  reportEmail: 'rq4x7tkz2mdw5oy3nb@reports.example.net',
+  totalReports: 1204,
+  totalTlsReports: 31,
+  totalFailureReports: 0,
+  lastReportAt: '2026-11-21T06:12:44.310Z',
+  createdAt: '2026-03-02T09:00:00.000Z',
+}
+
+export const DmarcDomain = Type.Object(DOMAIN, { examples: [EXAMPLE_DOMAIN] })
+
+/** A domain with what has to be published for it. */
+export const PublishedDomain = Type.Object({
+  ...DOMAIN,
+  verification: Type.Object({ name: Text, type: Type.Literal('TXT'), value: Text }),
+  record: Type.String({ description: 'The DMARC record to publish: the present one with our address in it.' }),
+  dns: Type.Object(
+    {
+      name: Type.String({ description: 'Where `record` is published.' }),
+      published: Nullable(Text),
+      configured: Nullable(Type.Boolean({ description: 'Whether reports are asked for at `reportEmail`.' })),
+      destination: Type.Object(
+        {
+          required: Type.Boolean(),
+          name: Nullable(Text),
+          expected: Text,
+          found: Nullable(Text),
+          authorized: Nullable(Type.Boolean()),
+        },
+        { description: 'The record by which the operator agrees to reports on this domain (RFC 9990, 4).' },
+      ),
+    },
+    { description: 'What the DNS says now; null is what it did not answer.' },
+  ),
+  problem: Nullable(Type.String({ description: 'Why the domain is not verified.' })),
+})
+
+const Disposition = Type.Object({ none: Count, quarantine: Count, reject: Count })
+const Via = Nullable(Type.Enum(['smtp', 'upload', 'mailbox', 'import']))
+const Authentication = Nullable(
+  Type.Object(
+    {
+      from: Word,
+      spf: Type.Object({ result: Text, domain: Word }),
+      dkim: Type.Object({ result: Text, domain: Word }),
+      dmarc: Type.Object({ result: Text, policy: Word }),
+    },
+    { description: 'What the mail that brought the report could prove; null for files, and until it was asked.' },
+  ),
+)
+
+export const AggregateRecord = Type.Object({
+  sourceIp: Text,
+  count: Count,
+  policyEvaluated: Type.Object({
+    disposition: Word,
+    dkim: Word,
+    spf: Word,
+    reasons: Type.Array(Type.Object({ type: Word, comment: Word })),
+  }),
+  identifiers: Type.Object({ headerFrom: Word, envelopeFrom: Word, envelopeTo: Word }),
+  authResults: Type.Object({
+    dkim: Type.Array(Type.Object({ domain: Word, selector: Word, result: Word, humanResult: Word })),
+    spf: Type.Array(Type.Object({ domain: Word, scope: Word, result: Word, humanResult: Word })),
+  }),
+  result: Type.Enum(['pass', 'fail'], { description: 'Aligned by DKIM or SPF, as the receiver evaluated it.' }),
+  outside: Type.Boolean({ description: 'Its `headerFrom` is not of this domain: it is not in the statistics.' }),
+})
+
+export const AggregateReport = Type.Object({
+  id: Uuid,
+  reportId: Text,
+  orgName: Text,
+  email: Word,
+  extraContactInfo: Word,
+  dateRange: Type.Object({ begin: Timestamp, end: Timestamp }),
+  errors: Type.Array(Text),
+  policyPublished: Type.Object({
+    domain: Text,
+    discoveryMethod: Word,
+    p: Word,
+    sp: Word,
+    np: Word,
+    adkim: Word,
+    aspf: Word,
+    pct: Word,
+    fo: Word,
+    testing: Word,
+  }),
+  version: Word,
+  generator: Word,
+  namespace: Word,
+  records: Type.Array(AggregateRecord, { description: 'The first 500; the others are at `…/records?page=2`.' }),
+  recordCount: Count,
+  skippedRecords: Type.Integer({ description: 'Records without a readable address or count.' }),
+  totals: Type.Object(
+    { messages: Count, pass: Count, fail: Count, outside: Count, disposition: Disposition },
+    { description: 'Over all records; `outside` is in none of the others.' },
+  ),
+  warnings: Type.Array(Text),
+  via: Via,
+  authentication: Authentication,
+  reporterVerified: Nullable(Type.Boolean({ description: 'The mail passed DMARC. Anybody can mail a forged report.' })),
+  receivedAt: Timestamp,
+})
+
+export const ReportQuery = Type.Object({
+  ...PageQuery.properties,
+  from: Type.Optional(Type.String({ anyOf: [{ format: 'date-time' }, { format: 'date' }] })),
+  to: Type.Optional(Type.String({ anyOf: [{ format: 'date-time' }, { format: 'date' }] })),
+  orgName: Type.Optional(Type.String({ maxLength: 255 })),
+  result: Type.Optional(Type.Enum(['fail'], { description: 'Only reports in which something failed.' })),
+})
+export const ReportPage = Success(Type.Object({ reports: Type.Array(AggregateReport), pagination: Pagination }))
+export const RecordPage = Success(Type.Object({ records: Type.Array(AggregateRecord), pagination: Pagination }))
+export const RecordQuery = Type.Object({ page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }) })
+
+const TlsPolicy = Type.Object({
+  policyType: Text,
+  policyString: Type.Array(Text),
+  policyDomain: Text,
+  mxHost: Type.Array(Text),
+  totalSuccessfulSessionCount: Count,
+  totalFailureSessionCount: Count,
+  failureDetails: Type.Array(
+    Type.Object({
+      resultType: Text,
+      sendingMtaIp: Word,
+      receivingMxHostname: Word,
+      receivingMxHelo: Word,
+      receivingIp: Word,
+      failedSessionCount: Count,
+      additionalInformation: Word,
+      failureReasonCode: Word,
+    }),
+  ),
+})
+export const TlsReport = Type.Object({
+  id: Uuid,
+  reportId: Text,
+  organizationName: Text,
+  contactInfo: Word,
+  dateRange: Type.Object({ begin: Timestamp, end: Timestamp }),
+  policies: Type.Array(TlsPolicy),
+  totals: Type.Object({ successful: Count, failed: Count }),
+  via: Via,
+  authentication: Authentication,
+  receivedAt: Timestamp,
+})
+export const TlsReportPage = Success(Type.Object({ reports: Type.Array(TlsReport), pagination: Pagination }))
+
+export const Uploaded = Success(
+  Type.Object({
+    stored: Type.Integer({ description: 'Aggregate and TLS reports.' }),
+    duplicates: Type.Integer({ description: 'Stored already, whatever they came in.' }),
+    failureReports: Type.Integer({ description: 'Recognised, and not kept.' }),
+    rejected: Type.Array(Type.Object({ name: Text, reason: Text })),
+  }),
+)
+
+export const RejectedPage = Success(
+  Type.Object({
+    rejected: Type.Array(
+      Type.Object({
+        id: Uuid,
+        name: Text,
+        reason: Text,
+        via: Via,
+        kept: Type.Boolean({ description: 'Whether what came can still be fetched, at `…/{id}/raw`.' }),
+        receivedAt: Timestamp,
+      }),
+    ),
+    pagination: Pagination,
+  }),
+)
+
+const COUNTS = {
+  messages: Count,
+  pass: Type.Integer({ minimum: 0, description: 'Aligned by DKIM or SPF.' }),
+  fail: Count,
+  dkimAligned: Count,
+  spfAligned: Count,
+  forwarded: Type.Integer({ minimum: 0, description: 'Passed on by somebody else, as far as it shows.' }),
+  disposition: Disposition,
+}
+
+export const SOURCE_GROUPS = ['aligned', 'partly-aligned', 'failing', 'forwarder-like'] as const
+
+export const Source = Type.Object({
+  sourceIp: Text,
+  reverseName: Nullable(Type.String({ description: 'Null: none, or not looked up yet.' })),
+  reverseConfirmed: Type.Boolean({
+    description: 'The name leads back to the address. Else anybody may have chosen it.',
+  }),
+  organizationalDomain: Nullable(Type.String({ description: 'Of the reverse name.' })),
+  asn: Nullable(Type.Integer()),
+  asName: Word,
+  group: Type.Enum([...SOURCE_GROUPS]),
+  ...COUNTS,
+  firstDay: Day,
+  lastDay: Day,
+})
+
+const Group = Type.Object({ sources: Count, messages: Count })
+
+export const Readiness = Type.Object({
+  verdict: Type.Enum(['no-data', 'too-early', 'not-ready', 'ready', 'enforced']),
+  policy: Nullable(
+    Type.Enum(['quarantine', 'reject'], { description: 'The next policy, of which the verdict speaks.' }),
+  ),
+  published: Word,
+  passRate: Nullable(Type.Number({ description: '0 to 1; null without messages.' })),
+  sentence: Text,
+  affected: Type.Array(Type.Object({ sourceIp: Text, name: Word, messages: Count, fail: Count }), {
+    description: 'Sources whose mail the next policy would hit, the most first.',
+  }),
+})
+
+export const Summary = Success(
+  Type.Object({
+    domain: Text,
+    from: Day,
+    to: Type.String({ format: 'date', description: 'The last day; it is in the summary.' }),
+    totals: Type.Object({ reports: Count, ...COUNTS, passRate: Nullable(Type.Number()) }),
+    days: Type.Array(Type.Object({ day: Day, ...COUNTS }), { description: 'Every day, those without mail too. UTC.' }),
+    sources: Type.Array(Source, { description: 'Most failures first, then most messages; at most 500.' }),
+    sourceCount: Count,
+    groups: Type.Object({ aligned: Group, 'partly-aligned': Group, failing: Group, 'forwarder-like': Group }),
+    reporters: Type.Array(Type.Object({ orgName: Text, reports: Count, ...COUNTS, lastDay: Day })),
+    selectors: Type.Array(Type.Object({ domain: Text, selector: Text, messages: Count, pass: Count, lastDay: Day }), {
+      description: 'DKIM selectors of all reports on the domain, whatever the time.',
+    }),
+    readiness: Readiness,
+  }),
+)
+export const SummaryQuery = Type.Object({
+  from: Type.Optional(
+    Type.String({
+      anyOf: [{ format: 'date-time' }, { format: 'date' }],
+      description: 'The first day, UTC. 30 days before `to` by default.',
+    }),
+  ),
+  to: Type.Optional(
+    Type.String({
+      anyOf: [{ format: 'date-time' }, { format: 'date' }],
+      description: 'The last day, UTC. Today by default.',
+    }),
+  ),
+})
+
+const Secret = Type.String({ minLength: 1, maxLength: 10_000 })
+const Folder = Type.String({ minLength: 1, maxLength: 500, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
+const MAILBOX = {
+  host: Type.String({ minLength: 1, maxLength: 255 }),
+  port: Type.Integer({ minimum: 1, maximum: 65_535, default: 993 }),
+  secure: Type.Boolean({ default: true, description: 'TLS from the first byte; else STARTTLS where offered.' }),
+  tlsVerify: Type.Boolean({ default: true }),
+  user: Type.String({ minLength: 1, maxLength: 500 }),
+  folder: Type.String({ ...Folder, default: 'INBOX' }),
+}
+
+export const NewMailbox = Type.Object(
+  {
+    ...MAILBOX,
+    password: Type.String({ ...Secret, description: 'Sealed, and never shown again.' }),
+    moveTo: Type.Optional(
+      Type.String({ ...Folder, description: 'Where read messages go. Without it they are marked as seen and stay.' }),
+    ),
+  },
+  {
+    examples: [
+      { host: 'imap.example.com', user: 'dmarc@example.com', password: 'secret', folder: 'INBOX', moveTo: 'Done' },
+    ],
+  },
+)
+export type NewMailbox = Static<typeof NewMailbox>
+
+export const Mailbox = Type.Object({
+  id: Uuid,
+  ...MAILBOX,
+  moveTo: Nullable(Text),
+  fetchedAt: Nullable(Timestamp),
+  totalMessages: Count,
+  lastError: Nullable(Text),
+  failingSince: Nullable(Timestamp),
+  createdAt: Timestamp,
+})

@@ -1,0 +1,108 @@
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
+import type { Counts } from '../intake/tally.ts'
+import type { SOURCE_GROUPS } from '../shapes.ts'
+
+/** Days as `YYYY-MM-DD`, both in it. */
+export type Range = { from: string; to: string }
+
+export type DayRow = Counts & { day: string; reports: number }
+export type ReporterRow = Counts & { reporter: string; reports: number; lastDay: string }
+export type SourceGroup = (typeof SOURCE_GROUPS)[number]
+export type SourceRow = Counts & {
+  source: string
+  group: SourceGroup
+  firstDay: string
+  lastDay: string
+  reverseName: string | null
+  confirmed: boolean
+}
+export type GroupRow = { group: SourceGroup; sources: number; messages: number; aligned: number }
+export type SelectorRow = { signer: string; selector: string; messages: number; passed: number; lastDay: string }
+
+const COLUMNS = ['messages', 'aligned', 'dkim', 'spf', 'forwarded', 'quarantined', 'rejected']
+const SUMS = sql.raw(COLUMNS.map((column) => `sum(${column})::bigint as ${column}`).join(', '))
+const NAMED = sql.raw(COLUMNS.join(', '))
+
+/** Days on which something was reported, in order. */
+export async function sumByDay(db: Db, domainId: string, { from, to }: Range): Promise<DayRow[]> {
+  const { rows } = await sql<DayRow>`
+    select day, sum(reports)::bigint as reports, ${SUMS} from dmarc_reporter_day
+    where domain_id = ${domainId} and day between ${from} and ${to} group by day order by day`.execute(db)
+  return rows
+}
+
+/** Most messages first. */
+export async function sumByReporter(db: Db, domainId: string, { from, to }: Range, limit: number) {
+  const { rows } = await sql<ReporterRow>`
+    select reporter, sum(reports)::bigint as reports, max(day) as last_day, ${SUMS} from dmarc_reporter_day
+    where domain_id = ${domainId} and day between ${from} and ${to}
+    group by reporter order by messages desc, reporter limit ${limit}`.execute(db)
+  return rows
+}
+
+/**
+ * Sources with the group each belongs to, most failures first, and what each group comes to over all sources. A source
+ * is forwarder-like when at least half of its messages were passed on.
+ */
+export async function sumBySource(
+  db: Db,
+  domainId: string,
+  { from, to }: Range,
+  limit: number,
+): Promise<{ sources: SourceRow[]; groups: GroupRow[] }> {
+  const { rows } = await sql<{ sources: SourceRow[] | null; groups: GroupRow[] | null }>`
+    with summed as (
+      select source, min(day) as first_day, max(day) as last_day, ${SUMS} from dmarc_source_day
+      where domain_id = ${domainId} and day between ${from} and ${to} group by source
+    ),
+    grouped as materialized (
+      select *, case when forwarded * 2 >= messages then 'forwarder-like' when aligned = messages then 'aligned'
+        when aligned = 0 then 'failing' else 'partly-aligned' end as "group" from summed
+    ),
+    shown as (select * from grouped order by messages - aligned desc, messages desc, source limit ${limit})
+    select
+      (select json_agg(s) from (
+        select host(source) as source, "group", first_day as "firstDay", last_day as "lastDay", ${NAMED},
+          a.reverse_name as "reverseName", coalesce(a.confirmed, false) as confirmed
+        from shown left join dmarc_address a on a.address = source
+        order by messages - aligned desc, messages desc, source) as s) as sources,
+      (select json_agg(g) from (
+        select "group", count(*) as sources, sum(messages)::bigint as messages, sum(aligned)::bigint as aligned
+        from grouped group by "group") as g) as groups`.execute(db)
+  return { sources: rows[0]?.sources ?? [], groups: rows[0]?.groups ?? [] }
+}
+
+/** The policy as the newest report says it was published; null when there is none. */
+export async function findPublishedPolicy(db: Db, domainId: string): Promise<string | null> {
+  const { rows } = await sql<{ p: string | null }>`
+    select detail -> 'policyPublished' ->> 'p' as p from dmarc_report where domain_id = ${domainId}
+    order by received_at desc, id desc limit 1`.execute(db)
+  return rows[0]?.p ?? null
+}
+
+/** Most messages first. */
+export async function listSelectors(db: Db, domainId: string, limit: number): Promise<SelectorRow[]> {
+  const rows = db
+    .selectFrom('dmarcSelector')
+    .select(['signer', 'selector', 'messages', 'passed', 'lastDay'])
+    .where('domainId', '=', domainId)
+  const found = await rows.orderBy('messages', 'desc').orderBy('selector').limit(limit).execute()
+  return found
+}
+
+/** Selectors under which a domain was seen to sign, in reports of this account; most messages first. */
+export async function listSelectorsOf(db: Db, accountId: string, signer: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('dmarcSelector')
+    .innerJoin('dmarcDomain', 'dmarcDomain.id', 'dmarcSelector.domainId')
+    .select('selector')
+    .where('dmarcDomain.accountId', '=', accountId)
+    .where('signer', '=', signer)
+    .groupBy('selector')
+    .orderBy(({ fn }) => fn.sum('messages'), 'desc')
+    .orderBy('selector')
+    .limit(limit)
+    .execute()
+  return rows.map(({ selector }) => selector)
+}

@@ -1,0 +1,76 @@
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
+
+export type Kept = { reports: Date; contents: Date }
+
+/**
+ * Deletes a part of what came before it is to be kept, statistics included.
+ * @param limit rows of each kind, so that no deletion takes long
+ * @returns how many rows went or were emptied
+ */
+export async function deleteExpired(db: Db, { reports, contents }: Kept, limit: number): Promise<number> {
+  const old = (table: string, column: string) => sql`
+    delete from ${sql.table(table)} where ctid in (
+      select ctid from ${sql.table(table)} where ${sql.ref(column)} < ${reports} limit ${limit})`
+  const statements = [
+    sql`update dmarc_delivery set content = null where id in (
+      select id from dmarc_delivery where received_at < ${contents} and content is not null limit ${limit})`,
+    old('dmarc_report', 'received_at'),
+    old('dmarc_tls_report', 'received_at'),
+    old('dmarc_set_aside', 'received_at'),
+    old('dmarc_delivery', 'received_at'),
+    old('dmarc_source_day', 'touched_at'),
+    old('dmarc_reporter_day', 'touched_at'),
+  ]
+  let gone = 0
+  for (const statement of statements) gone += Number((await statement.execute(db)).numAffectedRows ?? 0)
+  return gone
+}
+
+export type Rise = {
+  domainId: string
+  accountId: string
+  domain: string
+  day: string
+  messages: number
+  failing: number
+  /** Share that failed on the days before, 0 to 1. */
+  before: number
+}
+
+/**
+ * Domains on which so many more messages failed on a recent day than on the two weeks before it, and that were not told
+ * of it. Days are recent for three days: reports come late.
+ */
+export async function listRises(db: Db, least: { failing: number; more: number; times: number }): Promise<Rise[]> {
+  const { rows } = await sql<Rise>`
+    with daily as (
+      select domain_id, day, sum(messages)::float as messages, sum(messages - aligned)::float as failing
+      from dmarc_reporter_day where day > current_date - 18 group by domain_id, day
+    ),
+    compared as (
+      select recent.*, coalesce(sum(earlier.failing) / nullif(sum(earlier.messages), 0), 0) as before,
+        count(earlier.day) as days
+      from daily recent left join daily earlier
+        on earlier.domain_id = recent.domain_id and earlier.day between recent.day - 14 and recent.day - 1
+      where recent.day >= current_date - 3 group by recent.domain_id, recent.day, recent.messages, recent.failing
+    )
+    select distinct on (d.id) d.id as domain_id, d.account_id, d.domain, c.day, c.messages, c.failing, c.before
+    from compared c join dmarc_domain d on d.id = c.domain_id
+    where c.days >= 3 and c.failing >= ${least.failing}
+      and c.failing / c.messages >= greatest(c.before * ${least.times}, c.before + ${least.more})
+      and (d.rise_told is null or d.rise_told < c.day - 7)
+    order by d.id, c.day desc`.execute(db)
+  return rows
+}
+
+/** @returns false when another instance told of it */
+export async function markRiseTold(db: Db, { domainId, day }: Pick<Rise, 'domainId' | 'day'>): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('dmarcDomain')
+    .set({ riseTold: day })
+    .where('id', '=', domainId)
+    .where((eb) => eb.or([eb('riseTold', 'is', null), eb('riseTold', '<', day)]))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}

@@ -1,0 +1,35 @@
+const MB = 1024 * 1024
+
+/** What a report may cost us, whoever sent it. Sizes in bytes or characters. */
+export const REPORT_LIMITS = {
+  /** What comes out of all archives of one mail or file: a report of 100,000 records is some 75 MB of XML. */
+  inflated: 160 * MB,
+  /** An archive, mail or JSON document that must be in memory whole; a mail of this size is the largest that is taken. */
+  whole: 25 * MB,
+  /** Files of one archive, parts of one mail: a year's reports of one domain fit. */
+  entries: 1_000,
+  /** Archives and mails in one another; seen in the wild: mail, mail, zip, gzip. */
+  depth: 6,
+  /** From how many bytes at the start of a file we tell what it is. */
+  head: 64 * 1024,
+  /** Records of one report. */
+  records: 500_000,
+  /** Elements in one another; a report has six. */
+  elementDepth: 20,
+  /** Elements of one record: some two hundred DKIM results. */
+  elements: 1_000,
+  /** Attributes of one element. */
+  attributes: 50,
+  /** Characters that the XML parser collects for one text, comment or attribute. */
+  piece: MB,
+  /** Text of one element; what is longer is cut. */
+  text: 4_096,
+  /** A report's id; what is longer is cut. */
+  name: 512,
+  /** A comment in plain words; what is longer is cut. */
+  comment: 1_024,
+  /** Places where the XML is not well-formed, but can be read past. */
+  blemishes: 1_000,
+  /** Objects and lists of a JSON document: one of a megabyte in nothing but brackets takes a hundred in memory. */
+  brackets: 200_000,
+} as const

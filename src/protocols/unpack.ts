@@ -1,0 +1,161 @@
+import { Fault } from '../errors.ts'
+import { decodeHead } from './charset.ts'
+import { REPORT_LIMITS } from './report-limits.ts'
+import { openMail, type ReportMail } from './report-mail.ts'
+import { reportInText, sniff, type Container } from './report-sniff.ts'
+import { gunzip, zipEntries } from './unpack-archive.ts'
+
+export type ReportKind = 'aggregate' | 'tls' | 'failure'
+
+/** A report found in what was sent. */
+export type FoundReport = {
+  /** File name, or subject of a mail; for people to recognise it by. */
+  name: string
+  kind: ReportKind
+  /** Its text, unpacked as it is read; give it to `parseAggregateReport` or `parseTlsReport`. May throw a Fault. */
+  open: () => AsyncIterable<Uint8Array>
+  /** The innermost mail that carried it; null for a bare file. */
+  mail: ReportMail | null
+}
+
+/** What was no report, or could not be read, and why, as a sentence. */
+export type NoReport = { name: string; reason: string; mail: ReportMail | null }
+
+export type Unpacked = FoundReport | NoReport
+
+/** See REPORT_LIMITS, whose names these are. */
+export type UnpackLimits = Record<'inflated' | 'whole' | 'entries' | 'depth', number>
+
+export function isReport(item: Unpacked): item is FoundReport {
+  return 'kind' in item
+}
+
+/**
+ * Finds the reports in a file or mail by its content, whatever it is called: XML, JSON, gzip, zip, a mail, and those in
+ * one another. Yields at least one item, and one for everything that it could not read; throws for none of it.
+ * @param name what to call the whole, when nothing inside has a better name
+ */
+export async function* unpack(
+  bytes: Uint8Array,
+  { name = 'report', limits = REPORT_LIMITS }: { name?: string; limits?: UnpackLimits } = {},
+): AsyncGenerator<Unpacked> {
+  yield* walk({ name, mail: null, open: () => once(bytes) }, { limits, inflated: 0 }, 0)
+}
+
+/** Something to look into. */
+type Source = Pick<FoundReport, 'name' | 'mail' | 'open'>
+/** What the archives have given so far, all together. */
+type Spent = { limits: UnpackLimits; inflated: number }
+
+async function* walk(packed: Source, spent: Spent, depth: number): AsyncGenerator<Unpacked> {
+  const { name, mail } = packed
+  try {
+    const { head, isWhole } = await readHead(packed.open())
+    const source = isWhole ? { name, mail, open: () => once(head) } : packed
+    const found = sniff(head)
+    if (found.is === 'unknown') yield { name, mail, reason: found.reason }
+    else if (found.is === 'aggregate' || found.is === 'tls') yield { ...source, kind: found.is }
+    else if (depth === spent.limits.depth) yield { name, mail, reason: 'It is packed too many times over.' }
+    else yield* walkInto(found.is, source, spent, depth)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    yield { name, mail, reason: error.message }
+  }
+}
+
+async function* walkInto(is: Container, source: Source, spent: Spent, depth: number): AsyncGenerator<Unpacked> {
+  const bytes = await collect(source.open(), spent.limits.whole)
+  let entries = 0
+  for await (const inner of OPENERS[is](bytes, source, spent)) {
+    entries++
+    if (entries > spent.limits.entries) {
+      const reason = `It holds more than ${spent.limits.entries} files; the others were not read.`
+      yield { name: source.name, mail: source.mail, reason }
+      break
+    }
+    if ('kind' in inner || 'reason' in inner) yield inner
+    else yield* walk(inner, spent, depth + 1)
+  }
+}
+
+type Opener = (bytes: Uint8Array, source: Source, spent: Spent) => AsyncIterable<Source | Unpacked>
+
+const OPENERS: Record<Container, Opener> = {
+  gzip: async function* (bytes, { name, mail }, spent) {
+    yield { name, mail, open: () => metered(gunzip(bytes), spent) }
+  },
+  zip: async function* (bytes, { name, mail }, spent) {
+    let isEmpty = true
+    for await (const entry of zipEntries(bytes)) {
+      isEmpty = false
+      yield { name: entry.name || name, mail, open: () => metered(entry.open(), spent) }
+    }
+    if (isEmpty) yield { name, mail, reason: 'The zip archive is empty.' }
+  },
+  base64: async function* (bytes, { name, mail }) {
+    const decoded = Buffer.from(decodeHead(bytes), 'base64')
+    yield { name, mail, open: () => once(decoded) }
+  },
+  mail: openParts,
+}
+
+async function* openParts(bytes: Uint8Array, source: Source): AsyncGenerator<Source | Unpacked> {
+  const { mail, isFailureReport, parts, text } = await openMail(bytes)
+  const name = mail.subject ?? source.name
+  if (isFailureReport) {
+    yield { name, mail, kind: 'failure', open: () => once(bytes) }
+    return
+  }
+  for (const part of parts) yield { name: part.name ?? name, mail, open: () => once(part.bytes) }
+  // What a mailer labels wrongly may look like words to the one that takes mails apart.
+  const inText = reportInText(text) ?? (parts.length === 0 ? reportInText(Buffer.from(bytes).toString('latin1')) : null)
+  if (inText) yield { name, mail, open: () => once(Buffer.from(inText)) }
+  else if (parts.length === 0) yield { name, mail, reason: 'The mail has no attachment, and no report in its text.' }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+/** Counts what comes out of archives; what they say of their size is not believed. */
+async function* metered(chunks: AsyncIterable<Uint8Array>, spent: Spent): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    spent.inflated += chunk.length
+    if (spent.inflated > spent.limits.inflated) {
+      throw new Fault('too_large', `Unpacked, it is larger than ${inWords(spent.limits.inflated)}.`)
+    }
+    yield chunk
+  }
+}
+
+/** The start of a file; all of it, if it is small, so that it need not be unpacked again. */
+async function readHead(chunks: AsyncIterable<Uint8Array>): Promise<{ head: Uint8Array; isWhole: boolean }> {
+  const read: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of chunks) {
+    read.push(chunk)
+    length += chunk.length
+    if (length > REPORT_LIMITS.head) return { head: joined(read).subarray(0, REPORT_LIMITS.head), isWhole: false }
+  }
+  return { head: joined(read), isWhole: true }
+}
+
+async function collect(chunks: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
+  const read: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of chunks) {
+    read.push(chunk)
+    length += chunk.length
+    if (length > limit) throw new Fault('too_large', `It is larger than ${inWords(limit)}.`)
+  }
+  return joined(read)
+}
+
+function joined(chunks: Uint8Array[]): Uint8Array {
+  const [only] = chunks
+  return only && chunks.length === 1 ? only : Buffer.concat(chunks)
+}
+
+function inWords(bytes: number): string {
+  return bytes < 2 ** 20 ? `${bytes} bytes` : `${Math.round(bytes / 2 ** 20)} MB`
+}

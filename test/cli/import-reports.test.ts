@@ -1,0 +1,93 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { aggregate, mailWith, tlsReport } from '../dmarc/reports.ts'
+import { startRoom, type Person, type Room } from '../dmarc/room.ts'
+import { portreeve } from './command.ts'
+
+describe('portreeve import-reports', () => {
+  let fresh: FreshDatabase
+  let room: Room
+  let alice: Person
+  let id: string
+  let folder: string
+
+  beforeAll(async () => {
+    fresh = await freshDatabase()
+    room = await startRoom(fresh.url)
+    alice = await room.addPerson('Alice')
+  })
+  afterAll(async () => {
+    await room.stop()
+    await fresh.drop()
+  })
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'portreeve-import-'))
+    ;({ id } = await room.addDomain(alice.token))
+  })
+  afterEach(async () => {
+    rmSync(folder, { recursive: true })
+    await room.pool.query('delete from dmarc_domain')
+  })
+
+  const put = (name: string, content: string | Buffer) => writeFileSync(join(folder, name), content)
+  const importing = (...words: string[]) => portreeve(['import-reports', ...words], { DATABASE_URL: fresh.url })
+  const total = async () => (await room.ask(`domains/${id}/reports`, alice)).body.data.pagination.total
+
+  it('imports folders of anything, and the same folder again without counting twice', async () => {
+    mkdirSync(join(folder, 'Maildir/cur'), { recursive: true })
+    put('a.xml', aggregate())
+    put('b.xml.gz', gzipSync(aggregate()))
+    put('tls.json', tlsReport())
+    put('Maildir/cur/1.host:2,S', mailWith({ attachment: aggregate() }))
+    put('notes.txt', 'no report')
+    put('.hidden', 'nor this')
+    const first = await importing(folder, '--json')
+    expect(first).toMatchObject({ code: 0, err: '' })
+    const { data } = JSON.parse(first.out)
+    expect(data).toMatchObject({ stored: 4, duplicates: 0, failureReports: 0, rejected: [{ name: 'notes.txt' }] })
+    const second = await importing(folder)
+    expect(second.out).toMatch(
+      /^5 files: 0 reports stored, 4 there already, 1 not taken\.\n {2}notes\.txt {2}It is no report/,
+    )
+    expect(await total()).toBe(3)
+  })
+
+  it('imports every mail of an mbox', async () => {
+    const mails = Array.from(
+      { length: 30 },
+      () => `From reports@host Sat Nov 21 06:00:00 2026\n${mailWith({ attachment: aggregate() })}\n`,
+    )
+    put('archive.mbox', mails.join(''))
+    expect(JSON.parse((await importing(join(folder, 'archive.mbox'), '--json')).out)).toMatchObject({
+      data: { stored: 30, rejected: [] },
+    })
+  })
+
+  it('says which domain is missing, and ends with 1 when nothing was a report of ours', async () => {
+    put('other.xml', aggregate({ domain: 'other.test' }))
+    const { code, out } = await importing(folder)
+    expect([code, out]).toEqual([
+      1,
+      expect.stringContaining('It is about other.test, which is no domain registered here.'),
+    ])
+  })
+
+  it('imports for one account alone when it is named', async () => {
+    const bob = await room.addPerson('Bob')
+    await room.addDomain(bob.token)
+    put('a.xml', aggregate())
+    const { rows } = await room.pool.query('select email from account where id = $1', [alice.id])
+    expect((await importing(folder, '--email', rows[0].email)).code).toBe(0)
+    expect(await total()).toBe(1)
+    expect((await importing(folder, '--email', 'nobody@people.test')).code).toBe(1)
+  })
+
+  it('is told what to import', async () => {
+    expect((await importing()).code).toBe(2)
+    expect(await importing(join(folder, 'missing'))).toMatchObject({ code: 2, err: expect.stringContaining('missing') })
+  })
+})

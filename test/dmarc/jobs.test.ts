@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { NewAlert } from '../../src/alerts/raise.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { aggregate, daysAgo, tlsReport } from './reports.ts'
+import { startRoom, type Person, type Room } from './room.ts'
+
+describe('what is done on reports by itself', () => {
+  let fresh: FreshDatabase
+  let room: Room
+  let alice: Person
+  let id: string
+  const alerts: NewAlert[] = []
+
+  beforeAll(async () => {
+    fresh = await freshDatabase()
+    const raiseAlert = async (_db: unknown, alert: NewAlert) => alerts.push(alert) > 0
+    room = await startRoom(fresh.url, { raiseAlert, env: { REPORTS_KEPT_MONTHS: '24', REPORT_FILES_KEPT_DAYS: '30' } })
+  })
+  afterAll(async () => {
+    await room.stop()
+    await fresh.drop()
+  })
+  beforeEach(async () => {
+    await room.pool.query('delete from account')
+    alerts.length = 0
+    alice = await room.addPerson('Alice')
+    ;({ id } = await room.addDomain(alice.token))
+  })
+
+  const count = async (table: string, where = 'true') => {
+    const { rows } = await room.pool.query<{ count: number }>(
+      `select count(*)::int as count from ${table} where ${where}`,
+    )
+    return rows[0]?.count
+  }
+  const age = (interval: string) =>
+    Promise.all(
+      [
+        'dmarc_delivery.received_at',
+        'dmarc_report.received_at',
+        'dmarc_tls_report.received_at',
+        'dmarc_set_aside.received_at',
+        'dmarc_source_day.touched_at',
+        'dmarc_reporter_day.touched_at',
+      ].map((name) => {
+        const [table, column] = name.split('.')
+        return room.pool.query(`update ${table} set ${column} = ${column} - interval '${interval}'`)
+      }),
+    )
+
+  it('keeps files for thirty days, and reports for two years', async () => {
+    for (const body of [aggregate(), tlsReport(), 'nothing']) await room.upload(alice.token, body)
+    await age('31 days')
+    await room.upload(alice.token, aggregate())
+    await room.run('dmarc.clean-up')
+    expect(await count('dmarc_delivery', 'content is not null')).toBe(1)
+    const [, old] = (await room.ask(`domains/${id}/reports`, alice)).body.data.reports
+    expect(old).toMatchObject({ via: 'upload', recordCount: 1 })
+    expect((await room.ask(`domains/${id}/reports/${old.id}/raw`, alice)).status).toBe(404)
+    await age('730 days')
+    await room.upload(alice.token, aggregate())
+    await room.run('dmarc.clean-up')
+    expect(
+      await Promise.all(
+        ['dmarc_report', 'dmarc_records', 'dmarc_delivery', 'dmarc_tls_report', 'dmarc_set_aside'].map((one) =>
+          count(one),
+        ),
+      ),
+    ).toEqual([1, 1, 1, 0, 0])
+  })
+
+  it('tells once of a day on which much more failed than before', async () => {
+    const rows = (fail: number) => [
+      { count: 100 },
+      ...(fail > 0 ? [{ count: fail, dkim: 'fail' as const, spf: 'fail' as const }] : []),
+    ]
+    for (const days of [4, 5, 6, 7, 8])
+      await room.upload(alice.token, aggregate({ begin: daysAgo(days), rows: rows(1) }))
+    await room.run('dmarc.watch')
+    expect(alerts).toEqual([])
+    await room.upload(alice.token, aggregate({ begin: daysAgo(1), rows: rows(80) }))
+    await room.run('dmarc.watch')
+    await room.run('dmarc.watch')
+    expect(alerts).toMatchObject([
+      { accountId: alice.id, kind: 'dmarc.failures', title: 'More mail of example.test fails DMARC' },
+    ])
+    expect(alerts[0]?.text).toContain('80 of 180 messages failed (44.4 %); in the two weeks before it was 1.0 %.')
+  })
+
+  it('is not alarmed by a new domain, or by a handful', async () => {
+    await room.upload(alice.token, aggregate({ rows: [{ count: 500, dkim: 'fail', spf: 'fail' }] }))
+    const known = await room.addDomain(alice.token, 'known.test')
+    for (const days of [4, 5, 6, 7]) {
+      await room.upload(alice.token, aggregate({ domain: known.domain, begin: daysAgo(days), rows: [{ count: 100 }] }))
+    }
+    const rows = [{ count: 10 }, { count: 40, dkim: 'fail' as const, spf: 'fail' as const }]
+    await room.upload(alice.token, aggregate({ domain: known.domain, rows }))
+    await room.run('dmarc.watch')
+    expect(alerts).toEqual([])
+  })
+})

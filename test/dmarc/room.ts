@@ -1,0 +1,112 @@
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { createAuth } from '../../src/accounts/auth.ts'
+import { createIdentify } from '../../src/accounts/identify.ts'
+import { issueToken } from '../../src/accounts/tokens.ts'
+import { readConfig } from '../../src/config.ts'
+import { openDmarc } from '../../src/dmarc/open.ts'
+import type { RaiseAlert } from '../../src/dmarc/jobs.ts'
+import { createDoor } from '../../src/http/auth.ts'
+import { createServer } from '../../src/http/server.ts'
+import { openQueue } from '../../src/jobs/queue.ts'
+import { createLog } from '../../src/log.ts'
+import type { Resolver } from '../../src/net/dns.ts'
+import { isUnavailable, openDatabase } from '../../src/store/database.ts'
+import { openSignals } from '../../src/store/signals.ts'
+import { mapResolver } from '../resolver.ts'
+
+const SECRET_KEY = 'the key of the room in which reports are read'
+export const REPORT_DOMAIN = 'reports.portreeve.test'
+
+export type Person = { id: string; token: string }
+export type Room = Awaited<ReturnType<typeof startRoom>>
+type Asked = { token?: string; body?: unknown; type?: string; method?: string }
+// oxlint-disable-next-line typescript/no-explicit-any
+type Answer = { status: number; body: any }
+
+type Options = { resolver?: Resolver; env?: Record<string, string>; raiseAlert?: RaiseAlert }
+
+let people = 0
+
+/** One instance with the room for reports alone, its SMTP door open on a free port. */
+export async function startRoom(databaseUrl: string, { resolver = mapResolver(), env, raiseAlert }: Options = {}) {
+  const config = readConfig({
+    REPORT_DOMAIN,
+    SMTP_LISTEN: '127.0.0.1:0',
+    ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1',
+    ...env,
+  })
+  const log = createLog('silent')
+  const { db, pool, close } = openDatabase(databaseUrl)
+  const signals = await openSignals(databaseUrl, log)
+  const isSetUp = async () => true
+  const auth = createAuth({ pool, config, secret: SECRET_KEY, log, isSetUp, onChange: async () => {} })
+  const identify = createIdentify({ db, auth, signals, log })
+  const dmarc = openDmarc({
+    db,
+    log,
+    secretKey: SECRET_KEY,
+    resolver,
+    config,
+    systems: null,
+    ...(raiseAlert && { raiseAlert }),
+  })
+  const queue = await openQueue({ pool, jobs: dmarc.jobs, log })
+  const app = await createServer({ log, version: '0', trustedProxies: [], isUnavailable, isReady: async () => true })
+  dmarc.routes(app, { door: createDoor(identify, []), queue })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const smtp = await dmarc.listen()
+
+  async function ask(path: string, { token, body, type, method }: Asked = {}): Promise<Answer> {
+    const isJson = body !== undefined && type === undefined && !(body instanceof FormData)
+    const response = await fetch(new URL(`/api/v1/dmarc/${path}`, url), {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(isJson && { 'content-type': 'application/json' }),
+        ...(type && { 'content-type': type }),
+      },
+      body: body === undefined ? null : isJson ? JSON.stringify(body) : (body as string),
+    })
+    const text = await response.text()
+    return { status: response.status, body: text.startsWith('{') ? JSON.parse(text) : text }
+  }
+
+  return {
+    url,
+    db,
+    pool,
+    dmarc,
+    smtpPort: smtp?.port ?? 0,
+    ask,
+    async addPerson(name: string): Promise<Person> {
+      const email = `${name.toLowerCase()}.${(people += 1)}@people.test`
+      const account = { email, password: `the password of ${name}`, name, plan: 'free' as const, admin: false }
+      const { id } = await createAccount(db, account)
+      return { id, token: (await issueToken(db, id, 'tests')).token }
+    },
+    /** Registers a domain. */
+    async addDomain(token: string, domain = 'example.test') {
+      const { body } = await ask('domains', { token, body: { domain } })
+      return body.data as {
+        id: string
+        domain: string
+        reportEmail: string
+        record: string
+        verification: { value: string }
+      }
+    },
+    upload: (token: string, body: unknown, type = 'application/octet-stream') => ask('reports', { token, body, type }),
+    /** Runs a job once, as a worker would. */
+    async run(name: string, signal = new AbortController().signal): Promise<void> {
+      await dmarc.jobs.find((job) => job.name === name)?.run({}, { signal, attempt: 1, log })
+    },
+    async stop(): Promise<void> {
+      await smtp?.close()
+      await app.close()
+      await queue.close()
+      await identify.close()
+      await signals.close()
+      await close()
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ingest } from '../../src/dmarc/intake/ingest.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { readSample, samples, type ExpectedAggregate, type ExpectedTls } from '../protocols/report-samples.ts'
+import { startRoom, type Person, type Room } from './room.ts'
+
+const aggregates = samples('aggregate')
+const tls = samples('tls')
+const failures = samples('failure')
+
+describe('reports as they were sent', () => {
+  let fresh: FreshDatabase
+  let room: Room
+  let alice: Person
+
+  beforeAll(async () => {
+    fresh = await freshDatabase()
+    room = await startRoom(fresh.url)
+    alice = await room.addPerson('Alice')
+    const domains = [
+      ...aggregates.map(({ expected }) => (expected as ExpectedAggregate).domain),
+      ...tls.flatMap(({ expected }) => (expected as ExpectedTls).policies.map(({ domain }) => domain)),
+    ]
+    for (const domain of new Set(domains)) await room.addDomain(alice.token, domain)
+  })
+  afterAll(async () => {
+    await room.stop()
+    await fresh.drop()
+  })
+
+  const take = (file: string) =>
+    ingest(room.db, { via: 'import', accountId: alice.id }, [{ name: file, bytes: readSample(file) }])
+
+  it.each(aggregates)('stores $file with all that it counts', async ({ file, expected }) => {
+    const { stored, duplicates } = await take(file)
+    expect([stored, duplicates]).toContain(1)
+    const { domain, report_id: reportId, record_count, message_count } = expected as ExpectedAggregate
+    const { rows } = await room.pool.query(
+      `select r.messages + r.outside as messages, r.record_count, r.messages as inside, sum(s.messages)::int as summed
+       from dmarc_report r join dmarc_domain d on d.id = r.domain_id, lateral (
+         select messages from dmarc_reporter_day where domain_id = d.id) s
+       where d.domain = $1 and r.report_id = $2 group by r.id`,
+      [domain.toLowerCase(), reportId],
+    )
+    // Copies of one report may differ in content: the first that came is kept.
+    if (stored === 1) expect(rows).toContainEqual(expect.objectContaining({ record_count, messages: message_count }))
+    expect(rows[0].summed).toBeGreaterThanOrEqual(rows[0].inside)
+  })
+
+  it.each(tls)('stores $file in the list of TLS reports', async ({ file, expected }) => {
+    const { policies } = expected as ExpectedTls
+    const { stored, duplicates } = await take(file)
+    expect(stored + duplicates).toBe(new Set(policies.map(({ domain }) => domain)).size)
+  })
+
+  it.each(failures)('counts $file and keeps nothing of it', async ({ file }) => {
+    expect(await take(file)).toMatchObject({ stored: 0, failureReports: 1, rejected: [], deliveries: [] })
+  })
+})

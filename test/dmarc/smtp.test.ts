@@ -1,0 +1,229 @@
+import { createConnection } from 'node:net'
+import { createTransport } from 'nodemailer'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { mapResolver } from '../resolver.ts'
+import { swaks } from '../servers/swaks.ts'
+import { aggregate, mailWith, tlsReport } from './reports.ts'
+import { startRoom, type Person, type Room } from './room.ts'
+
+const FAILURE_REPORT = [
+  'From: noreply@receiver.test',
+  'Subject: failure',
+  'MIME-Version: 1.0',
+  'Content-Type: multipart/report; report-type=feedback-report; boundary="b"',
+  '',
+  '--b',
+  'Content-Type: text/plain',
+  '',
+  'A failure report.',
+  '--b',
+  'Content-Type: message/feedback-report',
+  '',
+  'Feedback-Type: auth-failure',
+  'User-Agent: test/1',
+  'Version: 1',
+  '',
+  '--b',
+  'Content-Type: message/rfc822',
+  '',
+  'From: somebody@example.test',
+  'Subject: a private matter',
+  '',
+  'secret words',
+  '--b--',
+  '',
+].join('\r\n')
+
+describe('the SMTP door', () => {
+  let fresh: FreshDatabase
+  let room: Room
+  let alice: Person
+
+  beforeAll(async () => {
+    fresh = await freshDatabase()
+    const resolver = mapResolver({
+      'receiver.test TXT': ['v=spf1 ip4:127.0.0.1 -all'],
+      '_dmarc.receiver.test TXT': ['v=DMARC1; p=reject'],
+      'receiver.test A': ['192.0.2.1'],
+    })
+    room = await startRoom(fresh.url, { resolver })
+  })
+  afterAll(async () => {
+    await room.stop()
+    await fresh.drop()
+  })
+  beforeEach(async () => {
+    alice = await room.addPerson('Alice')
+  })
+
+  const listOf = async (id: string) => (await room.ask(`domains/${id}/reports`, alice)).body.data
+
+  it('takes a report that a mail program sends, and shows it at once in the list and the summary', async () => {
+    const { id, reportEmail } = await room.addDomain(alice.token)
+    const mail = mailWith({ attachment: aggregate({ id: 'mailed', rows: [{ count: 12 }] }) })
+    const sent = await swaks(room.smtpPort, reportEmail, mail)
+    expect(sent.code, sent.transcript).toBe(0)
+    expect((await listOf(id)).reports).toMatchObject([{ reportId: 'mailed', via: 'smtp', totals: { messages: 12 } }])
+    const { body } = await room.ask(`domains/${id}/summary`, alice)
+    expect(body.data.totals).toMatchObject({ messages: 12, pass: 12 })
+  })
+
+  it('shows what the mail’s sender could prove', async () => {
+    const { id, reportEmail } = await room.addDomain(alice.token)
+    await swaks(room.smtpPort, reportEmail, mailWith({ attachment: aggregate() }))
+    await swaks(room.smtpPort, reportEmail, mailWith({ attachment: aggregate(), from: 'x@forged.test' }))
+    await vi.waitFor(async () => {
+      const { reports } = await listOf(id)
+      expect(reports).toMatchObject([
+        { reporterVerified: false, authentication: { from: 'forged.test' } },
+        {
+          reporterVerified: true,
+          authentication: {
+            from: 'receiver.test',
+            spf: { result: 'pass', domain: 'receiver.test' },
+            dmarc: { result: 'pass' },
+          },
+        },
+      ])
+    })
+  })
+
+  it('is no relay: it takes nothing for anybody but report addresses', async () => {
+    const { reportEmail } = await room.addDomain(alice.token)
+    const [local = ''] = reportEmail.split('@')
+    const others = [
+      'victim@elsewhere.test',
+      'postmaster@reports.portreeve.test',
+      `${local}@elsewhere.test`,
+      `rabcdefghijklmnopq@reports.portreeve.test`,
+      `victim%elsewhere.test@reports.portreeve.test`,
+      `@reports.portreeve.test:victim@elsewhere.test`,
+      `${local}@[127.0.0.1]`,
+      `"victim@elsewhere.test"@reports.portreeve.test`,
+    ]
+    for (const to of others) {
+      const { code, transcript } = await swaks(room.smtpPort, to, mailWith({ attachment: aggregate() }))
+      expect(code, transcript).toBe(24)
+      expect(transcript).toMatch(/<\*\* 5\d\d/)
+    }
+    const local25 = await swaks(room.smtpPort, 'victim@elsewhere.test', 'Subject: x\r\n\r\nx', '--from', reportEmail)
+    expect(local25.code).toBe(24)
+  })
+
+  it('offers nobody to sign in, and no TLS without a certificate', async () => {
+    const { transcript } = await swaks(room.smtpPort, 'x@elsewhere.test', null, '--quit-after', 'EHLO')
+    expect(transcript).toMatch(/SIZE 26214400/)
+    expect(transcript).not.toMatch(/AUTH|STARTTLS/)
+  })
+
+  it('takes addresses in any case, and mail without a sender', async () => {
+    const { id, reportEmail } = await room.addDomain(alice.token)
+    const mail = mailWith({ attachment: aggregate() })
+    const sent = await swaks(room.smtpPort, reportEmail.toUpperCase(), mail, '--from', '<>')
+    expect(sent.code, sent.transcript).toBe(0)
+    expect((await listOf(id)).pagination.total).toBe(1)
+  })
+
+  it('takes no mail for a domain that was deleted', async () => {
+    const { id, reportEmail } = await room.addDomain(alice.token)
+    await room.ask(`domains/${id}`, { ...alice, method: 'DELETE' })
+    expect((await swaks(room.smtpPort, reportEmail, mailWith({ attachment: aggregate() }))).code).toBe(24)
+  })
+
+  it('takes what it cannot read, lists it with the reason, and keeps it', async () => {
+    const { reportEmail } = await room.addDomain(alice.token)
+    const spam = 'From: a@spam.test\r\nSubject: cheap watches\r\n\r\nbuy\r\n'
+    expect((await swaks(room.smtpPort, reportEmail, spam)).code).toBe(0)
+    const { body } = await room.ask('rejected', alice)
+    expect(body.data.rejected).toMatchObject([{ name: 'cheap watches', via: 'smtp', kept: true }])
+    expect(body.data.rejected[0].reason).toMatch(/\w/)
+  })
+
+  it('sets a forged report on somebody else’s domain aside', async () => {
+    const { id, reportEmail } = await room.addDomain(alice.token)
+    await swaks(room.smtpPort, reportEmail, mailWith({ attachment: aggregate({ domain: 'bank.test' }) }))
+    expect((await listOf(id)).reports).toEqual([])
+    const { body } = await room.ask('rejected', alice)
+    expect(body.data.rejected[0].reason).toBe('It is about bank.test, which is no domain of this account.')
+  })
+
+  it('counts failure reports and keeps nothing of them', async () => {
+    const { id, reportEmail } = await room.addDomain(alice.token)
+    expect((await swaks(room.smtpPort, reportEmail, FAILURE_REPORT)).code).toBe(0)
+    expect((await room.ask(`domains/${id}`, alice)).body.data).toMatchObject({
+      totalFailureReports: 1,
+      totalReports: 0,
+    })
+    const { rows } = await room.pool.query(
+      "select 1 from dmarc_delivery where position('secret words'::bytea in content) > 0",
+    )
+    expect(rows).toEqual([])
+  })
+
+  it('takes TLS reports at the same address', async () => {
+    const { id, reportEmail } = await room.addDomain(alice.token)
+    const mail = mailWith({ attachment: tlsReport(), type: 'application/tlsrpt+gzip', fileName: 'r.json.gz' })
+    expect((await swaks(room.smtpPort, reportEmail, mail)).code).toBe(0)
+    expect((await room.ask(`domains/${id}/tls-reports`, alice)).body.data.pagination.total).toBe(1)
+  })
+
+  it('refuses a mail that is too large', async () => {
+    const { reportEmail } = await room.addDomain(alice.token)
+    const { code, transcript } = await swaks(
+      room.smtpPort,
+      reportEmail,
+      mailWith({ attachment: Buffer.alloc(20 * 1024 * 1024, 'x'), type: 'application/zip' }),
+      '--suppress-data',
+    )
+    expect([26, 23, 25], transcript.slice(-2_000)).toContain(code)
+    expect(transcript).toContain('552')
+  })
+
+  it('asks the sender to come again while the database is away, and then counts the report once', async () => {
+    const { id, reportEmail } = await room.addDomain(alice.token)
+    const mail = mailWith({ attachment: aggregate() })
+    await room.pool.query('alter table dmarc_delivery rename to dmarc_delivery_away')
+    const refused = await swaks(room.smtpPort, reportEmail, mail)
+    await room.pool.query('alter table dmarc_delivery_away rename to dmarc_delivery')
+    expect(refused.code).not.toBe(0)
+    expect(refused.transcript).toContain('451 4.3.0')
+    const again = [await swaks(room.smtpPort, reportEmail, mail), await swaks(room.smtpPort, reportEmail, mail)]
+    expect(again.map(({ code }) => code)).toEqual([0, 0])
+    expect((await listOf(id)).pagination.total).toBe(1)
+  })
+
+  it('takes three hundred mails in a minute from one peer', { timeout: 90_000 }, async () => {
+    const { id, reportEmail } = await room.addDomain(alice.token)
+    const transport = createTransport({
+      host: '127.0.0.1',
+      port: room.smtpPort,
+      pool: true,
+      maxConnections: 4,
+      ignoreTLS: true,
+    })
+    const mails = Array.from({ length: 310 }, () => mailWith({ attachment: aggregate() }))
+    const started = performance.now()
+    await Promise.all(
+      mails.map((raw) => transport.sendMail({ envelope: { from: 'a@receiver.test', to: reportEmail }, raw })),
+    )
+    transport.close()
+    expect(performance.now() - started).toBeLessThan(60_000)
+    expect((await listOf(id)).pagination.total).toBe(310)
+  })
+
+  it('closes the door to a crowd from one place', async () => {
+    const sockets = Array.from({ length: 25 }, () => createConnection(room.smtpPort, '127.0.0.1'))
+    const greetings = await Promise.all(sockets.map((socket) => firstLine(socket)))
+    for (const socket of sockets) socket.destroy()
+    expect(greetings.filter((line) => line.startsWith('421')).length).toBe(5)
+    expect(greetings.filter((line) => line.startsWith('220')).length).toBe(20)
+  })
+})
+
+function firstLine(socket: ReturnType<typeof createConnection>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    socket.once('data', (data) => resolve(data.toString()))
+    socket.once('error', reject)
+  })
+}

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readinessOf, type Facts } from '../../src/dmarc/summary/readiness.ts'
+import { rangeOf } from '../../src/dmarc/summary/summary.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { mapResolver } from '../resolver.ts'
+import { aggregate, daysAgo, type Row } from './reports.ts'
+import { startRoom, type Person, type Room } from './room.ts'
+
+const dayText = (days: number) => new Date(daysAgo(days) * 1000).toISOString().slice(0, 10)
+
+describe('the summary of a domain', () => {
+  let fresh: FreshDatabase
+  let room: Room
+  let alice: Person
+  let id: string
+
+  beforeAll(async () => {
+    fresh = await freshDatabase()
+    const resolver = mapResolver({
+      '1.2.0.192.in-addr.arpa PTR': ['mail-1.sender.co.uk'],
+      'mail-1.sender.co.uk A': ['192.0.2.1'],
+      '2.2.0.192.in-addr.arpa PTR': ['mail.google.com'],
+    })
+    room = await startRoom(fresh.url, { resolver })
+  })
+  afterAll(async () => {
+    await room.stop()
+    await fresh.drop()
+  })
+  beforeEach(async () => {
+    alice = await room.addPerson('Alice')
+    ;({ id } = await room.addDomain(alice.token))
+  })
+
+  const summary = async (query = '') => (await room.ask(`domains/${id}/summary${query}`, alice)).body.data
+  const report = (rows: Row[], spec = {}) => room.upload(alice.token, aggregate({ rows, ...spec }))
+
+  it('counts from what was evaluated, never from the bare results', async () => {
+    await report([{ dkim: 'fail', spf: 'fail', envelope: ['bulk.test', 'pass'], count: 5 }])
+    expect((await summary()).totals).toMatchObject({ messages: 5, pass: 0, fail: 5, passRate: 0 })
+  })
+
+  it('adds up by day, source and reporter', async () => {
+    await report([{ count: 10 }, { ip: '192.0.2.2', count: 4, dkim: 'fail', disposition: 'quarantine' }], {
+      begin: daysAgo(2),
+      org: 'A',
+    })
+    await report([{ count: 1, spf: 'fail', envelope: ['bulk.test', 'pass'] }], { org: 'B' })
+    const { days, sources, reporters, totals, sourceCount } = await summary()
+    expect(totals).toMatchObject({ reports: 2, messages: 15, pass: 15, dkimAligned: 11, spfAligned: 14 })
+    expect(days).toHaveLength(30)
+    expect(days.find((one: { day: string }) => one.day === dayText(2))).toMatchObject({
+      messages: 14,
+      disposition: { none: 10, quarantine: 4, reject: 0 },
+    })
+    expect(days.find((one: { day: string }) => one.day === dayText(1))).toMatchObject({ messages: 1, spfAligned: 0 })
+    expect(days.find((one: { day: string }) => one.day === dayText(9))).toMatchObject({ messages: 0, fail: 0 })
+    expect(sourceCount).toBe(2)
+    expect(sources).toMatchObject([
+      { sourceIp: '192.0.2.1', messages: 11, firstDay: dayText(2), lastDay: dayText(1) },
+      { sourceIp: '192.0.2.2', messages: 4 },
+    ])
+    expect(reporters).toMatchObject([
+      { orgName: 'A', reports: 1, messages: 14 },
+      { orgName: 'B', reports: 1, messages: 1, lastDay: dayText(1) },
+    ])
+  })
+
+  it('tells apart what is aligned, partly aligned, failing and passed on', async () => {
+    await report([
+      { ip: '192.0.2.1', count: 5 },
+      { ip: '192.0.2.2', count: 3 },
+      { ip: '192.0.2.2', count: 1, dkim: 'fail', spf: 'fail' },
+      { ip: '192.0.2.3', count: 2, dkim: 'fail', spf: 'fail' },
+      { ip: '192.0.2.4', count: 4, spf: 'fail', envelope: ['example.test', 'fail'] },
+      { ip: '192.0.2.5', count: 6, dkim: 'fail', spf: 'fail', reason: { type: 'local_policy', comment: 'arc=pass' } },
+      { ip: '192.0.2.6', count: 7, spf: 'fail', envelope: ['newsletter.test', 'pass'] },
+    ])
+    const { sources, groups } = await summary()
+    const groupOf = Object.fromEntries(
+      sources.map((one: { sourceIp: string; group: string }) => [one.sourceIp, one.group]),
+    )
+    expect(groupOf).toEqual({
+      '192.0.2.1': 'aligned',
+      '192.0.2.2': 'partly-aligned',
+      '192.0.2.3': 'failing',
+      '192.0.2.4': 'forwarder-like',
+      '192.0.2.5': 'forwarder-like',
+      '192.0.2.6': 'aligned',
+    })
+    expect(groups).toEqual({
+      aligned: { sources: 2, messages: 12 },
+      'partly-aligned': { sources: 1, messages: 4 },
+      failing: { sources: 1, messages: 2 },
+      'forwarder-like': { sources: 2, messages: 10 },
+    })
+    expect(sources[0]).toMatchObject({ sourceIp: '192.0.2.5', fail: 6 })
+  })
+
+  it('names sources by their reverse names, and says which of them are confirmed', async () => {
+    await report([{ ip: '192.0.2.1', count: 3 }, { ip: '192.0.2.2', count: 2 }, { ip: '192.0.2.3' }])
+    expect((await summary()).sources[0]).toMatchObject({ reverseName: null })
+    await room.run('dmarc.names')
+    expect((await summary()).sources).toMatchObject([
+      { reverseName: 'mail-1.sender.co.uk', reverseConfirmed: true, organizationalDomain: 'sender.co.uk' },
+      { reverseName: 'mail.google.com', reverseConfirmed: false, organizationalDomain: 'google.com' },
+      { reverseName: null, organizationalDomain: null },
+    ])
+  })
+
+  it('spreads a report on several days over them, and loses no message', async () => {
+    await report([{ count: 7 }], { begin: daysAgo(4), end: daysAgo(1) })
+    const { days, totals } = await summary()
+    expect(totals).toMatchObject({ messages: 7, reports: 1 })
+    expect(days.filter((one: { messages: number }) => one.messages > 0)).toMatchObject([
+      { day: dayText(4), messages: 3 },
+      { day: dayText(3), messages: 2 },
+      { day: dayText(2), messages: 2 },
+    ])
+  })
+
+  it('speaks of the days that are asked for, both ends among them', async () => {
+    for (const days of [5, 6, 7]) await report([{ count: days }], { begin: daysAgo(days) })
+    const asked = await summary(`?from=${dayText(6)}&to=${dayText(5)}`)
+    expect(asked).toMatchObject({ from: dayText(6), to: dayText(5), totals: { messages: 11, reports: 2 } })
+    expect(asked.days).toHaveLength(2)
+    const backwards = await room.ask(`domains/${id}/summary?from=${dayText(1)}&to=${dayText(5)}`, alice)
+    expect(backwards).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+    expect((await room.ask(`domains/${id}/summary?from=yesterday`, alice)).status).toBe(400)
+  })
+
+  it('knows the selectors under which the domain signs, the commonest first', async () => {
+    await report([{ selector: 'rare' }, { selector: 'common', count: 9 }, { selector: 'bad', count: 3, dkim: 'fail' }])
+    expect((await summary()).selectors).toMatchObject([
+      { selector: 'common', domain: 'example.test', messages: 9, pass: 9 },
+      { selector: 'bad', messages: 3, pass: 0 },
+      { selector: 'rare' },
+    ])
+    expect(await room.dmarc.selectorsSeen(alice.id, 'example.test')).toEqual(['common', 'bad', 'rare'])
+    const charlie = await room.addPerson('Charlie')
+    expect(await room.dmarc.selectorsSeen(charlie.id, 'example.test')).toEqual([])
+  })
+
+  it('says in one sentence whether the policy may be tightened, and whom that would hit', async () => {
+    for (const days of [1, 2, 3, 4, 5, 6, 7]) {
+      await report([{ count: 100 }, { ip: '192.0.2.2', count: 1, dkim: 'fail', spf: 'fail' }], { begin: daysAgo(days) })
+    }
+    expect((await summary()).readiness).toMatchObject({
+      verdict: 'ready',
+      policy: 'quarantine',
+      published: 'none',
+      sentence:
+        '99.0 % of 707 messages aligned over 30 days: p=quarantine is safe; this source would be hit: 192.0.2.2 (7 messages).',
+      affected: [{ sourceIp: '192.0.2.2', fail: 7 }],
+    })
+  })
+})
+
+describe('readiness', () => {
+  const facts = (over: Partial<Facts> = {}): Facts => ({
+    messages: 41_310,
+    aligned: 41_310,
+    days: 30,
+    daysWithMail: 30,
+    published: 'none',
+    sources: [],
+    groups: [],
+    ...over,
+  })
+  const source = (name: string, messages: number, aligned: number) => ({
+    source: name,
+    messages,
+    aligned,
+    reverseName: null,
+    confirmed: false,
+  })
+
+  it('says nothing of a domain without mail', () => {
+    expect(readinessOf(facts({ messages: 0, aligned: 0 }))).toMatchObject({ verdict: 'no-data', passRate: null })
+  })
+  it('waits for a week and a hundred messages', () => {
+    expect(readinessOf(facts({ daysWithMail: 3 })).verdict).toBe('too-early')
+    expect(readinessOf(facts({ messages: 40, aligned: 40 })).verdict).toBe('too-early')
+  })
+  it('never rounds up to all', () => {
+    const { sentence } = readinessOf(facts({ aligned: 41_309, sources: [source('192.0.2.1', 5, 4)] }))
+    expect(sentence).toMatch(/^99\.9 % of 41,310 messages aligned over 30 days: p=quarantine is safe; this source/)
+  })
+  it('asks for the next policy, and for none after the last', () => {
+    expect(readinessOf(facts({ published: 'quarantine' })).sentence).toContain(
+      'p=reject is safe; no source would be hit.',
+    )
+    expect(readinessOf(facts({ published: 'reject' }))).toMatchObject({ verdict: 'enforced', policy: null })
+  })
+  it('does not call a domain safe that a forger makes look worse, but says what is missing to know', () => {
+    const groups = [{ group: 'failing' as const, sources: 2, messages: 10_000, aligned: 0 }]
+    const sources = [source('192.0.2.1', 9_000, 0), source('192.0.2.2', 1_000, 0)]
+    const { verdict, sentence } = readinessOf(facts({ aligned: 31_310, groups, sources }))
+    expect(verdict).toBe('not-ready')
+    expect(sentence).toBe(
+      '75.7 % of 41,310 messages aligned over 30 days: p=quarantine is not safe yet; these 2 sources would be hit: 192.0.2.1 (9,000 messages), 192.0.2.2 (1,000 messages). If none of the 2 sources that never aligned is yours, p=quarantine is safe.',
+    )
+  })
+})
+
+describe('the days of a summary', () => {
+  const now = new Date('2026-11-21T10:00:00Z')
+  it('are the last thirty, today among them', () => {
+    expect(rangeOf({}, now)).toEqual({ from: '2026-10-23', to: '2026-11-21' })
+  })
+  it('end before a midnight that is given as a time', () => {
+    const range = rangeOf({ from: '2026-11-01T00:00:00Z', to: '2026-11-11T00:00:00.000Z' }, now)
+    expect(range).toEqual({ from: '2026-11-01', to: '2026-11-10' })
+  })
+  it('are not more than reports are kept', () => {
+    expect(() => rangeOf({ from: '2001-01-01' }, now)).toThrow(/days before to/)
+  })
+})
