@@ -1,0 +1,123 @@
+// A thousand watched addresses on ninety lists: the first look, which writes down all of it, and a later one, which finds nothing new.
+import { cpus, loadavg } from 'node:os'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { sql } from 'kysely'
+import { createLog } from '../../src/log.ts'
+import { RHYTHM } from '../../src/monitoring/limits.ts'
+import type { LookDeps } from '../../src/monitoring/look.ts'
+import { createPace } from '../../src/monitoring/pace.ts'
+import { sweepDue } from '../../src/monitoring/sweep.ts'
+import { createResolver, type Resolver } from '../../src/net/dns.ts'
+import { readCatalogue, type Catalogue } from '../../src/protocols/dnsbl-catalogue.ts'
+import { createBlocklists } from '../../src/protocols/dnsbl-lists.ts'
+import { sweepAddress } from '../../src/protocols/dnsbl-sweep.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import type { DB } from '../../src/store/tables.ts'
+import type { Kysely } from 'kysely'
+import { startPostgres } from '../../test/servers/postgres.ts'
+import { startRbldnsd, type Rbldnsd } from '../../test/servers/rbldnsd.ts'
+
+const ZONES = 90
+const HOSTS = 1_000
+const ROUNDS = 3
+
+/** Takes some half a minute. Returns the printed table. */
+export async function run(): Promise<string> {
+  const catalogue = openCatalogue()
+  const zones = Object.fromEntries(catalogue.lists.map(({ zone }) => [zone, {}]))
+  const [postgres, lists] = await Promise.all([startPostgres('embedded'), startRbldnsd(zones, { log: false })])
+  const { db, pool, close } = openDatabase(postgres.url)
+  try {
+    await migrate(pool)
+    await addHosts(db)
+    const { deps, asked } = open(db, catalogue, lists)
+    // The lists show that they can be believed; what is compiled by then is not measured.
+    await sweepAddress('8.7.6.5', deps.blocklists, AbortSignal.timeout(9_000))
+    const first = await measure(deps, asked)
+    const later: Figures[] = []
+    for (let round = 0; round < ROUNDS; round++) later.push(await measure(deps, asked))
+    return table(first, later.toSorted((a, b) => a.seconds - b.seconds)[Math.floor(ROUNDS / 2)] as Figures)
+  } finally {
+    await close()
+    await Promise.all([postgres.stop(), lists.stop()])
+  }
+}
+
+/** The first lists that need no key, all of them asked. */
+function openCatalogue(): Catalogue {
+  const lists = readCatalogue().lists.filter(({ access }) => access !== 'key')
+  return { lists: lists.slice(0, ZONES).map((list) => ({ ...list, enabled: true })), warnings: [] }
+}
+
+function open(db: Kysely<DB>, catalogue: Catalogue, server: Rbldnsd): { deps: LookDeps; asked: () => number } {
+  let asked = 0
+  const own = createResolver({ servers: [server] })
+  const resolver: Resolver = {
+    servers: own.servers,
+    query(...question) {
+      asked += 1
+      return own.query(...question)
+    },
+  }
+  const blocklists = createBlocklists({ catalogue, keys: new Map(), resolver })
+  const rest = { rhythm: RHYTHM, pace: createPace(0), allowPrivate: false, log: createLog('warn') } as const
+  return { deps: { db, resolver, blocklists, ...rest }, asked: () => asked }
+}
+
+async function addHosts(db: Kysely<DB>): Promise<void> {
+  await sql`insert into account (name, email, plan) values ('bench', 'bench@bench.test', 'free')`.execute(db)
+  await sql`
+    insert into monitored_host (account_id, host)
+    select id, '8.8.' || n / 250 || '.' || n % 250 + 1 from account, generate_series(0, ${HOSTS - 1}) as n`.execute(db)
+}
+
+type Figures = { seconds: number; asked: number; lost: number; cpu: number; delayP50: number; delayP99: number }
+
+/** One look at everything of all hosts. */
+async function measure(deps: LookDeps, asked: () => number): Promise<Figures> {
+  await sql`update monitored_host set full_due_at = now() - interval '1 second'`.execute(deps.db)
+  const delay = monitorEventLoopDelay({ resolution: 5 })
+  const [before, cpu, started] = [asked(), process.cpuUsage(), performance.now()]
+  delay.enable()
+  const looked = await sweepDue(deps, AbortSignal.timeout(300_000))
+  delay.disable()
+  const seconds = (performance.now() - started) / 1000
+  const { user, system } = process.cpuUsage(cpu)
+  if (looked !== HOSTS) throw new Error(`${looked} of ${HOSTS} hosts were looked at`)
+  return {
+    seconds,
+    asked: asked() - before,
+    lost: await countLost(deps.db),
+    cpu: (user + system) / 1e6,
+    delayP50: delay.percentile(50) / 1e6,
+    delayP99: delay.percentile(99) / 1e6,
+  }
+}
+
+/** Answers that are missing: every list has shown that it can be believed, so each has to say “clean”. */
+async function countLost(db: Kysely<DB>): Promise<number> {
+  const { rows } = await sql<{ lost: number }>`
+    select ${HOSTS * ZONES} - sum(total_checked - unknown_count - listed_count)::int as lost from monitored_host`.execute(
+    db,
+  )
+  return rows[0]?.lost ?? NaN
+}
+
+function table(first: Figures, later: Figures): string {
+  return [
+    `| ${HOSTS} addresses × ${ZONES} lists | seconds | look-ups/s | lost | CPU s | loop delay p50 ms | p99 ms |`,
+    '|---|---|---|---|---|---|---|',
+    row('first look, all written down', first),
+    row('later look, nothing new', later),
+    '',
+    `${cpus().length} cores, Node ${process.versions.node}, load ${loadavg()[0]?.toFixed(1)}, ${new Date().toISOString().slice(0, 10)}.`,
+  ].join('\n')
+}
+
+function row(name: string, { seconds, asked, lost, cpu, delayP50, delayP99 }: Figures): string {
+  const perSecond = Math.round(asked / seconds).toLocaleString('en')
+  return `| ${name} | ${seconds.toFixed(2)} | ${perSecond} | ${lost} | ${cpu.toFixed(2)} | ${delayP50.toFixed(1)} | ${delayP99.toFixed(1)} |`
+}
+
+if (import.meta.main) console.log(await run())

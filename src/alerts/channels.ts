@@ -1,0 +1,167 @@
+import { createHash, randomInt, randomUUID } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import { Fault } from '../errors.ts'
+import { isAllowed, parseHost } from '../net/address.ts'
+import { seal } from '../store/secrets.ts'
+import type { DB } from '../store/tables.ts'
+import { mailAlerts, mailCode, NO_RELAY, type MailDeps } from './channels/email.ts'
+import { newSecret, postAlert, type WebhookDeps } from './channels/webhook.ts'
+import { secretContext, secretOf } from './deliver.ts'
+import { CHANNELS_PER_ACCOUNT, CODE_TRIES, WEBHOOK_DEADLINE } from './limits.ts'
+import { requireTimeZone } from './quiet.ts'
+import type { NewChannelBody } from './shapes.ts'
+import {
+  confirmChannel,
+  countChannels,
+  findChannel,
+  insertChannel,
+  newId,
+  renewCode,
+  updateChannel,
+  type ChannelRow,
+  type ChannelSettings,
+} from './store.ts'
+
+export type ChannelDeps = MailDeps & WebhookDeps & { db: Kysely<DB>; secretKey: string }
+
+/** Milliseconds somebody waits for a mail to be sent while looking on. */
+const LOOKING_ON = 30_000
+
+/**
+ * Makes a channel. A mail address other than the account's own gets a code first; a webhook's secret is shown this once.
+ * @throws Fault `invalid_request`, `conflict`; `unavailable` and `upstream_*` where the code could not be mailed
+ */
+export async function createChannel(
+  deps: ChannelDeps,
+  account: { id: string; email: string },
+  body: NewChannelBody,
+): Promise<{ channel: ChannelRow; secret: string | null }> {
+  const { db, secretKey } = deps
+  if (body.quietHours) requireTimeZone(body.quietHours)
+  if ((await countChannels(db, account.id)) >= CHANNELS_PER_ACCOUNT) {
+    throw new Fault('conflict', `An account has at most ${CHANNELS_PER_ACCOUNT} channels.`)
+  }
+  const id = await newId(db)
+  const target = body.type === 'email' ? addressOf(body.address) : urlOf(body.url, deps)
+  const secret = body.type === 'webhook' ? newSecret() : null
+  const isOwn = body.type === 'webhook' || target.toLowerCase() === account.email.toLowerCase()
+  const code = isOwn ? null : newCode()
+  const { label = '', kinds = null, quietHours = null } = body
+  const channel = await insertChannel(db, {
+    id,
+    accountId: account.id,
+    type: body.type,
+    target,
+    label,
+    kinds,
+    quietHours,
+    secret: secret && seal(secret, secretKey, secretContext(id)),
+    confirmedAt: isOwn ? new Date() : null,
+    codeHash: code === null ? null : hashOf(code),
+  })
+  if (!channel) throw new Fault('conflict', `There is a channel to ${target} already.`)
+  // A code that could not be mailed is asked for again; the channel stays.
+  if (code && deps.relay) await mailCode(withRelay(deps), { to: target, code }, AbortSignal.timeout(LOOKING_ON))
+  return { channel, secret }
+}
+
+export async function changeChannel(
+  { db }: ChannelDeps,
+  accountId: string,
+  id: string,
+  settings: ChannelSettings,
+): Promise<ChannelRow> {
+  if (settings.quietHours) requireTimeZone(settings.quietHours)
+  return (await updateChannel(db, accountId, id, settings)) ?? noChannel()
+}
+
+/** @throws Fault `not_found` */
+export async function requireChannel({ db }: { db: Kysely<DB> }, accountId: string, id: string): Promise<ChannelRow> {
+  return (await findChannel(db, accountId, id)) ?? noChannel()
+}
+
+function noChannel(): never {
+  throw new Fault('not_found', 'There is no such alert channel.')
+}
+
+/**
+ * Sends a test at once, whatever the hour.
+ * @throws Fault `conflict` when the channel is not confirmed, and why it could not be sent
+ */
+export async function testChannel(deps: ChannelDeps, channel: ChannelRow): Promise<void> {
+  if (!channel.confirmedAt) throw new Fault('conflict', 'Confirm this address first: a code was mailed to it.')
+  const id = randomUUID()
+  const alert = { ...TEST, id, at: new Date() }
+  if (channel.type === 'webhook') {
+    const request = { url: channel.target, secret: secretOf(channel, deps.secretKey), id, alert }
+    return postAlert(request, deps, AbortSignal.timeout(WEBHOOK_DEADLINE))
+  }
+  const mail = { to: channel.target, id, alerts: [alert], beforeMessage: async () => {} }
+  await mailAlerts(withRelay(deps), mail, AbortSignal.timeout(LOOKING_ON))
+}
+
+const TEST = {
+  kind: 'channel.test',
+  title: 'A test: alerts reach you here',
+  text: 'Somebody asked for this test on the page of alert channels. Nothing has happened.',
+  nextStep: '',
+}
+
+/** @throws Fault `conflict` when the last code is younger than a minute, or the channel is confirmed */
+export async function sendCode(deps: ChannelDeps, { id, target }: ChannelRow): Promise<void> {
+  const mail = withRelay(deps)
+  const code = newCode()
+  if (!(await renewCode(deps.db, id, hashOf(code)))) {
+    throw new Fault('conflict', 'This address is confirmed, or a code was mailed to it less than a minute ago.')
+  }
+  await mailCode(mail, { to: target, code }, AbortSignal.timeout(LOOKING_ON))
+}
+
+/** @throws Fault `invalid_request` when the code is wrong, or too many were */
+export async function confirm(deps: ChannelDeps, channel: ChannelRow, code: string): Promise<ChannelRow> {
+  if (channel.confirmedAt) return channel
+  if (!(await confirmChannel(deps.db, channel.id, hashOf(code.trim()), CODE_TRIES))) {
+    const message = `is not the code; after ${CODE_TRIES} wrong ones a new code is needed`
+    throw new Fault('invalid_request', `This ${message}.`, { details: [{ path: 'code', message }] })
+  }
+  return requireChannel(deps, channel.accountId, channel.id)
+}
+
+function withRelay({ relay, baseUrl }: ChannelDeps) {
+  if (!relay) throw new Fault('unavailable', NO_RELAY)
+  return { relay, baseUrl }
+}
+
+function newCode(): string {
+  return String(randomInt(0, 100_000_000)).padStart(8, '0')
+}
+
+function hashOf(code: string): Buffer {
+  return createHash('sha256').update(code).digest()
+}
+
+/** One address without a name: `person@example.com`. */
+function addressOf(text: string): string {
+  const [, local = '', domain = ''] = /^([^\s@"<>(),:;\\[\]\p{Cc}]{1,64})@([^\s@]+)$/u.exec(text.trim()) ?? []
+  const host = local && parseHost(domain, 'address')
+  if (!host || host.kind !== 'name' || !host.name.includes('.')) throw invalid('address', 'is not a mail address')
+  return `${local}@${host.name}`
+}
+
+/** What it leads to is checked at every request; an address that never may be reached is refused at once. */
+function urlOf(text: string, { allowPrivate }: WebhookDeps): string {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (!url || !['https:', 'http:'].includes(url.protocol))
+    throw invalid('url', 'is not an address that begins with https://')
+  if (url.username || url.password) throw invalid('url', 'must not hold a user name or a password')
+  const host = parseHost(url.hostname, 'url')
+  if (host.kind === 'ip' && !isAllowed(host.address, allowPrivate)) {
+    throw new Fault('target_not_allowed', `${host.address} may not be reached from here (ALLOW_PRIVATE_TARGETS).`)
+  }
+  url.hash = ''
+  return url.href
+}
+
+function invalid(path: string, message: string): Fault {
+  return new Fault('invalid_request', `The ${path} ${message}.`, { details: [{ path, message }] })
+}

@@ -1,0 +1,37 @@
+import type { Db } from '../store/database.ts'
+import { notify } from '../store/signals.ts'
+import { insertAlert, insertFirstChannel, queueAlert } from './store.ts'
+
+/** Something a person wants to be told once. */
+export type NewAlert = {
+  accountId: string
+  /** What happened, for filters and programs: the room, a dot and a word (`blacklist.listed`). */
+  kind: string
+  /** What it is about and which time: of those with the same key an account is told once, ever. */
+  key: string
+  /** One line; the subject of a mail that has this alert alone. */
+  title: string
+  /** What happened and why, in plain sentences. */
+  text: string
+  /** What to do now; empty when there is nothing to do. */
+  nextStep: string
+  /** When it happened. */
+  at: Date
+}
+
+/** The signal that something waits to be sent. */
+export const RAISED = 'alert.raised'
+
+/**
+ * Tells an account, by all its channels. In the caller's transaction nothing is sent unless that commits, and what
+ * commits is sent, whatever happens to this process.
+ * @returns false when one with this key was raised before
+ */
+export async function raiseAlert(db: Db, alert: NewAlert): Promise<boolean> {
+  const id = await insertAlert(db, alert)
+  if (id === null) return false
+  await insertFirstChannel(db, alert.accountId)
+  await queueAlert(db, alert, id)
+  await notify(db, RAISED, alert.accountId)
+  return true
+}

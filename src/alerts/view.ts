@@ -1,0 +1,32 @@
+import { NO_RELAY } from './channels/email.ts'
+import type { AlertRow, ChannelRow, DeliveryRow } from './store.ts'
+
+/** A channel as the API shows it. */
+export function shownChannel(row: ChannelRow, canMail: boolean) {
+  const { type, target } = row
+  const status = statusOf(row, canMail)
+  return {
+    ...row,
+    address: type === 'email' ? target : null,
+    url: type === 'webhook' ? target : null,
+    secret: undefined,
+    status,
+    problem: status === 'undeliverable' ? NO_RELAY : (row.disabledReason ?? row.lastError),
+  }
+}
+
+function statusOf({ type, enabled, disabledReason, confirmedAt }: ChannelRow, canMail: boolean) {
+  if (type === 'email' && !canMail) return 'undeliverable'
+  if (disabledReason !== null) return 'disabled'
+  if (!enabled) return 'off'
+  return confirmedAt ? 'active' : 'unconfirmed'
+}
+
+export function shownAlerts(alerts: AlertRow[], deliveries: DeliveryRow[]) {
+  const byAlert = Map.groupBy(deliveries, ({ alertId }) => alertId)
+  return alerts.map((alert) => ({ ...alert, deliveries: (byAlert.get(alert.id) ?? []).map(shownDelivery) }))
+}
+
+function shownDelivery({ state, ...delivery }: DeliveryRow) {
+  return { ...delivery, status: state === 'handed-over' ? 'sending' : state }
+}

@@ -1,0 +1,236 @@
+import { Type, type TSchema } from 'typebox'
+import { callerOf, type Door } from '../http/auth.ts'
+import { Failure, Success, Uuid } from '../http/schema.ts'
+import type { App } from '../http/server.ts'
+import { availabilityOf } from './availability.ts'
+import { addHost, changeHost, checkNow, noHost, requireHost, requireList, type HostDeps } from './hosts.ts'
+import type { LookDeps } from './look.ts'
+import {
+  History,
+  HistoryQuery,
+  HostChanges,
+  ListChoice,
+  MonitoredHost,
+  MonitoredHostDetail,
+  NewHost,
+  WatchedList,
+} from './shapes.ts'
+import {
+  countEvents,
+  deleteHost,
+  listAddresses,
+  listChoices,
+  listEvents,
+  listFacts,
+  listHosts,
+  setChoice,
+  type HostRow,
+} from './store.ts'
+import { shownDetail, shownEvent, shownHost, shownList } from './view.ts'
+
+export type MonitoringRoutesDeps = LookDeps & HostDeps & { door: Door }
+
+const security: Record<string, string[]>[] = [{ token: [] }, { session: [] }]
+const tags = ['Monitoring']
+const params = Type.Object({ id: Uuid })
+const Done = Type.Object({ success: Type.Literal(true) })
+const OneHost = Success(MonitoredHostDetail)
+
+/** Typed as any schema, because rows hold Dates where the answer holds their text. */
+function answers(success: TSchema, status = 200): Record<string, TSchema> {
+  return { [status]: success, '4xx': Failure, '5xx': Failure }
+}
+
+/** `/api/v1/monitoring/…`: hosts that are watched, what happened to them, and the lists that are asked. */
+export function monitoringRoutes(app: App, deps: MonitoringRoutesDeps): void {
+  hostsRoutes(app, deps)
+  hostRoutes(app, deps)
+  historyRoute(app, deps)
+  listRoutes(app, deps)
+}
+
+async function withDetail({ db, blocklists }: MonitoringRoutesDeps, row: HostRow) {
+  const [availability, addresses, facts] = await Promise.all([
+    availabilityOf(db, [row.id]),
+    listAddresses(db, [row.id]),
+    listFacts(db, [row.id]),
+  ])
+  return { success: true, data: shownDetail(row, availability(row.id), { addresses, facts }, blocklists) }
+}
+
+function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
+  const { db, door } = deps
+  app.get(
+    '/api/v1/monitoring/hosts',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'My monitored hosts, oldest first',
+        tags,
+        security,
+        response: answers(Success(Type.Array(MonitoredHost))),
+      },
+    },
+    async (request) => {
+      const rows = await listHosts(db, callerOf(request).accountId)
+      const availability = await availabilityOf(
+        db,
+        rows.map(({ id }) => id),
+      )
+      return { success: true, data: rows.map((row) => shownHost(row, availability(row.id))) }
+    },
+  )
+  app.post(
+    '/api/v1/monitoring/hosts',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Watch a host',
+        description: 'The first look, a few seconds later, is silent: it is what later looks are compared with.',
+        tags,
+        security,
+        body: NewHost,
+        response: answers(OneHost, 201),
+      },
+    },
+    async (request, reply) => {
+      const row = await addHost(deps, callerOf(request).accountId, request.body)
+      return reply.code(201).send(await withDetail(deps, row))
+    },
+  )
+}
+
+function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
+  const { db, door } = deps
+  app.get(
+    '/api/v1/monitoring/hosts/:id',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'A monitored host with its listings, certificates and records',
+        tags,
+        security,
+        params,
+        response: answers(OneHost),
+      },
+    },
+    async (request) => withDetail(deps, await requireHost(deps, callerOf(request).accountId, request.params.id)),
+  )
+  app.patch(
+    '/api/v1/monitoring/hosts/:id',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Change what is watched; what is not given stays',
+        tags,
+        security,
+        params,
+        body: HostChanges,
+        response: answers(OneHost),
+      },
+    },
+    async (request) =>
+      withDetail(deps, await changeHost(deps, callerOf(request).accountId, request.params.id, request.body)),
+  )
+  app.delete(
+    '/api/v1/monitoring/hosts/:id',
+    {
+      onRequest: door.account,
+      schema: { summary: 'Watch a host no longer', tags, security, params, response: answers(Done) },
+    },
+    async (request) => {
+      if (!(await deleteHost(db, callerOf(request).accountId, request.params.id))) noHost()
+      return { success: true }
+    },
+  )
+  app.post(
+    '/api/v1/monitoring/hosts/:id/check',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Look at a host now',
+        description:
+          'Asks everything anew and answers when it is known. A change is still believed only when it is seen a second time, some minutes later.',
+        tags,
+        security,
+        params,
+        response: answers(OneHost),
+      },
+    },
+    async (request, reply) => {
+      const gone = new AbortController()
+      reply.raw.once('close', () => gone.abort())
+      const host = await requireHost(deps, callerOf(request).accountId, request.params.id)
+      return withDetail(deps, await checkNow(deps, host, gone.signal))
+    },
+  )
+}
+
+function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
+  const { db, door } = deps
+  app.get(
+    '/api/v1/monitoring/hosts/:id/history',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'What changed, newest first',
+        tags,
+        security,
+        params,
+        querystring: HistoryQuery,
+        response: answers(Success(History)),
+      },
+    },
+    async (request) => {
+      const { id } = await requireHost(deps, callerOf(request).accountId, request.params.id)
+      const { page, limit, ...filter } = request.query
+      const total = await countEvents(db, id, filter)
+      const events = await listEvents(db, id, filter, { limit, offset: (page - 1) * limit })
+      const pagination = { page, total, totalPages: Math.ceil(total / limit) }
+      return { success: true, data: { events: events.map(shownEvent), pagination } }
+    },
+  )
+}
+
+function listRoutes(app: App, { db, door, blocklists }: MonitoringRoutesDeps): void {
+  async function choicesOf(accountId: string) {
+    return (await listChoices(db, [accountId])).get(accountId) ?? {}
+  }
+  app.get(
+    '/api/v1/monitoring/lists',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'The blacklists that are asked, and what a listing there means',
+        tags,
+        security,
+        response: answers(Success(Type.Array(WatchedList))),
+      },
+    },
+    async (request) => {
+      const choices = await choicesOf(callerOf(request).accountId)
+      return { success: true, data: blocklists.lists.map((list) => shownList(list, choices)) }
+    },
+  )
+  app.put(
+    '/api/v1/monitoring/lists/:dnsbl',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Say what a listing on a blacklist means, for all my hosts',
+        tags,
+        security,
+        params: Type.Object({ dnsbl: Type.String({ maxLength: 200 }) }),
+        body: ListChoice,
+        response: answers(Success(WatchedList)),
+      },
+    },
+    async (request) => {
+      const { accountId } = callerOf(request)
+      const { mode } = request.body
+      const list = requireList(request.params.dnsbl, blocklists, 'dnsbl')
+      await setChoice(db, accountId, list.zone, mode === 'default' ? null : mode)
+      return { success: true, data: shownList(list, await choicesOf(accountId)) }
+    },
+  )
+}

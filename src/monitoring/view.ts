@@ -1,0 +1,64 @@
+import type { Blocklist } from '../protocols/dnsbl-catalogue.ts'
+import type { Blocklists } from '../protocols/dnsbl-lists.ts'
+import type { Availability } from './availability.ts'
+import type { CertificateDetail } from './certificates/look.ts'
+import { daysLeft } from './certificates/words.ts'
+import { ipOf, zoneOf, type ListingDetail } from './listings/settle.ts'
+import { defaultMode, type Choices } from './modes.ts'
+import type { RecordDetail } from './records/look.ts'
+import type { AddressRow, EventRow, FactRow, HostRow } from './store.ts'
+
+export function shownHost(row: HostRow, availability: Availability) {
+  const times = [row.graveDueAt, row.fullDueAt, row.recheckAt ?? row.graveDueAt]
+  return { ...row, nextCheckAt: new Date(Math.min(...times.map(Number))), availability }
+}
+
+/** A host with what is known of it. */
+export function shownDetail(
+  row: HostRow,
+  availability: Availability,
+  knowledge: { addresses: AddressRow[]; facts: FactRow[] },
+  { lists }: Blocklists,
+) {
+  const { addresses, facts } = knowledge
+  const of = (kind: FactRow['kind']) => facts.filter((fact) => fact.kind === kind)
+  return {
+    ...shownHost(row, availability),
+    addresses: addresses.map(({ ip, unknown }) => ({ ip, unknownLists: unknown })),
+    listings: of('blacklist').flatMap((fact) => shownListing(fact, lists)),
+    certificates: of('certificate').map(shownCertificate),
+    records: of('dns').map(shownRecord),
+  }
+}
+
+function shownListing(fact: FactRow, lists: readonly Blocklist[]) {
+  const list = lists.find(({ zone }) => zone === zoneOf(fact))
+  if (!list) return []
+  const { codes = [], meanings = [], reason = null } = fact.detail as Partial<ListingDetail>
+  const { name, zone: dnsbl, category } = list
+  const ip = ipOf(fact)
+  const delistUrl = (list.delisting.url ?? list.lookupUrl)?.replace('{ip}', ip) ?? null
+  const state = fact.suspect === null ? 'listed' : fact.state === 'listed' ? 'clearing' : 'suspected'
+  return [{ ip, name, dnsbl, category, state, codes, meanings, reason, delistUrl, since: fact.suspectAt ?? fact.since }]
+}
+
+function shownCertificate({ subject, state, detail, since }: FactRow) {
+  const certificate = detail as CertificateDetail
+  const daysRemaining = daysLeft(certificate, new Date())
+  return { ...certificate, port: Number(subject), state, daysRemaining, since }
+}
+
+function shownRecord({ subject, detail, since }: FactRow) {
+  const [name = '', type = ''] = subject.split(' ')
+  return { name, type, values: (detail as RecordDetail).values, since }
+}
+
+export function shownEvent({ fromState, toState, ...event }: EventRow) {
+  return { ...event, from: fromState, to: toState }
+}
+
+export function shownList(list: Blocklist, choices: Choices) {
+  const chosen = choices[list.zone]
+  const { name, zone: dnsbl, category } = list
+  return { name, dnsbl, category, mode: chosen ?? defaultMode(list), isDefault: chosen === undefined }
+}

@@ -1,0 +1,91 @@
+import { Readable } from 'node:stream'
+import { createTransport } from 'nodemailer'
+import { Fault, messageOf } from '../errors.ts'
+
+/** The operator's relay, `smtp://user:password@host:587` or `smtps://…`, and the sender. */
+export type Relay = {
+  smtpUrl: string
+  from: string
+  /** Awaited when the relay has let us in, before it is given the message: from then on it may have it. */
+  beforeMessage?: () => Promise<void>
+}
+
+/** A mail in plain text to one address. `messageId` with its angle brackets; one is made where there is none. */
+export type OutgoingMail = {
+  to: string
+  subject: string
+  text: string
+  messageId?: string
+  headers?: Record<string, string>
+}
+
+/** The relay has the mail: its Message-ID, and what the relay said. */
+export type AcceptedMail = { messageId: string; reply: string }
+
+const CONNECT_DEADLINE = 15_000
+/** Milliseconds; servers look through a message before they take it (RFC 5321, 4.5.3.2.6). */
+const SILENCE = 180_000
+
+/**
+ * Gives a mail to the relay.
+ * @throws Fault `upstream_rejected` (refused for good), `upstream_unreachable` (not now, or nobody there),
+ *   `upstream_timeout`; after some of them the relay has the mail all the same: see `mayHaveBeenTaken`
+ */
+export async function sendMail(relay: Relay, mail: OutgoingMail, signal: AbortSignal): Promise<AcceptedMail> {
+  const handover = watchHandover(relay.beforeMessage ?? (async () => {}))
+  const transport = createTransport({
+    url: relay.smtpUrl,
+    connectionTimeout: CONNECT_DEADLINE,
+    greetingTimeout: CONNECT_DEADLINE,
+    dnsTimeout: CONNECT_DEADLINE,
+    socketTimeout: SILENCE,
+    // Much of the text is a stranger's: nothing in it may name a file to read or an address to fetch.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  transport.use('stream', ({ message }, done) => {
+    message.processFunc(handover.pass)
+    done()
+  })
+  try {
+    const { messageId, response } = await transport.sendMail({ ...mail, from: relay.from, signal })
+    return { messageId, reply: response }
+  } catch (error) {
+    throw faultOf(error as SmtpError, relay, signal, handover.isDone())
+  }
+}
+
+/** Whether a mail that could not be sent may have arrived: the relay had all of it, and did not say what it did with it. */
+export function mayHaveBeenTaken(error: unknown): boolean {
+  return error instanceof Fault && error.cause instanceof Unanswered
+}
+
+class Unanswered extends Error {}
+
+function watchHandover(before: () => Promise<void>) {
+  let isDone = false
+  async function* gate(message: Readable): AsyncGenerator<Buffer> {
+    await before()
+    yield* message
+  }
+  return {
+    pass: (message: Readable) => Readable.from(gate(message), { objectMode: false }).once('end', () => (isDone = true)),
+    isDone: () => isDone,
+  }
+}
+
+type SmtpError = Error & { code?: string; responseCode?: number; response?: string }
+
+function faultOf(error: SmtpError, { smtpUrl }: Relay, signal: AbortSignal, handedOver: boolean): Fault {
+  if (error instanceof Fault) return error
+  const relay = `The mail relay ${new URL(smtpUrl).host}`
+  if (error.responseCode !== undefined) {
+    const code = error.responseCode >= 500 ? 'upstream_rejected' : 'upstream_unreachable'
+    return new Fault(code, `${relay} refused the mail: ${error.response ?? error.responseCode}.`, { cause: error })
+  }
+  const cause = handedOver ? new Unanswered(messageOf(error), { cause: error }) : error
+  if (error.code === 'ETIMEDOUT' || signal.aborted) {
+    return new Fault('upstream_timeout', `${relay} did not answer in time.`, { cause })
+  }
+  return new Fault('upstream_unreachable', `${relay} could not be used: ${messageOf(error)}.`, { cause })
+}

@@ -1,0 +1,247 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { startSink, type Sink } from '../delisting/sink.ts'
+import { startBreakingRelay } from './breaking-relay.ts'
+import { aWhile, startRoom, until, type Person, type Room, type RoomOptions } from './room.ts'
+
+type Shown = {
+  alerts: { title: string; deliveries: { type: string; status: string; error: string | null }[] }[]
+  mail: boolean
+}
+
+let database: FreshDatabase
+let sink: Sink
+let rooms: Room[] = []
+let alice: Person
+
+beforeAll(async () => {
+  sink = await startSink()
+})
+afterAll(() => sink.stop())
+beforeEach(async () => {
+  database = await freshDatabase()
+  sink.mails.length = 0
+  sink.behaviour = 'taking'
+})
+afterEach(async () => {
+  for (const room of rooms.splice(0)) await room.stop()
+  await database.drop()
+})
+
+async function start(options: RoomOptions = {}): Promise<Room> {
+  const room = await startRoom(database.url, { smtpUrl: sink.url, ...options })
+  rooms.push(room)
+  return room
+}
+
+const arrived = (count: number) =>
+  until(
+    () => sink.mails,
+    (mails) => mails.length >= count,
+  )
+
+async function shown(room: Room): Promise<Shown> {
+  return (await room.call<Shown>(alice.token, 'GET', 'alerts')).json.data
+}
+
+describe('an alert by mail', () => {
+  it('reaches the address of the account without any setting, with reason and next step', async () => {
+    const room = await start()
+    alice = await room.addPerson('Alice')
+    expect(await room.raise(alice.id, '192.0.2.1')).toBe(true)
+    const [mail] = await arrived(1)
+    expect(mail?.to).toMatchObject([{ address: 'alice@people.test' }])
+    expect(mail?.from).toMatchObject({ address: 'alerts@portreeve.test', name: 'Portreeve' })
+    expect(mail?.subject).toBe('192.0.2.1 is listed')
+    expect(mail?.text).toContain('The list says: “spam from 192.0.2.1”.')
+    expect(mail?.text).toContain('What to do: Ask for removal.')
+    expect(mail?.headers.find(({ key }) => key === 'auto-submitted')?.value).toBe('auto-generated')
+    const { alerts } = await until(
+      () => shown(room),
+      (data) => data.alerts[0]?.deliveries[0]?.status === 'sent',
+    )
+    expect(alerts).toMatchObject([
+      { title: '192.0.2.1 is listed', deliveries: [{ type: 'email', status: 'sent', error: null }] },
+    ])
+  })
+
+  it('is told once, however often it is raised', async () => {
+    const room = await start()
+    alice = await room.addPerson('Alice')
+    await room.raise(alice.id, '192.0.2.1')
+    await arrived(1)
+    expect(await room.raise(alice.id, '192.0.2.1')).toBe(false)
+    await aWhile()
+    expect(sink.mails).toHaveLength(1)
+  })
+
+  it('is not sent when the transaction that raised it does not commit', async () => {
+    const room = await start()
+    alice = await room.addPerson('Alice')
+    const { raiseAlert } = await import('../../src/alerts/raise.ts')
+    const failing = room.db.transaction().execute(async (trx) => {
+      await raiseAlert(trx, {
+        accountId: alice.id,
+        kind: 'a.b',
+        key: 'k',
+        title: 't',
+        text: 'x',
+        nextStep: '',
+        at: new Date(),
+      })
+      throw new Error('and then it fails')
+    })
+    await expect(failing).rejects.toThrow('and then it fails')
+    await aWhile()
+    expect(sink.mails).toEqual([])
+  })
+
+  it('becomes one digest when many things happen at once', async () => {
+    const room = await start({ patience: { hold: 400, gap: 0 } })
+    alice = await room.addPerson('Alice')
+    for (const name of ['one.test', 'two.test', 'three.test']) await room.raise(alice.id, name)
+    const [mail] = await arrived(1)
+    await aWhile(900)
+    expect(sink.mails).toHaveLength(1)
+    expect(mail?.subject).toBe('3 alerts: one.test is listed, …')
+    for (const name of ['one.test', 'two.test', 'three.test']) expect(mail?.text).toContain(`spam from ${name}`)
+  })
+
+  it('waits for the gap behind the one before, and then brings all that came meanwhile', async () => {
+    const room = await start({ patience: { hold: 0, gap: 1_200 } })
+    alice = await room.addPerson('Alice')
+    await room.raise(alice.id, 'one.test')
+    await arrived(1)
+    await room.raise(alice.id, 'two.test')
+    await room.raise(alice.id, 'three.test')
+    await aWhile(500)
+    expect(sink.mails).toHaveLength(1)
+    const mails = await arrived(2)
+    expect(mails[1]?.subject).toBe('2 alerts: two.test is listed, …')
+  })
+
+  it('keeps quiet in quiet hours, and tells in one mail at their end', async () => {
+    let now = Date.parse('2026-11-21T22:30:00Z')
+    const room = await start({ clock: () => now })
+    alice = await room.addPerson('Alice')
+    const channels = await room.call<{ id: string }[]>(alice.token, 'GET', 'alerts/channels')
+    const path = `alerts/channels/${channels.json.data[0]?.id}`
+    const quietHours = { from: '23:00', to: '07:00', timeZone: 'Europe/Berlin' }
+    expect((await room.call(alice.token, 'PATCH', path, { quietHours })).status).toBe(200)
+    await room.raise(alice.id, 'one.test')
+    await room.raise(alice.id, 'two.test')
+    await aWhile()
+    expect(sink.mails).toEqual([])
+    now = Date.parse('2026-11-22T06:00:01Z')
+    await room.db.updateTable('alertMessage').set({ dueAt: new Date() }).execute()
+    const [mail] = await arrived(1)
+    expect(mail?.subject).toBe('2 alerts: one.test is listed, …')
+  })
+
+  it('keeps line ends in a title out of the header of the mail', async () => {
+    const room = await start()
+    alice = await room.addPerson('Alice')
+    await room.raise(alice.id, 'x', { title: 'evil\r\nBcc: everybody@people.test' })
+    const [mail] = await arrived(1)
+    expect(mail?.subject).toBe('evil Bcc: everybody@people.test')
+    expect(mail?.bcc ?? []).toEqual([])
+  })
+})
+
+describe('a relay that is not there or says no', () => {
+  it('is tried again when it was busy, under the same Message-ID', async () => {
+    const room = await start()
+    alice = await room.addPerson('Alice')
+    sink.behaviour = 'busy'
+    await room.raise(alice.id, 'one.test')
+    const waiting = await until(
+      () => shown(room),
+      ({ alerts }) => typeof alerts[0]?.deliveries[0]?.error === 'string',
+    )
+    expect(waiting.alerts[0]?.deliveries[0]).toMatchObject({
+      status: 'waiting',
+      error: expect.stringMatching('come back later'),
+    })
+    const { id } = await room.db.selectFrom('alertMessage').select('id').executeTakeFirstOrThrow()
+    sink.behaviour = 'taking'
+    await room.db.updateTable('alertMessage').set({ dueAt: new Date() }).execute()
+    const [mail] = await arrived(1)
+    expect(mail?.messageId).toBe(`<alert-${id}@portreeve.test>`)
+  })
+
+  it('is not tried again when it refused, and the API says why', async () => {
+    const room = await start()
+    alice = await room.addPerson('Alice')
+    sink.behaviour = 'refusing'
+    await room.raise(alice.id, 'one.test')
+    const { alerts } = await until(
+      () => shown(room),
+      (data) => data.alerts[0]?.deliveries[0]?.status === 'failed',
+    )
+    expect(alerts[0]?.deliveries[0]?.error).toMatch('go away')
+  })
+
+  it('is not given a mail twice that it took without saying so', async () => {
+    const relay = await startBreakingRelay()
+    const room = await start({ smtpUrl: relay.url })
+    alice = await room.addPerson('Alice')
+    await room.raise(alice.id, 'one.test')
+    await until(
+      () => shown(room),
+      (data) => data.alerts[0]?.deliveries[0]?.status === 'uncertain',
+    )
+    await room.db.updateTable('alertMessage').set({ dueAt: new Date() }).execute()
+    await aWhile()
+    expect(relay.taken()).toBe(1)
+    await relay.stop()
+  })
+
+  it('has a successor’s mail for what a sender that died had not handed over, and none for what it had', async () => {
+    const first = await start({ works: false })
+    alice = await first.addPerson('Alice')
+    await first.raise(alice.id, 'one.test')
+    const dead = { attempts: 1, collecting: false, claimedUntil: new Date(Date.now() - 1) }
+    await first.db
+      .updateTable('alertMessage')
+      .set({ state: 'handed-over', ...dead })
+      .execute()
+    await first.raise(alice.id, 'two.test')
+    await first.db
+      .updateTable('alertMessage')
+      .set({ state: 'sending', ...dead })
+      .where('state', '=', 'waiting')
+      .execute()
+    await start()
+    const mails = await arrived(1)
+    await aWhile()
+    expect(mails.map(({ subject }) => subject)).toEqual(['two.test is listed'])
+    const { alerts } = await shown(first)
+    expect(alerts.map(({ deliveries }) => deliveries[0]?.status)).toEqual(['sent', 'uncertain'])
+  })
+
+  it('gets each mail once from two instances', async () => {
+    const [first, second] = [await start(), await start()]
+    alice = await first.addPerson('Alice')
+    const names = Array.from({ length: 20 }, (_, index) => `host${index}.test`)
+    await Promise.all(names.map((name, index) => (index % 2 ? first : second).raise(alice.id, name)))
+    const told = () => names.filter((name) => sink.mails.some(({ text }) => text?.includes(`spam from ${name}`)))
+    await until(told, (found) => found.length === names.length)
+    await aWhile()
+    const all = sink.mails.map(({ text }) => text ?? '').join('\n')
+    for (const name of names) expect(all.split(`spam from ${name}”`)).toHaveLength(2)
+  })
+
+  it('is not there at all: nothing is mailed, and the API says so', async () => {
+    const room = await start({ smtpUrl: '' })
+    alice = await room.addPerson('Alice')
+    await room.raise(alice.id, 'one.test')
+    const { alerts, mail } = await until(
+      () => shown(room),
+      (data) => data.alerts[0]?.deliveries[0]?.status === 'failed',
+    )
+    expect(mail).toBe(false)
+    expect(alerts[0]?.deliveries[0]?.error).toMatch('SMTP_URL')
+    const channels = await room.call<{ status: string; problem: string }[]>(alice.token, 'GET', 'alerts/channels')
+    expect(channels.json.data).toMatchObject([{ status: 'undeliverable', problem: expect.stringMatching('SMTP_URL') }])
+  })
+})

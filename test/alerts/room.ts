@@ -1,0 +1,136 @@
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { createAuth } from '../../src/accounts/auth.ts'
+import { createIdentify } from '../../src/accounts/identify.ts'
+import { issueToken } from '../../src/accounts/tokens.ts'
+import { openAlerts } from '../../src/alerts/open.ts'
+import { raiseAlert, type NewAlert } from '../../src/alerts/raise.ts'
+import type { Patience } from '../../src/alerts/store.ts'
+import { readConfig } from '../../src/config.ts'
+import { createDoor } from '../../src/http/auth.ts'
+import { createServer } from '../../src/http/server.ts'
+import { createLog } from '../../src/log.ts'
+import { createResolver } from '../../src/net/dns.ts'
+import { isUnavailable, openDatabase } from '../../src/store/database.ts'
+import { openSignals } from '../../src/store/signals.ts'
+
+export const SECRET_KEY = 'the key of the room in which alerts are tested'
+export const BASE_URL = 'http://portreeve.test'
+
+export type Person = { id: string; email: string; token: string }
+export type Reply<T> = { status: number; json: { success: boolean; data: T; error: string; code: string } }
+
+export type RoomOptions = {
+  smtpUrl?: string
+  patience?: Patience
+  clock?: () => number
+  /** Whether it sends what is raised. */
+  works?: boolean
+  env?: Record<string, string>
+}
+
+export type Room = Awaited<ReturnType<typeof startRoom>>
+
+/** What all tests of alerts and of those who raise them stand on: an instance without routes of its own. */
+export async function startGround(databaseUrl: string, { smtpUrl = '', env = {} }: RoomOptions = {}) {
+  const config = readConfig({
+    ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1',
+    BASE_URL,
+    SMTP_URL: smtpUrl,
+    MAIL_FROM: 'Portreeve <alerts@portreeve.test>',
+    ...env,
+  })
+  const log = createLog(process.env['ROOM_LOG'] ?? 'silent')
+  const { db, pool, close } = openDatabase(databaseUrl)
+  const signals = await openSignals(databaseUrl, log)
+  const isSetUp = async () => true
+  const onChange = async () => {}
+  const auth = createAuth({ pool, config, secret: SECRET_KEY, log, isSetUp, onChange })
+  const identify = createIdentify({ db, auth, signals, log })
+  const door = createDoor(identify, [])
+  const resolver = createResolver({ servers: [] })
+  const isReady = async () => true
+  const app = await createServer({ log, version: '0', trustedProxies: [], isUnavailable, isReady })
+
+  async function call<T>(token: string, method: string, path: string, body?: object): Promise<Reply<T>> {
+    const answer = await fetch(new URL(`/api/v1/${path}`, app.listeningOrigin), {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, json: (await answer.json()) as Reply<T>['json'] }
+  }
+
+  return {
+    config,
+    log,
+    db,
+    pool,
+    signals,
+    door,
+    resolver,
+    app,
+    call,
+    async addPerson(name: string): Promise<Person> {
+      const email = `${name.toLowerCase()}@people.test`
+      const person = { email, password: `the password of ${name}`, name, plan: 'free' as const, admin: false }
+      const { id } = await createAccount(db, person)
+      return { id, email, token: (await issueToken(db, id, 'tests')).token }
+    },
+    async stop(): Promise<void> {
+      await app.close()
+      await identify.close()
+      resolver.close()
+      await signals.close()
+      await close()
+    },
+  }
+}
+
+/** No waiting for more, and none between two mails. */
+export const AT_ONCE: Patience = { hold: 0, gap: 0 }
+
+/** One instance with the alerts alone; several may share a database. */
+export async function startRoom(databaseUrl: string, options: RoomOptions = {}) {
+  const { patience = AT_ONCE, clock, works = true } = options
+  const ground = await startGround(databaseUrl, options)
+  const { db, app, door } = ground
+  const alerts = openAlerts({ ...ground, secretKey: SECRET_KEY, patience, ...(clock && { clock }) })
+  alerts.routes(app, { door })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const stopWork = works ? alerts.work() : async () => {}
+  return {
+    ...ground,
+    /** Raises one about something of this name. */
+    raise: (accountId: string, name: string, more: Partial<NewAlert> = {}) =>
+      raiseAlert(db, {
+        accountId,
+        kind: 'blacklist.listed',
+        key: name,
+        title: `${name} is listed`,
+        text: `The list says: “spam from ${name}”.`,
+        nextStep: 'Ask for removal.',
+        at: new Date('2026-11-21T12:00:00Z'),
+        ...more,
+      }),
+    async stop() {
+      await stopWork()
+      await ground.stop()
+    },
+  }
+}
+
+/** Waits until it holds; fails with what it was instead. */
+export async function until<T>(read: () => T | Promise<T>, holds: (value: T) => boolean, seconds = 10): Promise<T> {
+  const end = Date.now() + seconds * 1000
+  for (;;) {
+    const value = await read()
+    if (holds(value)) return value
+    if (Date.now() > end) throw new Error(`still ${JSON.stringify(value)}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** Long enough for something that must not come. */
+export function aWhile(milliseconds = 400): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}

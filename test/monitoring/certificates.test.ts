@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer, type Server } from 'node:tls'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { stateOf, warnAt } from '../../src/monitoring/certificates/look.ts'
+import type { TlsFacts } from '../../src/net/tls.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { startSink, type Sink } from '../delisting/sink.ts'
+import { startLists } from '../servers/blacklists.ts'
+import { makeCertificate } from '../servers/certificates.ts'
+import { startDns, type DnsServer } from '../servers/dns.ts'
+import type { Rbldnsd } from '../servers/rbldnsd.ts'
+import { startRoom, type Room } from './room.ts'
+
+let lists: Rbldnsd
+let dns: DnsServer
+let sink: Sink
+let database: FreshDatabase
+let room: Room
+let server: Server
+let test = 0
+
+const NAME = 'www.shop.test'
+
+beforeAll(async () => {
+  ;[lists, sink, dns, database] = await Promise.all([
+    startLists({}, { ttl: 1, negativeTtl: 1 }),
+    startSink(),
+    startDns(),
+    freshDatabase(),
+  ])
+  dns.records[`${NAME} A`] = ['127.0.0.1']
+  room = await startRoom(database.url, { lists, dns, smtpUrl: sink.url })
+})
+afterAll(async () => {
+  await room.stop()
+  await Promise.all([lists.stop(), sink.stop(), dns.close(), database.drop()])
+})
+const portOf = () => (server.address() as AddressInfo).port
+
+const selfSigned = (altName: string, to = 90) =>
+  makeCertificate({ subject: `/CN=${altName}`, altNames: [`DNS:${altName}`], from: -90, to })
+
+describe('the certificate of a watched host', () => {
+  beforeEach(async () => {
+    test += 1
+    sink.mails.length = 0
+    await room.become(`Alice${test}`)
+    server = createServer(selfSigned(NAME)).on('tlsClientError', () => {})
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  afterEach(() => server.close())
+
+  it('is seen at the first look in silence, and each change for the worse and the better is told once', async () => {
+    const port = portOf()
+    const host = await room.add(NAME, { tlsPorts: [port], dnsRecords: false })
+    const first = await room.seen(host, ({ certificates }) => certificates.length === 1)
+    expect(first.certificates).toMatchObject([{ port, state: 'untrusted', daysRemaining: 89 }])
+    await room.looked(host)
+    expect(await room.told()).toEqual([])
+
+    server.setSecureContext(selfSigned('other.test'))
+    await room.seen(host, ({ certificates }) => certificates[0]?.state === 'wrong-host')
+    server.setSecureContext(selfSigned(NAME, -1))
+    await room.seen(host, ({ certificates }) => certificates[0]?.state === 'expired')
+    await room.looked(host, 3)
+    expect(await room.told()).toEqual([
+      `The certificate of ${NAME}, port ${port} is for another host`,
+      `The certificate of ${NAME}, port ${port} has expired`,
+    ])
+    const mail = sink.mails.map(({ text }) => text ?? '').join('\n')
+    expect(mail).toContain(`The certificate of ${NAME}, port ${port} is for other.test.`)
+    expect(mail).toContain('certbot renew')
+    expect(await room.history(host, 'kind=certificate')).toMatchObject([
+      { name: `Certificate on port ${port}`, from: 'wrong-host', to: 'expired', dnsbl: null },
+      { from: 'untrusted', to: 'wrong-host' },
+      { from: 'unknown', to: 'untrusted', baseline: true },
+    ])
+  })
+
+  it('changes nothing while the port cannot be reached', async () => {
+    const port = portOf()
+    const host = await room.add(NAME, { tlsPorts: [port], dnsRecords: false })
+    await room.seen(host, ({ certificates }) => certificates.length === 1)
+    server.close()
+    await room.looked(host, 3)
+    expect((await room.read(host.id)).certificates).toMatchObject([{ state: 'untrusted' }])
+    expect(await room.told()).toEqual([])
+  })
+
+  it('is forgotten when its port is no longer watched', async () => {
+    const port = portOf()
+    const host = await room.add(NAME, { tlsPorts: [port], dnsRecords: false })
+    await room.seen(host, ({ certificates }) => certificates.length === 1)
+    await room.call('PATCH', `hosts/${host.id}`, { tlsPorts: [] })
+    await room.seen(host, ({ certificates }) => certificates.length === 0)
+  })
+})
+
+const DAY = 86_400_000
+const NOW = new Date('2026-11-21T12:00:00Z')
+
+function facts(life: number, left: number, more: Partial<TlsFacts> = {}): TlsFacts {
+  const validTo = new Date(NOW.getTime() + left * DAY)
+  const leaf = { validFrom: new Date(validTo.getTime() - life * DAY), validTo }
+  return { chain: [leaf], hostnameMatches: true, isTrusted: true, ...more } as unknown as TlsFacts
+}
+
+describe('the state of a certificate', () => {
+  it.each([
+    [90, 60, 'valid'],
+    [90, 22, 'valid'],
+    [90, 20, 'expiring'],
+    [90, 4, 'expiring-soon'],
+    [90, 0, 'expired'],
+    [47, 13, 'valid'],
+    [47, 11, 'expiring'],
+    [6, 2, 'valid'],
+    [6, 1, 'expiring'],
+    [6, 0.5, 'expiring-soon'],
+    [397, 22, 'valid'],
+    [397, 20, 'expiring'],
+  ])('of %d days with %d left is %s', (life, left, state) => {
+    expect(stateOf(facts(life, left), NOW)).toBe(state)
+  })
+
+  it('names what is wrong now before what will be', () => {
+    expect(stateOf(facts(90, 1, { hostnameMatches: false }), NOW)).toBe('wrong-host')
+    expect(stateOf(facts(90, 1, { isTrusted: false }), NOW)).toBe('untrusted')
+    expect(stateOf(facts(90, 100), NOW)).toBe('not-yet-valid')
+  })
+
+  it('warns earlier the longer it lives, but not earlier than three weeks', () => {
+    expect(warnAt(365 * DAY)).toEqual({ soon: 21 * DAY, verySoon: 5 * DAY })
+    expect(warnAt(8 * DAY)).toEqual({ soon: 2 * DAY, verySoon: 0.8 * DAY })
+  })
+})

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { startSink, type Sink } from '../delisting/sink.ts'
+import { startLists } from '../servers/blacklists.ts'
+import { startDns, type DnsServer } from '../servers/dns.ts'
+import type { Rbldnsd } from '../servers/rbldnsd.ts'
+import { startRoom, type Room } from './room.ts'
+
+let lists: Rbldnsd
+let dns: DnsServer
+let sink: Sink
+let database: FreshDatabase
+let room: Room
+
+let test = 0
+/** A domain of the test's own. */
+let shop = ''
+
+beforeAll(async () => {
+  ;[lists, sink, dns, database] = await Promise.all([
+    startLists({}, { ttl: 1, negativeTtl: 1 }),
+    startSink(),
+    startDns(),
+    freshDatabase(),
+  ])
+  room = await startRoom(database.url, { lists, dns, smtpUrl: sink.url })
+})
+afterAll(async () => {
+  await room.stop()
+  await Promise.all([lists.stop(), sink.stop(), dns.close(), database.drop()])
+})
+beforeEach(async () => {
+  test += 1
+  shop = `shop${test}.test`
+  dns.records[`${shop} A`] = ['8.8.4.4']
+  dns.records[`${shop} MX`] = ['10 mail.shop.test']
+  dns.records[`${shop} TXT`] = ['v=spf1 mx -all']
+  dns.records[`_dmarc.${shop} TXT`] = ['v=DMARC1; p=reject']
+  sink.mails.length = 0
+  await room.become(`Alice${test}`)
+})
+
+async function watched() {
+  const host = await room.add(shop, { tlsPorts: [] })
+  await room.seen(host, ({ records }) => records.length >= 7)
+  await room.looked(host)
+  return host
+}
+
+describe('the DNS records of a watched domain', () => {
+  it('are seen in silence, and all that changes at once is told in one alert, with what it was and what it is', async () => {
+    const host = await watched()
+    expect(await room.told()).toEqual([])
+    dns.records[`${shop} MX`] = ['10 mx.thief.test']
+    dns.records[`_dmarc.${shop} TXT`] = ['v=DMARC1; p=none']
+    await room.seen(host, ({ records }) => records.some(({ values }) => values.includes('10 mx.thief.test')))
+    await room.looked(host, 4)
+    const told = await room.told()
+    expect(told.every((title) => title.startsWith(`DNS records of ${shop} have changed`))).toBe(true)
+    const text = sink.mails.map((mail) => mail.text ?? '').join('\n')
+    expect(text).toContain(`${shop} MX\n  was: 10 mail.shop.test\n  is:  10 mx.thief.test`)
+    expect(text).toContain(`_dmarc.${shop} TXT\n  was: v=DMARC1; p=reject\n  is:  v=DMARC1; p=none`)
+    expect(text.split('is:  10 mx.thief.test')).toHaveLength(2)
+    expect(
+      (await room.history(host, 'kind=dns')).map(({ name, from, to }) => `${name}: ${from} → ${to}`).toSorted(),
+    ).toEqual([
+      `_dmarc.${shop} TXT: v=DMARC1; p=reject → v=DMARC1; p=none`,
+      `${shop} MX: 10 mail.shop.test → 10 mx.thief.test`,
+    ])
+  })
+
+  it('do not change because a server does not answer, or orders them anew', async () => {
+    dns.records[`${shop} A`] = ['8.8.4.4', '8.8.8.8']
+    const host = await watched()
+    dns.behaviours[`${shop} MX`] = 'SERVFAIL'
+    dns.behaviours[`_dmarc.${shop} TXT`] = 'REFUSED'
+    dns.records[`${shop} A`] = ['8.8.8.8', '8.8.4.4']
+    await room.looked(host, 4)
+    expect(await room.told()).toEqual([])
+    expect(await room.history(host)).toEqual([])
+  })
+
+  it('are the alias alone where the name is one', async () => {
+    dns.records[`www.${shop} CNAME`] = ['edge.cdn.test']
+    dns.records['edge.cdn.test A'] = ['8.8.4.4']
+    const host = await room.add(`www.${shop}`, { tlsPorts: [] })
+    const { records } = await room.seen(host, (seen) => seen.records.length > 0)
+    expect(records.find(({ type }) => type === 'CNAME')?.values).toEqual(['edge.cdn.test'])
+    dns.records['edge.cdn.test A'] = ['8.8.8.8']
+    await room.looked(host, 4)
+    expect(await room.told()).toEqual([])
+  })
+
+  it('that keep changing are told three times, the last time with that, and then only written down', async () => {
+    const host = await watched()
+    for (const turn of [1, 2, 3, 4]) {
+      dns.records[`${shop} TXT`] = [`turn ${turn}`]
+      await room.seen(host, ({ records }) => records.some(({ values }) => values.includes(`turn ${turn}`)))
+    }
+    await room.looked(host)
+    expect(await room.told()).toHaveLength(3)
+    expect(sink.mails.at(-1)?.text).toContain('keeps changing')
+    expect(await room.history(host, 'kind=dns')).toHaveLength(4)
+  })
+})

@@ -1,0 +1,159 @@
+import { expect } from 'vitest'
+import { openAlerts } from '../../src/alerts/open.ts'
+import type { Endpoint } from '../../src/config.ts'
+import type { Job } from '../../src/jobs/job.ts'
+import { openQueue } from '../../src/jobs/queue.ts'
+import { startWorker } from '../../src/jobs/worker.ts'
+import type { Rhythm } from '../../src/monitoring/limits.ts'
+import { openMonitoring } from '../../src/monitoring/open.ts'
+import { createResolver } from '../../src/net/dns.ts'
+import { AT_ONCE, SECRET_KEY, startGround, until } from '../alerts/room.ts'
+import { open as openLists } from '../servers/blacklists.ts'
+
+/** What takes minutes and hours takes as many milliseconds here. */
+export const FAST: Rhythm = { grave: 300, full: 600, side: 300, confirm: 150, retry: 200 }
+
+/** Nothing is looked at but by request. */
+export const NEVER: Rhythm = { grave: 1e9, full: 1e9, side: 1e9, confirm: 100, retry: 1e9 }
+
+export type Host = {
+  id: string
+  host: string
+  status: string
+  listedCount: number
+  totalChecked: number
+  unknownCount: number
+  detail: string | null
+  lastCheckAt: string | null
+  addresses: { ip: string; unknownLists: string[] }[]
+  listings: {
+    ip: string
+    dnsbl: string
+    state: string
+    codes: string[]
+    reason: string | null
+    delistUrl: string | null
+  }[]
+  certificates: { port: number; state: string; daysRemaining: number }[]
+  records: { name: string; type: string; values: string[] }[]
+  availability: { percent: number | null; listedSeconds: number; unknownSeconds: number }
+}
+
+export type Change = {
+  at: string
+  name: string
+  dnsbl: string | null
+  from: string
+  to: string
+  codes: string[]
+  reason: string | null
+  kind: string
+  ip: string | null
+  baseline: boolean
+}
+
+export type Room = Awaited<ReturnType<typeof startRoom>>
+
+type Options = {
+  lists: Endpoint
+  dns?: Endpoint
+  smtpUrl?: string
+  rhythm?: Rhythm
+  works?: boolean
+  /** Who watches. */
+  name?: string
+}
+
+/** One instance of monitoring with alerts; several may share a database. */
+export async function startRoom(
+  databaseUrl: string,
+  { lists, dns, smtpUrl, rhythm = FAST, works = true, name = 'Alice' }: Options,
+) {
+  const ground = await startGround(databaseUrl, { ...(smtpUrl && { smtpUrl }) })
+  const { db, pool, log, signals, app, door } = ground
+  const resolver = createResolver({ servers: dns ? [dns] : [lists], timeoutMs: 300 })
+  const blocklists = openLists(lists)
+  const alerts = openAlerts({ ...ground, secretKey: SECRET_KEY, patience: AT_ONCE })
+  const monitoring = openMonitoring({ ...ground, resolver, blocklists, rhythm, spacing: 0 })
+  const jobs: Job[] = [...alerts.jobs, ...monitoring.jobs]
+  const queue = await openQueue({ pool, jobs, log })
+  monitoring.routes(app, { door, queue })
+  alerts.routes(app, { door })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const worker = works ? startWorker({ queue, jobs, signals, log }) : null
+  const stopSending = works ? alerts.work() : async () => {}
+  let person = await ground.addPerson(name)
+  const [sweep] = monitoring.jobs
+  const timer = setInterval(() => void sweepSoon(), 200)
+
+  /** The schedule looks once a minute; here as often as is due. */
+  async function sweepSoon(): Promise<void> {
+    if (works && sweep) await queue.enqueue(db, sweep, {}).catch(() => {})
+  }
+
+  async function call<T>(method: string, path: string, body?: object, token: string = person.token) {
+    return ground.call<T>(token, method, `monitoring/${path}`, body)
+  }
+
+  async function read(id: string): Promise<Host> {
+    return (await call<Host>('GET', `hosts/${id}`)).json.data
+  }
+
+  return {
+    ...ground,
+    blocklists,
+    /** Any route of the API. */
+    callAs: ground.call,
+    /** Somebody new, who from now on is the one who asks. */
+    async become(newcomer: string): Promise<void> {
+      person = await ground.addPerson(newcomer)
+    },
+    owner: () => person,
+    call,
+    read,
+    async add(host: string, settings: object = {}): Promise<Host> {
+      const { status, json } = await call<Host>('POST', 'hosts', { host, ...settings })
+      expect(status, json.error).toBe(201)
+      return json.data
+    },
+    /** Looks at everything of a host now. */
+    async check({ id }: { id: string }): Promise<Host> {
+      const { status, json } = await call<Host>('POST', `hosts/${id}/check`)
+      expect(status, json.error).toBe(200)
+      return json.data
+    },
+    /** Waits until the host is so. */
+    seen: ({ id }: { id: string }, holds: (host: Host) => boolean) => until(() => read(id), holds, 40),
+    /** Waits until it was looked at so many times more. */
+    async looked({ id }: { id: string }, times = 3): Promise<void> {
+      for (let look = 0; look < times; look++) {
+        const { lastCheckAt } = await read(id)
+        await until(
+          () => read(id),
+          (host) => host.lastCheckAt !== lastCheckAt,
+          40,
+        )
+      }
+    },
+    async history({ id }: { id: string }, query = 'limit=100'): Promise<Change[]> {
+      return (await call<{ events: Change[] }>('GET', `hosts/${id}/history?${query}`)).json.data.events
+    },
+    async told(): Promise<string[]> {
+      const { json } = await ground.call<{ alerts: { kind: string; title: string }[] }>(
+        person.token,
+        'GET',
+        'alerts?limit=100',
+      )
+      return json.data.alerts.map(({ title }) => title).toReversed()
+    },
+    async stop() {
+      clearInterval(timer)
+      await stopSending()
+      await worker?.stop(5_000)
+      await queue.close()
+      await ground.stop()
+      resolver.close()
+      ;(blocklists.resolver as { close?(): void }).close?.()
+    },
+  }
+}

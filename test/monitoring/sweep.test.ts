@@ -1,0 +1,107 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createPace } from '../../src/monitoring/pace.ts'
+import { judge, type Fact } from '../../src/monitoring/judge.ts'
+import { claimDue } from '../../src/monitoring/store.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { startLists } from '../servers/blacklists.ts'
+import type { Rbldnsd } from '../servers/rbldnsd.ts'
+import { FAST, NEVER, startRoom, type Host, type Room } from './room.ts'
+
+let lists: Rbldnsd
+let database: FreshDatabase
+const rooms: Room[] = []
+
+beforeAll(async () => {
+  lists = await startLists({}, { ttl: 1, negativeTtl: 1 })
+})
+afterAll(() => lists.stop())
+beforeEach(async () => {
+  database = await freshDatabase()
+})
+afterEach(async () => {
+  for (const room of rooms.splice(0)) await room.stop()
+  await database.drop()
+})
+
+async function start(options: Partial<Parameters<typeof startRoom>[1]> = {}): Promise<Room> {
+  const room = await startRoom(database.url, { lists, ...options })
+  rooms.push(room)
+  return room
+}
+
+const addresses = (count: number) =>
+  Array.from({ length: count }, (_, index) => `8.9.${Math.floor(index / 250)}.${(index % 250) + 1}`)
+
+describe('a sweep', () => {
+  it('looks at each host once when it is due, whoever of two instances has the work', async () => {
+    const first = await start({ rhythm: NEVER })
+    await start({ rhythm: NEVER, name: 'Bob' })
+    const hosts = await Promise.all(addresses(12).map((ip) => first.add(ip)))
+    for (const host of hosts) await first.seen(host, ({ lastCheckAt }) => lastCheckAt !== null)
+    const runs = await first.db.selectFrom('monitoredHost').select('run').execute()
+    expect(runs.map(({ run }) => run)).toEqual(hosts.map(() => 1))
+  })
+
+  it('takes up what an instance that died had in its hands, and finds what it would have found', async () => {
+    const idle = await start({ works: false })
+    const host = await idle.add('8.8.4.4')
+    expect(await claimDue(idle.db, 10, 1)).toMatchObject([{ id: host.id }])
+    expect(await claimDue(idle.db, 10, 1)).toEqual([])
+    const alive = await start({ name: 'Bob' })
+    const seen = await idle.seen(host, ({ status }) => status === 'clean')
+    expect(seen.totalChecked).toBe(alive.blocklists.lists.length)
+  })
+
+  it('raises an alert that was suspected before a restart, and only once', async () => {
+    const first = await start()
+    const host = await first.add('8.8.4.4')
+    await first.seen(host, ({ status }) => status === 'clean')
+    await lists.setZones({ 'bl.spamcop.net': { listed: { '8.8.4.4': '127.0.0.2 spam' } } })
+    await first.seen(host, ({ listings }) => listings.length > 0)
+    await first.stop()
+    rooms.pop()
+    const second = await start({ name: 'Bob' })
+    const alerts = () => second.db.selectFrom('alert').select('title').execute()
+    const read = async (): Promise<Host['status']> =>
+      (await second.db.selectFrom('monitoredHost').select('status').executeTakeFirstOrThrow()).status
+    for (let tries = 0; tries < 200 && (await read()) !== 'listed'; tries++)
+      await new Promise((done) => setTimeout(done, 50))
+    await new Promise((done) => setTimeout(done, FAST.grave * 3))
+    expect(await alerts()).toHaveLength(1)
+    await lists.setZones({ 'bl.spamcop.net': {} })
+  })
+})
+
+describe('the pace', () => {
+  it('lets one through at a time, so far apart', async () => {
+    const pace = createPace(40)
+    const started = performance.now()
+    await Promise.all(Array.from({ length: 5 }, () => pace(new AbortController().signal)))
+    expect(performance.now() - started).toBeGreaterThanOrEqual(155)
+  })
+})
+
+describe('a judgement', () => {
+  const clean: Fact = { state: 'clean', detail: {}, since: new Date(0), suspect: null, suspectAt: null }
+  const at = (seconds: number) => new Date(seconds * 1000)
+  const listed = { state: 'listed', detail: {} }
+
+  it('believes what was seen twice, so far apart', () => {
+    const once = judge(clean, listed, at(100), 60_000)
+    expect(once).toMatchObject({ fact: { state: 'clean', suspect: 'listed' }, change: null })
+    const soon = judge(once.fact, listed, at(130), 60_000)
+    expect(soon).toMatchObject({ fact: { state: 'clean', suspectAt: at(100) }, change: null })
+    const later = judge(soon.fact, listed, at(160), 60_000)
+    expect(later).toMatchObject({ fact: { state: 'listed', since: at(100) }, change: { from: 'clean', to: 'listed' } })
+  })
+
+  it('takes a suspicion back, begins anew with another, and keeps it while nothing can be told', () => {
+    const once = judge(clean, listed, at(100), 60_000).fact
+    expect(judge(once, { state: 'clean', detail: {} }, at(200), 60_000).fact).toEqual(clean)
+    expect(judge(once, { state: 'other', detail: {} }, at(200), 60_000)).toMatchObject({
+      fact: { suspectAt: at(200) },
+      change: null,
+    })
+    expect(judge(once, null, at(200), 60_000)).toEqual({ fact: once, change: null })
+  })
+})
