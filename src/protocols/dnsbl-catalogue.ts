@@ -19,6 +19,14 @@ const Delisting = Type.Object({
   /** When entries leave by themselves, in words. */
   autoExpiry: Type.Optional(Type.String()),
   notes: Type.Optional(Type.String()),
+  /** Hours until an entry usually leaves by itself; until a request counts as unanswered; between two requests. */
+  expectedHours: Type.Optional(Type.Number({ minimum: 1 })),
+  deadlineHours: Type.Optional(Type.Number({ minimum: 1 })),
+  cooldownHours: Type.Optional(Type.Number({ minimum: 1 })),
+  /** Answers whose entries only the network's owner can have removed. */
+  providerCodes: Type.Optional(Type.Array(Type.String())),
+  /** It removes only what no other list has any more. */
+  last: Type.Optional(Type.Boolean()),
   /** Whether the route was read in a source of the operator's. */
   verified: Type.Optional(Type.Boolean()),
 })

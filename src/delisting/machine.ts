@@ -1,0 +1,299 @@
+import {
+  afterExpected,
+  afterRequest,
+  CLAIM_PATIENCE,
+  CONFIRMATION,
+  deadlineMs,
+  FIRST_LOOK_AFTER_MAIL,
+  later,
+  MOST_ATTEMPTS,
+  MOST_GRACE,
+  OBSTACLE_PAUSE,
+  PERSON_PATIENCE,
+  PERSON_PAUSE,
+  PROVIDER_PAUSE,
+  REFUSED_PAUSES,
+  UNKNOWN_PAUSE,
+} from './timing.ts'
+
+/**
+ * How an address leaves a list: by itself, by a mail of ours, by a form that a person submits, or through the owner of
+ * the network alone.
+ */
+export const METHODS = ['automatic', 'email', 'form', 'provider'] as const
+export type Method = (typeof METHODS)[number]
+
+export const STEP_STATUSES = ['pending', 'running', 'email-sent', 'waiting', 'completed', 'failed'] as const
+export type StepStatus = (typeof STEP_STATUSES)[number]
+
+/**
+ * What a person must do before it goes on: mend what stands in the way, say cause and fix, submit the form, or send the
+ * mail by hand.
+ */
+export const NEEDS = ['mend', 'confirm', 'submit', 'send'] as const
+export type Need = (typeof NEEDS)[number]
+
+export const OUTCOMES = ['cleared', 'still-listed', 'unanswered', 'undelivered', 'cancelled'] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+/**
+ * Whether the list was asked in this attempt. `due`: nothing stands in the way of the mail; `claimed`: it is on its way;
+ * `unsure`: nobody knows whether it arrived.
+ */
+export type RequestState = 'none' | 'due' | 'claimed' | 'made' | 'unsure'
+
+/** One list's part of a delisting, as far as it decides what comes next. */
+export type StepState = {
+  method: Method
+  plan: { expectedHours?: number | undefined; deadlineHours?: number | undefined; last?: boolean | undefined }
+  status: StepStatus
+  attempt: number
+  outcome: Outcome | null
+  needs: Need | null
+  /** Sentences: why the list is not asked yet. */
+  obstacles: string[]
+  request: RequestState
+  /** The owner has said cause and fix, and may be quoted. */
+  confirmed: boolean
+  /** Mails that were refused. */
+  tries: number
+  /** The first of the clean answers in a row. */
+  cleanAt: Date | null
+  /** Milliseconds by which the deadline moved because the list did not answer. */
+  grace: number
+  /** When it is looked at next; null when it has ended. */
+  nextAt: Date | null
+  deadlineAt: Date | null
+  startedAt: Date | null
+  requestedAt: Date | null
+  endedAt: Date | null
+}
+
+/** Whether the list may be asked now. */
+export type Readiness = {
+  /** What the owner must mend first, as sentences. */
+  obstacles: string[]
+  /** Why it is too early, and until when. */
+  wait: { until: Date; why: string } | null
+  /** Whether we can send mail there. */
+  canSend: boolean
+}
+
+export type StepEvent =
+  | { type: 'start' }
+  | {
+      /** The list was asked whether it lists the address. */
+      type: 'answered'
+      answer: 'listed' | 'clean' | 'unknown'
+      /** Milliseconds for which resolvers repeat the answer. */
+      ttl: number
+      /** Needed where the list has to be asked to remove it and was not yet. */
+      ready: Readiness | null
+      /** A person looks on: one clean answer will do. */
+      atOnce?: boolean
+    }
+  /** From here on the relay may have the mail. */
+  | { type: 'claimed' }
+  | { type: 'sent' }
+  /** The relay has not taken it, and says so. */
+  | { type: 'refused'; forGood: boolean }
+  /** Nobody knows whether the relay took it. */
+  | { type: 'unsure' }
+  | { type: 'confirm' }
+  | { type: 'submitted' }
+  | { type: 'retry' }
+  | { type: 'cancel' }
+
+/** A step whose list must be asked, and was not yet. */
+export function isUnasked({ method, request }: StepState): boolean {
+  return (method === 'email' || method === 'form') && (request === 'none' || request === 'due')
+}
+
+export function isFinal({ status }: { status: StepStatus }): boolean {
+  return status === 'completed' || status === 'failed'
+}
+
+type Rule<Event> = (step: StepState, event: Event, now: Date) => StepState | null
+
+/** What each event makes of a step that has not ended; null where its state does not allow the event. */
+const RULES: { [Type in StepEvent['type']]: Rule<Extract<StepEvent, { type: Type }>> } = {
+  start: (step, _event, now) => (step.status === 'pending' ? started(step, now) : null),
+  answered: (step, event, now) => (canHear(step) ? answered(step, event, now) : null),
+  claimed: (step, _event, now) => (step.request === 'due' ? claimed(step, now) : null),
+  sent: (step, _event, now) => (step.request === 'claimed' ? sent(step, 'made', now) : null),
+  refused: (step, { forGood }, now) => (isOnItsWay(step) ? refused(step, forGood, now) : null),
+  unsure: (step, _event, now) => (step.request === 'claimed' ? sent(step, 'unsure', now) : null),
+  confirm: (step, _event, now) => (isUnasked(step) ? confirmed(step, now) : null),
+  submitted: (step, _event, now) => (isUnasked(step) && step.status !== 'pending' ? submitted(step, now) : null),
+  retry: (step, _event, now) => (step.status === 'waiting' ? { ...step, nextAt: now } : null),
+  cancel: (step, _event, now) => ended(step, 'failed', 'cancelled', now),
+}
+
+/**
+ * What becomes of a step.
+ * @returns null when its state does not allow this event; nothing is left of `completed`, and `failed` only by `retry`
+ */
+export function transition(step: StepState, event: StepEvent, now: Date): StepState | null {
+  if (isFinal(step)) return event.type === 'retry' ? begunAnew(step, now) : null
+  return (RULES[event.type] as Rule<StepEvent>)(step, event, now)
+}
+
+function started(step: StepState, now: Date): StepState {
+  return { ...step, status: 'running', startedAt: now, nextAt: now, deadlineAt: later(now, patienceWith(step)) }
+}
+
+/** Milliseconds until a step ends that nothing happens to: those that come last wait for the others first. */
+function patienceWith(step: StepState): number {
+  if (step.method === 'automatic' || step.method === 'provider') return deadlineMs(step)
+  return step.plan.last ? 2 * PERSON_PATIENCE : PERSON_PATIENCE
+}
+
+/** A mail that is on its way is waited for first. */
+function canHear({ status, request }: StepState): boolean {
+  return status !== 'pending' && request !== 'claimed'
+}
+
+type Answered = StepEvent & { type: 'answered' }
+
+function answered(before: StepState, event: Answered, now: Date): StepState {
+  // Whether the mail may go is decided anew with each answer.
+  const step: StepState = before.request === 'due' ? { ...before, request: 'none' } : before
+  if (event.answer === 'clean') return clean(step, event, now)
+  return event.answer === 'listed' ? listed(step, event, now) : unknown(step, now)
+}
+
+/** Only the second clean answer counts, some time after the first: lists and resolvers stutter. */
+function clean(step: StepState, { ttl, atOnce = false }: Answered, now: Date): StepState {
+  const cleanAt = step.cleanAt ?? now
+  if (atOnce || elapsed(cleanAt, now) >= CONFIRMATION) return ended(step, 'completed', 'cleared', now)
+  return { ...step, cleanAt, nextAt: latest(later(cleanAt, CONFIRMATION), later(now, ttl)) }
+}
+
+/** “We could not ask” is neither listed nor clean: the deadline waits, but not for ever. */
+function unknown(step: StepState, now: Date): StepState {
+  const grace = Math.min(step.grace + UNKNOWN_PAUSE, MOST_GRACE)
+  const added = grace - step.grace
+  const deadlineAt = later(added > 0 ? latest(deadlineOf(step, now), now) : deadlineOf(step, now), added)
+  if (deadlineAt <= now) return ended(step, 'failed', 'unanswered', now)
+  return { ...step, grace, deadlineAt, nextAt: earliest(later(now, UNKNOWN_PAUSE), deadlineAt) }
+}
+
+function listed(before: StepState, { ttl, ready }: Answered, now: Date): StepState {
+  const step: StepState = { ...before, cleanAt: null }
+  if (deadlineOf(step, now) <= now) return ended(step, 'failed', 'still-listed', now)
+  if (isUnasked(step)) return prepared(step, ready, now)
+  return waiting(step, { needs: null, obstacles: [], pause: Math.max(pauseOf(step, now), ttl) }, now)
+}
+
+/** What stands between a listed address and asking the list to remove it. */
+function prepared(step: StepState, ready: Readiness | null, now: Date): StepState {
+  if (ready === null) return waiting(step, { needs: step.needs, obstacles: step.obstacles, pause: OBSTACLE_PAUSE }, now)
+  const { obstacles, wait, canSend } = ready
+  if (obstacles.length > 0) return waiting(step, { needs: 'mend', obstacles, pause: OBSTACLE_PAUSE }, now)
+  if (wait) {
+    const pause = Math.min(Math.max(elapsed(now, wait.until), UNKNOWN_PAUSE), PERSON_PAUSE)
+    return waiting(step, { needs: null, obstacles: [wait.why], pause }, now)
+  }
+  if (step.method === 'email' && step.confirmed && canSend) {
+    return { ...step, status: 'running', request: 'due', needs: null, obstacles: [], nextAt: now }
+  }
+  const needs = step.method === 'form' ? 'submit' : step.confirmed ? 'send' : 'confirm'
+  return waiting(step, { needs, obstacles: [], pause: PERSON_PAUSE }, now)
+}
+
+type Waiting = { needs: Need | null; obstacles: string[]; pause: number }
+
+function waiting(step: StepState, { needs, obstacles, pause }: Waiting, now: Date): StepState {
+  const nextAt = earliest(later(now, pause), deadlineOf(step, now))
+  return { ...step, status: 'waiting', needs, obstacles, nextAt }
+}
+
+/** Milliseconds until the next look at a list that has nothing to hear from us. */
+function pauseOf(step: StepState, now: Date): number {
+  if (step.method === 'provider') return PROVIDER_PAUSE
+  if (step.requestedAt) return afterRequest(elapsed(step.requestedAt, now))
+  return afterExpected(elapsed(step.startedAt ?? now, now), step.plan.expectedHours)
+}
+
+/** The time that a list is given begins when it was asked. */
+function asked(step: StepState, request: 'made' | 'unsure', now: Date): StepState {
+  const deadlineAt = later(now, deadlineMs(step))
+  return { ...step, request, requestedAt: now, deadlineAt, needs: null, obstacles: [] }
+}
+
+function sent(step: StepState, request: 'made' | 'unsure', now: Date): StepState {
+  const next = asked(step, request, now)
+  return { ...next, status: 'email-sent', nextAt: earliest(later(now, FIRST_LOOK_AFTER_MAIL), deadlineOf(next, now)) }
+}
+
+function submitted(step: StepState, now: Date): StepState {
+  return waiting(asked(step, 'made', now), { needs: null, obstacles: [], pause: afterRequest(0) }, now)
+}
+
+function confirmed(step: StepState, now: Date): StepState {
+  return { ...step, confirmed: true, needs: step.needs === 'confirm' ? null : step.needs, nextAt: now }
+}
+
+function claimed(step: StepState, now: Date): StepState {
+  return { ...step, request: 'claimed', nextAt: later(now, CLAIM_PATIENCE) }
+}
+
+function isOnItsWay({ request }: StepState): boolean {
+  return request === 'due' || request === 'claimed'
+}
+
+function refused(step: StepState, forGood: boolean, now: Date): StepState {
+  const next: StepState = { ...step, request: 'none', tries: step.tries + 1 }
+  const pause = REFUSED_PAUSES[step.tries]
+  if (forGood || pause === undefined) return ended(next, 'failed', 'undelivered', now)
+  return { ...next, nextAt: earliest(later(now, pause), deadlineOf(next, now)) }
+}
+
+function begunAnew(step: StepState, now: Date): StepState | null {
+  if (step.status !== 'failed' || step.attempt >= MOST_ATTEMPTS) return null
+  // What did not convince the list is not sent a second time as it was.
+  const mayRepeat = step.outcome === 'undelivered'
+  return {
+    ...step,
+    ...UNTOUCHED,
+    attempt: step.attempt + 1,
+    confirmed: step.confirmed && mayRepeat,
+    nextAt: now,
+  }
+}
+
+/** A step that nobody has dealt with, beside what it is about. */
+export const UNTOUCHED = {
+  status: 'pending',
+  outcome: null,
+  needs: null,
+  obstacles: [],
+  request: 'none',
+  tries: 0,
+  cleanAt: null,
+  grace: 0,
+  deadlineAt: null,
+  startedAt: null,
+  requestedAt: null,
+  endedAt: null,
+} satisfies Partial<StepState>
+
+function ended(step: StepState, status: 'completed' | 'failed', outcome: Outcome, now: Date): StepState {
+  return { ...step, status, outcome, needs: null, obstacles: [], nextAt: null, endedAt: now }
+}
+
+function deadlineOf(step: StepState, now: Date): Date {
+  return step.deadlineAt ?? now
+}
+
+function elapsed(from: Date, to: Date): number {
+  return to.getTime() - from.getTime()
+}
+
+function earliest(a: Date, b: Date): Date {
+  return a < b ? a : b
+}
+
+function latest(a: Date, b: Date): Date {
+  return a > b ? a : b
+}

@@ -1,0 +1,154 @@
+import { Type, type TSchema } from 'typebox'
+import { Fault } from '../errors.ts'
+import { callerOf, type Door } from '../http/auth.ts'
+import { Failure, Success, Uuid } from '../http/schema.ts'
+import type { App } from '../http/server.ts'
+import { canonical } from '../net/address.ts'
+import { act, type Action, type Words } from './act.ts'
+import { beginProcess, type BeginDeps } from './begin.ts'
+import { Confirmation, DelistingProcess, NewProcess, ProcessPage, ProcessQuery, ProcessWithHistory } from './shapes.ts'
+import { countProcesses, findProcess, listProcesses } from './store.ts'
+import { shownProcesses, shownWithHistory } from './view.ts'
+
+export type DelistingRoutesDeps = BeginDeps & { door: Door }
+
+const security: Record<string, string[]>[] = [{ token: [] }, { session: [] }]
+const tags = ['Delisting']
+const params = Type.Object({ id: Uuid })
+const stepParams = Type.Object({ id: Uuid, stepId: Uuid })
+
+/** Typed as any schema, because rows hold Dates where the answer holds their text. */
+function answers(success: TSchema, status = 200): Record<string, TSchema> {
+  return { [status]: Success(success), '4xx': Failure, '5xx': Failure }
+}
+
+/** `/api/v1/delisting…`: get an address off the lists, step by step. */
+export function delistingRoutes(app: App, deps: DelistingRoutesDeps): void {
+  processRoutes(app, deps)
+  actionRoutes(app, deps)
+}
+
+function processRoutes(app: App, { door, ...deps }: DelistingRoutesDeps): void {
+  app.post(
+    '/api/v1/delisting',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Begin to get an address off the blacklists',
+        description:
+          'Asks every list, and makes a step for each that lists the address. A mail goes to a list only when cause and fix are said and the reverse DNS is in order.',
+        tags,
+        security,
+        body: NewProcess,
+        response: answers(DelistingProcess, 201),
+      },
+    },
+    async (request, reply) => {
+      const { accountId } = callerOf(request)
+      const id = await beginProcess(deps, accountId, request.body, goneOf(reply))
+      const [data] = await shownProcesses(deps.db, [await found(deps, accountId, id)])
+      return reply.code(201).send({ success: true, data })
+    },
+  )
+  app.get(
+    '/api/v1/delisting/status',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'My delistings, newest first',
+        tags,
+        security,
+        querystring: ProcessQuery,
+        response: answers(ProcessPage),
+      },
+    },
+    async (request) => {
+      const { accountId } = callerOf(request)
+      const { page, limit, status, ip } = request.query
+      const filter = { status, ip: ip && canonical(ip) }
+      const total = await countProcesses(deps.db, accountId, filter)
+      const rows = await listProcesses(deps.db, accountId, filter, { limit, offset: (page - 1) * limit })
+      const pagination = { page, total, totalPages: Math.ceil(total / limit) }
+      return { success: true, data: { processes: await shownProcesses(deps.db, rows), pagination } }
+    },
+  )
+  app.get(
+    '/api/v1/delisting/:id',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'A delisting with all that happened',
+        tags,
+        security,
+        params,
+        response: answers(ProcessWithHistory),
+      },
+    },
+    async (request) => ({
+      success: true,
+      data: await shownWithHistory(deps.db, await found(deps, callerOf(request).accountId, request.params.id)),
+    }),
+  )
+}
+
+const SUMMARIES: Record<Exclude<Action, 'confirm'>, string> = {
+  submitted: 'Say that you have submitted the form or sent the mail',
+  retry: 'Ask the list again now, or begin a failed step anew',
+  cancel: 'Give a step up',
+}
+
+function actionRoutes(app: App, { door, ...deps }: DelistingRoutesDeps): void {
+  async function done(
+    accountId: string,
+    ids: { id: string; stepId: string },
+    action: Action,
+    words: Words,
+    gone: AbortSignal,
+  ) {
+    await act(deps, action, { accountId, ...ids }, words, gone)
+    return { success: true, data: await shownWithHistory(deps.db, await found(deps, accountId, ids.id)) }
+  }
+
+  app.post(
+    '/api/v1/delisting/:id/steps/:stepId/confirm',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'Say cause and fix to a list that has to be asked',
+        description: 'Without `cause` and `fix`, those of the process stand.',
+        tags,
+        security,
+        params: stepParams,
+        body: Confirmation,
+        response: answers(ProcessWithHistory),
+      },
+    },
+    async (request, reply) =>
+      done(callerOf(request).accountId, request.params, 'confirm', request.body ?? {}, goneOf(reply)),
+  )
+  for (const [action, summary] of Object.entries(SUMMARIES) as [Action, string][]) {
+    app.post(
+      `/api/v1/delisting/:id/steps/:stepId/${action}`,
+      {
+        onRequest: door.account,
+        schema: { summary, tags, security, params: stepParams, response: answers(ProcessWithHistory) },
+      },
+      async (request, reply) => {
+        return done(callerOf(request).accountId, request.params, action, {}, goneOf(reply))
+      },
+    )
+  }
+}
+
+/** Aborts when nobody waits for the answer any more. */
+function goneOf(reply: { raw: NodeJS.EventEmitter }): AbortSignal {
+  const gone = new AbortController()
+  reply.raw.once('close', () => gone.abort())
+  return gone.signal
+}
+
+async function found({ db }: BeginDeps, accountId: string, id: string) {
+  const row = await findProcess(db, accountId, id)
+  if (!row) throw new Fault('not_found', 'There is no such delisting.')
+  return row
+}

@@ -1,0 +1,134 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Fault, messageOf } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { mayHaveBeenTaken, sendMail } from '../net/smtp.ts'
+import type { Db } from '../store/database.ts'
+import { changeStep } from './change.ts'
+import { writeLetter, type Letter } from './letter.ts'
+import {
+  deleteRequest,
+  findStep,
+  insertRequest,
+  lockRecipient,
+  markRequest,
+  type ProcessRow,
+  type StepRow,
+} from './store.ts'
+import type { TellDeps } from './tell.ts'
+import { SENDING_PATIENCE } from './timing.ts'
+import { tooEarly } from './too-early.ts'
+
+/** The relay of the installation, and the address its mails come from. */
+export type MailRelay = { smtpUrl: string; from: string }
+
+export type SendDeps = TellDeps & { relay: MailRelay | null; log: Logger }
+
+/** What a list is written about this step: to be sent, or shown to a person. */
+export function letterOf(process: ProcessRow, step: StepRow): Letter {
+  const { ip, cause, fix, reverseDns: reverse, contact } = process
+  const { name, zone, method, ownText, lastAnswer, firstAnswer } = step
+  const answer = lastAnswer.status === 'listed' ? lastAnswer : firstAnswer
+  const { url } = step.plan
+  return writeLetter({ ip, name, zone, method, url, answer, cause, fix, ownText, reverse, contact })
+}
+
+/** The same for every try of an attempt: whoever gets it twice all the same can see so. */
+export function messageIdOf({ id, attempt }: Pick<StepRow, 'id' | 'attempt'>, from: string): string {
+  const domain = /@([\w.-]+)>?$/.exec(from)?.[1] ?? 'localhost'
+  return `<delisting.${id}.${attempt}@${domain}>`
+}
+
+/**
+ * Sends the mail of a step that is ready for it. It is claimed when the relay has let us in and before it is given the
+ * message, so that of any number of workers, at whatever time they die, one hands it over, once.
+ */
+export async function sendRequest(deps: SendDeps, ready: StepRow): Promise<void> {
+  const found = await findStep(deps.db, ready.id)
+  const recipient = ready.plan.email
+  if (!deps.relay || !found || recipient === undefined) return
+  const letter = letterOf(found.process, found.step)
+  const mail = { to: recipient, ...letter, messageId: messageIdOf(ready, deps.relay.from) }
+  const headers = { 'Reply-To': found.process.contact }
+  const relay = { ...deps.relay, beforeMessage: () => claim(deps, ready, mail) }
+  // A service that stops waits for the relay's word as long as it can: without it nobody knows what became of the mail.
+  const patience = AbortSignal.timeout(SENDING_PATIENCE)
+  const settle = await sendMail(relay, { ...mail, headers }, patience).then(
+    ({ reply }) =>
+      () =>
+        settleSent(deps, ready, reply),
+    (error: unknown) => () => settleUnsent(deps, ready, error),
+  )
+  await insist(settle)
+}
+
+type Mail = { to: string; text: string; messageId: string }
+
+/** @throws Fault `conflict` when the step is not to be sent any more */
+async function claim(deps: SendDeps, { id, attempt }: StepRow, { to, text, messageId }: Mail): Promise<void> {
+  const claimed = await changeStep(deps, id, {
+    event: { type: 'claimed' },
+    attempt,
+    async also(db, { process, step }) {
+      await lockRecipient(db, to)
+      // Others have written there since it was looked at: it is looked at again.
+      if (await tooEarly(db, process.ip, step, deps.now())) throw overtaken()
+      const request = { stepId: id, attempt, ip: process.ip, zone: step.zone, recipient: to, messageId }
+      await insertRequest(db, { ...request, state: 'claimed', at: deps.now() })
+      // What is shown from now on is what was sent.
+      return { ownText: text }
+    },
+  })
+  if (!claimed) throw overtaken()
+}
+
+function overtaken(): Fault {
+  return new Fault('conflict', 'Somebody else has dealt with this step.')
+}
+
+type Attempt = Pick<StepRow, 'id' | 'attempt'>
+
+async function settleSent(deps: SendDeps, { id, attempt }: Attempt, reply: string): Promise<void> {
+  const mark = (db: Db) => markRequest(db, { id, attempt }, 'made', reply)
+  const changed = await changeStep(deps, id, {
+    event: { type: 'sent' },
+    attempt,
+    note: `It said: ${reply}`,
+    also: mark,
+  })
+  // Cancelled while it was on its way: it was sent all the same.
+  if (!changed) await mark(deps.db)
+}
+
+async function settleUnsent(deps: SendDeps, step: Attempt, error: unknown): Promise<void> {
+  if (error instanceof Fault && error.code === 'conflict') return
+  deps.log.warn({ err: error, stepId: step.id }, 'a delisting mail could not be sent')
+  await (mayHaveBeenTaken(error) ? settleUnsure(deps, step) : settleRefused(deps, step, error))
+}
+
+async function settleRefused(deps: SendDeps, { id, attempt }: Attempt, error: unknown): Promise<void> {
+  const forGood = error instanceof Fault && error.code === 'upstream_rejected'
+  const forget = (db: Db) => deleteRequest(db, { id, attempt })
+  const event = { type: 'refused', forGood } as const
+  const changed = await changeStep(deps, id, { event, attempt, note: messageOf(error), also: forget })
+  if (!changed) await forget(deps.db)
+}
+
+/** A mail of which nobody knows whether it arrived: it counts as sent. */
+export async function settleUnsure(deps: TellDeps, { id, attempt }: Attempt): Promise<void> {
+  const mark = (db: Db) => markRequest(db, { id, attempt }, 'unsure')
+  await changeStep(deps, id, { event: { type: 'unsure' }, attempt, also: mark })
+}
+
+const TRIES = 5
+
+/** The relay has answered: a database that is away for a moment must not make that be forgotten. */
+async function insist(write: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write()
+    } catch (error) {
+      if (tries === TRIES) throw error
+      await pause(tries * 1_000)
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import type { Kysely } from 'kysely'
+import type { NewAlert } from '../alerts/raise.ts'
+import type { Db } from '../store/database.ts'
+import type { DB } from '../store/tables.ts'
+import { claimUntold, listSteps, listUntold, type ProcessRow, type StepRow } from './store.ts'
+import { nextStepOf } from './words.ts'
+
+/** Tells an account, once for each key; in the caller's transaction. */
+export type RaiseAlert = (db: Db, alert: NewAlert) => Promise<unknown>
+
+export type TellDeps = { db: Kysely<DB>; raiseAlert: RaiseAlert; now: () => Date }
+
+/** That a process has ended. */
+export async function endAlert(db: Db, process: ProcessRow, at: Date): Promise<NewAlert> {
+  const steps = await listSteps(db, [process.id])
+  const left = steps.filter(({ status }) => status !== 'completed')
+  const { accountId, ip, status, id } = process
+  const common = { accountId, kind: `delisting.${status}`, key: `delisting/${id}/${at.toISOString()}`, at }
+  if (left.length === 0) {
+    const text = `${namesOf(steps)} ${steps.length === 1 ? 'does' : 'do'} not list ${ip} any more.`
+    return { ...common, title: `${ip} is off the blacklists`, text, nextStep: '' }
+  }
+  return {
+    ...common,
+    title: `${ip} is still on ${countOf(left.length)}`,
+    text: `The delisting of ${ip} has ended; ${steps.length - left.length} of ${steps.length} lists let it go.`,
+    nextStep: left.map((step) => `${step.name}: ${nextStepOf(step)}`).join('\n'),
+  }
+}
+
+/** Tells every account whose delisting waits for a person what it waits for, once. */
+export async function tellNeeds({ db, raiseAlert, now }: TellDeps): Promise<void> {
+  for (const processId of await listUntold(db)) {
+    await db.transaction().execute(async (trx) => {
+      const { process, steps } = await claimUntold(trx, processId)
+      if (steps.length > 0) await raiseAlert(trx, needAlert(process, steps, now()))
+    })
+  }
+}
+
+function needAlert({ accountId, id, ip }: ProcessRow, steps: StepRow[], at: Date): NewAlert {
+  const stepIds = steps.map((step) => step.id).join('+')
+  return {
+    accountId,
+    kind: 'delisting.needs-you',
+    key: `delisting/${id}/needs/${at.toISOString()}/${stepIds}`,
+    title: `The delisting of ${ip} needs you`,
+    text: `${namesOf(steps)} ${steps.length === 1 ? 'waits' : 'wait'} for something that only you can do.`,
+    nextStep: steps.map((step) => `${step.name}: ${nextStepOf(step)}`).join('\n'),
+    at,
+  }
+}
+
+function countOf(lists: number): string {
+  return lists === 1 ? 'one blacklist' : `${lists} blacklists`
+}
+
+function namesOf(steps: StepRow[]): string {
+  const names = steps.map(({ name }) => name)
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}

@@ -1,0 +1,28 @@
+import type { Db } from '../store/database.ts'
+import type { Readiness } from './machine.ts'
+import { countMails, countOthersOpen, findLastRequest, type StepRow } from './store.ts'
+import { cooldownMs, DAY, later, PERSON_PAUSE } from './timing.ts'
+
+/** Mails a day to one address, of the whole installation: operators are volunteers. */
+const MAILS_A_DAY = 5
+
+/** Why a list is not asked yet about an address, and until when; null when it may be asked. */
+export async function tooEarly(db: Db, ip: string, step: StepRow, now: Date): Promise<Readiness['wait']> {
+  const { zone, name, plan } = step
+  if (plan.last && (await countOthersOpen(db, step)) > 0) {
+    const why = `${name} removes only what no other list has any more: its turn comes when the others are done.`
+    return { until: later(now, PERSON_PAUSE), why }
+  }
+  const before = await findLastRequest(db, ip, zone)
+  const until = before && later(before, cooldownMs(step))
+  if (until && until > now) {
+    const why = `${name} was asked about ${ip} on ${dayOf(before)}, and is not asked again before ${dayOf(until)}.`
+    return { until, why }
+  }
+  if (plan.email === undefined || (await countMails(db, plan.email, later(now, -DAY))) < MAILS_A_DAY) return null
+  return { until: later(now, PERSON_PAUSE), why: `${plan.email} has had its mails for today: this one waits.` }
+}
+
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10)
+}

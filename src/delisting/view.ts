@@ -1,0 +1,64 @@
+import type { Db } from '../store/database.ts'
+import { letterOf } from './send.ts'
+import { listEvents, listRequests, listSteps, type ProcessRow, type RequestRow, type StepRow } from './store.ts'
+import { nextStepOf } from './words.ts'
+
+/** Processes as their owner sees them. */
+export async function shownProcesses(db: Db, processes: ProcessRow[]) {
+  const ids = processes.map(({ id }) => id)
+  const steps = ids.length > 0 ? await listSteps(db, ids) : []
+  const requests =
+    steps.length > 0
+      ? await listRequests(
+          db,
+          steps.map(({ id }) => id),
+        )
+      : []
+  const requestOf = new Map(requests.map((request) => [request.stepId, request]))
+  const stepsOf = Map.groupBy(steps, ({ processId }) => processId)
+  return processes.map((process) => shownProcess(process, stepsOf.get(process.id) ?? [], requestOf))
+}
+
+/** One, with all that happened. */
+export async function shownWithHistory(db: Db, process: ProcessRow) {
+  const [shown] = await shownProcesses(db, [process])
+  return { ...shown, events: await listEvents(db, process.id) }
+}
+
+function shownProcess(process: ProcessRow, steps: StepRow[], requestOf: Map<string, RequestRow>) {
+  const { askedCount, unknownCount, ...rest } = process
+  return {
+    ...rest,
+    totalListings: steps.length,
+    stepsCompleted: steps.filter(({ status }) => status === 'completed').length,
+    stepsRunning: steps.filter(({ status }) => status === 'running').length,
+    listsAsked: askedCount,
+    listsUnknown: unknownCount,
+    steps: steps.map((step) => shownStep(process, step, requestOf.get(step.id))),
+  }
+}
+
+function shownStep(process: ProcessRow, step: StepRow, request: RequestRow | undefined) {
+  return {
+    ...step,
+    blacklistName: step.name,
+    dnsbl: step.zone,
+    url: step.plan.url ?? null,
+    nextStep: nextStepOf(step),
+    request: step.method === 'automatic' ? null : shownRequest(process, step, request),
+    nextCheckAt: step.nextAt,
+  }
+}
+
+/** The text to send or paste; after it was sent, what was sent. */
+function shownRequest(process: ProcessRow, step: StepRow, request: RequestRow | undefined) {
+  const made = request?.attempt === step.attempt ? request : undefined
+  return {
+    to: step.plan.email ?? null,
+    ...letterOf(process, step),
+    state: made?.state ?? 'none',
+    at: made?.at ?? null,
+    messageId: made?.messageId ?? null,
+    reply: made?.reply ?? null,
+  }
+}

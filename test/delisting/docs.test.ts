@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { IP } from '../servers/blacklists.ts'
+import { AUTOMATIC, EMAIL, FORM, startPlace, type Place } from './place.ts'
+
+const page = readFileSync('docs/delisting.md', 'utf8')
+
+let place: Place
+beforeEach(async () => {
+  place = await startPlace()
+})
+afterEach(() => place.stop())
+
+/** A shell that is given one block after the other, and what each prints. */
+function startShell(env: Record<string, string>) {
+  const shell = spawn('bash', ['-eu', '-o', 'pipefail'], {
+    env: { PATH: '/usr/bin:/bin', ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  let said = ''
+  let heard = Promise.withResolvers<void>()
+  for (const stream of [shell.stdout, shell.stderr]) {
+    stream.on('data', (bytes: Buffer) => {
+      said += bytes.toString()
+      heard.resolve()
+    })
+  }
+  shell.once('exit', () => heard.resolve())
+  return {
+    async run(block: string): Promise<string> {
+      said = ''
+      shell.stdin.write(`${block}\necho "[done]"\n`)
+      while (!said.endsWith('[done]\n')) {
+        if (shell.exitCode !== null) throw new Error(`the shell ended: ${said}`)
+        heard = Promise.withResolvers()
+        if (!said.endsWith('[done]\n')) await heard.promise
+      }
+      return said.slice(0, -'[done]\n'.length)
+    },
+    async end(): Promise<void> {
+      const ended = once(shell, 'exit')
+      shell.stdin.end()
+      await ended
+    },
+  }
+}
+
+it('does what docs/delisting.md says, command by command', async () => {
+  await place.list({ [AUTOMATIC]: '127.0.0.2', [EMAIL]: '127.0.0.2', [FORM]: '127.0.0.2' })
+  const url = await place.room.listen()
+  const blocks = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) =>
+    block.replace('http://localhost:8080', url),
+  )
+  const [functions, begin, look, confirm, submit, retry, cancel, list] = blocks as [string, ...string[]]
+  const shell = startShell({ TOKEN: place.alice, IP })
+  const run = (block: string | undefined) => shell.run(block ?? 'false')
+
+  await run(functions)
+  await run(begin)
+  await place.room.tend()
+  const seen = await run(look)
+  expect(seen).toContain('in-progress')
+  expect(seen).toContain('SpamCop SCBL: automatic, waiting. Entries leave by themselves')
+  expect(seen).toContain('NordSpam BL: email, waiting. Say what caused the listing')
+  expect(await run(confirm)).toMatch(/please remove 8\.8\.4\.4[^]*true\n$/)
+  await place.room.tend()
+  expect(place.sink.mails.map(({ text }) => text)).toEqual([
+    expect.stringContaining('Password changed on 20 November.'),
+  ])
+  expect(await run(submit)).toMatch(/^https:\/\/www\.barracudacentral\.org\/rbl\/removal-request\n[^]*true\n$/)
+  await place.list({ [AUTOMATIC]: {} })
+  expect(await run(retry)).toBe('completed\n')
+  expect(await run(cancel)).toBe('true\n')
+  const listed = await run(list)
+  expect(listed).toContain('"total": 1')
+  expect(listed).toContain('Marked as submitted.')
+  expect(blocks.length).toBe(8)
+  await shell.end()
+}, 60_000)

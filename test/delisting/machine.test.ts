@@ -1,0 +1,252 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  isFinal,
+  METHODS,
+  transition,
+  UNTOUCHED,
+  type Method,
+  type Readiness,
+  type StepEvent,
+  type StepState,
+} from '../../src/delisting/machine.ts'
+import { DAY, HOUR, MOST_ATTEMPTS } from '../../src/delisting/timing.ts'
+
+const START = new Date('2026-11-21T12:00:00Z')
+const MINUTE = 60_000
+const READY: Readiness = { obstacles: [], wait: null, canSend: true }
+
+function fresh(method: Method, rest: Partial<StepState> = {}): StepState {
+  return { ...UNTOUCHED, method, plan: {}, attempt: 1, confirmed: true, nextAt: START, ...rest }
+}
+
+const at = (milliseconds: number) => new Date(START.getTime() + milliseconds)
+const listed = (ready: Readiness | null = READY): StepEvent => ({ type: 'answered', answer: 'listed', ttl: 0, ready })
+const clean: Extract<StepEvent, { type: 'answered' }> = { type: 'answered', answer: 'clean', ttl: 0, ready: null }
+const unknown: StepEvent = { type: 'answered', answer: 'unknown', ttl: 0, ready: null }
+
+/** Lets events happen in order, a minute apart. */
+function after(step: StepState, ...events: StepEvent[]): StepState {
+  return events.reduce((state, event, index) => {
+    const next = transition(state, event, at(index * MINUTE))
+    if (!next) throw new Error(`${event.type} is not allowed in ${state.status}`)
+    return next
+  }, step)
+}
+
+describe('a step', () => {
+  it('waits for a list that lets addresses go by itself, and looks twice before it believes that it has', () => {
+    const waiting = after(
+      fresh('automatic', { plan: { expectedHours: 24, deadlineHours: 72 } }),
+      { type: 'start' },
+      listed(),
+    )
+    expect(waiting).toMatchObject({ status: 'waiting', needs: null, deadlineAt: at(72 * HOUR) })
+    const once = transition(waiting, clean, at(24 * HOUR)) as StepState
+    expect(once).toMatchObject({ status: 'waiting', nextAt: at(24 * HOUR + 15 * MINUTE) })
+    expect(transition(once, clean, at(24 * HOUR + 14 * MINUTE))).toMatchObject({ status: 'waiting' })
+    expect(transition(once, listed(), at(24 * HOUR + 15 * MINUTE))).toMatchObject({ status: 'waiting', cleanAt: null })
+    expect(transition(once, clean, at(24 * HOUR + 15 * MINUTE))).toMatchObject({
+      status: 'completed',
+      outcome: 'cleared',
+    })
+  })
+
+  it('does not ask again before the resolver may ask the list itself', () => {
+    const step = after(fresh('automatic'), { type: 'start' })
+    const answered: StepEvent = { type: 'answered', answer: 'clean', ttl: 3 * HOUR, ready: null }
+    expect(transition(step, answered, START)).toMatchObject({ nextAt: at(3 * HOUR) })
+  })
+
+  it('believes one clean answer when a person looks on', () => {
+    const step = after(fresh('form'), { type: 'start' })
+    expect(transition(step, { ...clean, atOnce: true }, START)).toMatchObject({ status: 'completed' })
+  })
+
+  it('sends a mail only after cause and fix, and when nothing stands in the way', () => {
+    const begun = after(fresh('email', { confirmed: false }), { type: 'start' })
+    const asked = transition(begun, listed(), START) as StepState
+    expect(asked).toMatchObject({ status: 'waiting', needs: 'confirm', request: 'none' })
+    const said = transition(asked, { type: 'confirm' }, START) as StepState
+    expect(said).toMatchObject({ confirmed: true, needs: null, nextAt: START })
+    const blocked = { ...READY, obstacles: ['No reverse DNS.'] }
+    expect(transition(said, listed(blocked), START)).toMatchObject({
+      needs: 'mend',
+      request: 'none',
+      obstacles: blocked.obstacles,
+    })
+    const early = { ...READY, wait: { until: at(DAY), why: 'Asked yesterday.' } }
+    expect(transition(said, listed(early), START)).toMatchObject({
+      needs: null,
+      request: 'none',
+      obstacles: ['Asked yesterday.'],
+    })
+    expect(transition(said, listed({ ...READY, canSend: false }), START)).toMatchObject({
+      needs: 'send',
+      request: 'none',
+    })
+    expect(transition(said, listed(), START)).toMatchObject({ status: 'running', request: 'due' })
+  })
+
+  it('never sends a mail about an address that the list has just called clean, or could not speak about', () => {
+    const due = after(fresh('email'), { type: 'start' }, listed())
+    expect(due.request).toBe('due')
+    for (const event of [clean, unknown]) expect(transition(due, event, START)).toMatchObject({ request: 'none' })
+  })
+
+  it('tries a refused mail three more times and then fails', () => {
+    let step = after(fresh('email'), { type: 'start' })
+    for (const pause of [5, 30, 120]) {
+      step = after(step, listed(), { type: 'claimed' })
+      step = transition(step, { type: 'refused', forGood: false }, START) as StepState
+      expect(step).toMatchObject({ status: 'running', request: 'none', nextAt: at(pause * MINUTE) })
+    }
+    step = after(step, listed(), { type: 'claimed' }, { type: 'refused', forGood: false })
+    expect(step).toMatchObject({ status: 'failed', outcome: 'undelivered' })
+  })
+
+  it('counts a mail that was claimed and not heard of again as sent', () => {
+    const claimed = after(fresh('email'), { type: 'start' }, listed(), { type: 'claimed' })
+    for (const event of [{ type: 'claimed' } as const, listed(), clean])
+      expect(transition(claimed, event, START)).toBeNull()
+    expect(transition(claimed, { type: 'unsure' }, START)).toMatchObject({ status: 'email-sent', request: 'unsure' })
+  })
+
+  it('gives a form its time only from when a person submitted it', () => {
+    const prepared = after(fresh('form'), { type: 'start' }, listed())
+    expect(prepared).toMatchObject({ status: 'waiting', needs: 'submit', deadlineAt: at(30 * DAY) })
+    const submitted = transition(prepared, { type: 'submitted' }, at(DAY)) as StepState
+    expect(submitted).toMatchObject({
+      request: 'made',
+      needs: null,
+      deadlineAt: at(8 * DAY),
+      nextAt: at(DAY + 6 * HOUR),
+    })
+    expect(transition(submitted, { type: 'submitted' }, at(DAY))).toBeNull()
+    expect(transition(submitted, { type: 'confirm' }, at(DAY))).toBeNull()
+  })
+
+  it('fails at its deadline, which waits a week at most for a list that does not answer', () => {
+    const waiting = after(fresh('automatic', { plan: { deadlineHours: 72 } }), { type: 'start' }, listed())
+    expect(transition(waiting, listed(), at(72 * HOUR))).toMatchObject({ status: 'failed', outcome: 'still-listed' })
+    const silent = follow(waiting, () => unknown)
+    expect(silent).toMatchObject({ status: 'failed', outcome: 'unanswered' })
+    expect(silent.endedAt).toEqual(at(72 * HOUR + 7 * DAY))
+  })
+
+  it('asks for cause and fix again when a list is to be asked once more', () => {
+    const failed = { status: 'failed', outcome: 'still-listed', request: 'made', nextAt: null } as const
+    const again = transition(fresh('email', failed), { type: 'retry' }, START) as StepState
+    expect(again).toMatchObject({ status: 'pending', attempt: 2, confirmed: false, request: 'none', nextAt: START })
+    expect(transition(fresh('email', { ...failed, outcome: 'undelivered' }), { type: 'retry' }, START)).toMatchObject({
+      confirmed: true,
+    })
+    expect(transition(fresh('email', { ...failed, attempt: MOST_ATTEMPTS }), { type: 'retry' }, START)).toBeNull()
+  })
+
+  it('is cancelled in any state but the last ones', () => {
+    expect(transition(fresh('form'), { type: 'cancel' }, START)).toMatchObject({
+      status: 'failed',
+      outcome: 'cancelled',
+    })
+    expect(transition(fresh('form', { status: 'failed' }), { type: 'cancel' }, START)).toBeNull()
+  })
+})
+
+/** Looks at a step whenever it wants to be looked at, until it has ended. */
+function follow(step: StepState, eventAt: (look: number) => StepEvent): StepState {
+  for (let look = 0; step.nextAt; look++) {
+    if (look > 10_000) throw new Error('it does not end')
+    const now = step.nextAt
+    const next = transition(step, step.status === 'pending' ? { type: 'start' } : eventAt(look), now) as StepState
+    if (next.nextAt && next.nextAt <= now && next.request !== 'due' && step.status !== 'pending')
+      throw new Error('it does not go on')
+    // A mail that is due is sent by somebody else; here nobody does.
+    step = next.request === 'due' ? { ...next, nextAt: new Date(now.getTime() + MINUTE * 60) } : next
+  }
+  return step
+}
+
+const method = fc.constantFrom(...METHODS)
+const plan = fc.record(
+  { expectedHours: fc.integer({ min: 1, max: 1_000 }), deadlineHours: fc.integer({ min: 1, max: 1_000 }) },
+  { requiredKeys: [] },
+)
+const readiness: fc.Arbitrary<Readiness> = fc.record({
+  obstacles: fc.constantFrom<string[][]>([], ['Mend it.']),
+  wait: fc.option(fc.integer({ min: -DAY, max: 60 * DAY }).map((time) => ({ until: at(time), why: 'Too early.' }))),
+  canSend: fc.boolean(),
+})
+const answer: fc.Arbitrary<StepEvent> = fc.record({
+  type: fc.constant('answered' as const),
+  answer: fc.constantFrom('listed', 'clean', 'unknown'),
+  ttl: fc.integer({ min: 0, max: DAY }),
+  ready: fc.option<Readiness>(readiness),
+  atOnce: fc.boolean(),
+})
+const anyEvent: fc.Arbitrary<StepEvent> = fc.oneof(
+  answer,
+  fc.constantFrom<StepEvent[]>(
+    { type: 'start' },
+    { type: 'claimed' },
+    { type: 'sent' },
+    { type: 'unsure' },
+    { type: 'confirm' },
+    { type: 'submitted' },
+    { type: 'retry' },
+    { type: 'cancel' },
+    { type: 'refused', forGood: true },
+    { type: 'refused', forGood: false },
+  ),
+)
+const story = fc.record({
+  step: fc.record({ method, plan, confirmed: fc.boolean() }).map(({ method: by, ...rest }) => fresh(by, rest)),
+  events: fc.array(fc.record({ event: anyEvent, pause: fc.integer({ min: 0, max: 3 * DAY }) }), { maxLength: 60 }),
+})
+
+describe('whatever happens', () => {
+  it('leaves nothing that is completed, and what has failed only by a retry, three times at most', () => {
+    fc.assert(
+      fc.property(story, ({ step, events }) => {
+        let now = START.getTime()
+        for (const { event, pause } of events) {
+          const next = transition(step, event, new Date((now += pause)))
+          if (step.status === 'completed') expect(next).toBeNull()
+          if (step.status === 'failed' && next) expect(event.type).toBe('retry')
+          step = next ?? step
+          expect(step.attempt).toBeLessThanOrEqual(MOST_ATTEMPTS)
+          expect(step.nextAt === null).toBe(isFinal(step))
+        }
+      }),
+    )
+  })
+
+  it('hands a mail over once in an attempt, unless the relay says that it has not taken it', () => {
+    fc.assert(
+      fc.property(story, ({ step, events }) => {
+        let now = START.getTime()
+        let handedOver = 0
+        for (const { event, pause } of events) {
+          const next = transition(step, event, new Date((now += pause)))
+          if (next && event.type === 'claimed') handedOver += 1
+          if (next && event.type === 'refused' && step.request === 'claimed') handedOver -= 1
+          if (next && next.attempt > step.attempt) handedOver = 0
+          step = next ?? step
+          expect(handedOver).toBeLessThanOrEqual(1)
+        }
+      }),
+    )
+  })
+
+  it('comes to its end, however the list and the people behave', () => {
+    const from = fc.record({ step: story.map(({ step }) => step), answers: fc.array(answer, { minLength: 1 }) })
+    fc.assert(
+      fc.property(from, ({ step, answers }) => {
+        const ended = follow(step, (look) => answers[look % answers.length] as StepEvent)
+        const most = Math.max(30 * DAY, 1_000 * HOUR) + 7 * DAY + 2 * DAY
+        expect(isFinal(ended)).toBe(true)
+        expect((ended.endedAt as Date).getTime() - START.getTime()).toBeLessThanOrEqual(most)
+      }),
+    )
+  })
+})

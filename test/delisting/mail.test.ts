@@ -1,0 +1,212 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { IP } from '../servers/blacklists.ts'
+import { EMAIL, startPlace, stepOf, type Place } from './place.ts'
+import type { Process, Step } from './room.ts'
+
+const WORDS = { cause: 'A guessed password sent spam.', fix: 'Password changed on 20 November 2026.' }
+
+let place: Place
+beforeEach(async () => {
+  place = await startPlace()
+  await place.list({ [EMAIL]: '127.0.0.2 Spam seen at a trap' })
+})
+afterEach(() => place.stop())
+
+async function stepNow({ id }: Process): Promise<Step> {
+  return stepOf(await place.read(id), EMAIL)
+}
+
+describe('the mail to a list', () => {
+  it('says in plain English what was listed, why, and what was done', async () => {
+    const process = await place.begin(WORDS)
+    await place.room.tend()
+    const [mail] = place.sink.mails
+    expect(mail).toMatchObject({
+      to: [{ address: 'delist@nordspam.com' }],
+      from: { address: 'delisting@portreeve.example' },
+      replyTo: [{ address: 'alice@people.test' }],
+      subject: `Delist IP: ${IP}`,
+    })
+    for (const part of [IP, EMAIL, '127.0.0.2', 'Spam seen at a trap', WORDS.cause, WORDS.fix, 'mail.alice.example']) {
+      expect(mail?.text).toContain(part)
+    }
+    const { request } = await stepNow(process)
+    expect(request).toMatchObject({ to: 'delist@nordspam.com', state: 'made', messageId: mail?.messageId })
+    expect(mail?.text?.trim()).toBe(request?.text.trim())
+  })
+
+  it('is sent when the owner has said cause and fix, with the text he chose', async () => {
+    const process = await place.begin()
+    await place.room.tend()
+    expect(await stepNow(process)).toMatchObject({ status: 'waiting', needs: 'confirm' })
+    expect(place.sink.mails).toEqual([])
+    const silent = await place.act(process, EMAIL, 'confirm', { cause: WORDS.cause })
+    expect(silent).toMatchObject({ status: 400, json: { code: 'invalid_request', details: [{ path: 'fix' }] } })
+    const said = await place.act(process, EMAIL, 'confirm', {
+      ...WORDS,
+      text: 'Dear volunteers,\n\nthe hole is closed.',
+    })
+    expect(said.status).toBe(200)
+    await place.room.tend()
+    expect(place.sink.mails.map(({ text }) => text?.trim())).toEqual(['Dear volunteers,\n\nthe hole is closed.'])
+    expect(await place.act(process, EMAIL, 'confirm', WORDS)).toMatchObject({ status: 409, json: { code: 'conflict' } })
+  })
+
+  it('waits for reverse DNS that leads back to the address, and then goes out by itself', async () => {
+    place.dns.records['4.4.8.8.in-addr.arpa PTR'] = []
+    const process = await place.begin(WORDS)
+    await place.room.tend()
+    expect(await stepNow(process)).toMatchObject({
+      needs: 'mend',
+      nextStep: expect.stringContaining('has no reverse DNS'),
+    })
+    place.dns.records['4.4.8.8.in-addr.arpa PTR'] = ['other.alice.example']
+    await place.room.pass(1)
+    expect((await stepNow(process)).nextStep).toContain('other.alice.example, which does not lead back')
+    place.dns.behaviours['4.4.8.8.in-addr.arpa PTR'] = 'SERVFAIL'
+    await place.room.pass(1)
+    expect(await stepNow(process)).toMatchObject({
+      needs: null,
+      nextStep: expect.stringContaining('could not be looked up'),
+    })
+    expect(place.sink.mails).toEqual([])
+    delete place.dns.behaviours['4.4.8.8.in-addr.arpa PTR']
+    place.dns.records['4.4.8.8.in-addr.arpa PTR'] = ['mail.alice.example']
+    await place.room.pass(1)
+    expect(await stepNow(process)).toMatchObject({ status: 'email-sent' })
+  })
+
+  it('waits for a word about the open relay that the list names', async () => {
+    await place.list({ [EMAIL]: '127.0.0.2 This is an open relay' })
+    const process = await place.begin(WORDS)
+    await place.room.tend()
+    expect(await stepNow(process)).toMatchObject({
+      needs: 'confirm',
+      nextStep: expect.stringContaining('an open relay'),
+    })
+    await place.act(process, EMAIL, 'confirm')
+    await place.room.tend()
+    expect(place.sink.mails.length).toBe(1)
+  })
+
+  it('is tried again when the relay is busy, and is the same mail then', async () => {
+    place.sink.behaviour = 'busy'
+    const process = await place.begin(WORDS)
+    await place.room.tend()
+    expect(await stepNow(process)).toMatchObject({ status: 'running', request: { state: 'none' } })
+    place.sink.behaviour = 'taking'
+    await place.room.pass(1 / 12)
+    const step = await stepNow(process)
+    expect(step).toMatchObject({ status: 'email-sent' })
+    expect(place.sink.mails.map(({ messageId }) => messageId)).toEqual([step.request?.messageId])
+  })
+
+  it('fails when the relay refuses it for good, and can be retried', async () => {
+    place.sink.behaviour = 'refusing'
+    const process = await place.begin(WORDS)
+    await place.room.tend()
+    expect(await place.read(process.id)).toMatchObject({ status: 'failed' })
+    expect(await stepNow(process)).toMatchObject({ status: 'failed', outcome: 'undelivered' })
+    place.sink.behaviour = 'taking'
+    expect((await place.act(process, EMAIL, 'retry')).status).toBe(200)
+    await place.room.tend()
+    expect(await stepNow(process)).toMatchObject({ status: 'email-sent', attempt: 2 })
+    expect(await place.read(process.id)).toMatchObject({ status: 'in-progress' })
+  })
+
+  it('is not sent again when the relay has it and does not say so', async () => {
+    place.sink.behaviour = 'hanging up'
+    const process = await place.begin(WORDS)
+    await place.room.tend()
+    const step = await stepNow(process)
+    expect(step).toMatchObject({ status: 'email-sent', request: { state: 'unsure' } })
+    place.sink.behaviour = 'taking'
+    await place.room.pass(48)
+    expect(place.sink.mails.length).toBe(1)
+    expect((await stepNow(process)).nextStep).toContain('It counts as sent, so that it is not sent twice')
+  })
+
+  it('is not sent again by the next instance when the one that sent it was killed', async () => {
+    place.sink.behaviour = 'silent'
+    const process = await place.begin(WORDS)
+    const { lists, dns, fresh, sink, clock } = place
+    const args = [fresh.url, String(lists.port), String(dns.port), sink.url, clock.now.toISOString()]
+    const child = spawn(globalThis.process.execPath, ['test/delisting/child.ts', ...args], { stdio: 'inherit' })
+    while (sink.mails.length === 0) await sleep(20)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    sink.behaviour = 'taking'
+    await place.room.pass(0.1)
+    expect(await stepNow(process)).toMatchObject({ status: 'running', request: { state: 'claimed' } })
+    await place.room.pass(0.1)
+    expect(await stepNow(process)).toMatchObject({ status: 'email-sent', request: { state: 'unsure' } })
+    await place.room.pass(48)
+    expect(sink.mails.length).toBe(1)
+    await place.list({ [EMAIL]: {} })
+    await place.room.pass(25)
+    expect(await place.read(process.id)).toMatchObject({ status: 'completed' })
+  }, 120_000)
+
+  it('is offered to be sent by hand where there is no relay', async () => {
+    const { pool } = place.room
+    const process = await place.begin(WORDS)
+    const bare = await place.another({ relay: false })
+    await bare.tend()
+    const step = await stepNow(process)
+    expect(step).toMatchObject({ status: 'waiting', needs: 'send' })
+    expect(step.nextStep).toContain('No mail relay is set (SMTP_URL). Send the text to delist@nordspam.com')
+    expect(step.request?.text).toContain(WORDS.fix)
+    expect((await place.act(process, EMAIL, 'submitted')).status).toBe(200)
+    await place.room.pass(48)
+    expect(place.sink.mails).toEqual([])
+    expect((await pool.query('select state, recipient from delisting_request')).rows).toEqual([
+      { state: 'made', recipient: null },
+    ])
+  })
+
+  it('is sent by hand where the address stands on the page of the list', async () => {
+    await place.list({ [EMAIL]: {}, 'bl.suomispam.net': '127.0.0.2' })
+    const process = await place.begin(WORDS)
+    await place.room.tend()
+    expect(stepOf(await place.read(process.id), 'bl.suomispam.net')).toMatchObject({
+      needs: 'send',
+      nextStep: expect.stringContaining('stands on https://suomispam.net/'),
+    })
+  })
+
+  it('goes to the same list about the same address once a week at most, whatever the process', async () => {
+    const first = await place.begin(WORDS)
+    await place.room.tend()
+    await place.act(first, EMAIL, 'cancel')
+    const second = await place.begin(WORDS)
+    await place.room.pass(6 * 24)
+    expect(await stepNow(second)).toMatchObject({
+      status: 'waiting',
+      needs: null,
+      nextStep: expect.stringContaining('2026-11-28'),
+    })
+    expect(place.sink.mails.length).toBe(1)
+    await place.room.pass(25)
+    expect(place.sink.mails.length).toBe(2)
+  })
+
+  it('is not written to an operator more than five times a day', async () => {
+    const ips = Array.from({ length: 7 }, (_, index) => `9.9.9.${index + 10}`)
+    const listed = Object.fromEntries(ips.map((ip) => [ip, '127.0.0.2']))
+    await place.list({ [EMAIL]: { listed } })
+    for (const ip of ips) {
+      place.dns.records[`${ip.split('.').toReversed().join('.')}.in-addr.arpa PTR`] = ['mail.alice.example']
+    }
+    place.dns.records['mail.alice.example A'] = ips
+    for (const ip of ips) await place.begin({ ...WORDS, ip })
+    await place.room.tend()
+    expect(place.sink.mails.length).toBe(5)
+    await place.room.pass(23)
+    expect(place.sink.mails.length).toBe(5)
+    await place.room.pass(8)
+    expect(place.sink.mails.length).toBe(7)
+  })
+})

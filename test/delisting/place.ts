@@ -1,0 +1,98 @@
+import { expect } from 'vitest'
+import type { RaiseAlert } from '../../src/delisting/tell.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { IP } from '../servers/blacklists.ts'
+import { startDns, type DnsServer } from '../servers/dns.ts'
+import { startRbldnsd, type Rbldnsd, type Zone } from '../servers/rbldnsd.ts'
+import { startRoom, ZONES, type Clock, type Process, type Reply, type Room, type Step } from './room.ts'
+import { startSink, type Sink } from './sink.ts'
+
+/** Zones of the shipped catalogue, one for each way out. */
+export const AUTOMATIC = 'bl.spamcop.net'
+export const EMAIL = 'bl.nordspam.com'
+export const FORM = 'b.barracudacentral.org'
+export const PROVIDER = 'dnsbl-2.uceprotect.net'
+
+export type Place = {
+  lists: Rbldnsd
+  dns: DnsServer
+  sink: Sink
+  fresh: FreshDatabase
+  clock: Clock
+  /** An instance; the first one unless there are more. */
+  room: Room
+  alice: string
+  /** Starts another instance on the same database. */
+  another(options?: { relay?: boolean; raiseAlert?: RaiseAlert }): Promise<Room>
+  begin(body?: object): Promise<Process>
+  read(id: string): Promise<Process>
+  act(process: Process, zone: string, action: string, body?: object): Promise<{ status: number; json: Reply }>
+  list(zones: Record<string, Zone | string>): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Everything a delisting meets: lists, a DNS with the reverse zone, a mail relay, and the service with Alice in it. */
+export async function startPlace(): Promise<Place> {
+  const empty = Object.fromEntries(ZONES.map((zone): [string, Zone] => [zone, {}]))
+  const [lists, dns, sink, fresh] = await Promise.all([startRbldnsd(empty), startDns(), startSink(), freshDatabase()])
+  dns.records['4.4.8.8.in-addr.arpa PTR'] = ['mail.alice.example']
+  dns.records['mail.alice.example A'] = [IP]
+  const clock: Clock = { now: new Date('2026-11-21T12:00:00.000Z') }
+  const rooms: Room[] = []
+  async function another({ relay = true, ...rest }: { relay?: boolean; raiseAlert?: RaiseAlert } = {}): Promise<Room> {
+    const room = await startRoom({
+      databaseUrl: fresh.url,
+      lists,
+      dns,
+      clock,
+      ...(relay && { smtpUrl: sink.url }),
+      ...rest,
+    })
+    rooms.push(room)
+    return room
+  }
+  const room = await another()
+  const alice = await room.addPerson('Alice')
+
+  async function read(id: string): Promise<Process> {
+    return (await room.call(alice, 'GET', `/${id}`)).json.data
+  }
+  return {
+    lists,
+    dns,
+    sink,
+    fresh,
+    clock,
+    room,
+    alice,
+    another,
+    read,
+    async begin(body = {}) {
+      const { status, json } = await room.call(alice, 'POST', '', { ip: IP, ...body })
+      expect(status, JSON.stringify(json)).toBe(201)
+      return json.data
+    },
+    act: (process, zone, action, body) =>
+      room.call(alice, 'POST', `/${process.id}/steps/${stepOf(process, zone).id}/${action}`, body),
+    list: (zones) =>
+      lists.setZones(
+        Object.fromEntries(
+          Object.entries(zones).map(([zone, content]) => [
+            zone,
+            typeof content === 'string' ? { listed: { [IP]: content } } : content,
+          ]),
+        ),
+      ),
+    async stop() {
+      for (const each of rooms) await each.stop()
+      await fresh.drop()
+      await Promise.all([lists.stop(), dns.close(), sink.stop()])
+    },
+  }
+}
+
+export function stepOf(process: Process, zone: string): Step {
+  const step = process.steps.find(({ dnsbl }) => dnsbl === zone)
+  if (!step) throw new Error(`no step for ${zone}: ${process.steps.map(({ dnsbl }) => dnsbl).join(', ')}`)
+  return step
+}
