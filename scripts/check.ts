@@ -21,6 +21,8 @@ const REAL_PARTS = {
   '/usr/sbin/ip': 'iproute2',
   '/usr/bin/shellcheck': 'shellcheck',
   '/usr/bin/curl': 'curl',
+  '/usr/bin/swaks': 'swaks',
+  '/usr/bin/jq': 'jq',
   '/usr/bin/wget': 'wget',
   '/usr/bin/systemd-analyze': 'systemd',
   '/etc/services': 'netbase',

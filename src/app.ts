@@ -50,6 +50,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
     running.add(() => worker.stop(STOP_GRACE))
     for (const room of rooms) if (room.work) running.add(room.work())
   }
+  if (config.ROLES.includes('smtp')) {
+    for (const room of rooms) {
+      const ear = await room.listen?.()
+      if (ear) running.add(() => ear.close())
+    }
+  }
   if (!config.ROLES.includes('web')) return { url: config.BASE_URL, setupLink: null, stop: stopOf(undo.move(), log) }
 
   const isReady = () => answersNow(database)

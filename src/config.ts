@@ -139,10 +139,33 @@ export const SETTINGS = {
     description: 'Domain of the addresses that receive DMARC reports.',
     parse: optional((value) => value.toLowerCase()),
   }),
+  SMTP_TLS_CERT: setting({
+    default: '',
+    defaultText: 'none: no STARTTLS',
+    description: 'Certificate chain (PEM) for STARTTLS on SMTP_LISTEN. A renewed file is taken within a minute.',
+    parse: optional((value) => resolve(value)),
+  }),
+  SMTP_TLS_KEY: setting({
+    default: '',
+    defaultText: 'none',
+    description: 'The key of SMTP_TLS_CERT (PEM).',
+    parse: optional((value) => resolve(value)),
+  }),
+  REPORTS_KEPT_MONTHS: setting({
+    default: '24',
+    description: 'Months for which DMARC and TLS reports, and the statistics of them, are kept.',
+    parse: integer(1, 600),
+  }),
+  REPORT_FILES_KEPT_DAYS: setting({
+    default: '30',
+    description: 'Days for which the files and mails that brought reports are kept as they came.',
+    parse: integer(1, 3650),
+  }),
   ASN_DB_PATH: setting({
     default: '',
     defaultText: 'none',
-    description: 'An offline table of autonomous systems (mmdb).',
+    description:
+      'A table of autonomous systems on disk: lines of iptoasn.com, or an mmdb (GeoLite2 ASN, DB-IP ASN Lite, IPinfo Lite); gzip is taken too.',
     parse: optional((value) => resolve(value)),
   }),
   SMTP_URL: setting({

@@ -2,9 +2,13 @@ import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import { openAbuse } from './abuse/open.ts'
 import { openAccounts } from './accounts/open.ts'
+import { openAlerts } from './alerts/open.ts'
+import { raiseAlert } from './alerts/raise.ts'
 import type { Config } from './config.ts'
+import { openDelisting } from './delisting/open.ts'
 import { openChecks } from './diagnostics/deps.ts'
 import { diagnosticsRoutes } from './diagnostics/routes.ts'
+import { openDmarc } from './dmarc/open.ts'
 import type { Door } from './http/auth.ts'
 import type { Events } from './http/events.ts'
 import type { App, Capture } from './http/server.ts'
@@ -13,6 +17,8 @@ import type { Job } from './jobs/job.ts'
 import type { Queue } from './jobs/queue.ts'
 import type { Logger } from './log.ts'
 import { openMigration } from './migration/open.ts'
+import { openMonitoring } from './monitoring/open.ts'
+import { readAsnTable } from './protocols/asn-table.ts'
 import type { Signals } from './store/signals.ts'
 import type { DB } from './store/tables.ts'
 import { openWebhooks } from './webhooks/open.ts'
@@ -37,6 +43,8 @@ export type Room = {
   routes?(app: App, hall: Hall): void
   /** Begins what a worker does besides jobs; gives back how to stop it. */
   work?(): () => Promise<void>
+  /** Opens a door besides HTTP, for mail; null where it is switched off. */
+  listen?(): Promise<{ close(): Promise<void> } | null>
   /** Called when nothing is asked of it any more. */
   close?(): void | Promise<void>
 }
@@ -48,7 +56,7 @@ export type Rooms = { all: Room[]; door: Door; capture: Capture }
  * @throws Fault when a room cannot be opened with these settings
  */
 export async function openRooms(ground: Ground, undo: AsyncDisposableStack): Promise<Rooms> {
-  const { config, log, db, signals, secretKey } = ground
+  const { config, log, db, pool, signals, secretKey } = ground
   const all: Room[] = []
   function add<R extends Room>(room: R): R {
     undo.defer(async () => room.close?.())
@@ -57,13 +65,21 @@ export async function openRooms(ground: Ground, undo: AsyncDisposableStack): Pro
   }
 
   const { door } = add(openAccounts(ground))
-  const { deps: checks, close } = openChecks(config, log)
+  const opened = openChecks(config, log)
+  undo.defer(() => opened.close())
+  const { deps: checks } = opened
   for (const warning of checks.blocklists.warnings) log.warn(warning)
-  add({ routes: (app) => diagnosticsRoutes(app, { ...checks, door }), close })
 
   const { resolver, allowPrivate } = checks
   add(openMigration({ db, signals, secretKey, resolver, allowPrivate, concurrency: config.MIGRATION_CONCURRENCY }))
-  add(await openAbuse({ db, signals, log, secretKey, reportsUrl: config.REPORTS_URL }))
+  const { blocklists } = checks
+  const systems = config.ASN_DB_PATH === undefined ? null : readAsnTable(config.ASN_DB_PATH)
+  add(await openAbuse({ db, pool, signals, log, secretKey, reportsUrl: config.REPORTS_URL, systems }))
+  const { selectorsSeen } = add(openDmarc({ db, log, secretKey, resolver, config, systems, raiseAlert }))
+  add({ routes: (app) => diagnosticsRoutes(app, { ...checks, door, selectorsSeen }) })
+  add(openMonitoring({ db, resolver, blocklists, config, log }))
+  add(openDelisting({ db, blocklists, resolver, raiseAlert, config, log }))
+  add(openAlerts({ db, signals, secretKey, resolver, config, log }))
   const webhooks = add(openWebhooks(ground))
   add({ routes: (app) => siteRoutes(app) })
   return { all, door, capture: webhooks.capture }

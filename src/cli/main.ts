@@ -22,6 +22,10 @@ const COMMANDS: Record<string, { summary: string; load: () => Promise<Command> }
     summary: 'Forward captured webhooks to a server on this machine',
     load: async () => (await import('./listen.ts')).listenCommand,
   },
+  'import-reports': {
+    summary: 'Read DMARC and TLS reports from files, folders and mailbox files',
+    load: async () => (await import('./import-reports.ts')).importReportsCommand,
+  },
   backup: {
     summary: 'Write the embedded database into one file',
     load: async () => (await import('./backup.ts')).backupCommand,
@@ -39,7 +43,7 @@ const COMMANDS: Record<string, { summary: string; load: () => Promise<Command> }
 const HELP = `Usage: portreeve <command> [options]
 
 ${Object.entries(COMMANDS)
-  .map(([name, { summary }]) => `  ${name.padEnd(8)} ${summary}`)
+  .map(([name, { summary }]) => `  ${name.padEnd(14)} ${summary}`)
   .join('\n')}
 
 “portreeve <command> --help” tells more. Settings come from the environment and from .env: docs/configuration.md.`

@@ -10,6 +10,8 @@ export type CheckDeps = {
   blocklists: Blocklists
   allowPrivate: PrivateTargets
   log: Logger
+  /** DKIM selectors under which a domain is known to sign, where whoever asks has reports on it. */
+  selectorsSeen?: (domain: string) => Promise<string[]>
 }
 
 /**

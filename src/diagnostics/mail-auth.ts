@@ -1,10 +1,10 @@
 import { Fault } from '../errors.ts'
 import { parseHost, type Name } from '../net/address.ts'
-import type { Resolver } from '../net/dns.ts'
 import { getSmall } from '../net/http.ts'
 import { shortened } from '../protocols/advice.ts'
 import { createQuestions, failureOf, type Questions } from '../protocols/questions.ts'
 import { defineCheck } from './check.ts'
+import type { CheckDeps } from './deps.ts'
 import { mailAdvice } from './mail-auth-advice.ts'
 import { gatherFacts, type FetchFile, type MailFacts } from './mail-auth-facts.ts'
 import { bimiItem, dkimItems, dmarcItem, mtaStsItem, spfItem, tlsRptItem } from './mail-auth-items.ts'
@@ -68,14 +68,14 @@ export const mailAuthCheck = defineCheck({
   },
   run: (query, deps, signal) => {
     const fetchFile = (url: URL) => getSmall(url, deps, AbortSignal.any([signal, AbortSignal.timeout(FETCH_PATIENCE)]))
-    return checkMailAuth(query, { resolver: deps.resolver, fetchFile }, signal)
+    return checkMailAuth(query, { ...deps, fetchFile }, signal)
   },
 })
 
 /** Milliseconds for the MTA-STS policy: a slow web server should not make the rest wait. */
 const FETCH_PATIENCE = 5_000
 
-type Deps = { resolver: Resolver; fetchFile: FetchFile }
+type Deps = Pick<CheckDeps, 'resolver' | 'selectorsSeen'> & { fetchFile: FetchFile }
 
 /**
  * Looks at all that tells receivers which mail of a domain is genuine. Everything is asked side by side; when the signal
@@ -84,14 +84,16 @@ type Deps = { resolver: Resolver; fetchFile: FetchFile }
  */
 export async function checkMailAuth(
   query: { domain: string; selector?: string[] },
-  { resolver, fetchFile }: Deps,
+  { resolver, selectorsSeen, fetchFile }: Deps,
   signal: AbortSignal,
 ): Promise<MailAuthResult> {
   const started = performance.now()
   const { name: domain, unicode } = mailDomain(query.domain)
   const asked = (query.selector ?? []).map(selectorName)
   const questions = createQuestions(resolver, signal)
-  const facts = await gatherFacts(domain, asked, questions, fetchFile)
+  // Without the reports there is still the list of common ones.
+  const seen = ((await selectorsSeen?.(domain).catch(() => [])) ?? []).filter(isSelector)
+  const facts = await gatherFacts(domain, [...new Set([...asked, ...seen])], questions, fetchFile)
   requireAnswer(domain, questions)
   const { dmarc, destinations, spf, dkim, mtaSts, tlsRpt, bimi } = facts
   return {
@@ -149,9 +151,12 @@ function mailDomain(text: string): Name {
 /** RFC 6376, 3.1: a selector is one or more labels. People also paste the whole name. */
 function selectorName(text: string): string {
   const selector = text.trim().replace(/\._domainkey(?:\..*)?$/is, '')
-  const isName = selector.length <= 150 && /^[\w-]{1,63}(?:\.[\w-]{1,63})*$/.test(selector)
-  if (!isName) throw wrong('selector', `“${shortened(text)}” is no DKIM selector`)
+  if (!isSelector(selector)) throw wrong('selector', `“${shortened(text)}” is no DKIM selector`)
   return selector
+}
+
+function isSelector(text: string): boolean {
+  return text.length <= 150 && /^[\w-]{1,63}(?:\.[\w-]{1,63})*$/.test(text)
 }
 
 function wrong(path: string, message: string): Fault {

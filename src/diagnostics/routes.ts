@@ -1,5 +1,5 @@
 import type { TObject } from 'typebox'
-import type { Door } from '../http/auth.ts'
+import { callerOf, type Door } from '../http/auth.ts'
 import { Failure, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { Fault } from '../errors.ts'
@@ -13,11 +13,17 @@ import { tlsCheck } from './tls.ts'
 /** Every check there is. To add one, copy `dns.ts` and add its line here. */
 export const CHECKS = [dnsCheck, tlsCheck, blacklistCheck, mailAuthCheck] as const
 
-export function diagnosticsRoutes(app: App, { door, ...deps }: CheckDeps & { door: Door }): void {
-  for (const check of CHECKS) addCheck(app, check, deps, door)
+export type DiagnosticsOptions = Omit<CheckDeps, 'selectorsSeen'> & {
+  door: Door
+  /** DKIM selectors in the reports of an account on a domain. */
+  selectorsSeen: (accountId: string, domain: string) => Promise<string[]>
 }
 
-function addCheck(app: App, check: Check, deps: CheckDeps, door: Door): void {
+export function diagnosticsRoutes(app: App, options: DiagnosticsOptions): void {
+  for (const check of CHECKS) addCheck(app, check, options)
+}
+
+function addCheck(app: App, check: Check, { door, selectorsSeen, ...common }: DiagnosticsOptions): void {
   app.get(
     check.path,
     {
@@ -38,6 +44,8 @@ function addCheck(app: App, check: Check, deps: CheckDeps, door: Door): void {
     async (request, reply) => {
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
+      const { accountId } = callerOf(request)
+      const deps = { ...common, selectorsSeen: (domain: string) => selectorsSeen(accountId, domain) }
       return { success: true as const, data: await runCheck(check, request.query, deps, gone.signal) }
     },
   )

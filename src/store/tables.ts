@@ -159,6 +159,61 @@ export interface Account {
   updatedAt: Generated<Timestamp>;
 }
 
+export interface Alert {
+  accountId: string;
+  at: Timestamp;
+  createdAt: Generated<Timestamp>;
+  id: Generated<string>;
+  key: string;
+  kind: string;
+  nextStep: string;
+  text: string;
+  title: string;
+}
+
+export interface AlertChannel {
+  accountId: string;
+  codeHash: Buffer | null;
+  codeSentAt: Timestamp | null;
+  codeTries: Generated<number>;
+  confirmedAt: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  disabledReason: string | null;
+  enabled: Generated<boolean>;
+  failingSince: Timestamp | null;
+  id: Generated<string>;
+  kinds: string[] | null;
+  label: Generated<string>;
+  lastError: string | null;
+  lastSentAt: Timestamp | null;
+  quietHours: Json | null;
+  secret: string | null;
+  target: string;
+  type: string;
+}
+
+export interface AlertFirstChannel {
+  accountId: string;
+}
+
+export interface AlertMessage {
+  attempts: Generated<number>;
+  channelId: string;
+  claimedUntil: Timestamp | null;
+  collecting: boolean;
+  createdAt: Generated<Timestamp>;
+  dueAt: Generated<Timestamp>;
+  endedAt: Timestamp | null;
+  error: string | null;
+  id: Generated<string>;
+  state: Generated<string>;
+}
+
+export interface AlertMessageContent {
+  alertId: string;
+  messageId: string;
+}
+
 export interface ApiToken {
   accountId: string;
   createdAt: Generated<Timestamp>;
@@ -190,6 +245,217 @@ export interface Credential {
   refreshTokenExpiresAt: Timestamp | null;
   scope: string | null;
   updatedAt: Generated<Timestamp>;
+}
+
+export interface DelistingEvent {
+  at: Timestamp;
+  id: Generated<number>;
+  stepId: string;
+  text: string;
+}
+
+export interface DelistingProcess {
+  accountId: string;
+  askedCount: number;
+  cause: string | null;
+  completedAt: Timestamp | null;
+  createdAt: Timestamp;
+  fix: string | null;
+  id: Generated<string>;
+  ip: string;
+  notPursued: Json;
+  relistedAfter: string | null;
+  reverseDns: Json | null;
+  status: Generated<string>;
+  unknownCount: number;
+}
+
+export interface DelistingRequest {
+  at: Timestamp;
+  attempt: number;
+  id: Generated<string>;
+  ip: string;
+  messageId: string | null;
+  recipient: string | null;
+  reply: string | null;
+  state: string;
+  stepId: string | null;
+  zone: string;
+}
+
+export interface DelistingStep {
+  attempt: Generated<number>;
+  category: string;
+  cleanAt: Timestamp | null;
+  confirmed: boolean;
+  deadlineAt: Timestamp | null;
+  endedAt: Timestamp | null;
+  firstAnswer: Json;
+  grace: Generated<number>;
+  id: Generated<string>;
+  lastAnswer: Json;
+  leasedUntil: Timestamp | null;
+  method: string;
+  name: string;
+  needs: string | null;
+  needsTold: Generated<boolean>;
+  nextAt: Timestamp | null;
+  obstacles: Generated<string[]>;
+  outcome: string | null;
+  ownText: string | null;
+  plan: Json;
+  processId: string;
+  rank: number;
+  request: Generated<string>;
+  requestedAt: Timestamp | null;
+  startedAt: Timestamp | null;
+  status: Generated<string>;
+  tries: Generated<number>;
+  zone: string;
+}
+
+export interface DmarcAddress {
+  address: string;
+  askedAt: Timestamp | null;
+  confirmed: Generated<boolean>;
+  reverseName: string | null;
+}
+
+export interface DmarcDelivery {
+  accountId: string | null;
+  authentication: Json | null;
+  content: Buffer | null;
+  id: string;
+  name: string;
+  peer: string | null;
+  receivedAt: Timestamp;
+  sender: string | null;
+  via: string;
+}
+
+export interface DmarcDomain {
+  accountId: string;
+  challenge: string;
+  checkedAt: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  domain: string;
+  id: Generated<string>;
+  lastReportAt: Timestamp | null;
+  mailbox: string;
+  riseTold: string | null;
+  totalFailureReports: Generated<number>;
+  totalReports: Generated<number>;
+  totalTlsReports: Generated<number>;
+  unprovenSince: Timestamp | null;
+  verifiedAt: Timestamp | null;
+  verifiedBy: string | null;
+}
+
+export interface DmarcMailbox {
+  accountId: string;
+  createdAt: Generated<Timestamp>;
+  failingSince: Timestamp | null;
+  fetchedAt: Timestamp | null;
+  folder: string;
+  host: string;
+  id: Generated<string>;
+  lastError: string | null;
+  lastUid: Generated<number>;
+  moveTo: string | null;
+  port: number;
+  sealed: string;
+  secure: boolean;
+  tlsVerify: boolean;
+  totalMessages: Generated<number>;
+  uidValidity: number | null;
+  username: string;
+}
+
+export interface DmarcRecords {
+  part: number;
+  records: Json;
+  reportId: string;
+}
+
+export interface DmarcReport {
+  aligned: number;
+  beginsAt: Timestamp;
+  deliveryId: string | null;
+  detail: Json;
+  domainId: string;
+  endsAt: Timestamp;
+  id: string;
+  key: string;
+  messages: number;
+  orgName: string;
+  outside: number;
+  receivedAt: Timestamp;
+  recordCount: number;
+  reportId: string;
+}
+
+export interface DmarcReporterDay {
+  aligned: number;
+  day: string;
+  dkim: number;
+  domainId: string;
+  forwarded: number;
+  messages: number;
+  quarantined: number;
+  rejected: number;
+  reporter: string;
+  reports: number;
+  spf: number;
+  touchedAt: Generated<Timestamp>;
+}
+
+export interface DmarcSelector {
+  domainId: string;
+  lastDay: string;
+  messages: number;
+  passed: number;
+  selector: string;
+  signer: string;
+}
+
+export interface DmarcSetAside {
+  accountId: string;
+  deliveryId: string | null;
+  id: string;
+  name: string;
+  reason: string;
+  receivedAt: Timestamp;
+  via: string;
+}
+
+export interface DmarcSourceDay {
+  aligned: number;
+  day: string;
+  dkim: number;
+  domainId: string;
+  forwarded: number;
+  messages: number;
+  quarantined: number;
+  rejected: number;
+  source: string;
+  spf: number;
+  touchedAt: Generated<Timestamp>;
+}
+
+export interface DmarcTlsReport {
+  beginsAt: Timestamp;
+  contactInfo: string | null;
+  deliveryId: string | null;
+  domainId: string;
+  endsAt: Timestamp;
+  failed: number;
+  id: string;
+  key: string;
+  organizationName: string;
+  policies: Json;
+  receivedAt: Timestamp;
+  reportId: string;
+  successful: number;
 }
 
 export interface Installation {
@@ -238,6 +504,76 @@ export interface MigrationFolder {
 export interface MigrationSecret {
   migrationId: string;
   sealed: string;
+}
+
+export interface MonitoredAddress {
+  hostId: string;
+  ip: string;
+  lastSeenAt: Timestamp;
+  seen: string[];
+  unknown: Generated<string[]>;
+}
+
+export interface MonitoredEvent {
+  at: Timestamp;
+  baseline: Generated<boolean>;
+  codes: Generated<string[]>;
+  dnsbl: string | null;
+  fromState: string;
+  hostId: string;
+  id: Generated<number>;
+  ip: string | null;
+  kind: string;
+  name: string;
+  reason: string | null;
+  toState: string;
+}
+
+export interface MonitoredFact {
+  detail: Json;
+  hostId: string;
+  kind: string;
+  since: Timestamp;
+  state: string;
+  subject: string;
+  suspect: string | null;
+  suspectAt: Timestamp | null;
+}
+
+export interface MonitoredHost {
+  accountId: string;
+  claimedUntil: Timestamp | null;
+  createdAt: Generated<Timestamp>;
+  detail: string | null;
+  dnsRecords: Generated<boolean>;
+  dueAt: Generated<Timestamp>;
+  fullDueAt: Generated<Timestamp>;
+  graveDueAt: Generated<Timestamp>;
+  host: string;
+  id: Generated<string>;
+  label: Generated<string>;
+  lastCheckAt: Timestamp | null;
+  listedCount: Generated<number>;
+  lists: Generated<Json>;
+  recheckAt: Timestamp | null;
+  run: Generated<number>;
+  sideDueAt: Generated<Timestamp>;
+  status: Generated<string>;
+  tlsPorts: Generated<number[]>;
+  totalChecked: Generated<number>;
+  unknownCount: Generated<number>;
+}
+
+export interface MonitoredList {
+  accountId: string;
+  mode: string;
+  zone: string;
+}
+
+export interface MonitoredPeriod {
+  beganAt: Timestamp;
+  hostId: string;
+  state: string;
 }
 
 export interface Session {
@@ -315,14 +651,40 @@ export interface DB {
   abuseToken: AbuseToken;
   abuseTokenCount: AbuseTokenCount;
   account: Account;
+  alert: Alert;
+  alertChannel: AlertChannel;
+  alertFirstChannel: AlertFirstChannel;
+  alertMessage: AlertMessage;
+  alertMessageContent: AlertMessageContent;
   apiToken: ApiToken;
   authRateLimit: AuthRateLimit;
   credential: Credential;
+  delistingEvent: DelistingEvent;
+  delistingProcess: DelistingProcess;
+  delistingRequest: DelistingRequest;
+  delistingStep: DelistingStep;
+  dmarcAddress: DmarcAddress;
+  dmarcDelivery: DmarcDelivery;
+  dmarcDomain: DmarcDomain;
+  dmarcMailbox: DmarcMailbox;
+  dmarcRecords: DmarcRecords;
+  dmarcReport: DmarcReport;
+  dmarcReporterDay: DmarcReporterDay;
+  dmarcSelector: DmarcSelector;
+  dmarcSetAside: DmarcSetAside;
+  dmarcSourceDay: DmarcSourceDay;
+  dmarcTlsReport: DmarcTlsReport;
   installation: Installation;
   migration: Migration;
   migrationError: MigrationError;
   migrationFolder: MigrationFolder;
   migrationSecret: MigrationSecret;
+  monitoredAddress: MonitoredAddress;
+  monitoredEvent: MonitoredEvent;
+  monitoredFact: MonitoredFact;
+  monitoredHost: MonitoredHost;
+  monitoredList: MonitoredList;
+  monitoredPeriod: MonitoredPeriod;
   session: Session;
   verification: Verification;
   webhookEndpoint: WebhookEndpoint;

@@ -55,8 +55,7 @@ function isLog(name: string, last: string): boolean {
 async function packFolders(pack: Pack, folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const name = nameIn(folder, entry.parentPath, entry.name)
-    if (entry.isDirectory() && isKept(name))
-      pack.entry({ name: `postgres/${name}`, type: 'directory', mode: 0o700 })
+    if (entry.isDirectory() && isKept(name)) pack.entry({ name: `postgres/${name}`, type: 'directory', mode: 0o700 })
   }
 }
 
