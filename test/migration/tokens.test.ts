@@ -45,6 +45,8 @@ describe('a migration with access tokens', () => {
   it('gets a new one when the old one expires under its hands, and goes on (40)', async () => {
     tokens.valid.set('first', 'alice').set('for-one', 'one')
     let issued = 0
+    // Slow enough for progress to be reported in the middle.
+    line.roundTrip = 200
     const outcome = await migrateMailbox({
       source: {
         account: accountOn(line.port, 'alice', { password: undefined }),
