@@ -70,9 +70,8 @@ export async function openRooms(ground: Ground, undo: AsyncDisposableStack): Pro
   const { deps: checks } = opened
   for (const warning of checks.blocklists.warnings) log.warn(warning)
 
-  const { resolver, allowPrivate } = checks
+  const { resolver, blocklists, allowPrivate } = checks
   add(openMigration({ db, signals, secretKey, resolver, allowPrivate, concurrency: config.MIGRATION_CONCURRENCY }))
-  const { blocklists } = checks
   const systems = config.ASN_DB_PATH === undefined ? null : readAsnTable(config.ASN_DB_PATH)
   add(await openAbuse({ db, pool, signals, log, secretKey, reportsUrl: config.REPORTS_URL, systems }))
   const { selectorsSeen } = add(openDmarc({ db, log, secretKey, resolver, config, systems, raiseAlert }))

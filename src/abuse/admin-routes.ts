@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
-import { Success, Uuid } from '../http/schema.ts'
+import { answers, Done, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { decide } from './appeals/appeals.ts'
 import { approveHold, findHold } from './export/store.ts'
 import { addRange, removeRange } from './ranges/ranges.ts'
 import { countRanges, listRanges, type RangeKind } from './ranges/store.ts'
-import { answers, SECURITY, TAGS, type AbuseRoutesOptions } from './answers.ts'
+import { TAGS, type AbuseRoutesOptions } from './answers.ts'
 import {
   Appeal,
   AppealPage,
@@ -24,10 +24,9 @@ import { countAppeals, listAppeals } from './appeals/store.ts'
 const common = {
   tags: TAGS,
   description: 'For administrators.',
-  security: SECURITY,
+  security,
 }
 const params = Type.Object({ id: Uuid })
-const Done = Type.Object({ success: Type.Literal(true) })
 
 export function administratorRoutes(app: App, options: AbuseRoutesOptions): void {
   rangeRoutes(app, options, { path: 'whitelist', kinds: [...EXEMPTION_KINDS], body: NewExemption })
@@ -48,8 +47,8 @@ function rangeRoutes(app: App, { db, door }: AbuseRoutesOptions, { path, kinds, 
     },
     async ({ query: { page, limit } }) => {
       const total = await countRanges(db, kinds)
-      const ranges = await listRanges(db, kinds, { limit, offset: (page - 1) * limit })
-      return { success: true, data: { ranges, pagination: { page, total, totalPages: Math.ceil(total / limit) } } }
+      const ranges = await listRanges(db, kinds, sliceOf({ page, limit }))
+      return { success: true, data: { ranges, pagination: paginationOf({ page, limit }, total) } }
     },
   )
   app.post(
@@ -91,8 +90,8 @@ function appealRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
     },
     async ({ query: { page, limit } }) => {
       const total = await countAppeals(db)
-      const appeals = await listAppeals(db, { limit, offset: (page - 1) * limit })
-      return { success: true, data: { appeals, pagination: { page, total, totalPages: Math.ceil(total / limit) } } }
+      const appeals = await listAppeals(db, sliceOf({ page, limit }))
+      return { success: true, data: { appeals, pagination: paginationOf({ page, limit }, total) } }
     },
   )
   app.post(

@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf } from '../http/auth.ts'
-import { Success, Uuid } from '../http/schema.ts'
+import { answers, Done, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Parts } from './parts.ts'
 import { administratorRoutes } from './admin-routes.ts'
-import { answers, SECURITY, TAGS, type AbuseRoutesOptions } from './answers.ts'
+import { TAGS, type AbuseRoutesOptions } from './answers.ts'
 import { appeal } from './appeals/appeals.ts'
 import { describeAddress } from './check.ts'
 import { exportRoute } from './export/route.ts'
@@ -27,8 +27,6 @@ import { SERVICE_LIST } from './stats.ts'
 import { listTokens } from './tokens/store.ts'
 import { readSubject } from './subject.ts'
 import { issueToken, readMetrics, revokeToken } from './tokens/tokens.ts'
-
-const Done = Type.Object({ success: Type.Literal(true) })
 
 /** `/api/v1/abuse/…`: reports in, a list out. */
 export function abuseRoutes(app: App, abuse: AbuseRoutesOptions): void {
@@ -85,7 +83,7 @@ function tokenRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
       schema: {
         summary: 'Make a report token, for statistics of one’s own reports',
         tags: TAGS,
-        security: SECURITY,
+        security,
         body: Type.Optional(NewToken),
         response: answers(IssuedToken, 201),
       },
@@ -103,7 +101,7 @@ function tokenRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
       schema: {
         summary: 'My report tokens, newest first',
         tags: TAGS,
-        security: SECURITY,
+        security,
         response: answers(TokenList),
       },
     },
@@ -128,7 +126,7 @@ function tokenRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
       schema: {
         summary: 'Revoke a report token, by its id',
         tags: TAGS,
-        security: SECURITY,
+        security,
         params: Type.Object({ id: Uuid }),
         response: answers(Done),
       },

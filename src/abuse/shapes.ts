@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Nullable, Success, Timestamp, Uuid } from '../http/schema.ts'
+import { Nullable, Pagination, Success, Timestamp, Uuid } from '../http/schema.ts'
 import { FORMAT_NAMES } from './export/formats.ts'
 import { CATEGORIES } from './services.ts'
 import { TOKEN_PATTERN } from './tokens/tokens.ts'
@@ -291,8 +291,6 @@ export const PageQuery = Type.Object({
   page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
   limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
 })
-
-const Pagination = Type.Object({ page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() })
 
 export const RangePage = Success(Type.Object({ ranges: Type.Array(Range), pagination: Pagination }))
 

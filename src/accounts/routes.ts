@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
-import { Type, type TSchema } from 'typebox'
+import { Type } from 'typebox'
 import type { Config } from '../config.ts'
 import { callerOf, type Door } from '../http/auth.ts'
-import { Failure, Success, Uuid } from '../http/schema.ts'
+import { answers, Done, PageQuery, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { Fault } from '../errors.ts'
 import type { DB } from '../store/tables.ts'
@@ -18,7 +18,6 @@ import {
   Myself,
   NewAccount,
   NewToken,
-  PageQuery,
   ServiceInfo,
   Setup,
   Token,
@@ -35,14 +34,7 @@ export type AccountRoutesOptions = {
   version: string
 }
 
-const security: Record<string, string[]>[] = [{ token: [] }, { session: [] }]
 const params = Type.Object({ id: Uuid })
-const Done = Type.Object({ success: Type.Literal(true) })
-
-/** Typed as any schema, because rows hold Dates where the answer holds their text. */
-function answers(success: TSchema, status = 200): Record<string, TSchema> {
-  return { [status]: success, '4xx': Failure, '5xx': Failure }
-}
 
 /** Tokens, accounts and the first account: `/api/v1/{tokens,account,accounts,service,setup}`. */
 export function accountRoutes(app: App, options: AccountRoutesOptions): void {
@@ -118,8 +110,8 @@ function administratorRoutes(app: App, { db, door, config }: AccountRoutesOption
     },
     async ({ query: { page, limit } }) => {
       const total = await countAccounts(db)
-      const accounts = await listAccounts(db, { limit, offset: (page - 1) * limit })
-      return { success: true, data: { accounts, pagination: { page, total, totalPages: Math.ceil(total / limit) } } }
+      const accounts = await listAccounts(db, sliceOf({ page, limit }))
+      return { success: true, data: { accounts, pagination: paginationOf({ page, limit }, total) } }
     },
   )
   app.post(

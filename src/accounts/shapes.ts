@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { PLANS } from '../config.ts'
-import { Nullable, Timestamp, Uuid } from '../http/schema.ts'
+import { Nullable, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 
 /** PostgreSQL chokes on NUL and half a surrogate pair, a terminal on the other control characters. */
 const PLAIN_TEXT = '^[^\\p{Cc}\\p{Cs}]*$'
@@ -67,13 +67,7 @@ export const AccountChange = Type.Object(
   { examples: [{ plan: 'business' }] },
 )
 
-export const Pagination = Type.Object({ page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() })
 export const AccountPage = Type.Object({ accounts: Type.Array(Account), pagination: Pagination })
-export const PageQuery = Type.Object({
-  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-})
-
 export const Token = Type.Object(
   {
     id: Uuid,

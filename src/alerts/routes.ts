@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import { Type, type TSchema } from 'typebox'
+import { Type } from 'typebox'
 import { callerOf, type Door } from '../http/auth.ts'
-import { Failure, Success, Uuid } from '../http/schema.ts'
+import { answers, Done, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { DB } from '../store/tables.ts'
 import {
@@ -27,15 +27,8 @@ import { shownAlerts, shownChannel } from './view.ts'
 
 export type AlertRoutesDeps = ChannelDeps & { db: Kysely<DB>; door: Door }
 
-const security: Record<string, string[]>[] = [{ token: [] }, { session: [] }]
 const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })
-const Done = Type.Object({ success: Type.Literal(true) })
-
-/** Typed as any schema, because rows hold Dates where the answer holds their text. */
-function answers(success: TSchema, status = 200): Record<string, TSchema> {
-  return { [status]: success, '4xx': Failure, '5xx': Failure }
-}
 
 /** `/api/v1/alerts…`: what an account was told, and where it is told. */
 export function alertRoutes(app: App, deps: AlertRoutesDeps): void {
@@ -61,12 +54,12 @@ function listRoute(app: App, { db, door, relay }: AlertRoutesDeps): void {
       const { accountId } = callerOf(request)
       const { page, limit, ...filter } = request.query
       const total = await countAlerts(db, accountId, filter)
-      const rows = await listAlerts(db, accountId, filter, { limit, offset: (page - 1) * limit })
+      const rows = await listAlerts(db, accountId, filter, sliceOf({ page, limit }))
       const deliveries = await listDeliveries(
         db,
         rows.map(({ id }) => id),
       )
-      const pagination = { page, total, totalPages: Math.ceil(total / limit) }
+      const pagination = paginationOf({ page, limit }, total)
       return { success: true, data: { alerts: shownAlerts(rows, deliveries), pagination, mail: relay !== null } }
     },
   )

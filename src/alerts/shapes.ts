@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Nullable, Timestamp, Uuid } from '../http/schema.ts'
+import { Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 
 const Clock = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: '24 hours: `22:00`.' })
 
@@ -66,8 +66,7 @@ export const CreatedChannel = Type.Object({
 })
 
 export const AlertQuery = Type.Object({
-  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+  ...PageQuery.properties,
   kind: Type.Optional(Type.String({ maxLength: 60, description: 'A kind, or its first word.' })),
 })
 
@@ -93,6 +92,6 @@ export const Alert = Type.Object({
 
 export const AlertPage = Type.Object({
   alerts: Type.Array(Alert),
-  pagination: Type.Object({ page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() }),
+  pagination: Pagination,
   mail: Type.Boolean({ description: 'Whether this service can send mail at all (SMTP_URL).' }),
 })

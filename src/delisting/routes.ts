@@ -1,7 +1,7 @@
-import { Type, type TSchema } from 'typebox'
+import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf, type Door } from '../http/auth.ts'
-import { Failure, Success, Uuid } from '../http/schema.ts'
+import { answers, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { canonical } from '../net/address.ts'
 import { act, type Action, type Words } from './act.ts'
@@ -12,15 +12,9 @@ import { shownProcesses, shownWithHistory } from './view.ts'
 
 export type DelistingRoutesDeps = BeginDeps & { door: Door }
 
-const security: Record<string, string[]>[] = [{ token: [] }, { session: [] }]
 const tags = ['Delisting']
 const params = Type.Object({ id: Uuid })
 const stepParams = Type.Object({ id: Uuid, stepId: Uuid })
-
-/** Typed as any schema, because rows hold Dates where the answer holds their text. */
-function answers(success: TSchema, status = 200): Record<string, TSchema> {
-  return { [status]: Success(success), '4xx': Failure, '5xx': Failure }
-}
 
 /** `/api/v1/delisting…`: get an address off the lists, step by step. */
 export function delistingRoutes(app: App, deps: DelistingRoutesDeps): void {
@@ -40,7 +34,7 @@ function processRoutes(app: App, { door, ...deps }: DelistingRoutesDeps): void {
         tags,
         security,
         body: NewProcess,
-        response: answers(DelistingProcess, 201),
+        response: answers(Success(DelistingProcess), 201),
       },
     },
     async (request, reply) => {
@@ -59,7 +53,7 @@ function processRoutes(app: App, { door, ...deps }: DelistingRoutesDeps): void {
         tags,
         security,
         querystring: ProcessQuery,
-        response: answers(ProcessPage),
+        response: answers(Success(ProcessPage)),
       },
     },
     async (request) => {
@@ -67,8 +61,8 @@ function processRoutes(app: App, { door, ...deps }: DelistingRoutesDeps): void {
       const { page, limit, status, ip } = request.query
       const filter = { status, ip: ip && canonical(ip) }
       const total = await countProcesses(deps.db, accountId, filter)
-      const rows = await listProcesses(deps.db, accountId, filter, { limit, offset: (page - 1) * limit })
-      const pagination = { page, total, totalPages: Math.ceil(total / limit) }
+      const rows = await listProcesses(deps.db, accountId, filter, sliceOf({ page, limit }))
+      const pagination = paginationOf({ page, limit }, total)
       return { success: true, data: { processes: await shownProcesses(deps.db, rows), pagination } }
     },
   )
@@ -81,7 +75,7 @@ function processRoutes(app: App, { door, ...deps }: DelistingRoutesDeps): void {
         tags,
         security,
         params,
-        response: answers(ProcessWithHistory),
+        response: answers(Success(ProcessWithHistory)),
       },
     },
     async (request) => ({
@@ -120,7 +114,7 @@ function actionRoutes(app: App, { door, ...deps }: DelistingRoutesDeps): void {
         security,
         params: stepParams,
         body: Confirmation,
-        response: answers(ProcessWithHistory),
+        response: answers(Success(ProcessWithHistory)),
       },
     },
     async (request, reply) =>
@@ -131,7 +125,7 @@ function actionRoutes(app: App, { door, ...deps }: DelistingRoutesDeps): void {
       `/api/v1/delisting/:id/steps/:stepId/${action}`,
       {
         onRequest: door.account,
-        schema: { summary, tags, security, params: stepParams, response: answers(ProcessWithHistory) },
+        schema: { summary, tags, security, params: stepParams, response: answers(Success(ProcessWithHistory)) },
       },
       async (request, reply) => {
         return done(callerOf(request).accountId, request.params, action, {}, goneOf(reply))

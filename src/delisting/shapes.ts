@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Nullable, Timestamp, Uuid } from '../http/schema.ts'
+import { Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { CATEGORIES } from '../protocols/dnsbl-catalogue.ts'
 import { METHODS, NEEDS, OUTCOMES, STEP_STATUSES } from './machine.ts'
 import { PROCESS_STATUSES } from './store.ts'
@@ -114,12 +114,11 @@ export const ProcessWithHistory = Type.Object({ ...DelistingProcess.properties, 
 export const ProcessQuery = Type.Object({
   ip: Type.Optional(Type.String({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] })),
   status: Type.Optional(Type.Enum([...PROCESS_STATUSES])),
-  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+  ...PageQuery.properties,
 })
 export type ProcessQuery = Static<typeof ProcessQuery>
 
 export const ProcessPage = Type.Object({
   processes: Type.Array(DelistingProcess),
-  pagination: Type.Object({ page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() }),
+  pagination: Pagination,
 })

@@ -1,16 +1,10 @@
 import { Type, type Static } from 'typebox'
-import { Nullable, Success, Timestamp, Uuid } from '../http/schema.ts'
+import { Nullable, PageQuery, Pagination, Success, Timestamp, Uuid } from '../http/schema.ts'
 
 const Text = Type.String()
 const Count = Type.Integer({ minimum: 0 })
 const Word = Nullable(Text)
 const Day = Type.String({ format: 'date' })
-
-export const Pagination = Type.Object({ page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() })
-export const PageQuery = Type.Object({
-  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-})
 
 export const NewDomain = Type.Object(
   { domain: Type.String({ minLength: 1, maxLength: 300 }) },

@@ -11,7 +11,7 @@ and send it as \`Authorization: Bearer prv_…\`.`
 /** The order of the documentation page. */
 const TAGS = [
   'Checks',
-  'DMARC',
+  'DMARC reports',
   'Monitoring',
   'Delisting',
   'Alerts',

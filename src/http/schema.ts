@@ -24,3 +24,38 @@ export const Failure = Type.Object(
   },
   { description: 'Failure' },
 )
+
+/** The body of a success that has nothing to tell. */
+export const Done = Type.Object({ success: Type.Literal(true) })
+
+/** Who may ask a route that needs an account, in the words of OpenAPI. */
+export const security: Record<string, string[]>[] = [{ token: [] }, { session: [] }]
+
+/** What a route may answer. Typed as any schema, because rows hold Dates where the answer holds their text. */
+export function answers(success: TSchema, status = 200): Record<string, TSchema> {
+  return { [status]: success, ...failures }
+}
+
+/** What a route answers that has no JSON for a success. */
+export const failures: Record<string, TSchema> = { '4xx': Failure, '5xx': Failure }
+
+/** Which page of a list is asked for. */
+export const PageQuery = Type.Object({
+  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+})
+
+/** Where a page stands among all. */
+export const Pagination = Type.Object({ page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() })
+
+type Page = { page: number; limit: number }
+
+/** What a page takes, and what it leaves out before it begins. */
+export function sliceOf({ page, limit }: Page): { limit: number; offset: number } {
+  return { limit, offset: (page - 1) * limit }
+}
+
+/** @param total of all pages together */
+export function paginationOf({ page, limit }: Page, total: number) {
+  return { page, total, totalPages: Math.ceil(total / limit) }
+}

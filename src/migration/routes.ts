@@ -1,8 +1,8 @@
-import { Type, type TSchema } from 'typebox'
+import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf, type Door } from '../http/auth.ts'
 import type { Events } from '../http/events.ts'
-import { Failure, Success, Uuid } from '../http/schema.ts'
+import { answers, failures, PageQuery, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Signals } from '../store/signals.ts'
 import { listAccount, testAccount } from './look.ts'
@@ -14,7 +14,6 @@ import {
   FoundMigration,
   MigrationPage,
   NewMigration,
-  PageQuery,
   Retry,
 } from './shapes.ts'
 import {
@@ -31,14 +30,8 @@ import { shown, shownWithErrors } from './view.ts'
 
 export type MigrationRoutesDeps = SubmitDeps & { door: Door; events: Events; signals: Signals }
 
-const security: Record<string, string[]>[] = [{ token: [] }, { session: [] }]
 const tags = ['Migration']
 const params = Type.Object({ id: Uuid })
-
-/** Typed as any schema, because rows hold Dates where the answer holds their text. */
-function answers(success: TSchema, status = 200): Record<string, TSchema> {
-  return { [status]: success, '4xx': Failure, '5xx': Failure }
-}
 
 /** `/api/v1/imap/…`: look at accounts, move mailboxes. */
 export function migrationRoutes(app: App, deps: MigrationRoutesDeps): void {
@@ -154,8 +147,8 @@ function statusRoutes(app: App, { door, events, signals, ...deps }: MigrationRou
       const perMonth = PER_MONTH[plan]
       const month = { used, limit: Number.isFinite(perMonth) ? perMonth : null }
       const total = await countMigrations(deps.db, accountId)
-      const rows = await listMigrations(deps.db, accountId, { limit, offset: (page - 1) * limit })
-      const pagination = { page, total, totalPages: Math.ceil(total / limit) }
+      const rows = await listMigrations(deps.db, accountId, sliceOf({ page, limit }))
+      const pagination = paginationOf({ page, limit }, total)
       return { success: true, data: { migrations: rows.map(shown), pagination, month } }
     },
   )
@@ -178,7 +171,7 @@ function statusRoutes(app: App, { door, events, signals, ...deps }: MigrationRou
         security,
         params,
         produces: ['text/event-stream'],
-        response: { '4xx': Failure, '5xx': Failure },
+        response: failures,
       },
     },
     async (request, reply) => {

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Nullable, Timestamp, Uuid } from '../http/schema.ts'
+import { Nullable, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 
 /** PostgreSQL chokes on NUL, IMAP on line breaks; no folder is listed with either. */
 const PLAIN = '^[^\\u0000-\\u001f\\u007f]*$'
@@ -171,7 +171,7 @@ export const FoundMigration = Type.Object({ success: Type.Literal(true), ...Migr
 /** One of many: its errors are only counted. */
 export const MigrationPage = Type.Object({
   migrations: Type.Array(Type.Object({ ...MigrationFields, progress: Type.Object(ProgressFields) })),
-  pagination: Type.Object({ page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() }),
+  pagination: Pagination,
   month: Type.Object(
     {
       used: Type.Integer(),
@@ -180,11 +180,6 @@ export const MigrationPage = Type.Object({
     { description: 'What counts for this calendar month (UTC).' },
   ),
 })
-export const PageQuery = Type.Object({
-  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-})
-
 const Renewed = Type.Object(
   { password: Type.Optional(Secret), accessToken: Type.Optional(Secret) },
   { anyOf: [{ required: ['password'] }, { required: ['accessToken'] }] },

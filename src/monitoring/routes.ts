@@ -1,6 +1,6 @@
-import { Type, type TSchema } from 'typebox'
+import { Type } from 'typebox'
 import { callerOf, type Door } from '../http/auth.ts'
-import { Failure, Success, Uuid } from '../http/schema.ts'
+import { answers, Done, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { availabilityOf } from './availability.ts'
 import { addHost, changeHost, checkNow, noHost, requireHost, requireList, type HostDeps } from './hosts.ts'
@@ -30,16 +30,9 @@ import { shownDetail, shownEvent, shownHost, shownList } from './view.ts'
 
 export type MonitoringRoutesDeps = LookDeps & HostDeps & { door: Door }
 
-const security: Record<string, string[]>[] = [{ token: [] }, { session: [] }]
 const tags = ['Monitoring']
 const params = Type.Object({ id: Uuid })
-const Done = Type.Object({ success: Type.Literal(true) })
 const OneHost = Success(MonitoredHostDetail)
-
-/** Typed as any schema, because rows hold Dates where the answer holds their text. */
-function answers(success: TSchema, status = 200): Record<string, TSchema> {
-  return { [status]: success, '4xx': Failure, '5xx': Failure }
-}
 
 /** `/api/v1/monitoring/…`: hosts that are watched, what happened to them, and the lists that are asked. */
 export function monitoringRoutes(app: App, deps: MonitoringRoutesDeps): void {
@@ -185,8 +178,8 @@ function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
       const { id } = await requireHost(deps, callerOf(request).accountId, request.params.id)
       const { page, limit, ...filter } = request.query
       const total = await countEvents(db, id, filter)
-      const events = await listEvents(db, id, filter, { limit, offset: (page - 1) * limit })
-      const pagination = { page, total, totalPages: Math.ceil(total / limit) }
+      const events = await listEvents(db, id, filter, sliceOf({ page, limit }))
+      const pagination = paginationOf({ page, limit }, total)
       return { success: true, data: { events: events.map(shownEvent), pagination } }
     },
   )

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Nullable, Timestamp, Uuid } from '../http/schema.ts'
+import { Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { CATEGORIES } from '../protocols/dnsbl-catalogue.ts'
 import { MODES } from './modes.ts'
 import { KINDS } from './store.ts'
@@ -113,8 +113,7 @@ export const MonitoredHostDetail = Type.Object({
 export type MonitoredHostDetail = Static<typeof MonitoredHostDetail>
 
 export const HistoryQuery = Type.Object({
-  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+  ...PageQuery.properties,
   kind: Type.Optional(Type.Enum([...KINDS])),
 })
 
@@ -133,7 +132,7 @@ const Change = Type.Object({
 
 export const History = Type.Object({
   events: Type.Array(Change),
-  pagination: Type.Object({ page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() }),
+  pagination: Pagination,
 })
 
 export const WatchedList = Type.Object({

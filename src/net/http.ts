@@ -36,7 +36,8 @@ export async function getSmall(
   }
 }
 
-async function secure(socket: Socket, target: Target, signal: AbortSignal): Promise<TLSSocket> {
+/** TLS on a connection that is open, with a certificate that is good for its host. */
+export async function secure(socket: Socket, target: Target, signal: AbortSignal): Promise<TLSSocket> {
   // What fails later reaches us through the response; without listeners it would end the process.
   socket.on('error', () => {})
   const secured = connect({ socket, servername: target.servername, host: target.host, ALPNProtocols: ['http/1.1'] })

@@ -1,13 +1,12 @@
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
-import { connect, type TLSSocket } from 'node:tls'
 import type { PrivateTargets } from '../config.ts'
 import { Fault, messageOf } from '../errors.ts'
 import { VERSION } from '../version.ts'
 import { parseHost } from './address.ts'
 import type { Resolver } from './dns.ts'
 import { checkTarget, openSocket, type Target } from './guard.ts'
+import { secure } from './http.ts'
 
 /** Bytes of an answer's headers; of its body nothing is read. */
 const MAX_HEADERS = 16 * 1024
@@ -53,13 +52,6 @@ export async function post(
   } finally {
     socket.destroy()
   }
-}
-
-async function secure(socket: Socket, target: Target, signal: AbortSignal): Promise<TLSSocket> {
-  const secured = connect({ socket, servername: target.servername, host: target.host, ALPNProtocols: ['http/1.1'] })
-  secured.on('error', () => {})
-  await once(secured, 'secureConnect', { signal })
-  return secured
 }
 
 function faultOf(error: unknown, { host }: Target, signal: AbortSignal): Fault {

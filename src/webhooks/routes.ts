@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
-import { Type, type TSchema } from 'typebox'
+import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf, type Door } from '../http/auth.ts'
-import { Failure, Uuid } from '../http/schema.ts'
+import { answers, Done, failures, security, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { DB } from '../store/tables.ts'
 import { curlOf } from './curl.ts'
@@ -27,20 +27,12 @@ export type WebhookRoutesDeps = {
   version: string
 }
 
-const security: Record<string, string[]>[] = [{ token: [] }, { session: [] }]
 const tags = ['Webhooks']
 const params = Type.Object({ id: Uuid })
 const requestParams = Type.Object({ id: Uuid, requestId: Uuid })
-const Done = Type.Object({ success: Type.Literal(true) })
 const OneEndpoint = Type.Object({ success: Type.Literal(true), endpoint: WebhookEndpoint })
 const AllEndpoints = Type.Object({ success: Type.Literal(true), endpoints: Type.Array(WebhookEndpoint) })
-const failures: Record<string, TSchema> = { '4xx': Failure, '5xx': Failure }
 const Deleted = Type.Object({ success: Type.Literal(true), deleted: Type.Integer() })
-
-/** Typed as any schema, because rows hold Dates where the answer holds their text. */
-function answers(success: TSchema, status = 200): Record<string, TSchema> {
-  return { [status]: success, ...failures }
-}
 
 /** `/api/webhook/endpoints…`: what captures, and what was captured. */
 export function webhookRoutes(app: App, deps: WebhookRoutesDeps): void {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { startSink, type Sink } from '../delisting/sink.ts'
+import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { startBreakingRelay } from './breaking-relay.ts'
 import { aWhile, startRoom, until, type Person, type Room, type RoomOptions } from './room.ts'
 

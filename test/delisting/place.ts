@@ -5,7 +5,7 @@ import { IP } from '../servers/blacklists.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { startRbldnsd, type Rbldnsd, type Zone } from '../servers/rbldnsd.ts'
 import { startRoom, ZONES, type Clock, type Process, type Reply, type Room, type Step } from './room.ts'
-import { startSink, type Sink } from './sink.ts'
+import { startSink, type Sink } from '../servers/mail-sink.ts'
 
 /** Zones of the shipped catalogue, one for each way out. */
 export const AUTOMATIC = 'bl.spamcop.net'

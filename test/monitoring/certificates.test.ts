@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { stateOf, warnAt } from '../../src/monitoring/certificates/look.ts'
 import type { TlsFacts } from '../../src/net/tls.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { startSink, type Sink } from '../delisting/sink.ts'
+import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { startLists } from '../servers/blacklists.ts'
 import { makeCertificate } from '../servers/certificates.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'

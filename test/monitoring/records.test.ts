@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { startSink, type Sink } from '../delisting/sink.ts'
+import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { startLists } from '../servers/blacklists.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'

@@ -1,18 +1,16 @@
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
-import { Success } from '../../http/schema.ts'
+import { answers, Done, security, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { parseHost } from '../../net/address.ts'
 import { seal } from '../../store/secrets.ts'
 import { newId } from '../id.ts'
 import { MOST_MAILBOXES } from '../limits.ts'
-import { answers, byId, security, tags, type RouteDeps } from '../route.ts'
+import { byId, tags, type RouteDeps } from '../route.ts'
 import { Mailbox, NewMailbox } from '../shapes.ts'
 import { sealContext } from './fetch.ts'
 import { deleteMailbox, findMailbox, insertMailbox, listMailboxes, type MailboxRow } from './store.ts'
-
-const Done = Type.Object({ success: Type.Literal(true) })
 
 /** `/api/v1/dmarc/mailboxes`: mailboxes out of which reports are fetched. */
 export function mailboxRoutes(app: App, deps: RouteDeps): void {

@@ -2,14 +2,13 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
-import { Success, Uuid } from '../../http/schema.ts'
+import { answers, PageQuery, paginationOf, sliceOf, security, Success, Uuid } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { requireDomain } from '../domains/domains.ts'
 import { PART_RECORDS } from '../limits.ts'
-import { answers, byId, pageOf, pagination, security, tags, type RouteDeps } from '../route.ts'
+import { byId, tags, type RouteDeps } from '../route.ts'
 import {
   AggregateReport,
-  PageQuery,
   RecordPage,
   RecordQuery,
   RejectedPage,
@@ -61,10 +60,10 @@ function listRoutes(app: App, { db, door, findAsn }: RouteDeps): void {
       const { id, domain } = await requireDomain(db, callerOf(request).accountId, request.params.id)
       const filter = { from: dateOf(from), to: dateOf(to), orgName, failing: result === 'fail' }
       const total = await countReports(db, id, filter)
-      const rows = await listReports(db, id, filter, pageOf(page))
+      const rows = await listReports(db, id, filter, sliceOf(page))
       return {
         success: true,
-        data: { reports: rows.map((row) => shownReport(row, domain)), pagination: pagination(page, total) },
+        data: { reports: rows.map((row) => shownReport(row, domain)), pagination: paginationOf(page, total) },
       }
     },
   )
@@ -103,10 +102,10 @@ function listRoutes(app: App, { db, door, findAsn }: RouteDeps): void {
     async (request) => {
       const { id } = await requireDomain(db, callerOf(request).accountId, request.params.id)
       const total = await countTlsReports(db, id)
-      const rows = await listTlsReports(db, id, pageOf(request.query))
+      const rows = await listTlsReports(db, id, sliceOf(request.query))
       return {
         success: true,
-        data: { reports: rows.map(shownTlsReport), pagination: pagination(request.query, total) },
+        data: { reports: rows.map(shownTlsReport), pagination: paginationOf(request.query, total) },
       }
     },
   )
@@ -158,7 +157,7 @@ function oneReportRoutes(app: App, { db, door }: RouteDeps): void {
         success: true,
         data: {
           records: records.map((record) => shownRecord(record, domain)),
-          pagination: pagination({ page, limit: PART_RECORDS }, row.recordCount),
+          pagination: paginationOf({ page, limit: PART_RECORDS }, row.recordCount),
         },
       }
     },
@@ -200,9 +199,9 @@ function rejectedRoutes(app: App, { db, door }: RouteDeps): void {
     async (request) => {
       const { accountId } = callerOf(request)
       const total = await countSetAside(db, accountId)
-      const rows = await listSetAside(db, accountId, pageOf(request.query))
+      const rows = await listSetAside(db, accountId, sliceOf(request.query))
       const rejected = rows.map(({ hasContent, ...row }) => ({ ...row, kept: hasContent }))
-      return { success: true, data: { rejected, pagination: pagination(request.query, total) } }
+      return { success: true, data: { rejected, pagination: paginationOf(request.query, total) } }
     },
   )
   app.get(
