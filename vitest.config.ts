@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // Most tests wait for a real server rather than compute: more of them than there are processors.
+    maxWorkers: 4,
     globalSetup: ['test/global.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -18,7 +18,8 @@ describe('a folder of very many messages (44)', () => {
     { timeout: COUNT * 5 },
     async () => {
       const [few, many] = [await memoryFor(2_000), await memoryFor(COUNT)]
-      expect(many.reports.length).toBeGreaterThan(5)
+      // How often depends on the machine: that some came on the way does not.
+      expect(many.reports.some((done) => done > 0 && done < COUNT)).toBe(true)
       expect(many.reports.at(-1)).toBe(COUNT)
       expect(many.copied).toBe(COUNT)
       // Half a kilobyte for each message, and what the collector leaves.
