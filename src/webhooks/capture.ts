@@ -56,13 +56,25 @@ export function createCapture(deps: CaptureDeps) {
     reading.set(socket, null)
     try {
       const target = readTarget(request.url ?? '')
-      const endpoint = target && (deps.endpoints.get(target.token) ?? (await deps.endpoints.find(target.token)))
-      if (!target || !endpoint) return null
+      if (!target) return null
+      // Read from the beginning: what is cut off while the endpoint is looked up has sent something already.
+      const receiving = receive(request, deps.room)
+      const endpoint = await endpointOf(target, receiving)
+      if (!endpoint) return null
       if (/100-continue/i.test(request.headers.expect ?? '') && !isTooLong(request)) response.writeContinue()
-      const received = await receive(request, deps.room)
-      return { target, endpoint, received, cutOff: reading.get(socket) ?? null }
+      return { target, endpoint, received: await receiving, cutOff: reading.get(socket) ?? null }
     } finally {
       reading.delete(socket)
+    }
+  }
+
+  async function endpointOf({ token }: Target, receiving: Promise<Received>): Promise<Endpoint | null> {
+    let endpoint: Endpoint | null = null
+    try {
+      return (endpoint = deps.endpoints.get(token) ?? (await deps.endpoints.find(token)))
+    } finally {
+      // Nobody else gives back the room of a body that is for no endpoint.
+      if (!endpoint) void receiving.then(({ body }) => deps.room.leave(body.length))
     }
   }
 

@@ -32,14 +32,25 @@ export function createGroupCommit<R extends Row>({ insert, onStored, log }: Opti
 
   async function commitAll(): Promise<void> {
     isCommitting = true
-    while (waiting.length > 0) {
+    while (waiting.length > 0) await commitWhileTheyCome()
+    isCommitting = false
+  }
+
+  /** Commit after commit, as long as there is enough for the next when one ends: then the senders of the one are answered during the next. */
+  async function commitWhileTheyCome(): Promise<void> {
+    let answer = () => {}
+    do {
       await halfOfThem()
       last = countOfNext(waiting)
       const batch = waiting.slice(0, last)
       waiting = waiting.slice(last)
-      await commit(batch)
-    }
-    isCommitting = false
+      const committed = commit(batch)
+      // Now it is on its way to the database, which works while those before are answered.
+      await nextTurn()
+      answer()
+      answer = await committed
+    } while (waiting.length > 0 && waiting.length >= last / 2)
+    answer()
   }
 
   /**
@@ -53,15 +64,20 @@ export function createGroupCommit<R extends Row>({ insert, onStored, log }: Opti
     }
   }
 
-  async function commit(batch: Waiting<R>[]): Promise<void> {
+  /** @returns what answers them */
+  async function commit(batch: Waiting<R>[]): Promise<() => void> {
     const rows = batch.map(({ row }) => row)
     try {
       const alive = await insert(rows)
-      for (const { row, settle } of batch) settle(alive.has(row.endpointId) ? 'stored' : 'gone')
-      onStored(rows)
+      return () => {
+        for (const { row, settle } of batch) settle(alive.has(row.endpointId) ? 'stored' : 'gone')
+        onStored(rows)
+      }
     } catch (error) {
       log.error({ err: error, rows: rows.length }, 'captured requests were not stored')
-      for (const { settle } of batch) settle('failed')
+      return () => {
+        for (const { settle } of batch) settle('failed')
+      }
     }
   }
 

@@ -353,13 +353,13 @@ export async function listOverfull(db: Db, kept: number): Promise<string[]> {
 /** Deletes the oldest beyond those kept, of each of these endpoints; at most `limit`, so that no deletion takes long. */
 export async function deleteBeyond(db: Db, endpointIds: string[], kept: number, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
-    delete from webhook_request where (endpoint_id, seq) in (
-      select r.endpoint_id, r.seq
+    delete from webhook_request where ctid = any (array(
+      select r.ctid
       from unnest(${endpointIds}::uuid[]) as e (id)
       cross join lateral (
         select seq from webhook_request where endpoint_id = e.id order by seq desc offset ${kept} limit 1) as oldest
       join webhook_request r on r.endpoint_id = e.id and r.seq <= oldest.seq
-      limit ${limit} for update of r skip locked)`.execute(db)
+      limit ${limit} for update of r skip locked))`.execute(db)
   return Number(numAffectedRows ?? 0)
 }
 

@@ -29,6 +29,8 @@ const SETTINGS = [
   'work_mem=8MB',
   'maintenance_work_mem=64MB',
   'max_wal_size=512MB',
+  // Writing sixteen megabytes of nothing before each new log file would hold every commit for some 60 ms.
+  'wal_init_zero=off',
   'jit=off',
   'max_parallel_workers_per_gather=0',
   'io_method=sync',
