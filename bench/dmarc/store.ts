@@ -122,7 +122,14 @@ async function seedMillion(pool: Pool, domainId: string): Promise<number> {
       from generate_series(0, 999999) as n) as numbered`
   const { rowCount } = await pool.query(
     `insert into dmarc_source_day (domain_id, day, source, ${counts})
-     select $1, day, source, ${sums.replaceAll(/sum\(m\)( filter \(.*?\))?/g, 'coalesce($&, 0)')} from (${records}) as r group by day, source`,
+     select $1, day, source, ${sums.replaceAll(/sum\(m\)( filter \(.*?\))?/g, 'coalesce($&, 0)')} from (${records}) as r group by day, source
+     order by day, source`,
+    [domainId],
+  )
+  await pool.query(
+    `insert into dmarc_source_month (domain_id, month, source, first_day, last_day, ${counts})
+     select domain_id, date_trunc('month', day), source, min(day), max(day), ${counts.replaceAll(/\w+/g, 'sum($&)')}
+     from dmarc_source_day where domain_id = $1 group by domain_id, date_trunc('month', day), source`,
     [domainId],
   )
   await pool.query(

@@ -6,12 +6,13 @@ import type { Db } from '../store/database.ts'
 import { emailOf } from './domains/routes.ts'
 import { listUnchecked } from './domains/store.ts'
 import { verifyDomain } from './domains/verify.ts'
-import { DNS_DEADLINE } from './limits.ts'
+import { BATCH_REPORTS, DNS_DEADLINE } from './limits.ts'
 import { fetchMailbox } from './mailboxes/fetch.ts'
 import { findMailbox, listMailboxIds } from './mailboxes/store.ts'
 import { nameAddresses } from './names/names.ts'
 import { deleteUnused } from './names/store.ts'
 import type { DmarcDeps } from './route.ts'
+import { withdrawReports } from './statistics/withdraw.ts'
 import { deleteExpired, listRises, markRiseTold, type Rise } from './watch/store.ts'
 
 export type Kept = { reportMonths: number; fileDays: number }
@@ -134,6 +135,9 @@ export function cleanUpJob({ db, kept }: JobDeps): Job {
       reports.setUTCMonth(reports.getUTCMonth() - kept.reportMonths)
       const limits = { reports, contents: new Date(Date.now() - kept.fileDays * DAY) }
       let gone = 0
+      for (let some = 1; some > 0 && !signal.aborted; gone += some) {
+        some = await withdrawReports(db, reports, BATCH_REPORTS)
+      }
       for (let some = 1; some > 0 && !signal.aborted; gone += some) some = await deleteExpired(db, limits, EXPIRED_ROWS)
       for (let some = 1; some > 0 && !signal.aborted;) some = await deleteUnused(db, EXPIRED_ROWS)
       if (gone > 0) log.info({ gone }, 'reports that are not kept any longer deleted')

@@ -12,6 +12,10 @@ export const REPORT_LIMITS = {
   depth: 6,
   /** From how many bytes at the start of a file we tell what it is. */
   head: 64 * 1024,
+  /** What is unpacked at once, and kept to be read: nearly every report; some three milliseconds. */
+  small: MB,
+  /** What a chunk out of an archive counts at least: a million empty ones take time all the same. */
+  chunk: 4_096,
   /** Records of one report. */
   records: 500_000,
   /** Elements in one another; a report has six. */

@@ -50,9 +50,9 @@ type Spent = { limits: UnpackLimits; inflated: number }
 async function* walk(packed: Source, spent: Spent, depth: number): AsyncGenerator<Unpacked> {
   const { name, mail } = packed
   try {
-    const { head, isWhole } = await readHead(packed.open())
-    const source = isWhole ? { name, mail, open: () => once(head) } : packed
-    const found = sniff(head)
+    const { start, isWhole } = await readStart(packed.open())
+    const source = isWhole ? { name, mail, open: () => once(start) } : packed
+    const found = sniff(start.subarray(0, REPORT_LIMITS.head))
     if (found.is === 'unknown') yield { name, mail, reason: found.reason }
     else if (found.is === 'aggregate' || found.is === 'tls') yield { ...source, kind: found.is }
     else if (depth === spent.limits.depth) yield { name, mail, reason: 'It is packed too many times over.' }
@@ -120,7 +120,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 /** Counts what comes out of archives; what they say of their size is not believed. */
 async function* metered(chunks: AsyncIterable<Uint8Array>, spent: Spent): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
-    spent.inflated += chunk.length
+    spent.inflated += Math.max(chunk.length, REPORT_LIMITS.chunk)
     if (spent.inflated > spent.limits.inflated) {
       throw new Fault('too_large', `Unpacked, it is larger than ${inWords(spent.limits.inflated)}.`)
     }
@@ -129,15 +129,15 @@ async function* metered(chunks: AsyncIterable<Uint8Array>, spent: Spent): AsyncG
 }
 
 /** The start of a file; all of it, if it is small, so that it need not be unpacked again. */
-async function readHead(chunks: AsyncIterable<Uint8Array>): Promise<{ head: Uint8Array; isWhole: boolean }> {
+async function readStart(chunks: AsyncIterable<Uint8Array>): Promise<{ start: Uint8Array; isWhole: boolean }> {
   const read: Uint8Array[] = []
   let length = 0
   for await (const chunk of chunks) {
     read.push(chunk)
     length += chunk.length
-    if (length > REPORT_LIMITS.head) return { head: joined(read).subarray(0, REPORT_LIMITS.head), isWhole: false }
+    if (length > REPORT_LIMITS.small) return { start: joined(read).subarray(0, REPORT_LIMITS.head), isWhole: false }
   }
-  return { head: joined(read), isWhole: true }
+  return { start: joined(read), isWhole: true }
 }
 
 async function collect(chunks: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {

@@ -277,6 +277,7 @@ export interface DelistingRequest {
   ip: string;
   messageId: string | null;
   recipient: string | null;
+  reminder: Generated<boolean>;
   reply: string | null;
   state: string;
   stepId: string | null;
@@ -306,6 +307,7 @@ export interface DelistingStep {
   plan: Json;
   processId: string;
   rank: number;
+  reminder: Generated<string>;
   request: Generated<string>;
   requestedAt: Timestamp | null;
   startedAt: Timestamp | null;
@@ -406,7 +408,6 @@ export interface DmarcReporterDay {
   reporter: string;
   reports: number;
   spf: number;
-  touchedAt: Generated<Timestamp>;
 }
 
 export interface DmarcSelector {
@@ -439,7 +440,21 @@ export interface DmarcSourceDay {
   rejected: number;
   source: string;
   spf: number;
-  touchedAt: Generated<Timestamp>;
+}
+
+export interface DmarcSourceMonth {
+  aligned: number;
+  dkim: number;
+  domainId: string;
+  firstDay: string;
+  forwarded: number;
+  lastDay: string;
+  messages: number;
+  month: string;
+  quarantined: number;
+  rejected: number;
+  source: string;
+  spf: number;
 }
 
 export interface DmarcTlsReport {
@@ -587,6 +602,15 @@ export interface Session {
   userAgent: string | null;
 }
 
+export interface SharedCheck {
+  accountId: string;
+  createdAt: Generated<Timestamp>;
+  expiresAt: Timestamp;
+  results: Json;
+  target: string;
+  token: string;
+}
+
 export interface Verification {
   createdAt: Generated<Timestamp>;
   expiresAt: Timestamp;
@@ -673,6 +697,7 @@ export interface DB {
   dmarcSelector: DmarcSelector;
   dmarcSetAside: DmarcSetAside;
   dmarcSourceDay: DmarcSourceDay;
+  dmarcSourceMonth: DmarcSourceMonth;
   dmarcTlsReport: DmarcTlsReport;
   installation: Installation;
   migration: Migration;
@@ -686,6 +711,7 @@ export interface DB {
   monitoredList: MonitoredList;
   monitoredPeriod: MonitoredPeriod;
   session: Session;
+  sharedCheck: SharedCheck;
   verification: Verification;
   webhookEndpoint: WebhookEndpoint;
   webhookRequest: WebhookRequest;

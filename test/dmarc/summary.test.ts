@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readinessOf, type Facts } from '../../src/dmarc/summary/readiness.ts'
+import { wholeMonths } from '../../src/dmarc/summary/store.ts'
 import { rangeOf } from '../../src/dmarc/summary/summary.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { mapResolver } from '../resolver.ts'
@@ -129,6 +130,18 @@ describe('the summary of a domain', () => {
     expect((await room.ask(`domains/${id}/summary?from=yesterday`, alice)).status).toBe(400)
   })
 
+  it('comes to the same by months as by days', async () => {
+    for (const days of [1, 29, 31, 45, 60, 61, 62, 75, 90]) {
+      await report([{ count: days }, { ip: '192.0.2.2', count: 1 }], { begin: daysAgo(days) })
+    }
+    for (let days = 1; days <= 95; days += 1) {
+      const { totals, sources } = await summary(`?from=${dayText(days)}`)
+      const counted = sources.reduce((sum: number, one: { messages: number }) => sum + one.messages, 0)
+      expect(counted).toBe(totals.messages)
+      expect(sources.every((one: { firstDay: string }) => one.firstDay >= dayText(days))).toBe(true)
+    }
+  })
+
   it('knows the selectors under which the domain signs, the commonest first', async () => {
     await report([{ selector: 'rare' }, { selector: 'common', count: 9 }, { selector: 'bad', count: 3, dkim: 'fail' }])
     expect((await summary()).selectors).toMatchObject([
@@ -200,6 +213,18 @@ describe('readiness', () => {
     expect(sentence).toBe(
       '75.7 % of 41,310 messages aligned over 30 days: p=quarantine is not safe yet; these 2 sources would be hit: 192.0.2.1 (9,000 messages), 192.0.2.2 (1,000 messages). If none of the 2 sources that never aligned is yours, p=quarantine is safe.',
     )
+  })
+})
+
+describe('the months of a summary', () => {
+  it.each([
+    ['2025-11-22', '2026-11-21', '2025-12-01', '2026-11-01'],
+    ['2026-01-01', '2026-01-31', '2026-01-01', '2026-02-01'],
+    ['2026-02-01', '2026-02-27', '2026-02-01', '2026-02-01'],
+    ['2026-01-02', '2026-02-27', '2026-01-02', '2026-01-02'],
+    ['2024-12-31', '2025-12-31', '2025-01-01', '2026-01-01'],
+  ])('from %s to %s are those that lie in it whole', (from, to, first, before) => {
+    expect(wholeMonths({ from, to })).toEqual({ from: first, before })
   })
 })
 

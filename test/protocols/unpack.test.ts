@@ -184,17 +184,26 @@ describe('limits', () => {
   const large = reportXml({ records: ' '.repeat(90_000) })
 
   it('hold for what comes out of all archives together', async () => {
-    const { reports } = await unpackAll(
-      zip([
-        { name: 'a', bytes: Buffer.from(large) },
-        { name: 'b', bytes: Buffer.from(large) },
-      ]),
-      { limits: { ...limits, inflated: 300_000 } },
-    )
+    const bytes = zip(['a', 'b'].map((name) => ({ name, bytes: Buffer.from(large) })))
+    const { reports, reasons } = await unpackAll(bytes, { limits: { ...limits, inflated: 150_000 } })
+    expect(reports.map(({ name }) => name)).toEqual(['a'])
+    expect(reasons).toEqual(['Unpacked, it is larger than 150000 bytes.'])
+  })
+
+  it('hold for what is unpacked as it is read, too', async () => {
+    const huge = Buffer.from(reportXml({ records: '<record/>'.repeat(170_000) }))
+    const { reports } = await unpackAll(zip(['a', 'b'].map((name) => ({ name, bytes: huge }))), {
+      limits: { ...limits, inflated: 4_500_000 },
+    })
     const [first, second] = reports
     // The start of both was looked at; then the first fits, and the second does not.
     await readAggregate(first?.open() ?? Buffer.of())
     await expect(readAggregate(second?.open() ?? Buffer.of())).rejects.toMatchObject({ code: 'too_large' })
+  })
+
+  it('hold for what comes to nothing, over and over', async () => {
+    const { kinds, reasons } = await unpackAll(Buffer.alloc(4_000_000, gzip('')))
+    expect({ kinds, reasons }).toEqual({ kinds: [], reasons: ['Unpacked, it is larger than 160 MB.'] })
   })
 
   it('hold for what must be in memory whole', async () => {

@@ -1,14 +1,13 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { DB } from '../../store/tables.ts'
 import { newId } from '../id.ts'
+import { createStatistics } from '../statistics/statistics.ts'
+import { addSums } from '../statistics/store.ts'
+import { isWithin } from '../statistics/tally.ts'
 import { chooseDomains, selfAndAbove } from './choose.ts'
 import type { Entry, Origin, Outcome } from './ingest.ts'
 import { plain, storable, type ReadAggregate, type ReadTls } from './read.ts'
-import { createStatistics } from './statistics.ts'
 import {
-  addReporterDays,
-  addSelectors,
-  addSourceDays,
   addTotals,
   insertRecords,
   insertReports,
@@ -23,7 +22,6 @@ import {
   type SetAside,
   type Totals,
 } from './store.ts'
-import { isWithin } from './tally.ts'
 
 /** Of a report with 100,000 records, one statement would be as large as all of them. */
 const PARTS_AT_ONCE = 100
@@ -200,13 +198,11 @@ async function writeAggregates(trx: Transaction<DB>, aggregates: Aggregate[]): P
   const records = stored.flatMap(({ row, read }) =>
     read.parts.map((part, index) => ({ reportId: row.id, part: index, records: part })),
   )
-  const { sources, reporters, selectors, addresses } = statistics.all()
   for (let at = 0; at < records.length; at += PARTS_AT_ONCE) {
     await insertRecords(trx, records.slice(at, at + PARTS_AT_ONCE))
   }
-  if (reporters.length > 0) await addReporterDays(trx, reporters)
-  if (sources.length > 0) await addSourceDays(trx, sources)
-  if (selectors.length > 0) await addSelectors(trx, selectors)
+  const { addresses, ...sums } = statistics.all()
+  await addSums(trx, sums)
   if (addresses.length > 0) await noteAddresses(trx, addresses)
   return stored
 }

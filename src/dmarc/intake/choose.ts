@@ -1,5 +1,5 @@
 import type { DomainRow } from '../domains/store.ts'
-import { isWithin, type Tally } from './tally.ts'
+import { isWithin, type Tally } from '../statistics/tally.ts'
 
 type Candidate = Pick<DomainRow, 'id' | 'accountId' | 'domain' | 'verifiedAt'>
 

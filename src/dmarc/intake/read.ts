@@ -7,11 +7,9 @@ import {
 } from '../../protocols/dmarc-report.ts'
 import { parseTlsReport, tlsReportKey, type TlsReport } from '../../protocols/tls-report.ts'
 import { isReport, unpack, type FoundReport } from '../../protocols/unpack.ts'
-import { PART_RECORDS, REPORT_SELECTORS } from '../limits.ts'
-import { createTallies, type Tally } from './tally.ts'
-
-/** A signer's selector, as often as it was seen in one report. */
-export type SelectorTally = { signer: string; selector: string; messages: number; passed: number }
+import { PART_RECORDS } from '../limits.ts'
+import { createSelectors, type SelectorTally } from '../statistics/selectors.ts'
+import { createTallies, type Tally } from '../statistics/tally.ts'
 
 export type ReadAggregate = {
   kind: 'aggregate'
@@ -92,24 +90,6 @@ function createParts() {
       close()
       return parts
     },
-  }
-}
-
-function createSelectors() {
-  const seen = new Map<string, SelectorTally>()
-  return {
-    add({ count, authResults }: AggregateRecord): void {
-      for (const { domain, selector, result } of authResults.dkim) {
-        if (!domain || !selector || selector.length > 255 || domain.length > 255) continue
-        const key = `${domain} ${selector}`
-        const known = seen.get(key) ?? { signer: domain, selector, messages: 0, passed: 0 }
-        if (!seen.has(key) && seen.size === REPORT_SELECTORS) continue
-        known.messages += count
-        if (result === 'pass') known.passed += count
-        seen.set(key, known)
-      }
-    },
-    all: (): SelectorTally[] => [...seen.values()],
   }
 }
 

@@ -2,7 +2,6 @@ import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { DomainRow } from '../domains/store.ts'
-import type { Counts } from './tally.ts'
 
 export const DOORS = ['smtp', 'upload', 'mailbox', 'import'] as const
 export type Via = (typeof DOORS)[number]
@@ -37,16 +36,6 @@ export type NewReport = {
   receivedAt: Date
 }
 export type NewRecords = { reportId: string; part: number; records: string }
-export type SourceDay = Counts & { domainId: string; day: string; source: string }
-export type ReporterDay = Counts & { domainId: string; day: string; reporter: string; reports: number }
-export type SelectorCount = {
-  domainId: string
-  signer: string
-  selector: string
-  messages: number
-  passed: number
-  lastDay: string
-}
 export type NewTlsReport = {
   id: string
   domainId: string
@@ -140,48 +129,6 @@ function withJson<K extends string>(rows: ({ [key in K]: string } & object)[], c
     return `${rest.slice(0, -1)},"${column}":${row[column]}}`
   })
   return `[${texts.join(',')}]`
-}
-
-const COUNTS = sql.raw('messages, aligned, dkim, spf, forwarded, quarantined, rejected')
-const COUNTS_TYPED = sql.raw(
-  'messages bigint, aligned bigint, dkim bigint, spf bigint, forwarded bigint, quarantined bigint, rejected bigint',
-)
-const ADD_COUNTS = sql.raw(
-  ['messages', 'aligned', 'dkim', 'spf', 'forwarded', 'quarantined', 'rejected']
-    .map((column) => `${column} = t.${column} + excluded.${column}`)
-    .concat('touched_at = now()')
-    .join(', '),
-)
-
-/** Each day and source once. */
-export async function addSourceDays(trx: Transaction<DB>, rows: SourceDay[]): Promise<void> {
-  await sql`
-    insert into dmarc_source_day as t (domain_id, day, source, ${COUNTS})
-    select "domainId", day, source, ${COUNTS}
-    from json_to_recordset(${JSON.stringify(rows)}::json) as r ("domainId" uuid, day date, source inet, ${COUNTS_TYPED})
-    on conflict (domain_id, day, source) do update set ${ADD_COUNTS}`.execute(trx)
-}
-
-/** Each day and reporter once. */
-export async function addReporterDays(trx: Transaction<DB>, rows: ReporterDay[]): Promise<void> {
-  await sql`
-    insert into dmarc_reporter_day as t (domain_id, day, reporter, reports, ${COUNTS})
-    select "domainId", day, reporter, reports, ${COUNTS}
-    from json_to_recordset(${JSON.stringify(rows)}::json)
-      as r ("domainId" uuid, day date, reporter text, reports bigint, ${COUNTS_TYPED})
-    on conflict (domain_id, day, reporter) do update set reports = t.reports + excluded.reports, ${ADD_COUNTS}
-  `.execute(trx)
-}
-
-/** Each signer and selector once. */
-export async function addSelectors(trx: Transaction<DB>, rows: SelectorCount[]): Promise<void> {
-  await sql`
-    insert into dmarc_selector as t (domain_id, signer, selector, messages, passed, last_day)
-    select "domainId", signer, selector, messages, passed, "lastDay"
-    from json_to_recordset(${JSON.stringify(rows)}::json)
-      as r ("domainId" uuid, signer text, selector text, messages bigint, passed bigint, "lastDay" date)
-    on conflict (domain_id, signer, selector) do update set messages = t.messages + excluded.messages,
-      passed = t.passed + excluded.passed, last_day = greatest(t.last_day, excluded.last_day)`.execute(trx)
 }
 
 /** Always in one order, or two that store at the same time could wait for each other. */

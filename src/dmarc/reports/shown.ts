@@ -1,6 +1,6 @@
 import { isAligned, type AggregateRecord } from '../../protocols/dmarc-report.ts'
 import type { Authentication } from '../../protocols/mail-authentication.ts'
-import { isWithin } from '../intake/tally.ts'
+import { isWithin } from '../statistics/tally.ts'
 import type { ReportRow, TlsReportRow } from './store.ts'
 
 /** A report of a domain as it is shown, with the first of its records. */

@@ -4,7 +4,7 @@ import type { Db } from '../../store/database.ts'
 export type Kept = { reports: Date; contents: Date }
 
 /**
- * Deletes a part of what came before it is to be kept, statistics included.
+ * Deletes a part of what came before it is to be kept; aggregate reports have to be gone already.
  * @param limit rows of each kind, so that no deletion takes long
  * @returns how many rows went or were emptied
  */
@@ -15,12 +15,9 @@ export async function deleteExpired(db: Db, { reports, contents }: Kept, limit: 
   const statements = [
     sql`update dmarc_delivery set content = null where id in (
       select id from dmarc_delivery where received_at < ${contents} and content is not null limit ${limit})`,
-    old('dmarc_report', 'received_at'),
     old('dmarc_tls_report', 'received_at'),
     old('dmarc_set_aside', 'received_at'),
     old('dmarc_delivery', 'received_at'),
-    old('dmarc_source_day', 'touched_at'),
-    old('dmarc_reporter_day', 'touched_at'),
   ]
   let gone = 0
   for (const statement of statements) gone += Number((await statement.execute(db)).numAffectedRows ?? 0)

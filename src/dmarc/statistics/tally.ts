@@ -13,16 +13,10 @@ export type Tally = {
   messages: number
 }
 
+export const COUNTS = ['messages', 'aligned', 'dkim', 'spf', 'forwarded', 'quarantined', 'rejected'] as const
+
 /** Messages counted by how they fared. `aligned` by DKIM or SPF, `dkim` and `spf` by each. */
-export type Counts = {
-  messages: number
-  aligned: number
-  dkim: number
-  spf: number
-  forwarded: number
-  quarantined: number
-  rejected: number
-}
+export type Counts = Record<(typeof COUNTS)[number], number>
 
 /** Adds the records of one report up. */
 export function createTallies() {

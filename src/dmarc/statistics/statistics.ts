@@ -1,14 +1,22 @@
-import type { ReadAggregate } from './read.ts'
-import type { ReporterDay, SelectorCount, SourceDay } from './store.ts'
-import { count, daysOf, isWithin, noCounts, shareOf, type Counts, type Tally } from './tally.ts'
+import type { AggregateReport } from '../../protocols/dmarc-report.ts'
+import type { SelectorTally } from './selectors.ts'
+import type { ReporterDay, SelectorCount, SourceDay, SourceMonth } from './store.ts'
+import { count, COUNTS, daysOf, isWithin, noCounts, shareOf, type Counts, type Tally } from './tally.ts'
 
-/** Adds reports up by day and source, day and reporter, and by selector. */
+/** What of a report is counted. */
+export type Counted = {
+  report: Pick<AggregateReport, 'orgName' | 'dateRange'>
+  tallies: Tally[]
+  selectors: SelectorTally[]
+}
+
+/** Adds reports up by source and day or month, by reporter and day, and by selector. */
 export function createStatistics() {
   const sources = new Map<string, SourceDay>()
   const reporters = new Map<string, ReporterDay>()
   const selectors = new Map<string, SelectorCount>()
 
-  function add(domainId: string, domain: string, { report, tallies, selectors: seen }: ReadAggregate): void {
+  function add(domainId: string, domain: string, { report, tallies, selectors: seen }: Counted): void {
     const days = daysOf(report.dateRange)
     const reporter = (report.orgName || 'unknown').slice(0, 255)
     const inside = tallies.filter(({ headerFrom }) => isWithin(headerFrom, domain))
@@ -28,12 +36,16 @@ export function createStatistics() {
 
   return {
     add,
-    all: () => ({
-      sources: [...sources.values()].filter(({ messages }) => messages > 0),
-      reporters: [...reporters.values()],
-      selectors: [...selectors.values()],
-      addresses: [...new Set([...sources.values()].map(({ source }) => source))],
-    }),
+    all() {
+      const days = [...sources.values()].filter(({ messages }) => messages > 0)
+      return {
+        days,
+        months: monthsOf(days),
+        reporters: [...reporters.values()],
+        selectors: [...selectors.values()],
+        addresses: [...new Set(days.map(({ source }) => source))],
+      }
+    },
   }
 }
 
@@ -42,6 +54,24 @@ function sourceDay(all: Map<string, SourceDay>, at: Pick<SourceDay, 'domainId' |
   const known = all.get(key) ?? { ...at, ...noCounts() }
   all.set(key, known)
   return known
+}
+
+function monthsOf(days: SourceDay[]): SourceMonth[] {
+  const months = new Map<string, SourceMonth>()
+  for (const { day, ...rest } of days) {
+    const month = `${day.slice(0, 7)}-01`
+    const key = `${rest.domainId} ${month} ${rest.source}`
+    const known = months.get(key)
+    if (known) addDay(known, day, rest)
+    else months.set(key, { ...rest, month, firstDay: day, lastDay: day })
+  }
+  return [...months.values()]
+}
+
+function addDay(month: SourceMonth, day: string, counts: Counts): void {
+  for (const name of COUNTS) month[name] += counts[name]
+  if (day < month.firstDay) month.firstDay = day
+  if (day > month.lastDay) month.lastDay = day
 }
 
 function reporterDay(

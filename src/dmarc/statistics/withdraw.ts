@@ -1,0 +1,41 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { AggregateRecord } from '../../protocols/dmarc-report.ts'
+import type { DB } from '../../store/tables.ts'
+import { createStatistics, type Counted } from './statistics.ts'
+import { createSelectors } from './selectors.ts'
+import { deleteReports, findPart, lockReportsBefore, subtractSums, type StoredReport } from './store.ts'
+import { createTallies } from './tally.ts'
+
+/**
+ * Deletes reports received before, the oldest first, and takes what they counted out of the statistics: both or
+ * neither.
+ * @returns how many went; 0 when none is left
+ */
+export async function withdrawReports(db: Kysely<DB>, before: Date, limit: number): Promise<number> {
+  return db.transaction().execute(async (trx) => {
+    const reports = await lockReportsBefore(trx, before, limit)
+    if (reports.length === 0) return 0
+    const statistics = createStatistics()
+    for (const report of reports) statistics.add(report.domainId, report.domain, await countAgain(trx, report))
+    await subtractSums(trx, statistics.all())
+    await deleteReports(
+      trx,
+      reports.map(({ id }) => id),
+    )
+    return reports.length
+  })
+}
+
+async function countAgain(trx: Transaction<DB>, { id, orgName, begin, end }: StoredReport): Promise<Counted> {
+  const tallies = createTallies()
+  const selectors = createSelectors()
+  for (let part = 0; ; part++) {
+    const records = await findPart<AggregateRecord>(trx, id, part)
+    if (!records) break
+    for (const record of records) {
+      tallies.add(record)
+      selectors.add(record)
+    }
+  }
+  return { report: { orgName, dateRange: { begin, end } }, tallies: tallies.all(), selectors: selectors.all() }
+}

@@ -1,0 +1,99 @@
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startHouse, type House } from '../house.ts'
+import { zip } from '../protocols/reports.ts'
+import { startDns, type DnsServer } from '../servers/dns.ts'
+import { examplesIn, startShell } from '../shell.ts'
+import { aggregate, daysAgo, mailWith } from './reports.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const DAYS = 365
+
+let house: House
+let dns: DnsServer
+let folder: string
+let smtpPort: number
+beforeAll(async () => {
+  dns = await startDns()
+  smtpPort = await freePort()
+  house = await startHouse({
+    DNS_SERVERS: `${dns.address}:${dns.port}`,
+    REPORT_DOMAIN: 'reports.example.net',
+    SMTP_LISTEN: `127.0.0.1:${smtpPort}`,
+  })
+  folder = mkdtempSync(join(tmpdir(), 'portreeve-docs-'))
+  fill(folder)
+})
+afterAll(async () => {
+  await house.stop()
+  await dns.close()
+  rmSync(folder, { recursive: true })
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+const report = (id: string, days = 1) =>
+  aggregate({ domain: 'example.com', id, begin: daysAgo(days), rows: [{ count: 7 }, { ip: '192.0.2.2', spf: 'fail' }] })
+
+/** The files that the page speaks of, a year's reports, and the command. */
+function fill(home: string): void {
+  const file = (name: string, bytes: string | Buffer) => writeFileSync(join(home, name), bytes)
+  file('report.xml.gz', gzipSync(report('mailed')))
+  file('monday.zip', zip(['a', 'b'].map((name) => ({ name: `${name}.xml`, bytes: Buffer.from(report(name)) }))))
+  file('tuesday.eml', mailWith({ attachment: report('tuesday') }))
+  mkdirSync(join(home, 'dmarc-archive'))
+  for (let day = 1; day <= DAYS; day++) file(`dmarc-archive/${day}.xml.gz`, gzipSync(report(`archived-${day}`, day)))
+  file('portreeve', `#!/bin/sh\nexec "${process.execPath}" "${ROOT}/bin/portreeve.js" "$@"\n`)
+  chmodSync(join(home, 'portreeve'), 0o755)
+}
+
+it('does what docs/dmarc.md says, command by command', async () => {
+  const blocks = examplesIn(readFileSync(join(ROOT, 'docs/dmarc.md'), 'utf8'))
+  const [functions, register, verify, mail, upload, mailbox, files, rejected, answer] = blocks as [string, ...string[]]
+  const alice = await house.addPerson('Alice')
+  const env = { PATH: `${folder}:/usr/bin:/bin`, HOME: folder, DATABASE_URL: house.databaseUrl }
+  const shell = startShell(env, folder)
+  const here = (block: string) =>
+    block
+      .replace('http://localhost:8080', house.url)
+      .replace('TOKEN=prv_…', `TOKEN=${alice.token}`)
+      .replace('--port 2525', `--port ${smtpPort}`)
+  const run = (block: string | undefined) => shell.run(here(block ?? 'false'))
+  const reportsNow = () => run('api "$URL/api/v1/dmarc/domains/$ID/reports"')
+
+  await run(functions)
+  const { data } = JSON.parse(await run(register)) as {
+    data: { reportEmail: string; record: string; dns: { name: string } }
+  }
+  expect(data.reportEmail).toMatch(/^r\w+@reports\.example\.net$/)
+  expect(data.record).toContain(`rua=mailto:${data.reportEmail}`)
+  dns.records[`${data.dns.name} TXT`] = [data.record]
+  expect(await run(verify)).toContain('"verified":true')
+
+  const sent = await run(mail)
+  const arrived = Date.now()
+  expect(sent).toMatch(/<- {2}250 /)
+  expect(await reportsNow()).toContain('"reportId":"mailed"')
+  expect(await run('api "$URL/api/v1/dmarc/domains/$ID/summary"')).toContain('"messages":8,"pass":8')
+  expect(Date.now() - arrived).toBeLessThan(2_000)
+
+  expect(await run(upload)).toMatch(/"stored":0,"duplicates":1[^]*"stored":3,"duplicates":0/)
+  expect(await run(mailbox)).toContain('"moveTo":"Done"')
+  expect(await run(files)).toMatch(/365/)
+  expect(await reportsNow()).toContain(`"total":${DAYS + 4}`)
+  expect(await run(rejected)).toContain('"total":0')
+  expect(await run(answer)).toMatch(/"reports":\[[^]*"readiness":[^]*"success":true/)
+  expect(blocks.length).toBe(9)
+  await shell.end()
+}, 90_000)

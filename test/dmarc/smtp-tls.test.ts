@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { makeCertificate } from '../servers/certificates.ts'
+import { swaks } from '../servers/swaks.ts'
+import { aggregate, mailWith } from './reports.ts'
+import { REPORT_DOMAIN, startRoom, type Person, type Room } from './room.ts'
+
+describe('the SMTP door with a certificate', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'portreeve-smtp-tls-'))
+  const file = (name: string) => join(folder, name)
+  let fresh: FreshDatabase
+  let room: Room
+  let alice: Person
+
+  beforeAll(async () => {
+    const ca = makeCertificate({ subject: '/CN=Test root', isCa: true })
+    const { key, cert } = makeCertificate({
+      subject: `/CN=${REPORT_DOMAIN}`,
+      altNames: [`DNS:${REPORT_DOMAIN}`, 'IP:127.0.0.1'],
+      issuer: ca,
+    })
+    for (const [name, text] of Object.entries({ 'ca.pem': ca.cert, 'key.pem': key, 'cert.pem': cert })) {
+      writeFileSync(file(name), text)
+    }
+    fresh = await freshDatabase()
+    const env = { SMTP_TLS_CERT: file('cert.pem'), SMTP_TLS_KEY: file('key.pem') }
+    room = await startRoom(fresh.url, { env })
+    alice = await room.addPerson('Alice')
+  })
+  afterAll(async () => {
+    await room.stop()
+    await fresh.drop()
+    rmSync(folder, { recursive: true })
+  })
+
+  it('takes a report over STARTTLS, and shows the certificate that it was given', async () => {
+    const { id, reportEmail } = await room.addDomain(alice.token)
+    const mail = mailWith({ attachment: aggregate({ id: 'encrypted' }) })
+    const verified = ['--tls', '--tls-verify', '--tls-ca-path', file('ca.pem')]
+    const { code, transcript } = await swaks(room.smtpPort, reportEmail, mail, ...verified)
+    expect(code, transcript).toBe(0)
+    expect(transcript).toMatch(/TLS started with cipher TLSv1\.[23]/)
+    expect(transcript).toContain(`CN=${REPORT_DOMAIN}`)
+    const { reports } = (await room.ask(`domains/${id}/reports`, alice)).body.data
+    expect(reports).toMatchObject([{ reportId: 'encrypted', via: 'smtp' }])
+  })
+
+  it('is no relay behind STARTTLS either, and still takes mail without it', async () => {
+    const { reportEmail } = await room.addDomain(alice.token, 'plain.test')
+    const mail = mailWith({ attachment: aggregate({ domain: 'plain.test' }) })
+    const relayed = await swaks(room.smtpPort, 'victim@elsewhere.test', mail, '--tls')
+    expect(relayed.code, relayed.transcript).toBe(24)
+    expect(relayed.transcript).toMatch(/<~\* 5\d\d/)
+    const plain = await swaks(room.smtpPort, reportEmail, mail)
+    expect(plain.code, plain.transcript).toBe(0)
+  })
+})

@@ -1,0 +1,135 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ingest } from '../../src/dmarc/intake/ingest.ts'
+import { withdrawReports } from '../../src/dmarc/statistics/withdraw.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { aggregate, daysAgo, type ReportSpec } from './reports.ts'
+import { startRoom, type Person, type Room } from './room.ts'
+
+/** What the records themselves say, added up by PostgreSQL alone. */
+const RECORDED = `
+  select r.id, r.domain_id, r.org_name, (r.begins_at at time zone 'utc')::date as day, (one ->> 'count')::int as count,
+    one ->> 'sourceIp' as source, one -> 'policyEvaluated' ->> 'dkim' = 'pass' as dkim,
+    one -> 'policyEvaluated' ->> 'spf' = 'pass' as spf, one -> 'policyEvaluated' ->> 'disposition' as disposition,
+    one -> 'authResults' -> 'dkim' -> 0 ->> 'selector' as selector, one -> 'identifiers' ->> 'headerFrom' as header_from
+  from dmarc_report r join dmarc_records p on p.report_id = r.id, json_array_elements(p.records) as one`
+const SUMS = `sum(count)::int as messages, coalesce(sum(count) filter (where dkim or spf), 0)::int as aligned,
+  coalesce(sum(count) filter (where dkim), 0)::int as dkim, coalesce(sum(count) filter (where spf), 0)::int as spf,
+  coalesce(sum(count) filter (where disposition = 'quarantine'), 0)::int as quarantined,
+  coalesce(sum(count) filter (where disposition = 'reject'), 0)::int as rejected`
+const KEPT = ['messages', 'aligned', 'dkim', 'spf', 'quarantined', 'rejected']
+  .map((column) => `sum(${column})::int as ${column}`)
+  .join(', ')
+const INSIDE = `header_from = 'example.test' or header_from like '%.example.test'`
+
+const row = fc.record({
+  ip: fc.constantFrom('192.0.2.1', '192.0.2.2', '192.0.2.3', '2001:db8::1'),
+  count: fc.integer({ min: 1, max: 9 }),
+  dkim: fc.constantFrom('pass' as const, 'fail' as const),
+  spf: fc.constantFrom('pass' as const, 'fail' as const),
+  disposition: fc.constantFrom('none', 'quarantine', 'reject'),
+  from: fc.constantFrom('example.test', 'news.example.test', 'elsewhere.test'),
+  selector: fc.constantFrom('a', 'b'),
+})
+const report = fc.record({
+  org: fc.constantFrom('A', 'B'),
+  days: fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 25, max: 40 })),
+  length: fc.constantFrom(1, 1, 3),
+  rows: fc.array(row, { maxLength: 6 }),
+})
+/** What happens one after the other: reports come, come again, and the oldest are not kept any longer. */
+const story = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: report },
+    { weight: 1, arbitrary: fc.constant('again' as const) },
+    { weight: 1, arbitrary: fc.record({ expire: fc.integer({ min: 1, max: 3 }) }) },
+  ),
+  { minLength: 1, maxLength: 12 },
+)
+
+describe('the statistics of a domain', () => {
+  let fresh: FreshDatabase
+  let room: Room
+  let alice: Person
+
+  beforeAll(async () => {
+    fresh = await freshDatabase()
+    room = await startRoom(fresh.url)
+    alice = await room.addPerson('Alice')
+  })
+  afterAll(async () => {
+    await room.stop()
+    await fresh.drop()
+  })
+
+  const rowsOf = async (query: string) => (await room.pool.query(query)).rows
+
+  async function expectSame(): Promise<void> {
+    const recorded = (by: string) =>
+      rowsOf(`select ${by}, ${SUMS} from (${RECORDED}) as r where ${INSIDE} group by ${by} order by ${by}`)
+    const bySource = `select host(source) as source, ${KEPT} from dmarc_source_day group by source order by host(source)`
+    expect(await rowsOf(bySource)).toEqual(await recorded('source'))
+    // A month is its days, the first and last of them among them.
+    const byMonth = `select month, source, ${KEPT}, min(first_day) as first, max(last_day) as last from dmarc_source_month`
+    const byDay = `select date_trunc('month', day)::date as month, source, ${KEPT}, min(day) as first, max(day) as last from dmarc_source_day`
+    expect(await rowsOf(`${byMonth} group by 1, 2 order by 1, 2`)).toEqual(
+      await rowsOf(`${byDay} group by 1, 2 order by 1, 2`),
+    )
+    const byReporter = `select reporter as org_name, ${KEPT} from dmarc_reporter_day group by reporter having sum(messages) > 0 order by reporter`
+    expect(await rowsOf(byReporter)).toEqual(await recorded('org_name'))
+    expect(await rowsOf(`select coalesce(sum(reports), 0)::int as reports from dmarc_reporter_day`)).toEqual(
+      await rowsOf(`select count(*)::int as reports from dmarc_report`),
+    )
+    expect(await rowsOf(`select selector, messages, passed from dmarc_selector order by selector`)).toEqual(
+      await rowsOf(`select selector, sum(count)::int as messages,
+        coalesce(sum(count) filter (where dkim), 0)::int as passed from (${RECORDED}) as r group by selector order by 1`),
+    )
+  }
+
+  async function expectSameDays(): Promise<void> {
+    expect(
+      await rowsOf(`select day, host(source) as source, ${KEPT} from dmarc_source_day group by 1, 2 order by 1, 2`),
+    ).toEqual(
+      await rowsOf(`select day, source, ${SUMS} from (${RECORDED}) as r where ${INSIDE} group by 1, 2 order by 1, 2`),
+    )
+  }
+
+  it('are what the records say, whatever comes, comes twice and goes', async () => {
+    await fc.assert(
+      fc.asyncProperty(story, async (events) => {
+        await room.pool.query('delete from dmarc_domain')
+        await room.addDomain(alice.token)
+        const sent: string[] = []
+        let isSpread = false
+        for (const event of events) {
+          if (event === 'again') await take(sent.slice(-2))
+          else if ('expire' in event) await expire(event.expire)
+          else {
+            isSpread ||= event.length > 1
+            sent.push(aggregate(specOf(event)))
+            await take(sent.slice(-1))
+          }
+          await expectSame()
+        }
+        if (!isSpread) await expectSameDays()
+        await expire(events.length)
+        for (const table of ['source_day', 'source_month', 'reporter_day', 'selector']) {
+          expect(await rowsOf(`select * from dmarc_${table}`)).toEqual([])
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  function specOf({ org, days, length, rows }: { org: string; days: number; length: number } & ReportSpec): ReportSpec {
+    return { org, begin: daysAgo(days), end: daysAgo(days - length) - 1, rows: rows ?? [] }
+  }
+
+  async function take(texts: string[]): Promise<void> {
+    const files = texts.map((text, index) => ({ name: `${index}.xml`, bytes: Buffer.from(text) }))
+    const { rejected } = await ingest(room.db, { via: 'upload', accountId: alice.id }, files)
+    expect(rejected).toEqual([])
+  }
+
+  const expire = (count: number) => withdrawReports(room.db, new Date(Date.now() + 1_000), count)
+})
