@@ -312,6 +312,24 @@ export async function isListedElsewhere(db: Db, host: HostRow, subject: string):
   return row !== undefined
 }
 
+export type Watched = { accountId: string; ip: string; since: Date }
+
+/** Hosts with this address that are known to be listed on one of these zones, or were cleared there since then. */
+export async function listWatches(
+  db: Db,
+  { accountId, ip, since }: Watched,
+  zones: string[],
+): Promise<{ zone: string; lists: Record<string, Mode> }[]> {
+  const { rows } = await sql<{ zone: string; lists: Record<string, Mode> }>`
+    select zone, host.lists from monitored_host host cross join unnest(${zones}::text[]) as zone
+    where host.account_id = ${accountId} and (
+      exists (select from monitored_fact fact where fact.host_id = host.id and fact.kind = 'blacklist'
+        and fact.subject = ${ip} || ' ' || zone and fact.state = 'listed')
+      or exists (select from monitored_event event where event.host_id = host.id and event.kind = 'blacklist'
+        and event.ip = ${ip} and event.dnsbl = zone and event.to_state = 'clean' and event.at >= ${since}))`.execute(db)
+  return rows
+}
+
 /** What the account's hosts are known to be listed on, for one address: `192.0.2.1` by zone. */
 export async function listListings(db: Db, accountId: string, ip: string): Promise<FactRow[]> {
   const rows = await db

@@ -30,7 +30,8 @@ type Burst = { open(): boolean; send: Exchange }
 function startBurst(server: Endpoint): Burst {
   const waiting = new Map<number, Waiting>()
   let socket: Socket | null = openSocket()
-  let connected = false
+  /** What is to go out; null until the socket can send, and then all that waits goes. */
+  let outbox: Buffer[] | null = null
   let sent = 0
 
   function openSocket(): Socket {
@@ -39,10 +40,15 @@ function startBurst(server: Endpoint): Burst {
     opened.on('message', take)
     opened.connect(server.port, server.address, (error?: Error) => {
       if (error) return fail()
-      connected = true
-      for (const { query } of waiting.values()) opened.send(query)
+      outbox = [...waiting.values()].map(({ query }) => query)
+      flush()
     })
     return opened
+  }
+
+  // All at once: a server on this machine that sleeps between queries makes each a third dearer.
+  function flush(): void {
+    for (const query of outbox?.splice(0) ?? []) socket?.send(query)
   }
 
   function take(bytes: Buffer): void {
@@ -77,7 +83,7 @@ function startBurst(server: Endpoint): Burst {
       const entry = { query, done }
       waiting.set(id, entry)
       sent += 1
-      if (connected) socket?.send(query)
+      if (outbox?.push(query) === 1) setImmediate(flush)
       return () => {
         if (waiting.get(id) === entry) forget(id)
       }

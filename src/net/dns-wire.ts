@@ -35,12 +35,12 @@ const OPT: PacketAnswer = {
   options: [],
 }
 
+/** 253 characters are 255 bytes on the wire: a length before each label and the root's zero. */
 function isWireName(name: string): boolean {
-  if (name === '.') return true
-  const bare = name.replace(/\.$/, '')
-  // 253 characters are 255 bytes on the wire: a length before each label and the root's zero.
-  return bare.length <= 253 && bare.split('.').every((label) => /^[\x20-\x7e]{1,63}$/.test(label))
+  return name === '.' || (LABELS.test(name) && name.length <= (name.endsWith('.') ? 254 : 253))
 }
+
+const LABELS = /^[\x20-\x2d\x2f-\x7e]{1,63}(?:\.[\x20-\x2d\x2f-\x7e]{1,63})*\.?$/
 
 /** Draws a random id that no `taken` packet has, and writes it into the query. */
 export function drawId(query: Buffer, taken: { has(id: number): boolean }): number {

@@ -1,10 +1,12 @@
 import { expect } from 'vitest'
 import { openAlerts } from '../../src/alerts/open.ts'
+import { raiseAlert } from '../../src/alerts/raise.ts'
 import type { Endpoint } from '../../src/config.ts'
 import type { Job } from '../../src/jobs/job.ts'
 import { openQueue } from '../../src/jobs/queue.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
 import type { Rhythm } from '../../src/monitoring/limits.ts'
+import { openDelisting } from '../../src/delisting/open.ts'
 import { openMonitoring } from '../../src/monitoring/open.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { AT_ONCE, SECRET_KEY, startGround, until } from '../alerts/room.ts'
@@ -75,10 +77,12 @@ export async function startRoom(
   const blocklists = openLists(lists)
   const alerts = openAlerts({ ...ground, secretKey: SECRET_KEY, patience: AT_ONCE })
   const monitoring = openMonitoring({ ...ground, resolver, blocklists, rhythm, spacing: 0 })
-  const jobs: Job[] = [...alerts.jobs, ...monitoring.jobs]
+  const delisting = openDelisting({ ...ground, blocklists, resolver, raiseAlert })
+  const jobs: Job[] = [...alerts.jobs, ...monitoring.jobs, ...delisting.jobs]
   const queue = await openQueue({ pool, jobs, log })
   monitoring.routes(app, { door, queue })
   alerts.routes(app, { door })
+  delisting.routes(app, { door, queue })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const worker = works ? startWorker({ queue, jobs, signals, log }) : null
   const stopSending = works ? alerts.work() : async () => {}

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { aWhile, until } from '../alerts/room.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { enabled, IP, startLists } from '../servers/blacklists.ts'
+import { startDns, type DnsServer } from '../servers/dns.ts'
+import { startSink, type Sink } from '../servers/mail-sink.ts'
+import type { Rbldnsd } from '../servers/rbldnsd.ts'
+import { examplesIn, startShell } from '../shell.ts'
+import { startRoom, type Room } from './room.ts'
+
+const SPAMCOP = 'bl.spamcop.net'
+
+let lists: Rbldnsd
+let dns: DnsServer
+let sink: Sink
+let database: FreshDatabase
+let room: Room
+beforeEach(async () => {
+  ;[lists, dns, sink, database] = await Promise.all([
+    startLists({}, { ttl: 1, negativeTtl: 1 }),
+    startDns(),
+    startSink(),
+    freshDatabase(),
+  ])
+  room = await startRoom(database.url, { lists, dns, smtpUrl: sink.url })
+})
+afterEach(async () => {
+  await room.stop()
+  await Promise.all([lists.stop(), dns.close(), sink.stop(), database.drop()])
+})
+
+it('does what docs/monitoring.md says: from the baseline over one mail and the delisting to the other mail', async () => {
+  const url = room.app.listeningOrigin
+  const blocks = examplesIn(readFileSync('docs/monitoring.md', 'utf8'))
+  const [functions, watch, baseline, check, told, delist, retry, cleared] = blocks as [string, ...string[]]
+  const shell = startShell({ TOKEN: room.owner().token })
+  const run = (block: string | undefined) => shell.run((block ?? 'false').replace('http://localhost:8080', url))
+  const mailed = (count: number) =>
+    until(
+      () => sink.mails,
+      (mails) => mails.length >= count,
+      20,
+    )
+
+  await run(functions)
+  await run(watch)
+  const [host] = (await room.call<{ id: string }[]>('GET', 'hosts')).json.data
+  await room.seen(host ?? { id: '' }, ({ status }) => status === 'clean')
+  expect(JSON.parse(await run(baseline))).toEqual({
+    status: 'clean',
+    totalChecked: enabled.length,
+    listedCount: 0,
+    unknownCount: 0,
+    listings: [],
+  })
+
+  await lists.setZones({ [SPAMCOP]: { listed: { [IP]: '127.0.0.2 Spam seen at a trap' } } })
+  expect(await run(check)).toContain(SPAMCOP)
+  await mailed(1)
+  const history = await run(told)
+  expect(history).toContain('"to": "listed"')
+  expect(history).toContain('The list says: “Spam seen at a trap”')
+  expect(sink.mails[0]?.text).toContain('start the delisting of 8.8.4.4')
+
+  expect(await run(delist)).toContain('SpamCop SCBL: ')
+  await until(
+    () => run('call GET "delisting/$DELISTING" | jq -r ".data.steps[].status"'),
+    (status) => status === 'waiting\n',
+  )
+  await lists.setZones({ [SPAMCOP]: {} })
+  expect(await run(retry)).toBe('completed\n')
+  await mailed(2)
+  expect(await run(cleared)).toBe(`completed\n${IP} (outgoing mail) is not listed on SpamCop SCBL any more\n`)
+  await aWhile()
+  expect(sink.mails.map(({ subject }) => subject)).toEqual([
+    `${IP} (outgoing mail) is listed on SpamCop SCBL`,
+    `${IP} (outgoing mail) is not listed on SpamCop SCBL any more`,
+  ])
+  expect(blocks.length).toBe(8)
+  await shell.end()
+}, 90_000)
