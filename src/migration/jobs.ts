@@ -1,5 +1,6 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { Type } from 'typebox'
+import { raiseAlert } from '../alerts/raise.ts'
 import { Fault, messageOf } from '../errors.ts'
 import { defineJob, type Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
@@ -13,6 +14,7 @@ import { accountOf, type NetDeps } from './sides.ts'
 import { claimMigration, markAlive, markEnded, markLetGo, type Run } from './run/store.ts'
 import { addErrors, type MigrationRow } from './store.ts'
 import { unsealSecrets, type MigrationData } from './submit.ts'
+import { failureAlert } from './tell.ts'
 
 export type MigrationJobDeps = NetDeps & { db: Kysely<DB>; secretKey: string; concurrency: number }
 
@@ -58,7 +60,7 @@ async function runClaimed(row: Claimed, deps: MigrationJobDeps, signal: AbortSig
       onProgress: (news) => life.report(news),
     })
     await life.stop()
-    await db.transaction().execute((trx) => markEnded(trx, row, state, progress))
+    await db.transaction().execute((trx) => end(trx, row, state, progress, null))
     log.info({ state, messages: progress.messagesDone, errors: progress.errorCount }, 'a migration ended')
   } catch (error) {
     // Cancelled, or in the hands of another worker: nothing is left to do here.
@@ -96,9 +98,21 @@ async function endUnopened(error: unknown, row: Claimed, db: Kysely<DB>): Promis
   }
   await db.transaction().execute(async (trx) => {
     await addErrors(trx, row.id, [failure])
-    await markEnded(trx, row, 'failed', { ...row.progress, errorCount: row.progress.errorCount + 1 })
+    await end(trx, row, 'failed', { ...row.progress, errorCount: row.progress.errorCount + 1 }, failure)
   })
   return null
+}
+
+/** Ends it, and tells its owner when it failed: both or neither. */
+async function end(
+  trx: Transaction<DB>,
+  row: Claimed,
+  state: 'completed' | 'failed',
+  progress: Progress,
+  failure: Failure | null,
+): Promise<void> {
+  const hasEnded = await markEnded(trx, row, state, progress)
+  if (hasEnded && state === 'failed') await raiseAlert(trx, failureAlert(row, progress, failure))
 }
 
 type Life = { report(progress: Progress): void; stop(): Promise<void> }

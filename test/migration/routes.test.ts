@@ -336,6 +336,8 @@ describe('migrations over HTTP', () => {
     await ends(id, 'completed', 30_000)
     const [there, here] = await Promise.all([read(accountOn(to.port, destination.user)), read(accountOn(from.port))])
     expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
+    // Nobody needs to be told of what they did themselves, or of what went well.
+    expect(await alerts()).toEqual([])
   })
 
   it('goes on in another instance when the service stops', { timeout: 60_000 }, async () => {
@@ -372,7 +374,17 @@ describe('migrations over HTTP', () => {
       await ends(id, 'failed')
     }
     await picky.stop()
+    // Once for each time that it failed.
+    expect(await alerts()).toEqual(Array.from({ length: 2 }, () => failureOf(big)))
   })
+
+  const failureOf = (user: string) => ({
+    account_id: alice.id,
+    kind: 'migration.failed',
+    title: 'The migration to alice on 127.0.0.1 failed',
+    text: `From ${user} on 127.0.0.1: 3 of 3 messages were dealt with; 1 error is listed.`,
+  })
+  const alerts = async () => (await fresh.pool.query('select account_id, kind, title, text from alert')).rows
 
   it('stops with one clear word when the destination is full (36)', async () => {
     const tight = await startDovecot({ quota: '200K' })

@@ -72,13 +72,13 @@ export async function markLetGo(db: Db, { id, run }: Run): Promise<void> {
   await db.updateTable('migration').set({ aliveAt: null }).where('id', '=', id).where('run', '=', run).execute()
 }
 
-/** Ends a worker's migration, and erases what opened the accounts. */
+/** Ends a worker's migration, and erases what opened the accounts; false when the migration is not its any more. */
 export async function markEnded(
   db: Transaction<DB>,
   { id, run }: Run,
   status: 'completed' | 'failed',
   progress: Progress,
-): Promise<void> {
+): Promise<boolean> {
   const news = { progress: JSON.stringify(progress), errorCount: progress.errorCount }
   const row = await db
     .updateTable('migration')
@@ -88,9 +88,10 @@ export async function markEnded(
     .where('status', '=', 'running')
     .returning('id')
     .executeTakeFirst()
-  if (!row) return
+  if (!row) return false
   await eraseSecret(db, id)
   await notify(db, CHANGED, id)
+  return true
 }
 
 export async function findFolder(db: Db, id: string, folder: string): Promise<SavedFolder | null> {

@@ -1,0 +1,31 @@
+import type { NewAlert } from '../alerts/raise.ts'
+import type { Failure } from './journal.ts'
+import type { Progress } from './progress.ts'
+import type { MigrationRow, Reached } from './store.ts'
+
+/**
+ * That a migration has failed, for its owner.
+ * @param failure what ended it before it began; null where some messages or folders could not be copied
+ */
+export function failureAlert(row: MigrationRow, progress: Progress, failure: Failure | null): NewAlert {
+  const { id, run, accountId, source, destination } = row
+  return {
+    accountId,
+    kind: 'migration.failed',
+    // A migration that is retried and fails again is another failure.
+    key: `migration.failed ${id} ${run}`,
+    title: `The migration to ${nameOf(destination)} failed`,
+    text: `From ${nameOf(source)}: ${failure?.message ?? whatIsLeft(progress)}`,
+    nextStep: 'See its errors, mend what they name, and retry it: what was copied is not copied again.',
+    at: new Date(),
+  }
+}
+
+function nameOf({ user, host }: Reached): string {
+  return `${user} on ${host}`
+}
+
+function whatIsLeft({ messagesDone, messagesTotal, errorCount }: Progress): string {
+  const number = (count: number) => count.toLocaleString('en-US')
+  return `${number(messagesDone)} of ${number(messagesTotal)} messages were dealt with; ${number(errorCount)} ${errorCount === 1 ? 'error is' : 'errors are'} listed.`
+}

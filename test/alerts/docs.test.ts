@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { startSink, type Sink } from '../servers/mail-sink.ts'
+import { startReceiver, status, type Receiver } from '../servers/receiver.ts'
+import { examplesIn, startShell } from '../shell.ts'
+import { startRoom, until, type Person, type Room } from './room.ts'
+
+let sink: Sink
+let receiver: Receiver
+let database: FreshDatabase
+let room: Room
+let alice: Person
+beforeEach(async () => {
+  ;[sink, receiver, database] = await Promise.all([startSink(), startReceiver(status(204)), freshDatabase()])
+  room = await startRoom(database.url, { smtpUrl: sink.url })
+  alice = await room.addPerson('Alice')
+})
+afterEach(async () => {
+  await room.stop()
+  await Promise.all([sink.stop(), receiver.close(), database.drop()])
+})
+
+it('does what docs/alerts.md says, command by command', async () => {
+  const blocks = examplesIn(readFileSync('docs/alerts.md', 'utf8'))
+  const [functions, told, channels, confirm, webhook, quiet] = blocks as [string, ...string[]]
+  const shell = startShell({ TOKEN: alice.token })
+  const run = (block = 'false') =>
+    shell.run(
+      block
+        .replace('http://localhost:8080', room.app.listeningOrigin)
+        .replace('https://chat.example.com', receiver.origin)
+        .replace('12345678', /\b\d{8}\b/.exec(sink.mails.at(-1)?.text ?? '')?.[0] ?? ''),
+    )
+
+  await run(functions)
+  await room.raise(alice.id, '8.8.4.4')
+  expect(await run(told)).toContain('8.8.4.4 is listed')
+  await until(
+    () => sink.mails,
+    (mails) => mails.length === 1,
+  )
+  expect(await run(channels)).toContain('alice@people.test')
+  await until(
+    () => sink.mails,
+    (mails) => mails.length === 2,
+  )
+  expect(sink.mails[1]?.to).toMatchObject([{ address: 'oncall@example.com' }])
+  expect(await run(confirm)).toContain('"success":true')
+  expect(await run(webhook)).toContain('whsec_')
+  expect(receiver.received.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['channel.test'])
+  expect(await run(quiet)).toContain('Europe/Berlin')
+  expect(blocks.length).toBe(6)
+  await shell.end()
+}, 60_000)
