@@ -79,7 +79,7 @@ function silence(cause: string | null, fix: string | null): Fault {
 /** What a person has asked a list counts like what we have. */
 function noteRequest({ now }: BeginDeps): Change['also'] {
   return async (db, { process: { ip }, step: { id: stepId, attempt, zone } }) => {
-    const request = { stepId, attempt, ip, zone, recipient: null, messageId: null }
+    const request = { stepId, attempt, reminder: false, ip, zone, recipient: null, messageId: null }
     await insertRequest(db, { ...request, state: 'made', at: now() })
   }
 }

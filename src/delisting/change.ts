@@ -2,7 +2,7 @@ import type { Db } from '../store/database.ts'
 import { isFinal, transition, type StepEvent } from './machine.ts'
 import type { Answer } from './plan.ts'
 import { insertEvent, lockStep, refreshProcess, updateStep, type ProcessRow, type StepRow } from './store.ts'
-import { endAlert, type TellDeps } from './tell.ts'
+import { tellEnd, type TellDeps } from './tell.ts'
 import { storyOf } from './words.ts'
 
 export type Change = {
@@ -49,8 +49,8 @@ export async function changeStep(deps: TellDeps, stepId: string, change: Change)
   })
 }
 
-async function refresh(db: Db, { raiseAlert, now }: TellDeps, process: ProcessRow, quiet: boolean): Promise<void> {
-  const status = await refreshProcess(db, process.id, now())
+async function refresh(db: Db, deps: TellDeps, process: ProcessRow, quiet: boolean): Promise<void> {
+  const status = await refreshProcess(db, process.id, deps.now())
   if (quiet || (status !== 'completed' && status !== 'failed')) return
-  await raiseAlert(db, await endAlert(db, { ...process, status }, now()))
+  await tellEnd(db, deps, { ...process, status })
 }

@@ -32,6 +32,23 @@ export function writeLetter(facts: LetterFacts): Letter {
   return { subject, text: facts.ownText ?? (facts.method === 'provider' ? providerText(facts) : listText(facts)) }
 }
 
+type ReminderFacts = Pick<LetterFacts, 'ip' | 'name' | 'zone' | 'answer' | 'contact'> & { requestedAt: Date | null }
+
+/** The one reminder of a request that a list has not acted on, with what was written then. */
+export function writeReminder(facts: ReminderFacts, { subject, text }: Letter): Letter {
+  const { ip, name, zone, answer, requestedAt, contact } = facts
+  const paragraphs = [
+    'Hello,',
+    `on ${requestedAt?.toISOString().slice(0, 10)} I asked you to remove ${ip} from ${name} (${zone}).`,
+    listingSentence(answer),
+    'Please look at it once more. What I wrote then stands below; I shall not remind you again.',
+    `You reach me at ${contact}.`,
+    'Thank you for your work.',
+    text.replaceAll(/^/gm, '> '),
+  ]
+  return { subject: `Re: ${subject}`, text: paragraphs.join('\n\n') }
+}
+
 function providerText({ ip, name, zone, answer, url, contact }: LetterFacts): string {
   return [
     'Hello,',
@@ -73,7 +90,7 @@ function dayAndTime(at: string): string {
 /** What the owner is asked to say, once more where the list names something that stands open. */
 export function confirmationAsked(answer: Answer): string {
   const problem = openProblem(answer)
-  const asked = 'Say what caused the listing and what you did about it (confirm with cause and fix)'
+  const asked = 'Say what caused the listing and what you did about it'
   if (problem === null) return `${asked}; then the mail is sent.`
   return `The list says that the address is ${problem}. Close it first. ${asked}, for this list; then the mail is sent.`
 }

@@ -13,6 +13,7 @@ import {
   PERSON_PAUSE,
   PROVIDER_PAUSE,
   REFUSED_PAUSES,
+  REMINDER_AFTER,
   UNKNOWN_PAUSE,
 } from './timing.ts'
 
@@ -42,6 +43,9 @@ export type Outcome = (typeof OUTCOMES)[number]
  */
 export type RequestState = 'none' | 'due' | 'claimed' | 'made' | 'unsure'
 
+/** The one reminder of a mail. `open`: there may be one; `due`, `claimed`: as for the mail; `settled`: there will be none. */
+export type ReminderState = 'open' | 'due' | 'claimed' | 'settled'
+
 /** One list's part of a delisting, as far as it decides what comes next. */
 export type StepState = {
   method: Method
@@ -53,6 +57,7 @@ export type StepState = {
   /** Sentences: why the list is not asked yet. */
   obstacles: string[]
   request: RequestState
+  reminder: ReminderState
   /** The owner has said cause and fix, and may be quoted. */
   confirmed: boolean
   /** Mails that were refused. */
@@ -87,7 +92,7 @@ export type StepEvent =
       answer: 'listed' | 'clean' | 'unknown'
       /** Milliseconds for which resolvers repeat the answer. */
       ttl: number
-      /** Needed where the list has to be asked to remove it and was not yet. */
+      /** Needed where the list has to be asked to remove it and was not yet, or may be reminded. */
       ready: Readiness | null
       /** A person looks on: one clean answer will do. */
       atOnce?: boolean
@@ -109,6 +114,12 @@ export function isUnasked({ method, request }: StepState): boolean {
   return (method === 'email' || method === 'form') && (request === 'none' || request === 'due')
 }
 
+/** A mail of ours that a list has not acted on for a week. */
+export function mayRemind({ method, request, reminder, requestedAt }: StepState, now: Date): boolean {
+  if (method !== 'email' || request !== 'made' || reminder !== 'open' || requestedAt === null) return false
+  return elapsed(requestedAt, now) >= REMINDER_AFTER
+}
+
 export function isFinal({ status }: { status: StepStatus }): boolean {
   return status === 'completed' || status === 'failed'
 }
@@ -119,10 +130,10 @@ type Rule<Event> = (step: StepState, event: Event, now: Date) => StepState | nul
 const RULES: { [Type in StepEvent['type']]: Rule<Extract<StepEvent, { type: Type }>> } = {
   start: (step, _event, now) => (step.status === 'pending' ? started(step, now) : null),
   answered: (step, event, now) => (canHear(step) ? answered(step, event, now) : null),
-  claimed: (step, _event, now) => (step.request === 'due' ? claimed(step, now) : null),
-  sent: (step, _event, now) => (step.request === 'claimed' ? sent(step, 'made', now) : null),
-  refused: (step, { forGood }, now) => (isOnItsWay(step) ? refused(step, forGood, now) : null),
-  unsure: (step, _event, now) => (step.request === 'claimed' ? sent(step, 'unsure', now) : null),
+  claimed: (step, _event, now) => claimed(step, now),
+  sent: (step, _event, now) => sent(step, 'made', now),
+  refused: (step, { forGood }, now) => refused(step, forGood, now),
+  unsure: (step, _event, now) => sent(step, 'unsure', now),
   confirm: (step, _event, now) => (isUnasked(step) ? confirmed(step, now) : null),
   submitted: (step, _event, now) => (isUnasked(step) && step.status !== 'pending' ? submitted(step, now) : null),
   retry: (step, _event, now) => (step.status === 'waiting' ? { ...step, nextAt: now } : null),
@@ -149,15 +160,24 @@ function patienceWith(step: StepState): number {
 }
 
 /** A mail that is on its way is waited for first. */
-function canHear({ status, request }: StepState): boolean {
-  return status !== 'pending' && request !== 'claimed'
+function canHear(step: StepState): boolean {
+  return step.status !== 'pending' && !isClaimed(step)
+}
+
+/** The relay may have a mail of this step, and nobody has heard yet whether it took it. */
+export function isClaimed({ request, reminder }: StepState): boolean {
+  return request === 'claimed' || reminder === 'claimed'
 }
 
 type Answered = StepEvent & { type: 'answered' }
 
 function answered(before: StepState, event: Answered, now: Date): StepState {
-  // Whether the mail may go is decided anew with each answer.
-  const step: StepState = before.request === 'due' ? { ...before, request: 'none' } : before
+  // Whether a mail may go is decided anew with each answer.
+  const step: StepState = {
+    ...before,
+    request: before.request === 'due' ? 'none' : before.request,
+    reminder: before.reminder === 'due' ? 'open' : before.reminder,
+  }
   if (event.answer === 'clean') return clean(step, event, now)
   return event.answer === 'listed' ? listed(step, event, now) : unknown(step, now)
 }
@@ -182,7 +202,12 @@ function listed(before: StepState, { ttl, ready }: Answered, now: Date): StepSta
   const step: StepState = { ...before, cleanAt: null }
   if (deadlineOf(step, now) <= now) return ended(step, 'failed', 'still-listed', now)
   if (isUnasked(step)) return prepared(step, ready, now)
-  return waiting(step, { needs: null, obstacles: [], pause: Math.max(pauseOf(step, now), ttl) }, now)
+  const still = waiting(step, { needs: null, obstacles: [], pause: Math.max(pauseOf(step, now), ttl) }, now)
+  return mayRemind(step, now) && mayWrite(ready) ? { ...still, reminder: 'due' } : still
+}
+
+function mayWrite(ready: Readiness | null): boolean {
+  return ready !== null && ready.canSend && ready.wait === null && ready.obstacles.length === 0
 }
 
 /** What stands between a listed address and asking the list to remove it. */
@@ -221,28 +246,40 @@ function asked(step: StepState, request: 'made' | 'unsure', now: Date): StepStat
   return { ...step, request, requestedAt: now, deadlineAt, needs: null, obstacles: [] }
 }
 
-function sent(step: StepState, request: 'made' | 'unsure', now: Date): StepState {
-  const next = asked(step, request, now)
-  return { ...next, status: 'email-sent', nextAt: earliest(later(now, FIRST_LOOK_AFTER_MAIL), deadlineOf(next, now)) }
+function sent(step: StepState, request: 'made' | 'unsure', now: Date): StepState | null {
+  if (step.reminder === 'claimed') return afterMail({ ...step, reminder: 'settled' }, now)
+  if (step.request !== 'claimed') return null
+  return afterMail({ ...asked(step, request, now), status: 'email-sent' }, now)
 }
 
+function afterMail(step: StepState, now: Date): StepState {
+  return { ...step, nextAt: earliest(later(now, FIRST_LOOK_AFTER_MAIL), deadlineOf(step, now)) }
+}
+
+/** Who has written there himself reminds them himself. */
 function submitted(step: StepState, now: Date): StepState {
-  return waiting(asked(step, 'made', now), { needs: null, obstacles: [], pause: afterRequest(0) }, now)
+  const next: StepState = { ...asked(step, 'made', now), reminder: 'settled' }
+  return waiting(next, { needs: null, obstacles: [], pause: afterRequest(0) }, now)
 }
 
 function confirmed(step: StepState, now: Date): StepState {
   return { ...step, confirmed: true, needs: step.needs === 'confirm' ? null : step.needs, nextAt: now }
 }
 
-function claimed(step: StepState, now: Date): StepState {
-  return { ...step, request: 'claimed', nextAt: later(now, CLAIM_PATIENCE) }
+function claimed(step: StepState, now: Date): StepState | null {
+  const nextAt = later(now, CLAIM_PATIENCE)
+  if (step.request === 'due') return { ...step, request: 'claimed', nextAt }
+  return step.reminder === 'due' ? { ...step, reminder: 'claimed', nextAt } : null
 }
 
-function isOnItsWay({ request }: StepState): boolean {
-  return request === 'due' || request === 'claimed'
+function isOnItsWay(state: RequestState | ReminderState): boolean {
+  return state === 'due' || state === 'claimed'
 }
 
-function refused(step: StepState, forGood: boolean, now: Date): StepState {
+function refused(step: StepState, forGood: boolean, now: Date): StepState | null {
+  // A reminder that is not taken is tried again with the next look, and ends nothing.
+  if (isOnItsWay(step.reminder)) return afterMail({ ...step, reminder: forGood ? 'settled' : 'open' }, now)
+  if (!isOnItsWay(step.request)) return null
   const next: StepState = { ...step, request: 'none', tries: step.tries + 1 }
   const pause = REFUSED_PAUSES[step.tries]
   if (forGood || pause === undefined) return ended(next, 'failed', 'undelivered', now)
@@ -269,6 +306,7 @@ export const UNTOUCHED = {
   needs: null,
   obstacles: [],
   request: 'none',
+  reminder: 'open',
   tries: 0,
   cleanAt: null,
   grace: 0,

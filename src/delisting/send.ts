@@ -4,13 +4,14 @@ import type { Logger } from '../log.ts'
 import { mayHaveBeenTaken, sendMail } from '../net/smtp.ts'
 import type { Db } from '../store/database.ts'
 import { changeStep } from './change.ts'
-import { writeLetter, type Letter } from './letter.ts'
+import { writeLetter, writeReminder, type Letter } from './letter.ts'
 import {
   deleteRequest,
   findStep,
   insertRequest,
   lockRecipient,
   markRequest,
+  type Attempt,
   type ProcessRow,
   type StepRow,
 } from './store.ts'
@@ -33,9 +34,22 @@ export function letterOf(process: ProcessRow, step: StepRow): Letter {
 }
 
 /** The same for every try of an attempt: whoever gets it twice all the same can see so. */
-export function messageIdOf({ id, attempt }: Pick<StepRow, 'id' | 'attempt'>, from: string): string {
+export function messageIdOf({ id, attempt, isReminder }: Attempt, from: string): string {
   const domain = /@([\w.-]+)>?$/.exec(from)?.[1] ?? 'localhost'
-  return `<delisting.${id}.${attempt}@${domain}>`
+  return `<delisting.${id}.${attempt}${isReminder ? '.reminder' : ''}@${domain}>`
+}
+
+/** The mail that a step is ready for, or has on its way. */
+function mailOf({ id, attempt, reminder }: StepRow): Attempt {
+  return { id, attempt, isReminder: reminder === 'due' || reminder === 'claimed' }
+}
+
+function reminderOf(process: ProcessRow, step: StepRow): Letter {
+  const { name, zone, lastAnswer: answer, requestedAt } = step
+  return writeReminder(
+    { ip: process.ip, name, zone, answer, requestedAt, contact: process.contact },
+    letterOf(process, step),
+  )
 }
 
 /**
@@ -46,17 +60,20 @@ export async function sendRequest(deps: SendDeps, ready: StepRow): Promise<void>
   const found = await findStep(deps.db, ready.id)
   const recipient = ready.plan.email
   if (!deps.relay || !found || recipient === undefined) return
-  const letter = letterOf(found.process, found.step)
-  const mail = { to: recipient, ...letter, messageId: messageIdOf(ready, deps.relay.from) }
-  const headers = { 'Reply-To': found.process.contact }
-  const relay = { ...deps.relay, beforeMessage: () => claim(deps, ready, mail) }
+  const { from } = deps.relay
+  const attempt = mailOf(ready)
+  const letter = attempt.isReminder ? reminderOf(found.process, found.step) : letterOf(found.process, found.step)
+  const mail = { to: recipient, ...letter, messageId: messageIdOf(attempt, from) }
+  const first = attempt.isReminder && messageIdOf({ ...attempt, isReminder: false }, from)
+  const headers = { 'Reply-To': found.process.contact, ...(first && { 'In-Reply-To': first, References: first }) }
+  const relay = { ...deps.relay, beforeMessage: () => claim(deps, attempt, mail) }
   // A service that stops waits for the relay's word as long as it can: without it nobody knows what became of the mail.
   const patience = AbortSignal.timeout(SENDING_PATIENCE)
   const settle = await sendMail(relay, { ...mail, headers }, patience).then(
     ({ reply }) =>
       () =>
-        settleSent(deps, ready, reply),
-    (error: unknown) => () => settleUnsent(deps, ready, error),
+        settleSent(deps, attempt, reply),
+    (error: unknown) => () => settleUnsent(deps, attempt, error),
   )
   await insist(settle)
 }
@@ -64,7 +81,8 @@ export async function sendRequest(deps: SendDeps, ready: StepRow): Promise<void>
 type Mail = { to: string; text: string; messageId: string }
 
 /** @throws Fault `conflict` when the step is not to be sent any more */
-async function claim(deps: SendDeps, { id, attempt }: StepRow, { to, text, messageId }: Mail): Promise<void> {
+async function claim(deps: SendDeps, mail: Attempt, { to, text, messageId }: Mail): Promise<void> {
+  const { id, attempt, isReminder: reminder } = mail
   const claimed = await changeStep(deps, id, {
     event: { type: 'claimed' },
     attempt,
@@ -72,10 +90,10 @@ async function claim(deps: SendDeps, { id, attempt }: StepRow, { to, text, messa
       await lockRecipient(db, to)
       // Others have written there since it was looked at: it is looked at again.
       if (await tooEarly(db, process.ip, step, deps.now())) throw overtaken()
-      const request = { stepId: id, attempt, ip: process.ip, zone: step.zone, recipient: to, messageId }
+      const request = { stepId: id, attempt, reminder, ip: process.ip, zone: step.zone, recipient: to, messageId }
       await insertRequest(db, { ...request, state: 'claimed', at: deps.now() })
       // What is shown from now on is what was sent.
-      return { ownText: text }
+      return reminder ? {} : { ownText: text }
     },
   })
   if (!claimed) throw overtaken()
@@ -85,10 +103,9 @@ function overtaken(): Fault {
   return new Fault('conflict', 'Somebody else has dealt with this step.')
 }
 
-type Attempt = Pick<StepRow, 'id' | 'attempt'>
-
-async function settleSent(deps: SendDeps, { id, attempt }: Attempt, reply: string): Promise<void> {
-  const mark = (db: Db) => markRequest(db, { id, attempt }, 'made', reply)
+async function settleSent(deps: SendDeps, mail: Attempt, reply: string): Promise<void> {
+  const { id, attempt } = mail
+  const mark = (db: Db) => markRequest(db, mail, 'made', reply)
   const changed = await changeStep(deps, id, {
     event: { type: 'sent' },
     attempt,
@@ -99,24 +116,31 @@ async function settleSent(deps: SendDeps, { id, attempt }: Attempt, reply: strin
   if (!changed) await mark(deps.db)
 }
 
-async function settleUnsent(deps: SendDeps, step: Attempt, error: unknown): Promise<void> {
+async function settleUnsent(deps: SendDeps, mail: Attempt, error: unknown): Promise<void> {
   if (error instanceof Fault && error.code === 'conflict') return
-  deps.log.warn({ err: error, stepId: step.id }, 'a delisting mail could not be sent')
-  await (mayHaveBeenTaken(error) ? settleUnsure(deps, step) : settleRefused(deps, step, error))
+  deps.log.warn({ err: error, stepId: mail.id }, 'a delisting mail could not be sent')
+  await (mayHaveBeenTaken(error) ? settleUnsure(deps, mail) : settleRefused(deps, mail, error))
 }
 
-async function settleRefused(deps: SendDeps, { id, attempt }: Attempt, error: unknown): Promise<void> {
+async function settleRefused(deps: SendDeps, mail: Attempt, error: unknown): Promise<void> {
+  const { id, attempt } = mail
   const forGood = error instanceof Fault && error.code === 'upstream_rejected'
-  const forget = (db: Db) => deleteRequest(db, { id, attempt })
+  const forget = (db: Db) => deleteRequest(db, mail)
   const event = { type: 'refused', forGood } as const
   const changed = await changeStep(deps, id, { event, attempt, note: messageOf(error), also: forget })
   if (!changed) await forget(deps.db)
 }
 
 /** A mail of which nobody knows whether it arrived: it counts as sent. */
-export async function settleUnsure(deps: TellDeps, { id, attempt }: Attempt): Promise<void> {
-  const mark = (db: Db) => markRequest(db, { id, attempt }, 'unsure')
+async function settleUnsure(deps: TellDeps, mail: Attempt): Promise<void> {
+  const { id, attempt } = mail
+  const mark = (db: Db) => markRequest(db, mail, 'unsure')
   await changeStep(deps, id, { event: { type: 'unsure' }, attempt, also: mark })
+}
+
+/** For a mail that was on its way when its worker died. */
+export function settleLost(deps: TellDeps, step: StepRow): Promise<void> {
+  return settleUnsure(deps, mailOf(step))
 }
 
 const TRIES = 5

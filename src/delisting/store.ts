@@ -50,6 +50,8 @@ export type EventRow = { stepId: string; at: Date; text: string }
 export type RequestRow = {
   stepId: string
   attempt: number
+  /** Of a request that was made before. */
+  reminder: boolean
   recipient: string | null
   messageId: string | null
   state: Exclude<RequestState, 'none' | 'due'>
@@ -83,6 +85,7 @@ const STATE = [
   'needs',
   'obstacles',
   'request',
+  'reminder',
   'confirmed',
   'tries',
   'cleanAt',
@@ -344,13 +347,14 @@ export async function listEvents(db: Db, processId: string): Promise<EventRow[]>
   return rows
 }
 
-/** The last request of each of these steps. */
+/** The last request of each of these steps, reminders apart. */
 export async function listRequests(db: Db, stepIds: string[]): Promise<RequestRow[]> {
   const rows = await db
     .selectFrom('delistingRequest')
-    .select(['stepId', 'attempt', 'recipient', 'messageId', 'state', 'reply', 'at'])
+    .select(['stepId', 'attempt', 'reminder', 'recipient', 'messageId', 'state', 'reply', 'at'])
     .distinctOn('stepId')
     .where('stepId', '=', sql<string>`any(${stepIds}::uuid[])`)
+    .where('reminder', '=', false)
     .orderBy('stepId')
     .orderBy('attempt', 'desc')
     .execute()
@@ -361,21 +365,27 @@ export async function insertRequest(db: Db, row: Omit<RequestRow, 'reply'> & { i
   await db.insertInto('delistingRequest').values(row).execute()
 }
 
-type Attempt = { id: string; attempt: number }
+/** One mail of a step. */
+export type Attempt = { id: string; attempt: number; isReminder: boolean }
 
 export async function markRequest(
   db: Db,
-  { id, attempt }: Attempt,
+  { id, attempt, isReminder }: Attempt,
   state: 'made' | 'unsure',
   reply: string | null = null,
 ): Promise<void> {
   const query = db.updateTable('delistingRequest').set({ state, reply })
-  await query.where('stepId', '=', id).where('attempt', '=', attempt).execute()
+  await query.where('stepId', '=', id).where('attempt', '=', attempt).where('reminder', '=', isReminder).execute()
 }
 
 /** Of a mail that was certainly not taken. */
-export async function deleteRequest(db: Db, { id, attempt }: Attempt): Promise<void> {
-  await db.deleteFrom('delistingRequest').where('stepId', '=', id).where('attempt', '=', attempt).execute()
+export async function deleteRequest(db: Db, { id, attempt, isReminder }: Attempt): Promise<void> {
+  await db
+    .deleteFrom('delistingRequest')
+    .where('stepId', '=', id)
+    .where('attempt', '=', attempt)
+    .where('reminder', '=', isReminder)
+    .execute()
 }
 
 /** When anybody of this installation asked this list to let the address go for the last time. */

@@ -8,11 +8,23 @@ import { nextStepOf } from './words.ts'
 /** Tells an account, once for each key; in the caller's transaction. */
 export type RaiseAlert = (db: Db, alert: NewAlert) => Promise<unknown>
 
-export type TellDeps = { db: Kysely<DB>; raiseAlert: RaiseAlert; now: () => Date }
+export type TellDeps = {
+  db: Kysely<DB>
+  raiseAlert: RaiseAlert
+  now: () => Date
+  /** Whether the account is told by other means that these lists have let the address go. */
+  isToldElsewhere: (db: Db, process: ProcessRow, zones: string[]) => Promise<boolean>
+}
 
-/** That a process has ended. */
-export async function endAlert(db: Db, process: ProcessRow, at: Date): Promise<NewAlert> {
+/** Tells that a process has ended, unless all is well and the watch of the address says so: nobody wants that twice. */
+export async function tellEnd(db: Db, deps: TellDeps, process: ProcessRow): Promise<void> {
   const steps = await listSteps(db, [process.id])
+  const zones = steps.map(({ zone }) => zone)
+  if (process.status === 'completed' && (await deps.isToldElsewhere(db, process, zones))) return
+  await deps.raiseAlert(db, endAlert(process, steps, deps.now()))
+}
+
+function endAlert(process: ProcessRow, steps: StepRow[], at: Date): NewAlert {
   const left = steps.filter(({ status }) => status !== 'completed')
   const { accountId, ip, status, id } = process
   const common = { accountId, kind: `delisting.${status}`, key: `delisting/${id}/${at.toISOString()}`, at }

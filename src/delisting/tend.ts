@@ -3,10 +3,10 @@ import type { Blocklists, Listing } from '../protocols/dnsbl-lists.ts'
 import { sweepAddress } from '../protocols/dnsbl-sweep.ts'
 import { lookUpReverse, type ReverseDns } from '../protocols/reverse-dns.ts'
 import { changeStep } from './change.ts'
-import { isFinal, isUnasked, type Readiness, type StepEvent } from './machine.ts'
+import { isClaimed, isFinal, isUnasked, mayRemind, type Readiness, type StepEvent } from './machine.ts'
 import { obstaclesOf } from './obstacles.ts'
 import { answerOf, type Answer } from './plan.ts'
-import { sendRequest, settleUnsure, type SendDeps } from './send.ts'
+import { sendRequest, settleLost, type SendDeps } from './send.ts'
 import { claimDue, findStep, updateReverse, type Due, type ProcessRow, type StepRow } from './store.ts'
 import { tellNeeds } from './tell.ts'
 import { later, LEASE, UNKNOWN_PAUSE } from './timing.ts'
@@ -47,7 +47,7 @@ async function tendAddress(deps: TendDeps, ip: string, steps: Due[], signal: Abo
     if (signal.aborted) return
     try {
       const step = await lookAt(deps, id, listings.get(zone), reverse)
-      if (step?.request === 'due') await sendRequest(deps, step)
+      if (step?.request === 'due' || step?.reminder === 'due') await sendRequest(deps, step)
     } catch (error) {
       deps.log.warn({ err: error, stepId: id }, 'a step of a delisting went wrong')
     }
@@ -86,11 +86,11 @@ async function lookAt(
 ): Promise<StepRow | null> {
   const found = await findStep(deps.db, id)
   if (!found || isFinal(found.step)) return null
-  if (found.step.request === 'claimed') return settleStale(deps, found.step)
+  if (isClaimed(found.step)) return settleStale(deps, found.step)
   const step = found.step.status === 'pending' ? await changeStep(deps, id, { event: { type: 'start' } }) : found.step
   if (!step) return null
   const answer = listing ? answerOf(listing) : NOT_ASKED(deps.now())
-  const isAsked = answer.status === 'listed' && isUnasked(step)
+  const isAsked = answer.status === 'listed' && (isUnasked(step) || mayRemind(step, deps.now()))
   const ready = isAsked ? await readinessOf(deps, { ...found, step }, answer, await reverse()) : null
   const ttl = listing ? listing.expiresAt - listing.checkedAt : 0
   const atOnce = forPerson && listing?.health === 'healthy'
@@ -100,7 +100,7 @@ async function lookAt(
 
 /** A mail on its way that is due to be looked at was not heard of again; one that is not due is being sent just now. */
 async function settleStale(deps: TendDeps, step: StepRow): Promise<null> {
-  if (step.nextAt && step.nextAt <= deps.now()) await settleUnsure(deps, step)
+  if (step.nextAt && step.nextAt <= deps.now()) await settleLost(deps, step)
   return null
 }
 

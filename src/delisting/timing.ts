@@ -17,6 +17,8 @@ export const PERSON_PAUSE = 6 * HOUR
 export const PERSON_PATIENCE = 30 * DAY
 export const PROVIDER_PAUSE = DAY
 export const FIRST_LOOK_AFTER_MAIL = DAY
+/** After a mail that the list has not acted on: operators overlook mails, and mind being pressed. */
+export const REMINDER_AFTER = 7 * DAY
 /** After a mail that the relay refused for the moment; once more often, and it is given up. */
 export const REFUSED_PAUSES = [5 * MINUTE, 30 * MINUTE, 120 * MINUTE]
 /** After which a mail that was claimed and not heard of again counts as sent: longer than sending may take. */

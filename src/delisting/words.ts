@@ -78,15 +78,21 @@ export function storyOf(before: StepRow, after: StepState, event: StepEvent, ans
 
 const STORIES: Record<Exclude<StepEvent['type'], 'answered'>, (step: StepRow) => string> = {
   start: () => 'Begun.',
-  claimed: ({ plan }) => `The mail is handed over, to ${plan.email}.`,
-  sent: () => 'The relay has taken the mail.',
-  refused: ({ status }) =>
-    status === 'failed' ? 'The mail is given up.' : 'The mail was not taken; it is tried again.',
-  unsure: () => 'It is not known whether the mail was taken. It counts as sent.',
+  claimed: (step) => `The ${mailOf(step)} is handed over, to ${step.plan.email}.`,
+  sent: (step) => `The relay has taken the ${mailOf(step)}.`,
+  refused: ({ status, reminder }) =>
+    status === 'failed' || reminder === 'settled'
+      ? 'The mail is given up.'
+      : 'The mail was not taken; it is tried again.',
+  unsure: (step) => `It is not known whether the ${mailOf(step)} was taken. It counts as sent.`,
   confirm: () => 'The owner has said cause and fix.',
   submitted: () => 'Marked as submitted.',
   retry: ({ attempt, status }) => (status === 'pending' ? `Begun anew, for the ${attempt}. time.` : 'Looked at again.'),
   cancel: () => 'Cancelled.',
+}
+
+function mailOf({ reminder }: StepRow): 'mail' | 'reminder' {
+  return reminder === 'claimed' || reminder === 'settled' ? 'reminder' : 'mail'
 }
 
 function isNews(last: Answer, answer: Answer): boolean {

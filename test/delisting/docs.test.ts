@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { IP } from '../servers/blacklists.ts'
+import { examplesIn, startShell } from '../shell.ts'
 import { AUTOMATIC, EMAIL, FORM, startPlace, type Place } from './place.ts'
 
 const page = readFileSync('docs/delisting.md', 'utf8')
@@ -13,46 +12,10 @@ beforeEach(async () => {
 })
 afterEach(() => place.stop())
 
-/** A shell that is given one block after the other, and what each prints. */
-function startShell(env: Record<string, string>) {
-  const shell = spawn('bash', ['-eu', '-o', 'pipefail'], {
-    env: { PATH: '/usr/bin:/bin', ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
-  let said = ''
-  let heard = Promise.withResolvers<void>()
-  for (const stream of [shell.stdout, shell.stderr]) {
-    stream.on('data', (bytes: Buffer) => {
-      said += bytes.toString()
-      heard.resolve()
-    })
-  }
-  shell.once('exit', () => heard.resolve())
-  return {
-    async run(block: string): Promise<string> {
-      said = ''
-      shell.stdin.write(`${block}\necho "[done]"\n`)
-      while (!said.endsWith('[done]\n')) {
-        if (shell.exitCode !== null) throw new Error(`the shell ended: ${said}`)
-        heard = Promise.withResolvers()
-        if (!said.endsWith('[done]\n')) await heard.promise
-      }
-      return said.slice(0, -'[done]\n'.length)
-    },
-    async end(): Promise<void> {
-      const ended = once(shell, 'exit')
-      shell.stdin.end()
-      await ended
-    },
-  }
-}
-
 it('does what docs/delisting.md says, command by command', async () => {
   await place.list({ [AUTOMATIC]: '127.0.0.2', [EMAIL]: '127.0.0.2', [FORM]: '127.0.0.2' })
   const url = await place.room.listen()
-  const blocks = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) =>
-    block.replace('http://localhost:8080', url),
-  )
+  const blocks = examplesIn(page).map((block) => block.replace('http://localhost:8080', url))
   const [functions, begin, look, confirm, submit, retry, cancel, list] = blocks as [string, ...string[]]
   const shell = startShell({ TOKEN: place.alice, IP })
   const run = (block: string | undefined) => shell.run(block ?? 'false')
