@@ -22,6 +22,8 @@ const REAL_PARTS = {
   '/usr/bin/shellcheck': 'shellcheck',
   '/usr/bin/curl': 'curl',
   '/usr/bin/swaks': 'swaks',
+  // With which swaks speaks TLS; where it lies depends on the processor.
+  '/usr/share/doc/libnet-ssleay-perl/copyright': 'libnet-ssleay-perl',
   '/usr/bin/jq': 'jq',
   '/usr/bin/wget': 'wget',
   '/usr/bin/systemd-analyze': 'systemd',

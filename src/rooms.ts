@@ -7,7 +7,8 @@ import { raiseAlert } from './alerts/raise.ts'
 import type { Config } from './config.ts'
 import { openDelisting } from './delisting/open.ts'
 import { openChecks } from './diagnostics/deps.ts'
-import { diagnosticsRoutes } from './diagnostics/routes.ts'
+import { healthRoutes } from './diagnostics/health.ts'
+import { openDiagnostics } from './diagnostics/open.ts'
 import { openDmarc } from './dmarc/open.ts'
 import type { Door } from './http/auth.ts'
 import type { Events } from './http/events.ts'
@@ -75,7 +76,8 @@ export async function openRooms(ground: Ground, undo: AsyncDisposableStack): Pro
   const systems = config.ASN_DB_PATH === undefined ? null : readAsnTable(config.ASN_DB_PATH)
   add(await openAbuse({ db, pool, signals, log, secretKey, reportsUrl: config.REPORTS_URL, systems }))
   const { selectorsSeen } = add(openDmarc({ db, log, secretKey, resolver, config, systems, raiseAlert }))
-  add({ routes: (app) => diagnosticsRoutes(app, { ...checks, door, selectorsSeen }) })
+  add(openDiagnostics({ ...checks, db, secretKey, selectorsSeen, baseUrl: config.BASE_URL }))
+  add({ routes: (app, { queue }) => healthRoutes(app, { db, door, queue, resolver, blocklists }) })
   add(openMonitoring({ db, resolver, blocklists, config, log }))
   add(openDelisting({ db, blocklists, resolver, raiseAlert, config, log }))
   add(openAlerts({ db, signals, secretKey, resolver, config, log }))

@@ -24,9 +24,8 @@ import {
   TokenParam,
 } from './shapes.ts'
 import { SERVICE_LIST } from './stats.ts'
-import { listTokens } from './tokens/store.ts'
 import { readSubject } from './subject.ts'
-import { issueToken, readMetrics, revokeToken } from './tokens/tokens.ts'
+import { issueToken, listOwnTokens, readMetrics, revokeToken } from './tokens/tokens.ts'
 
 /** `/api/v1/abuse/…`: reports in, a list out. */
 export function abuseRoutes(app: App, abuse: AbuseRoutesOptions): void {
@@ -99,13 +98,13 @@ function tokenRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
     {
       preHandler: door.account,
       schema: {
-        summary: 'My report tokens, newest first',
+        summary: 'My report tokens, newest first, with what was reported with each',
         tags: TAGS,
         security,
         response: answers(TokenList),
       },
     },
-    async (request) => ({ success: true, data: await listTokens(db, callerOf(request).accountId) }),
+    async (request) => ({ success: true, data: await listOwnTokens(db, callerOf(request).accountId, clock()) }),
   )
   app.get(
     '/api/v1/abuse/tokens/:token',

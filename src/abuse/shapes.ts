@@ -224,7 +224,17 @@ export const IssuedToken = Type.Object(
 )
 
 export const TokenList = Success(
-  Type.Array(Type.Object({ id: Uuid, label: Type.String(), lastFour: Type.String(), createdAt: Timestamp })),
+  Type.Array(
+    Type.Object({
+      id: Uuid,
+      label: Type.String(),
+      lastFour: Type.String(),
+      createdAt: Timestamp,
+      totalReports: Count,
+      last7d: Count,
+      currentlyListedFromMyReports: Count,
+    }),
+  ),
 )
 
 export const TokenParam = Type.Object({ token: Type.String({ examples: [REPORT_TOKEN], description: TOKEN_PATTERN }) })

@@ -2,16 +2,23 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readConfig, type Config } from '../config.ts'
-import { resolverHealth } from '../diagnostics/blacklist.ts'
 import { openChecks, type CheckDeps } from '../diagnostics/deps.ts'
+import {
+  bad,
+  doubtful,
+  examineBlocklists,
+  examineClock,
+  examineResolver,
+  good,
+  type Finding,
+} from '../diagnostics/findings.ts'
 import { Fault, messageOf } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { parseHost } from '../net/address.ts'
 import { converse } from '../net/conversation.ts'
-import { endpointName } from '../net/dns.ts'
 import { checkTarget, openSocket, type Target } from '../net/guard.ts'
 import { probeTls } from '../net/tls.ts'
-import { databaseClock } from '../store/database.ts'
+import { databaseState } from '../store/database.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
 import { foreign, pad, paint } from './text.ts'
@@ -22,23 +29,19 @@ Looks at the settings, the data folder, the database, the clock, the resolvers, 
 is wrong (✗), what could be better (!), and how to mend it. An embedded database that does not run is started for the
 moment. Exits with 1 when something is wrong, else with 0.`
 
-type Finding = { about: string; state: 'good' | 'doubtful' | 'bad'; sentence: string }
 type Examine = (config: Config, deps: CheckDeps) => Promise<Finding[]>
-
-const finding =
-  (state: Finding['state']) =>
-  (about: string, sentence: string): Finding => ({ about, state, sentence })
-const good = finding('good')
-const doubtful = finding('doubtful')
-const bad = finding('bad')
 
 /** Milliseconds for each look at something far away. */
 const PATIENCE = 5_000
 
-/** Seconds between our clock and the database's beyond which one of them is wrong. */
-const CLOCK_TOLERANCE = 5
-
-const EXAMINATIONS: Examine[] = [dataFolder, database, resolvers, blacklists, ports, relay]
+const EXAMINATIONS: Examine[] = [
+  dataFolder,
+  database,
+  async (_config, { resolver }) => [await examineResolver(resolver)],
+  (_config, { blocklists }) => examineBlocklists(blocklists),
+  ports,
+  relay,
+]
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -89,38 +92,13 @@ async function database({ DATABASE_URL, DATA_DIR }: Config): Promise<Finding[]> 
     return [good('database', 'The embedded PostgreSQL will be made at the first start.')]
   }
   try {
-    const { version, now } = await withDatabase((db) => databaseClock(db))
+    const { version, now } = await withDatabase((db) => databaseState(db))
     const well = good('database', `PostgreSQL ${version} answers and has this version’s tables.`)
-    return DATABASE_URL ? [well, clock(now)] : [well]
+    return DATABASE_URL ? [well, examineClock(now)] : [well]
   } catch (error) {
     if (error instanceof Fault) return [bad('database', error.message)]
     throw error
   }
-}
-
-function clock(theirs: Date): Finding {
-  const apart = Math.abs(theirs.getTime() - Date.now()) / 1000
-  if (apart <= CLOCK_TOLERANCE) return good('clock', 'This clock and the database’s agree.')
-  return bad('clock', `This clock and the database’s are ${Math.round(apart)} seconds apart. Run NTP on both machines.`)
-}
-
-async function resolvers(_config: Config, { resolver }: CheckDeps): Promise<Finding[]> {
-  const servers = resolver.servers.map(endpointName).join(', ')
-  const answer = await resolver.query('.', 'NS', AbortSignal.timeout(PATIENCE))
-  if (answer.status === 'NOERROR') return [good('DNS', `${servers} answers in ${Math.round(answer.ms)} ms.`)]
-  const why = answer.status === 'FAILED' ? answer.failure : answer.status
-  return [bad('DNS', `${servers} does not resolve names (${why}). Set DNS_SERVERS to a resolver that does.`)]
-}
-
-async function blacklists(_config: Config, { blocklists }: CheckDeps): Promise<Finding[]> {
-  const { lists, warnings } = await resolverHealth(blocklists)
-  if (warnings.length === 0) return [good('blacklists', `All ${lists.length} critical lists answer this resolver.`)]
-  if (lists.some(({ health }) => health.state === 'healthy' || health.state === 'refusing')) {
-    return warnings.map((sentence) => doubtful('blacklists', sentence))
-  }
-  const servers = blocklists.resolver.servers.map(endpointName).join(', ')
-  const sentence = `No critical list answers through ${servers}: the resolver is at fault. Set DNSBL_SERVERS to a recursive resolver of your own, such as Unbound.`
-  return [bad('blacklists', sentence)]
 }
 
 async function ports({ HOST, PORT, SMTP_LISTEN }: Config, deps: CheckDeps): Promise<Finding[]> {

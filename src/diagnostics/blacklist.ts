@@ -64,21 +64,30 @@ export async function checkAddress(
   const started = performance.now()
   const onListing = onItem && ((listing: Listing) => onItem(itemOf(listing, address)))
   const listings = await sweepAddress(address, blocklists, signal, { onListing })
-  const count = (status: Listing['status']) => listings.filter((listing) => listing.status === status).length
+  const items = listings.map((listing) => itemOf(listing, address))
   return {
-    ip: address,
-    totalChecked: listings.length,
-    listedCount: count('listed'),
-    cleanCount: count('clean'),
-    unknownCount: count('unknown'),
-    blacklists: listings.map((listing) => itemOf(listing, address)),
+    ...countItems(address, items),
     checkedAt: new Date(Math.min(Date.now(), ...listings.map((listing) => listing.checkedAt))).toISOString(),
     durationMs: Math.round(performance.now() - started),
     warnings: adviceOnSweep(listings, blocklists.resolver.servers),
   }
 }
 
-function publicIPv4(text: string): string {
+/** What the answers come to, so far or in the end. */
+export function countItems(ip: string, blacklists: BlacklistItem[]) {
+  const count = (status: Listing['status']) => blacklists.filter((item) => item.status === status).length
+  return {
+    ip,
+    totalChecked: blacklists.length,
+    listedCount: count('listed'),
+    cleanCount: count('clean'),
+    unknownCount: count('unknown'),
+    blacklists,
+  }
+}
+
+/** @throws Fault `invalid_request` with what is wrong with it */
+export function publicIPv4(text: string): string {
   const parsed = parseAddress(text.trim())
   const message = whyNotPublicIPv4(parsed)
   if (parsed === null || message !== null) {

@@ -1,6 +1,8 @@
-import type { TObject } from 'typebox'
+import { Type, type TObject } from 'typebox'
+import { Clean } from 'typebox/value'
 import { callerOf, type Door } from '../http/auth.ts'
-import { Failure, Success } from '../http/schema.ts'
+import type { Events } from '../http/events.ts'
+import { Failure, security, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { Fault } from '../errors.ts'
 import { blacklistCheck } from './blacklist.ts'
@@ -8,22 +10,35 @@ import { CHECK_DEADLINE, type Check } from './check.ts'
 import type { CheckDeps } from './deps.ts'
 import { dnsCheck } from './dns.ts'
 import { mailAuthCheck } from './mail-auth.ts'
+import { writeReceipt } from './receipt.ts'
+import { Receipt } from './shapes.ts'
+import { sweepRoute } from './sweep-route.ts'
 import { tlsCheck } from './tls.ts'
 
 /** Every check there is. To add one, copy `dns.ts` and add its line here. */
 export const CHECKS = [dnsCheck, tlsCheck, blacklistCheck, mailAuthCheck] as const
 
+const RECEIPT = `1795262400000.${'x'.repeat(43)}`
+
 export type DiagnosticsOptions = Omit<CheckDeps, 'selectorsSeen'> & {
   door: Door
+  events: Events
+  secretKey: string
   /** DKIM selectors in the reports of an account on a domain. */
   selectorsSeen: (accountId: string, domain: string) => Promise<string[]>
 }
 
 export function diagnosticsRoutes(app: App, options: DiagnosticsOptions): void {
   for (const check of CHECKS) addCheck(app, check, options)
+  sweepRoute(app, options)
 }
 
-function addCheck(app: App, check: Check, { door, selectorsSeen, ...common }: DiagnosticsOptions): void {
+function addCheck(
+  app: App,
+  check: Check,
+  { door, events: _events, secretKey, selectorsSeen, ...common }: DiagnosticsOptions,
+): void {
+  const answer = Type.Object({ ...Success(check.data).properties, receipt: Receipt })
   app.get(
     check.path,
     {
@@ -32,10 +47,10 @@ function addCheck(app: App, check: Check, { door, selectorsSeen, ...common }: Di
         summary: check.summary,
         description: check.description,
         tags: ['Checks'],
-        security: [{ token: [] }, { session: [] }],
+        security,
         querystring: withExamples(check),
         response: {
-          200: { ...Success(check.data), example: { success: true, data: check.example.data } },
+          200: { ...answer, example: { success: true, data: check.example.data, receipt: RECEIPT } },
           '4xx': Failure,
           '5xx': Failure,
         },
@@ -46,7 +61,10 @@ function addCheck(app: App, check: Check, { door, selectorsSeen, ...common }: Di
       reply.raw.once('close', () => gone.abort())
       const { accountId } = callerOf(request)
       const deps = { ...common, selectorsSeen: (domain: string) => selectorsSeen(accountId, domain) }
-      return { success: true as const, data: await runCheck(check, request.query, deps, gone.signal) }
+      // Without what the answer's schema drops, which the receipt must not speak of.
+      const data = Clean(check.data, await runCheck(check, request.query, deps, gone.signal))
+      const receipt = writeReceipt({ accountId, check: check.name, data }, secretKey, Date.now())
+      return { success: true as const, data, receipt }
     },
   )
 }

@@ -140,6 +140,15 @@ export const BlacklistResult = Type.Object({
 })
 export type BlacklistResult = Static<typeof BlacklistResult>
 
+/** The event `sweep` of a check that is followed. */
+export const BlacklistProgress = Type.Object({
+  total: Type.Integer({ description: 'Lists that are asked.' }),
+  data: BlacklistResult,
+  receipt: Nullable(
+    Type.String({ description: 'Null as long as answers are missing; with the last event a receipt.' }),
+  ),
+})
+
 // --- dmarc-check ---
 
 export const MailAuthQuery = Type.Object({
@@ -281,3 +290,83 @@ export const MailAuthResult = Type.Object({
   ),
 })
 export type MailAuthResult = Static<typeof MailAuthResult>
+
+// --- service/health ---
+
+const Finding = Type.Object({
+  about: Type.String({ description: 'The part of the service that was looked at.' }),
+  state: Type.Enum(['good', 'doubtful', 'bad']),
+  sentence: Type.String({ description: 'What was found, and how to mend it.' }),
+})
+
+const JobFigures = Type.Object({
+  name: Type.String(),
+  later: Type.Integer({ description: 'Wait for their time.' }),
+  ready: Type.Integer({ description: 'Wait for a free worker.' }),
+  running: Type.Integer(),
+  failed: Type.Integer({ description: 'Failed for good within the last day.' }),
+})
+
+export const Health = Type.Object(
+  {
+    version: Type.String(),
+    upSince: Timestamp,
+    findings: Type.Array(Finding),
+    database: Type.Object({ version: Type.String(), bytes: Type.Integer() }),
+    jobs: Type.Array(JobFigures),
+  },
+  {
+    examples: [
+      {
+        version: '1.0.0',
+        upSince: '2026-11-21T12:00:00.000Z',
+        findings: [{ about: 'DNS', state: 'good', sentence: '127.0.0.1:53 answers in 2 ms.' }],
+        database: { version: '18.1', bytes: 48_123_904 },
+        jobs: [{ name: 'migration.run', later: 0, ready: 0, running: 2, failed: 0 }],
+      },
+    ],
+  },
+)
+export type Health = Static<typeof Health>
+
+// --- shared results ---
+
+export const Receipt = Type.String({
+  maxLength: 100,
+  description: 'Proof that this service gave you this result: send it along to share the result.',
+})
+
+export const NewShare = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      check: Type.String({
+        maxLength: 40,
+        description: 'The name of the check: `dns`, `ssl`, `blacklist` or `dmarc`.',
+      }),
+      data: Type.Record(Type.String(), Type.Unknown(), { description: 'As the check answered.' }),
+      receipt: Receipt,
+    }),
+    { minItems: 1, maxItems: 4 },
+  ),
+})
+
+export const SharedCheck = Type.Object({
+  token: Type.String(),
+  url: Type.String({ description: 'What to pass on.' }),
+  target: Type.String({ description: 'The name or address the results are about.' }),
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+})
+
+export const SharedChecks = Type.Array(SharedCheck)
+
+export const SharedResults = Type.Object({
+  ...SharedCheck.properties,
+  results: Type.Array(
+    Type.Object({
+      check: Type.String(),
+      madeAt: Timestamp,
+      data: Type.Unknown({ description: 'As the check answered then.' }),
+    }),
+  ),
+})

@@ -10,6 +10,8 @@ export type EventSource = {
   read(): Promise<object | null>
   /** Calls `wake` when something may have changed; gives back how to stop that. */
   subscribe(wake: () => void): () => void
+  /** Milliseconds between two events, 1,000 by default. */
+  atMostEvery?: number
 }
 
 export type Events = {
@@ -17,7 +19,7 @@ export type Events = {
   stream(reply: FastifyReply, source: EventSource): Promise<void>
 }
 
-/** Milliseconds between two events of one stream: a browser shows no more. */
+/** Milliseconds between two events of one stream: nobody reads faster. */
 const AT_MOST_EVERY = 1_000
 
 /** Milliseconds between two comments, which keep proxies from closing a silent stream and show us who has gone. */
@@ -86,7 +88,7 @@ function follow(raw: ServerResponse, source: EventSource, first: object | null, 
 
   function wake(): void {
     isStale = true
-    if (!raw.writableEnded) timer ??= setTimeout(() => void look(), AT_MOST_EVERY)
+    if (!raw.writableEnded) timer ??= setTimeout(() => void look(), source.atMostEvery ?? AT_MOST_EVERY)
   }
 
   function end(): void {

@@ -1,5 +1,6 @@
 import { fastifySwagger } from '@fastify/swagger'
 import { fastifySwaggerUi } from '@fastify/swagger-ui'
+import { Failure } from './schema.ts'
 import type { App } from './server.ts'
 
 const DESCRIPTION = `Checks, account data, and more, for people who run mail and servers.
@@ -44,6 +45,11 @@ export async function describeApi(app: App, { version }: { version: string }): P
         },
       },
     },
+    transformObject(document) {
+      if (!('openapiObject' in document)) return document.swaggerObject
+      shareFailure(document.openapiObject)
+      return document.openapiObject
+    },
   })
   await app.register(fastifySwaggerUi, {
     routePrefix: '/docs',
@@ -58,4 +64,21 @@ export async function describeApi(app: App, { version }: { version: string }): P
     },
   })
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+}
+
+type Operation = { responses?: Record<string, { description?: string; $ref?: string }> }
+
+/** Every route answers a failure alike: said once, the document is a third smaller. */
+function shareFailure(document: { paths?: object; components?: { responses?: object } }): void {
+  const operations = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path as object) as Operation[])
+  const { description: said } = Failure as { description?: string }
+  let failure: object | undefined
+  for (const { responses = {} } of operations) {
+    for (const [status, response] of Object.entries(responses)) {
+      if (response.description !== said) continue
+      failure = response
+      responses[status] = { $ref: '#/components/responses/Failure' }
+    }
+  }
+  if (failure) document.components = { ...document.components, responses: { Failure: failure } }
 }

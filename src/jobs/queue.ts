@@ -25,8 +25,13 @@ export type Queue = {
   complete(job: Job, claimed: ClaimedJob): Promise<void>
   /** Gives it back for another try, or ends it after the last. */
   fail(job: Job, claimed: ClaimedJob, error: unknown): Promise<void>
+  /** How full it is, counted some seconds ago. */
+  figures(): Promise<JobFigures[]>
   close: () => Promise<void>
 }
+
+/** How many jobs of a name wait for their time, are ready, run, and failed for good within the last day. */
+export type JobFigures = { name: string; later: number; ready: number; running: number; failed: number }
 
 /** The signal that a job was enqueued; its payload is the job's name. */
 export const ENQUEUED = 'job.enqueued'
@@ -67,6 +72,7 @@ export async function openQueue({ pool, jobs, log }: { pool: Pool; jobs: Job[]; 
     fail: async (job, { claim: attempt }, error) =>
       // The words only: what else an error carries may be somebody's secret.
       void (await boss.fail(job.name, attempt as BossJob, { message: messageOf(error) })),
+    figures: () => figures(boss, jobs),
     close: () => boss.stop({ graceful: false }),
   }
 }
@@ -132,6 +138,14 @@ async function oneAtATime<T>(pool: Pool, name: string, work: (db: BossDb) => Pro
     client.release(true)
     throw error
   }
+}
+
+async function figures(boss: PgBoss, jobs: Job[]): Promise<JobFigures[]> {
+  const queues = await boss.getQueues(jobs.map(({ name }) => name))
+  const rows = queues.map(({ name, deferredCount: later, readyCount: ready, activeCount: running, failedCount }) => {
+    return { name, later, ready, running, failed: failedCount }
+  })
+  return rows.toSorted((one, other) => one.name.localeCompare(other.name))
 }
 
 /** pg-boss answers with a count that its types do not show. */

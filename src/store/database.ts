@@ -50,14 +50,20 @@ export async function requireSupported(client: ClientBase): Promise<void> {
   throw new Fault('unavailable', sentence)
 }
 
-/** The server's version and its time, for those who look whether all is well. */
-export async function databaseClock(db: Db): Promise<{ version: string; now: Date }> {
-  const query = sql<{
-    version: string
-    now: Date
-  }>`select current_setting('server_version') as version, clock_timestamp() as now`
+export type DatabaseState = {
+  version: string
+  now: Date
+  /** On its disk. */
+  bytes: number
+}
+
+/** The server's version, its time, and what it keeps of ours, for those who look whether all is well. */
+export async function databaseState(db: Db): Promise<DatabaseState> {
+  const query = sql<DatabaseState>`
+    select current_setting('server_version') as version, clock_timestamp() as now,
+      pg_database_size(current_database()) as bytes`
   const { rows } = await query.execute(db)
-  return rows[0] as { version: string; now: Date }
+  return rows[0] as DatabaseState
 }
 
 const PARSERS = new Map<number, (text: string) => unknown>([

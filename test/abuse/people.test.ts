@@ -65,8 +65,16 @@ describe('a report token', () => {
     await room.report('90.7.1.1', '8.8.4.4', { count: 50 })
     expect(await room.check('8.8.4.4')).toMatchObject({ listed: true })
     expect(await metricsOf(bobs.token)).toMatchObject({ currentlyListedFromMyReports: 1 })
+    const figuresOf = async (by: Person, id: string) => {
+      const { data } = await room.answerTo<{ data: { id: string }[] }>('tokens', { token: by.token })
+      return data.find((token) => token.id === id)
+    }
+    const figures = { totalReports: 3, last7d: 3, currentlyListedFromMyReports: 1 }
+    expect(await figuresOf(bob, bobs.id)).toMatchObject(figures)
+    expect(await figuresOf(charlie, charlies.id)).toMatchObject({ totalReports: 0, last7d: 0 })
     now += 8 * DAY
     expect(await metricsOf(bobs.token)).toMatchObject({ totalReports: 3, last7d: 0 })
+    expect(await figuresOf(bob, bobs.id)).toMatchObject({ totalReports: 3, last7d: 0 })
   })
 
   it('is revoked by its owner alone; to Charlie there is none', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 
 export type Outcome = { code: number | null; out: string; err: string }
 
-const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
+export const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
 
 /** Runs `portreeve` with these words, these settings and this standard input, and waits for its end. */
 export async function portreeve(words: string[], env: Record<string, string>, input = ''): Promise<Outcome> {

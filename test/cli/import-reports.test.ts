@@ -1,12 +1,14 @@
+import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { aggregate, mailWith, tlsReport } from '../dmarc/reports.ts'
 import { startRoom, type Person, type Room } from '../dmarc/room.ts'
-import { portreeve } from './command.ts'
+import { portreeve, PROGRAM } from './command.ts'
 
 describe('portreeve import-reports', () => {
   let fresh: FreshDatabase
@@ -54,6 +56,16 @@ describe('portreeve import-reports', () => {
       /^5 files: 0 reports stored, 4 there already, 1 not taken\.\n {2}notes\.txt {2}It is no report/,
     )
     expect(await total()).toBe(3)
+  })
+
+  it('shows at a terminal how far it is', async () => {
+    for (let day = 1; day <= 300; day++) put(`${day}.xml.gz`, gzipSync(aggregate()))
+    const command = `"${process.execPath}" "${PROGRAM}" import-reports "${folder}"`
+    const env = { PATH: process.env['PATH'], DATABASE_URL: fresh.url }
+    const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], { env, cwd: tmpdir() })
+    // Drawn again and again over itself, until it is full.
+    expect(stdout.match(/\r\u001b\[K[^\r]*\d+ reports {2}\d+\/s/g)?.length).toBeGreaterThan(1)
+    expect(stdout).toContain('300 files: 300 reports stored')
   })
 
   it('imports every mail of an mbox', async () => {

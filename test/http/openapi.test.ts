@@ -4,7 +4,11 @@ import { openapiFile } from '../../scripts/openapi.ts'
 import { startHouse, type House } from '../house.ts'
 
 type Operation = { summary?: string; tags?: string[]; responses?: Record<string, unknown> }
-type Document = { openapi: string; paths: Record<string, Record<string, Operation>> }
+type Document = {
+  openapi: string
+  paths: Record<string, Record<string, Operation>>
+  components: { responses: object }
+}
 
 let house: House
 let document: Document
@@ -26,6 +30,13 @@ describe('openapi.json', () => {
     expect(operations.length).toBeGreaterThan(10)
     const mute = operations.filter(({ operation }) => !operation.summary || !operation.tags?.length)
     expect(mute.map(({ name }) => name)).toEqual([])
+  })
+
+  it('describes a failure once, and says of every route that it may answer so', () => {
+    expect(JSON.stringify(document).split('A sentence a person understands.').length).toBe(2)
+    const ref = { $ref: '#/components/responses/Failure' }
+    expect(document.paths['/api/v1/tokens']?.['get']?.responses).toMatchObject({ '4XX': ref, '5XX': ref })
+    expect(document.components.responses).toHaveProperty('Failure.content')
   })
 
   it('shows an example of every check', () => {

@@ -12,9 +12,26 @@ export async function insertToken(
   return db.insertInto('abuseToken').values(token).returning(TOKEN).executeTakeFirstOrThrow()
 }
 
-/** Newest first. */
-export async function listTokens(db: Db, accountId: string): Promise<TokenRow[]> {
-  return db.selectFrom('abuseToken').select(TOKEN).where('accountId', '=', accountId).orderBy('id', 'desc').execute()
+export type TokenFigures = { totalReports: number; last7d: number; currentlyListedFromMyReports: number }
+
+/**
+ * Newest first, each with what was reported with it.
+ * @param weekAgo the day (`2026-11-21`) after which reports count for the last seven days
+ */
+export async function listTokens(db: Db, accountId: string, weekAgo: string): Promise<(TokenRow & TokenFigures)[]> {
+  const { rows } = await sql<TokenRow & TokenFigures>`
+    select token.id, token.label, token.last_four, token.created_at,
+      coalesce(sum(counted.reports), 0)::int as total_reports,
+      coalesce(sum(counted.reports) filter (where counted.day > ${weekAgo}), 0)::int as last7d,
+      (select count(distinct report.address)::int from abuse_report as report
+        join abuse_address as known on known.address = report.address
+        where report.token_id = token.id and known.state = 'listed') as currently_listed_from_my_reports
+    from abuse_token as token
+    left join abuse_token_count as counted on counted.token_id = token.id
+    where token.account_id = ${accountId}
+    group by token.id
+    order by token.id desc`.execute(db)
+  return rows
 }
 
 export async function countTokens(db: Db, accountId: string): Promise<number> {

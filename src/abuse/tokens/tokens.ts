@@ -7,6 +7,7 @@ import {
   deleteToken,
   findToken,
   insertToken,
+  listTokens,
   sumTokenReports,
   type TokenRow,
 } from './store.ts'
@@ -40,6 +41,11 @@ export async function revokeToken(db: Db, accountId: string, id: string): Promis
   if (!(await deleteToken(db, accountId, id))) throw new Fault('not_found', 'There is no such report token.')
 }
 
+/** An account's tokens, newest first, with what was reported with each. */
+export function listOwnTokens(db: Db, accountId: string, now: number) {
+  return listTokens(db, accountId, dayAWeekBefore(now))
+}
+
 /**
  * What was reported with a token; whoever holds it may know.
  * @throws Fault `not_found`
@@ -49,7 +55,7 @@ export async function readMetrics(db: Db, token: string, now: number) {
   const id = hashed === null ? undefined : await findToken(db, Buffer.from(hashed, 'hex'))
   if (id === undefined) throw new Fault('not_found', 'There is no such report token.')
   const rows = await sumTokenReports(db, id)
-  const weekAgo = new Date(now - WEEK).toISOString().slice(0, 10)
+  const weekAgo = dayAWeekBefore(now)
   const byService = [...Map.groupBy(rows, ({ service }) => service)]
     .map(([service, those]) => ({ service, count: sum(those) }))
     .toSorted((a, b) => b.count - a.count)
@@ -60,5 +66,7 @@ export async function readMetrics(db: Db, token: string, now: number) {
     byService,
   }
 }
+
+const dayAWeekBefore = (now: number) => new Date(now - WEEK).toISOString().slice(0, 10)
 
 const sum = (those: { count: number }[]) => those.reduce((all, { count }) => all + count, 0)

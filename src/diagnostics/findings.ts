@@ -1,0 +1,46 @@
+import { endpointName, type Resolver } from '../net/dns.ts'
+import type { Blocklists } from '../protocols/dnsbl-lists.ts'
+import { resolverHealth } from './blacklist.ts'
+
+/** What was found of one part of the service, and in `sentence` how to mend it. */
+export type Finding = { about: string; state: 'good' | 'doubtful' | 'bad'; sentence: string }
+
+const finding =
+  (state: Finding['state']) =>
+  (about: string, sentence: string): Finding => ({ about, state, sentence })
+export const good = finding('good')
+export const doubtful = finding('doubtful')
+export const bad = finding('bad')
+
+/** Milliseconds for a question every resolver can answer. */
+const PATIENCE = 5_000
+
+/** Seconds between our clock and the database's beyond which one of them is wrong. */
+const CLOCK_TOLERANCE = 5
+
+/** Whether names can be resolved. */
+export async function examineResolver(resolver: Resolver): Promise<Finding> {
+  const servers = resolver.servers.map(endpointName).join(', ')
+  const answer = await resolver.query('.', 'NS', AbortSignal.timeout(PATIENCE))
+  if (answer.status === 'NOERROR') return good('DNS', `${servers} answers in ${Math.round(answer.ms)} ms.`)
+  const why = answer.status === 'FAILED' ? answer.failure : answer.status
+  return bad('DNS', `${servers} does not resolve names (${why}). Set DNS_SERVERS to a resolver that does.`)
+}
+
+/** Whether the critical blacklists tell this resolver the truth. */
+export async function examineBlocklists(blocklists: Blocklists): Promise<Finding[]> {
+  const { lists, warnings } = await resolverHealth(blocklists)
+  if (warnings.length === 0) return [good('blacklists', `All ${lists.length} critical lists answer this resolver.`)]
+  if (lists.some(({ health }) => health.state === 'healthy' || health.state === 'refusing')) {
+    return warnings.map((sentence) => doubtful('blacklists', sentence))
+  }
+  const servers = blocklists.resolver.servers.map(endpointName).join(', ')
+  const sentence = `No critical list answers through ${servers}: the resolver is at fault. Set DNSBL_SERVERS to a recursive resolver of your own, such as Unbound.`
+  return [bad('blacklists', sentence)]
+}
+
+export function examineClock(theirs: Date): Finding {
+  const apart = Math.abs(theirs.getTime() - Date.now()) / 1000
+  if (apart <= CLOCK_TOLERANCE) return good('clock', 'This clock and the database’s agree.')
+  return bad('clock', `This clock and the database’s are ${Math.round(apart)} seconds apart. Run NTP on both machines.`)
+}

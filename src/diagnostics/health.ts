@@ -1,0 +1,42 @@
+import type { Kysely } from 'kysely'
+import type { Door } from '../http/auth.ts'
+import { answers, security, Success } from '../http/schema.ts'
+import type { App } from '../http/server.ts'
+import type { Queue } from '../jobs/queue.ts'
+import { databaseState } from '../store/database.ts'
+import type { DB } from '../store/tables.ts'
+import { VERSION } from '../version.ts'
+import type { CheckDeps } from './deps.ts'
+import { examineBlocklists, examineClock, examineResolver } from './findings.ts'
+import { Health } from './shapes.ts'
+
+export type HealthOptions = Pick<CheckDeps, 'resolver' | 'blocklists'> & { db: Kysely<DB>; door: Door; queue: Queue }
+
+/** Whether this Portreeve is well: `/api/v1/service/health`, for administrators. */
+export function healthRoutes(app: App, options: HealthOptions): void {
+  const upSince = new Date()
+  app.get(
+    '/api/v1/service/health',
+    {
+      preHandler: options.door.admin,
+      schema: {
+        summary: 'Resolvers, blacklists, database and queue',
+        description: 'For administrators. Asks the resolvers and the critical blacklists now.',
+        tags: ['Service'],
+        security,
+        response: answers(Success(Health)),
+      },
+    },
+    async () => ({ success: true, data: { version: VERSION, upSince, ...(await lookAround(options)) } }),
+  )
+}
+
+async function lookAround({ db, resolver, blocklists, queue }: HealthOptions) {
+  const [{ now, ...database }, dns, lists, jobs] = await Promise.all([
+    databaseState(db),
+    examineResolver(resolver),
+    examineBlocklists(blocklists),
+    queue.figures(),
+  ])
+  return { findings: [dns, ...lists, examineClock(now)], database, jobs }
+}

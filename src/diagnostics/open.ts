@@ -1,0 +1,21 @@
+import type { Door } from '../http/auth.ts'
+import type { Events } from '../http/events.ts'
+import type { App } from '../http/server.ts'
+import type { Job } from '../jobs/job.ts'
+import type { Db } from '../store/database.ts'
+import { cleanUpJob } from './jobs.ts'
+import { diagnosticsRoutes, type DiagnosticsOptions } from './routes.ts'
+import { shareRoutes } from './share-routes.ts'
+
+type OpenOptions = Omit<DiagnosticsOptions, 'door' | 'events'> & { db: Db; baseUrl: string }
+
+/** The checks over HTTP, and their results to share. */
+export function openDiagnostics({ db, baseUrl, ...checks }: OpenOptions) {
+  return {
+    jobs: [cleanUpJob({ db })] as Job[],
+    routes(app: App, { door, events }: { door: Door; events: Events }): void {
+      diagnosticsRoutes(app, { ...checks, door, events })
+      shareRoutes(app, { db, door, secretKey: checks.secretKey, baseUrl })
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import { Type } from 'typebox'
+import { Fault } from '../errors.ts'
+import { callerOf, type Door } from '../http/auth.ts'
+import { answers, Done, security, Success } from '../http/schema.ts'
+import type { App } from '../http/server.ts'
+import type { Db } from '../store/database.ts'
+import { NewShare, SharedCheck, SharedChecks, SharedResults } from './shapes.ts'
+import { share } from './share.ts'
+import { deleteShared, findShared, listShared, type SharedRow } from './store.ts'
+
+export type ShareRoutesOptions = { db: Db; door: Door; secretKey: string; baseUrl: string }
+
+const tags = ['Checks']
+const params = Type.Object({ token: Type.String({ examples: ['Zk3tQ9wLr5Xc1Vb7Nm2Pa8Sd'] }) })
+const notThere = () => new Fault('not_found', 'There is no such shared result. They expire after thirty days.')
+
+/** `/api/v1/shared-checks`: results of checks as they were, for whoever has the link. */
+export function shareRoutes(app: App, { db, door, secretKey, baseUrl }: ShareRoutesOptions): void {
+  const shown = (row: SharedRow) => ({ ...row, url: `${baseUrl}/shared/${row.token}` })
+  app.post(
+    '/api/v1/shared-checks',
+    {
+      preHandler: door.account,
+      schema: {
+        summary: 'Share results of checks as a link that opens without an account',
+        description:
+          'Give each result as it was answered, with its receipt. The link shows them as they were for thirty days; nothing ' +
+          'is checked again.',
+        tags,
+        security,
+        body: NewShare,
+        response: answers(Success(SharedCheck), 201),
+      },
+    },
+    async (request, reply) => {
+      const row = await share({ db, secretKey }, callerOf(request).accountId, request.body.results)
+      return reply.code(201).send({ success: true, data: shown(row) })
+    },
+  )
+  app.get(
+    '/api/v1/shared-checks',
+    {
+      preHandler: door.account,
+      schema: { summary: 'What I share, newest first', tags, security, response: answers(Success(SharedChecks)) },
+    },
+    async (request) => ({ success: true, data: (await listShared(db, callerOf(request).accountId)).map(shown) }),
+  )
+  app.get(
+    '/api/v1/shared-checks/:token',
+    {
+      schema: {
+        summary: 'Shared results, as they were; whoever has the link may read them',
+        tags,
+        params,
+        response: answers(Success(SharedResults)),
+      },
+    },
+    async (request, reply) => {
+      const row = await findShared(db, request.params.token)
+      if (!row) throw notThere()
+      return reply.header('cache-control', 'no-store').send({ success: true, data: shown(row) })
+    },
+  )
+  app.delete(
+    '/api/v1/shared-checks/:token',
+    {
+      preHandler: door.account,
+      schema: { summary: 'Take a link back', tags, security, params, response: answers(Done) },
+    },
+    async (request) => {
+      if (!(await deleteShared(db, callerOf(request).accountId, request.params.token))) throw notThere()
+      return { success: true }
+    },
+  )
+}

@@ -1,0 +1,52 @@
+import { randomInt } from 'node:crypto'
+import { Fault } from '../errors.ts'
+import type { Db } from '../store/database.ts'
+import { readReceipt } from './receipt.ts'
+import { insertShared, listShared, type SharedResult, type SharedRow } from './store.ts'
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+/** 143 random bits. */
+const TOKEN_LENGTH = 24
+
+const KEPT_FOR = 30 * 86_400_000
+const SHARES_PER_ACCOUNT = 200
+
+/** A result with the receipt that came with it. */
+export type Shareable = { check: string; data: Record<string, unknown>; receipt: string }
+
+type ShareDeps = { db: Db; secretKey: string }
+
+/**
+ * Keeps results for thirty days, for whoever has the link.
+ * @throws Fault `invalid_request` when a result is not what this account was answered, or they are about different names;
+ *   `conflict` when the account shares too much already
+ */
+export async function share(deps: ShareDeps, accountId: string, results: Shareable[]): Promise<SharedRow> {
+  const proven = results.map((result, index) => prove(deps, accountId, result, index))
+  const [target, ...others] = new Set(results.map(({ data }) => targetOf(data)))
+  if (target === undefined || others.length > 0)
+    throw new Fault('invalid_request', 'The results must all be about the same name or address.')
+  if ((await listShared(deps.db, accountId)).length >= SHARES_PER_ACCOUNT)
+    throw new Fault('conflict', `An account shares at most ${SHARES_PER_ACCOUNT} results. Take one back first.`)
+  const expiresAt = new Date(Date.now() + KEPT_FOR)
+  return insertShared(deps.db, { token: newToken(), accountId, target, results: proven, expiresAt })
+}
+
+function prove({ secretKey }: ShareDeps, accountId: string, shareable: Shareable, index: number): SharedResult {
+  const { check, data, receipt } = shareable
+  const madeAt = readReceipt(receipt, { accountId, check, data }, secretKey)
+  if (madeAt) return { check, data, madeAt: madeAt.toISOString() }
+  const message = 'is not what this service answered you'
+  throw new Fault('invalid_request', `Result ${index + 1} ${message}.`, {
+    details: [{ path: `results/${index}/receipt`, message }],
+  })
+}
+
+/** What a check was about; the receipt vouches that a check gave it. */
+function targetOf({ unicodeDomain, domain, ip }: Record<string, unknown>): string {
+  return String(unicodeDomain ?? domain ?? ip)
+}
+
+function newToken(): string {
+  return Array.from({ length: TOKEN_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')
+}

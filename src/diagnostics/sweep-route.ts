@@ -1,0 +1,90 @@
+import type { Static } from 'typebox'
+import { callerOf, type Door } from '../http/auth.ts'
+import type { Events, EventSource } from '../http/events.ts'
+import { failures, security } from '../http/schema.ts'
+import type { App } from '../http/server.ts'
+import type { Blocklists } from '../protocols/dnsbl-lists.ts'
+import { blacklistCheck, checkAddress, countItems, publicIPv4 } from './blacklist.ts'
+import { CHECK_DEADLINE } from './check.ts'
+import { writeReceipt } from './receipt.ts'
+import type { BlacklistItem, BlacklistProgress, BlacklistResult } from './shapes.ts'
+
+type SweepRouteOptions = { door: Door; events: Events; blocklists: Blocklists; secretKey: string }
+
+/** Milliseconds between two events of a sweep: most lists answer within a few of them. */
+const AT_MOST_EVERY = 200
+
+/** `/api/v1/blacklist-check/events`: the check, as its lists answer. */
+export function sweepRoute(app: App, { door, events, blocklists, secretKey }: SweepRouteOptions): void {
+  app.get(
+    `${blacklistCheck.path}/events`,
+    {
+      preHandler: door.account,
+      schema: {
+        summary: 'Follow a blacklist check (server-sent events)',
+        description:
+          'Events `sweep`, each with the answers so far: `{"total", "data", "receipt"}`, `data` as in the answer of the ' +
+          'check. In the last one all have answered, and `receipt` is not null.',
+        tags: ['Checks'],
+        security,
+        querystring: blacklistCheck.query,
+        produces: ['text/event-stream'],
+        response: failures,
+      },
+    },
+    async (request, reply) => {
+      const gone = new AbortController()
+      reply.raw.once('close', () => gone.abort())
+      const { accountId } = callerOf(request)
+      const receiptOf = (data: BlacklistResult) =>
+        writeReceipt({ accountId, check: blacklistCheck.name, data }, secretKey, Date.now())
+      const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(CHECK_DEADLINE)])
+      await events.stream(reply, followSweep(publicIPv4(request.query.ip), { blocklists, signal, receiptOf }))
+    },
+  )
+}
+
+type Following = { blocklists: Blocklists; signal: AbortSignal; receiptOf: (data: BlacklistResult) => string }
+
+/** Begins a sweep; what is read is its answers so far, and nothing more after the last was read. */
+function followSweep(ip: string, { blocklists, signal, receiptOf }: Following): EventSource {
+  const started = performance.now()
+  const items: BlacklistItem[] = []
+  let wake = () => {}
+  let isRead = false
+  let end: BlacklistResult | Error | undefined
+  checkAddress(ip, blocklists, signal, (item) => {
+    items.push(item)
+    wake()
+  })
+    .then(
+      (result) => (end = result),
+      (error: Error) => (end = error),
+    )
+    .finally(() => wake())
+
+  function soFar(): BlacklistResult {
+    const durationMs = Math.round(performance.now() - started)
+    return { ...countItems(ip, [...items]), checkedAt: new Date().toISOString(), durationMs, warnings: [] }
+  }
+
+  return {
+    name: 'sweep',
+    atMostEvery: AT_MOST_EVERY,
+    async read(): Promise<Static<typeof BlacklistProgress> | null> {
+      if (end instanceof Error) throw end
+      if (isRead) return null
+      const total = blocklists.lists.length
+      if (!end) return { total, data: soFar(), receipt: null }
+      isRead = true
+      wake()
+      return { total, data: end, receipt: receiptOf(end) }
+    },
+    subscribe(onChange) {
+      wake = onChange
+      // What came before somebody listened.
+      onChange()
+      return () => (wake = () => {})
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Health } from '../../src/diagnostics/shapes.ts'
+import { startHouse, type House } from '../house.ts'
+import { startDns, type DnsServer } from '../servers/dns.ts'
+
+let dns: DnsServer
+let house: House
+let admin: string
+beforeAll(async () => {
+  dns = await startDns({ records: { '. NS': ['a.root-servers.test'] } })
+  house = await startHouse({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${dns.port}` })
+  admin = (await house.addPerson('Alice', { admin: true })).token
+})
+afterAll(async () => {
+  await house.stop()
+  await dns.close()
+})
+
+async function look(): Promise<Health> {
+  const answer = await house.request('/api/v1/service/health', { token: admin })
+  expect(answer.status).toBe(200)
+  return ((await answer.json()) as { data: Health }).data
+}
+
+describe('the health of the service', () => {
+  it('tells what the resolver, the blacklists and the database answer, and how to mend what does not', async () => {
+    const { findings, database } = await look()
+    expect(findings).toContainEqual({
+      about: 'DNS',
+      state: 'good',
+      sentence: expect.stringMatching(/answers in \d+ ms/),
+    })
+    expect(findings).toContainEqual({
+      about: 'blacklists',
+      state: 'bad',
+      sentence: expect.stringMatching('DNSBL_SERVERS'),
+    })
+    expect(findings).toContainEqual({ about: 'clock', state: 'good', sentence: expect.stringMatching('agree') })
+    expect(database).toEqual({ version: expect.stringMatching(/^\d+/), bytes: expect.any(Number) })
+    expect(database.bytes).toBeGreaterThan(1_000_000)
+  })
+
+  it('counts the jobs of every room', async () => {
+    const { jobs } = await look()
+    expect(jobs.map(({ name }) => name)).toEqual(expect.arrayContaining(['accounts.clean-up', 'migration.run']))
+    expect(
+      jobs.every(({ later, ready, running, failed }) => [later, ready, running, failed].every(Number.isInteger)),
+    ).toBe(true)
+  })
+
+  it('is for administrators alone', async () => {
+    const { token } = await house.addPerson('Charlie')
+    expect((await house.request('/api/v1/service/health', { token })).status).toBe(403)
+    expect((await house.request('/api/v1/service/health')).status).toBe(401)
+  })
+})
