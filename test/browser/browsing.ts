@@ -5,9 +5,13 @@ import type { House } from '../house.ts'
 
 const BUILT = 'web/dist/index.html'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-/** WCAG 2.2 at level AA, and what is good practice beside it. */
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-const RUN = `axe.run(document, { runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'] })`
+/** WCAG 2.2 at level AA, and what is good practice beside it; of the rules, only these see colours. */
+const RULES = {
+  light: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  dark: ['color-contrast', 'link-in-text-block'],
+}
+const run = (runOnly: string[]) =>
+  `axe.run(document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'] })`
 
 export type Visit = {
   page: Page
@@ -29,7 +33,7 @@ export async function visit(browser: Browser, baseURL: string, width = 1440): Pr
     reducedMotion: 'reduce',
   })
   // Shorter than a test's own patience, so that a failure names what was not found.
-  context.setDefaultTimeout(10_000)
+  context.setDefaultTimeout(15_000)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
@@ -43,12 +47,12 @@ export async function visit(browser: Browser, baseURL: string, width = 1440): Pr
 /** What axe finds wrong with the page as it stands, in both themes: the theme, a rule and the element, a line each. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   // Evaluated by the debugger, because the page's own policy lets no foreign script in.
-  await page.evaluate(AXE)
+  await page.evaluate(`window.axe ?? (() => { ${AXE} })()`)
   const faults: string[] = []
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor()
-    const { violations } = await page.evaluate<{ violations: Violation[] }>(RUN)
+    const { violations } = await page.evaluate<{ violations: Violation[] }>(run(RULES[colorScheme]))
     for (const { id, nodes } of violations) {
       faults.push(
         ...nodes.map(({ target, failureSummary }) => `${colorScheme}: ${id} ${String(target)} ${failureSummary}`),
@@ -65,12 +69,45 @@ export function overflow(page: Page): Promise<number> {
   return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 }
 
+/** What is wrong with the page as it stands, from a phone's width to a desk's. */
+export async function faultsAtAllWidths(page: Page): Promise<string[]> {
+  const before = page.viewportSize() ?? { width: 1440, height: 900 }
+  const faults: string[] = []
+  for (const width of [320, 768, 1440]) {
+    await page.setViewportSize({ width, height: 900 })
+    faults.push(...(await accessibilityFaults(page)).map((fault) => `${width}: ${fault}`))
+    const beside = await overflow(page)
+    if (beside > 0) faults.push(`${width}: ${beside} pixels lie beside the window`)
+  }
+  await page.setViewportSize(before)
+  return faults
+}
+
 /** A visitor with an account made for them and a session, which the sign-in form is not troubled for. */
-export async function signedIn(browser: Browser, house: House, name: string, width?: number): Promise<Visit> {
-  const { email, password } = await house.addPerson(name)
+export async function signedIn(
+  browser: Browser,
+  house: House,
+  name: string,
+  width?: number,
+  rights?: Parameters<House['addPerson']>[1],
+): Promise<Visit> {
+  const { email, password } = await house.addPerson(name, rights)
   const visitor = await visit(browser, house.url, width)
   const headers = { origin: house.url }
   const answer = await visitor.page.request.post('/api/auth/sign-in/email', { data: { email, password }, headers })
   if (!answer.ok()) throw new Error(`signing in as ${email} was answered ${answer.status()}: ${await answer.text()}`)
   return visitor
+}
+
+/** Presses the Tab key until something of that name has the focus. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    const focused: string = await page.evaluate(
+      `(() => { const { activeElement: it } = document
+        return [it.getAttribute('aria-label'), it.labels?.[0]?.textContent, it.textContent].filter(Boolean).join(' ') })()`,
+    )
+    if (focused.startsWith(name)) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`The Tab key does not lead to “${name}”.`)
 }

@@ -5,11 +5,13 @@ import { IP, startLists } from '../servers/blacklists.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
-import { signedIn } from './browsing.ts'
+import { startHolding, type Holding } from '../servers/holding.ts'
+import { faultsAtAllWidths, signedIn, tabTo, visit } from './browsing.ts'
 
 let browser: Browser
 let dns: DnsServer
 let lists: Rbldnsd
+let holding: Holding
 let house: House
 let page: Page
 
@@ -21,16 +23,21 @@ beforeAll(async () => {
     'example.test TXT': ['v=spf1 mx -all'],
     '_dmarc.example.test TXT': ['v=DMARC1; p=reject'],
     'mail.example.test A': ['198.51.100.7'],
+    'broken.test A': ['8.8.4.4'],
+    'broken.test MX': ['10 mail.example.test'],
+    'broken.test TXT': ['v=spf1 mx'],
   }
   dns = await startDns({ records })
   lists = await startLists({ 'zen.spamhaus.org': { listed: { [IP]: '127.0.0.2 x' } } })
-  house = await startHouse({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${lists.port}` })
+  holding = await startHolding(lists.port, 'spamcop')
+  house = await startHouse({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${holding.port}` })
   browser = await startChromium()
   page = (await signedIn(browser, house, 'Alice')).page
 })
 afterAll(async () => {
   await browser.close()
   await house.stop()
+  await holding.close()
   await lists.stop()
   await dns.close()
 })
@@ -66,12 +73,24 @@ describe('the check box', () => {
   it('looks an address up on the blacklists, the listed ones first and the clean ones folded away', async () => {
     await page.getByLabel('Domain or IPv4 address').fill(IP)
     await page.getByRole('button', { name: 'Check', exact: true }).click()
+    // As they come: one list is silent for the moment.
+    await region('Blacklists')
+      .getByText(/^\d+ of \d+ have answered, 1 list it so far\.$/)
+      .waitFor()
+    await region('Blacklists')
+      .getByRole('table', { name: 'Listed', exact: true })
+      .getByText('zen.spamhaus.org')
+      .waitFor()
+    expect(await page.getByRole('button', { name: 'Share' }).isDisabled()).toBe(true)
+    holding.release()
     await region('Blacklists').getByText(`${IP} is listed on 1 of`).waitFor()
+    await region('Attack reports').getByText(`${IP} is not listed`).waitFor()
     await region('Blacklists')
       .getByRole('table', { name: 'Listed', exact: true })
       .getByText('zen.spamhaus.org')
       .waitFor()
     expect(await region('Blacklists').getByRole('table', { name: 'Not listed' }).isVisible()).toBe(false)
+    expect(await faultsAtAllWidths(page)).toEqual([])
     await region('Blacklists')
       .getByText(/^Not listed: \d+ lists$/)
       .click()
@@ -87,5 +106,98 @@ describe('the check box', () => {
     await page.getByLabel('Domain or IPv4 address').fill('hello there')
     await page.keyboard.press('Enter')
     await page.getByText('Type a domain such as example.com').waitFor()
+  })
+})
+
+describe('a warning', () => {
+  it('comes with the record to publish, to be copied', async () => {
+    await page.goto('/check?q=broken.test')
+    await region('Mail protection').getByText('Publish as TXT at').first().waitFor()
+    await region('Mail protection').getByRole('button', { name: 'Copy the record for _dmarc.broken.test' }).click()
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(/^v=DMARC1;/)
+  })
+})
+
+describe('a result', () => {
+  let link: string
+
+  it('is shared by a link, which opens without an account and says when it was made', async () => {
+    await page.goto('/check?q=broken.test')
+    await region('DNS records').getByText('10 mail.example.test').waitFor()
+    await page.locator('button:enabled', { hasText: 'Share' }).click()
+    await page.getByRole('button', { name: 'Copy the link' }).click()
+    link = await page.evaluate<string>('navigator.clipboard.readText()')
+    expect(link).toMatch(new RegExp(`^${house.url}/shared/[A-Za-z0-9]{24}$`))
+    expect(await faultsAtAllWidths(page)).toEqual([])
+
+    const stranger = await visit(browser, house.url)
+    const asked = dns.queries.length
+    await stranger.page.goto(link)
+    await stranger.page.getByRole('heading', { level: 1, name: 'Check of broken.test' }).waitFor()
+    await stranger.page.getByText(`As it was on ${new Date().getDate()}`).waitFor()
+    await stranger.page.getByText('No DMARC record tells receivers what to do with forged mail.').waitFor()
+    await stranger.page.getByRole('region', { name: 'DNS records' }).getByText('10 mail.example.test').waitFor()
+    expect(await stranger.page.getByRole('button', { name: 'Check again' }).count()).toBe(0)
+    expect(dns.queries.length).toBe(asked)
+    expect(await faultsAtAllWidths(stranger.page)).toEqual([])
+    expect(stranger.complaints).toEqual([])
+    await stranger.close()
+  })
+
+  it('is printed as the page alone, with nothing folded away and nothing to press', async () => {
+    await page.goto(link)
+    await region('DNS records').waitFor()
+    await page.emulateMedia({ media: 'print' })
+    const seen = await page.locator('body').innerText()
+    expect(seen).toContain('Check of broken.test')
+    expect(seen).not.toMatch(/Copy|For programs|API documentation/)
+    await page.goto(`/check?q=${IP}`)
+    await region('Blacklists').getByText(`${IP} is listed on 1 of`).waitFor()
+    await region('Blacklists').getByRole('table', { name: 'Not listed' }).getByText('bl.spamcop.net').waitFor()
+    expect(await page.getByRole('navigation').first().isVisible()).toBe(false)
+    await page.emulateMedia({ media: 'screen' })
+  })
+
+  it('is taken back where all that is shared is listed', async () => {
+    await page.goto('/check')
+    await page.getByRole('region', { name: 'Results you share' }).getByText('broken.test').first().waitFor()
+    await page.getByRole('button', { name: 'Take back broken.test' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click()
+    await page.getByRole('region', { name: 'Results you share' }).waitFor({ state: 'detached' })
+    await page.goto(link)
+    await page.getByText('There is no such shared result').waitFor()
+  })
+})
+
+describe('what was checked', () => {
+  it('is monitored from now on, by a press', async () => {
+    await page.goto('/check?q=broken.test')
+    await page.getByRole('button', { name: 'Monitor this' }).click()
+    await page.getByRole('heading', { level: 1, name: 'broken.test', exact: true }).waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: 'See it monitored' }).waitFor()
+  })
+
+  it('leads off the lists where it is on some', async () => {
+    await page.goto(`/check?q=${IP}`)
+    await page.getByRole('link', { name: 'Get it off the lists' }).click()
+    await page.waitForURL(`**/delisting/new?ip=*`)
+    expect(page.url()).toContain(IP)
+  })
+})
+
+describe('with the keyboard alone', () => {
+  it('a name is checked and the result shared', async () => {
+    const { page: own, close } = await signedIn(browser, house, 'Klara')
+    await own.goto('/check')
+    await own.getByRole('heading', { level: 1, name: 'Check' }).waitFor()
+    await tabTo(own, 'Domain or IPv4 address')
+    await own.keyboard.type('broken.test')
+    await own.keyboard.press('Enter')
+    await own.locator('button:enabled', { hasText: 'Share' }).waitFor()
+    await tabTo(own, 'Share')
+    await own.keyboard.press('Enter')
+    await own.getByText('Whoever has this link sees these results').waitFor()
+    await close()
   })
 })

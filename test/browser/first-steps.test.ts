@@ -118,7 +118,7 @@ describe('somebody who just started Portreeve', () => {
 
   it('is led to the sign-in when the session has ended elsewhere', async () => {
     await page.goto('/home')
-    await page.getByRole('link', { name: 'see your tokens' }).waitFor()
+    await page.getByRole('heading', { name: 'First steps' }).waitFor()
     await page.context().clearCookies()
     await page.getByRole('link', { name: 'API tokens' }).click()
     await heading(page, 'Sign in').waitFor()

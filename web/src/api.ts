@@ -1,4 +1,4 @@
-import type { Static, TSchema } from 'typebox'
+import type { Static } from 'typebox'
 import type { IssuedToken, Myself, ServiceInfo, Token } from '../../src/accounts/shapes.ts'
 
 export type Account = Static<typeof Myself>
@@ -27,14 +27,15 @@ export class ApiError extends Error {
 
 const UNREACHABLE = { error: 'The service does not answer. Is it running, and are you online?', code: 'unreachable' }
 
-async function request<T>(
+/** Asks the service, with JSON or a form of files. Each room has its own questions in its `api.ts`. */
+export async function request<T>(
   method: string,
   path: string,
   { body, signal }: { body?: object; signal?: AbortSignal } = {},
 ) {
-  const headers: HeadersInit = body ? { 'content-type': 'application/json' } : {}
-  const init: RequestInit = { method, headers, credentials: 'same-origin' }
-  if (body) init.body = JSON.stringify(body)
+  const init: RequestInit = { method, credentials: 'same-origin' }
+  if (body instanceof FormData) init.body = body
+  else if (body) Object.assign(init, { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
   if (signal) init.signal = signal
   const response = await fetch(path, init).catch((error: unknown) => {
     if (signal?.aborted) throw error
@@ -45,7 +46,8 @@ async function request<T>(
   return answer as T
 }
 
-type Data<T> = { success: true; data: T }
+/** What most answers are wrapped in. */
+export type Data<T> = { success: true; data: T }
 
 export const api = {
   service: async () => (await request<Data<ServiceFacts>>('GET', '/api/v1/service')).data,
@@ -68,8 +70,4 @@ export const api = {
   tokens: async () => (await request<Data<ApiToken[]>>('GET', '/api/v1/tokens')).data,
   makeToken: (label: string) => request<NewApiToken>('POST', '/api/v1/tokens', { body: { label } }),
   revokeToken: (id: string) => request<unknown>('DELETE', `/api/v1/tokens/${id}`),
-
-  /** Asks now; takes up to ten seconds. */
-  check: async <T extends TSchema>(path: string, signal: AbortSignal) =>
-    (await request<Data<Static<T>>>('GET', path, { signal })).data,
 }

@@ -7,9 +7,15 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { alertsSearch } from './alerts/search.ts'
+import { casesSearch, newCaseSearch } from './delisting/search.ts'
+import { reportsSearch, summarySearch } from './dmarc/search.ts'
 import { OpenFrame } from './frame/open-frame.tsx'
 import { OwnFrame } from './frame/own-frame.tsx'
 import { Broken, NotFound } from './frame/trouble.tsx'
+import type { ListSearch } from './pages/attack-list.tsx'
+import { historySearch, hostsSearch } from './monitoring/search.ts'
+import type { InspectorSearch } from './pages/hook.tsx'
 import { accountQuery } from './queries.ts'
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
@@ -60,6 +66,9 @@ function ownScreen<const P extends string, S extends Search = {}>(
 const screens = root.addChildren([
   open.addChildren([
     openScreen('/', () => import('./pages/welcome.tsx')),
+    openScreen('/address', () => import('./pages/address.tsx'), addressSearch),
+    openScreen('/network', () => import('./pages/network.tsx')),
+    openScreen('/shared/$token', () => import('./pages/shared.tsx')),
     openScreen('/setup', () => import('./pages/setup.tsx')),
     openScreen(
       '/sign-in',
@@ -72,12 +81,71 @@ const screens = root.addChildren([
     ownScreen(
       '/check',
       () => import('./pages/check.tsx'),
-      ({ q }): { q?: string } => ({ q: typeof q === 'string' ? q : undefined }),
+      ({ q }): { q?: string } => ({ q: textOf(q) }),
     ),
+    ownScreen('/hooks', () => import('./pages/hooks.tsx')),
+    ownScreen('/hooks/$id', () => import('./pages/hook.tsx'), inspectorSearch),
+    ownScreen('/hooks/$id/settings', () => import('./pages/hook-settings.tsx')),
+    ownScreen('/dmarc', () => import('./pages/dmarc.tsx')),
+    ownScreen('/dmarc/rejected', () => import('./pages/dmarc-rejected.tsx'), pageSearch),
+    ownScreen('/dmarc/mailboxes', () => import('./pages/dmarc-mailboxes.tsx')),
+    ownScreen('/dmarc/$id', () => import('./pages/dmarc-domain.tsx'), summarySearch),
+    ownScreen('/dmarc/$id/reports', () => import('./pages/dmarc-reports.tsx'), reportsSearch),
+    ownScreen('/dmarc/$id/reports/$reportId', () => import('./pages/dmarc-report.tsx'), pageSearch),
+    ownScreen('/dmarc/$id/tls', () => import('./pages/dmarc-tls.tsx'), pageSearch),
+    ownScreen('/dmarc/$id/record', () => import('./pages/dmarc-record.tsx')),
+    ownScreen('/monitoring', () => import('./pages/monitoring.tsx'), hostsSearch),
+    ownScreen('/monitoring/lists', () => import('./pages/monitored-lists.tsx')),
+    ownScreen('/monitoring/$id', () => import('./pages/monitored-host.tsx'), historySearch),
+    ownScreen('/monitoring/$id/settings', () => import('./pages/monitored-host-settings.tsx')),
+    ownScreen('/delisting', () => import('./pages/delisting.tsx'), casesSearch),
+    ownScreen('/delisting/new', () => import('./pages/new-delisting.tsx'), newCaseSearch),
+    ownScreen('/delisting/$id', () => import('./pages/delisting-case.tsx')),
+    ownScreen('/migrations', () => import('./pages/migrations.tsx'), pageSearch),
+    ownScreen('/migrations/new', () => import('./pages/new-migration.tsx')),
+    ownScreen('/migrations/$id', () => import('./pages/migration.tsx')),
+    ownScreen('/attacks', () => import('./pages/attacks.tsx'), addressSearch),
+    ownScreen('/attacks/servers', () => import('./pages/attack-servers.tsx')),
+    ownScreen('/attacks/list', () => import('./pages/attack-list.tsx'), listSearch),
+    ownScreen('/attacks/administration', () => import('./pages/attack-administration.tsx')),
     ownScreen('/tokens', () => import('./pages/tokens.tsx')),
+    ownScreen('/alerts', () => import('./pages/alerts.tsx'), alertsSearch),
+    ownScreen('/alerts/channels', () => import('./pages/alert-channels.tsx')),
     ownScreen('/account', () => import('./pages/account.tsx')),
+    ownScreen('/administration', () => import('./pages/administration.tsx')),
+    ownScreen('/administration/accounts', () => import('./pages/accounts.tsx'), pageSearch),
   ]),
 ])
+
+const VIEWS: NonNullable<InspectorSearch['view']>[] = ['body', 'headers', 'query', 'compare']
+
+function inspectorSearch({ q, method, request, view }: Search): InspectorSearch {
+  return {
+    q: textOf(q),
+    method: textOf(method),
+    request: textOf(request),
+    view: VIEWS.find((each) => each === view),
+  }
+}
+
+function addressSearch({ ip }: Search): { ip?: string } {
+  return { ip: textOf(ip) }
+}
+
+function listSearch({ format, service }: Search): ListSearch {
+  return { format: textOf(format), service: textOf(service) }
+}
+
+/** Of a long list. */
+function pageSearch({ page }: Search): { page?: number } {
+  return { page: Number.isInteger(page) && (page as number) > 1 ? (page as number) : undefined }
+}
+
+/** A search such as `?q=404` is read as a number. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string' && value !== '') return value
+  return typeof value === 'number' ? String(value) : undefined
+}
 
 /** A path of this site; anything else could send somebody who signs in to a stranger's page. */
 function ownPath(next: unknown): string | undefined {

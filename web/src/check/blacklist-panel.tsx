@@ -1,26 +1,24 @@
 import type { BlacklistItem, BlacklistResult } from '../../../src/diagnostics/shapes.ts'
 import { Disclosure } from '../ui/disclosure.tsx'
 import { Status, type Tone } from '../ui/status.tsx'
+import { counted } from '../ui/words.ts'
 import classes from './blacklist-panel.module.css'
-import { CheckPanel } from './panel.tsx'
-import { blacklistVerdict, counted } from './verdict.ts'
+import type { CheckKind } from './kind.ts'
+import { blacklistVerdict } from './verdict.ts'
 import { Warnings } from './warnings.tsx'
 
-export function BlacklistPanel({ ip }: { ip: string }) {
-  return (
-    <CheckPanel<typeof BlacklistResult>
-      title="Blacklists"
-      path={`/api/v1/blacklist-check?ip=${encodeURIComponent(ip)}`}
-      verdict={blacklistVerdict}
-    >
-      {(data) => (
-        <>
-          <Warnings warnings={data.warnings} />
-          <Lists result={data} />
-        </>
-      )}
-    </CheckPanel>
-  )
+export const blacklistKind: CheckKind<BlacklistResult> = {
+  name: 'blacklist',
+  title: 'Blacklists',
+  path: (ip) => `/api/v1/blacklist-check?ip=${encodeURIComponent(ip)}`,
+  events: (ip) => `/api/v1/blacklist-check/events?ip=${encodeURIComponent(ip)}`,
+  verdict: blacklistVerdict,
+  View: ({ data }) => (
+    <>
+      <Warnings warnings={data.warnings} />
+      <Lists result={data} />
+    </>
+  ),
 }
 
 function Lists({ result: { blacklists, cleanCount } }: { result: BlacklistResult }) {

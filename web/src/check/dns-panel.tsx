@@ -1,24 +1,20 @@
 import type { DnsResult } from '../../../src/diagnostics/shapes.ts'
 import { Facts, Values } from '../ui/facts.tsx'
-import { CheckPanel } from './panel.tsx'
+import type { CheckKind } from './kind.ts'
 import { dnsVerdict } from './verdict.ts'
 import { Warnings } from './warnings.tsx'
 
-export function DnsPanel({ domain }: { domain: string }) {
-  return (
-    <CheckPanel<typeof DnsResult>
-      title="DNS records"
-      path={`/api/v1/dns-check?domain=${encodeURIComponent(domain)}`}
-      verdict={dnsVerdict}
-    >
-      {(data) => (
-        <>
-          <Warnings warnings={data.warnings} />
-          {data.status === 'NOERROR' && <Records data={data} />}
-        </>
-      )}
-    </CheckPanel>
-  )
+export const dnsKind: CheckKind<DnsResult> = {
+  name: 'dns',
+  title: 'DNS records',
+  path: (domain) => `/api/v1/dns-check?domain=${encodeURIComponent(domain)}`,
+  verdict: dnsVerdict,
+  View: ({ data }) => (
+    <>
+      <Warnings warnings={data.warnings} />
+      {data.status === 'NOERROR' && <Records data={data} />}
+    </>
+  ),
 }
 
 function Records({ data }: { data: DnsResult }) {

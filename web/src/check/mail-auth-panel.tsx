@@ -2,27 +2,24 @@ import type { ReactNode } from 'react'
 import type { MailAuthResult } from '../../../src/diagnostics/shapes.ts'
 import { Facts, Values } from '../ui/facts.tsx'
 import { Soft } from '../ui/page.tsx'
-import { CheckPanel } from './panel.tsx'
-import { counted, mailAuthVerdict } from './verdict.ts'
+import { counted } from '../ui/words.ts'
+import type { CheckKind } from './kind.ts'
+import { mailAuthVerdict } from './verdict.ts'
 import { Warnings } from './warnings.tsx'
 
-export function MailAuthPanel({ domain }: { domain: string }) {
-  return (
-    <CheckPanel<typeof MailAuthResult>
-      title="Mail protection"
-      path={`/api/v1/dmarc-check?domain=${encodeURIComponent(domain)}`}
-      verdict={mailAuthVerdict}
-    >
-      {(data) => (
-        <>
-          <Warnings
-            warnings={[...data.truncated.map((what) => `Not asked, for lack of time: ${what}`), ...data.warnings]}
-          />
-          {data.status !== 'NXDOMAIN' && <Records data={data} />}
-        </>
-      )}
-    </CheckPanel>
-  )
+export const mailAuthKind: CheckKind<MailAuthResult> = {
+  name: 'dmarc',
+  title: 'Mail protection',
+  path: (domain) => `/api/v1/dmarc-check?domain=${encodeURIComponent(domain)}`,
+  verdict: mailAuthVerdict,
+  View: ({ data }) => (
+    <>
+      <Warnings
+        warnings={[...data.truncated.map((what) => `Not asked, for lack of time: ${what}`), ...data.warnings]}
+      />
+      {data.status !== 'NXDOMAIN' && <Records data={data} />}
+    </>
+  ),
 }
 
 function Records({ data: { dmarc, spf, dkim, dkimSelectorsTried, mtaSts, tlsRpt, bimi } }: { data: MailAuthResult }) {

@@ -1,71 +1,27 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
-import type { Static, TSchema } from 'typebox'
-import { api } from '../api.ts'
 import { Button } from '../ui/button.tsx'
-import { Snippet } from '../ui/copy.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { Card, Section, Stack } from '../ui/page.tsx'
+import { Card, Section } from '../ui/page.tsx'
 import { Waiting } from '../ui/waiting.tsx'
-import { curlOf } from './curl.ts'
-import type { Verdict } from './verdict.ts'
+import { checkQuery } from './api.ts'
+import type { CheckKind } from './kind.ts'
+import { Result } from './result.tsx'
 
-type PanelProps<T extends TSchema> = {
-  title: string
-  /** Path and query of the check in the API. */
-  path: string
-  verdict: (data: Static<T>) => Verdict
-  children: (data: Static<T>) => ReactNode
-}
-
-/** One check, asked on arrival: its verdict in a sentence, what to do, and what was found. */
-export function CheckPanel<T extends TSchema>({ title, path, verdict, children }: PanelProps<T>) {
-  const { data, error, isFetching, refetch } = useQuery({
-    queryKey: ['check', path],
-    queryFn: ({ signal }) => api.check<T>(path, signal),
-    staleTime: 30_000,
-    retry: false,
-    refetchOnWindowFocus: false,
-  })
+/** One check, asked on arrival. */
+export function CheckPanel({ kind, target }: { kind: CheckKind; target: string }) {
+  const { data: answer, error, isFetching, refetch } = useQuery(checkQuery(kind, target))
   const again = (
     <Button size="small" kind="quiet" busy={isFetching} onClick={() => void refetch()}>
       Check again
     </Button>
   )
   return (
-    <Section title={title} aside={again}>
+    <Section title={kind.title} aside={again}>
       <Card>
-        {isFetching && !data && <Waiting lines={3}>Asking …</Waiting>}
+        {isFetching && !answer && <Waiting lines={3}>Asking …</Waiting>}
         {error && !isFetching && <Notice tone="unknown">{error.message}</Notice>}
-        {data !== undefined && !error && (
-          <Stack>
-            <VerdictLine {...verdict(data)} />
-            {children(data)}
-            <Raw data={data} path={path} />
-          </Stack>
-        )}
+        {answer && !error && <Result kind={kind} answer={answer} path={kind.path(target)} />}
       </Card>
     </Section>
-  )
-}
-
-function VerdictLine({ tone, sentence }: Verdict) {
-  return (
-    <div role="status">
-      <Notice tone={tone}>
-        <strong>{sentence}</strong>
-      </Notice>
-    </div>
-  )
-}
-
-/** The same answer as programs get it. */
-function Raw({ data, path }: { data: unknown; path: string }) {
-  return (
-    <Disclosure summary="For programs">
-      <Snippet what="the command" text={curlOf(path)} />
-      <Snippet what="the JSON" text={JSON.stringify(data, null, 2)} />
-    </Disclosure>
   )
 }

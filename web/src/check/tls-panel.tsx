@@ -1,25 +1,21 @@
 import type { TlsResult } from '../../../src/diagnostics/shapes.ts'
 import { Facts, Values } from '../ui/facts.tsx'
 import { Moment } from '../ui/moment.tsx'
-import { CheckPanel } from './panel.tsx'
+import type { CheckKind } from './kind.ts'
 import { tlsVerdict } from './verdict.ts'
 import { Warnings } from './warnings.tsx'
 
-export function TlsPanel({ domain }: { domain: string }) {
-  return (
-    <CheckPanel<typeof TlsResult>
-      title="Certificate"
-      path={`/api/v1/ssl-check?domain=${encodeURIComponent(domain)}`}
-      verdict={tlsVerdict}
-    >
-      {(data) => (
-        <>
-          <Warnings warnings={data.warnings} />
-          <Facts facts={factsOf(data)} />
-        </>
-      )}
-    </CheckPanel>
-  )
+export const tlsKind: CheckKind<TlsResult> = {
+  name: 'ssl',
+  title: 'Certificate',
+  path: (domain) => `/api/v1/ssl-check?domain=${encodeURIComponent(domain)}`,
+  verdict: tlsVerdict,
+  View: ({ data }) => (
+    <>
+      <Warnings warnings={data.warnings} />
+      <Facts facts={factsOf(data)} />
+    </>
+  ),
 }
 
 function factsOf(data: TlsResult): Parameters<typeof Facts>[0]['facts'] {

@@ -1,5 +1,6 @@
 import type { BlacklistResult, DnsResult, MailAuthResult, TlsResult } from '../../../src/diagnostics/shapes.ts'
 import type { Tone } from '../ui/status.tsx'
+import { counted } from '../ui/words.ts'
 
 /** A result in one sentence, and how grave it is. */
 export type Verdict = { tone: Tone; sentence: string }
@@ -64,9 +65,4 @@ export function blacklistVerdict({
 
 function thingsIn(warnings: string[]): string {
   return warnings.length === 1 ? 'one thing' : `${warnings.length} things`
-}
-
-/** `1 day`, `2 days`. */
-export function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`
 }

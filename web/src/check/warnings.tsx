@@ -2,7 +2,7 @@ import type { MailAuthResult } from '../../../src/diagnostics/shapes.ts'
 import { Snippet } from '../ui/copy.tsx'
 import { Disclosure } from '../ui/disclosure.tsx'
 import { Icon, type IconName } from '../ui/icons.tsx'
-import { counted } from './verdict.ts'
+import { counted } from '../ui/words.ts'
 import classes from './warnings.module.css'
 
 export type Advice = Pick<MailAuthResult['warnings'][number], 'severity' | 'message' | 'publish'>

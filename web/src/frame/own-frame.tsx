@@ -1,12 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, Outlet } from '@tanstack/react-router'
+import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { useRef } from 'react'
 import { accountQuery } from '../queries.ts'
 import { Icon } from '../ui/icons.tsx'
 import { Wordmark } from '../ui/mark.tsx'
 import { ThemeSwitch } from '../ui/theme-switch.tsx'
-import { ENTRIES } from './navigation.ts'
+import { Finder } from './finder.tsx'
+import { ROOMS, SETTINGS, type Entry } from './navigation.ts'
 import classes from './own-frame.module.css'
 import { SkipLink } from './skip-link.tsx'
+import { useEntries } from './use-entries.ts'
 
 /** Around the screens of somebody who is signed in: navigation at the side, or below on a phone. */
 export function OwnFrame() {
@@ -19,6 +22,7 @@ export function OwnFrame() {
             <Wordmark />
           </Link>
         </header>
+        <Finder />
         <Navigation />
         <footer className={classes.foot}>
           <Person />
@@ -35,21 +39,67 @@ export function OwnFrame() {
 function Navigation() {
   return (
     <nav className={classes.navigation} aria-label="Main">
-      <ul>
-        {ENTRIES.map(({ to, label, icon }) => (
-          <li key={to}>
-            <Link to={to} className={classes.entry}>
-              <Icon name={icon} />
-              {label}
-            </Link>
-          </li>
-        ))}
-      </ul>
-      <a href="/docs" className={`${classes.entry} ${classes.beside}`}>
-        <Icon name="book" />
-        API documentation
-      </a>
+      <Entries entries={ROOMS} />
+      <More />
+      <div className={classes.beside}>
+        <Entries entries={SETTINGS} />
+        <Documentation />
+      </div>
     </nav>
+  )
+}
+
+function Entries({ entries, onGo }: { entries: Entry[]; onGo?: () => void }) {
+  return (
+    <ul>
+      {useEntries(entries).map(({ to, label, icon, near = false }) => (
+        <li key={to} data-near={near}>
+          <Link to={to} className={classes.entry} onClick={onGo}>
+            <Icon name={icon} />
+            {label}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Documentation() {
+  return (
+    <a href="/docs" className={classes.entry}>
+      <Icon name="book" />
+      API documentation
+    </a>
+  )
+}
+
+/** On a phone: all that the bar at the bottom has no room for. */
+function More() {
+  const sheet = useRef<HTMLDialogElement>(null)
+  const close = () => sheet.current?.close()
+  const path = useLocation({ select: ({ pathname }) => pathname })
+  const isHere = !ROOMS.some(({ near, to }) => near && path.startsWith(to))
+  return (
+    <>
+      <button
+        type="button"
+        className={`${classes.entry} ${classes.more}`}
+        data-current={isHere}
+        onClick={() => sheet.current?.showModal()}
+      >
+        <Icon name="more" />
+        More
+      </button>
+      <dialog ref={sheet} className={classes.sheet} aria-label="More screens" onClick={close}>
+        <Entries entries={ROOMS.filter(({ near }) => !near)} onGo={close} />
+        <Entries entries={SETTINGS} onGo={close} />
+        <Documentation />
+        <button type="button" className={classes.entry} onClick={close}>
+          <Icon name="bad" />
+          Close
+        </button>
+      </dialog>
+    </>
   )
 }
 

@@ -1,38 +1,74 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api } from '../api.ts'
+import { NameForm, PasswordForm } from '../account/person-forms.tsx'
+import { Sessions } from '../account/sessions.tsx'
+import { api, type Account } from '../api.ts'
+import { areOff, turnKeys } from '../keys.ts'
+import { migrationsQuery, type MigrationList } from '../migrations/api.ts'
 import { accountQuery } from '../queries.ts'
 import { Button } from '../ui/button.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { CheckField } from '../ui/form.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page, Section } from '../ui/page.tsx'
 import { ThemeSwitch } from '../ui/theme-switch.tsx'
+import { counted, numberText } from '../ui/words.ts'
 
 export function Screen() {
   const { data: account } = useQuery(accountQuery)
+  if (!account) return <Page title="Account" />
   return (
     <Page title="Account">
-      {account && (
-        <Facts
-          facts={[
-            ['Name', account.name],
-            ['E-mail', account.email],
-            ['Plan', account.plan],
-            ['Rights', account.admin ? 'Administrator of this Portreeve' : null],
-          ]}
-        />
-      )}
+      <Facts
+        facts={[
+          ['E-mail', account.email],
+          ['Plan', <Plan key="plan" name={account.plan} />],
+          ['Rights', account.admin ? 'Administrator of this Portreeve' : null],
+        ]}
+      />
+      <Section title="Name">
+        <NameForm account={account} />
+      </Section>
+      <Section title="Password">
+        <PasswordForm />
+      </Section>
+      <Section title="Where you are signed in">
+        <Sessions />
+        <SignOut />
+      </Section>
       <Section title="Theme">
         <div>
           <ThemeSwitch />
         </div>
       </Section>
-      <Section title="This browser">
-        <SignOut />
+      <Section title="Keys">
+        <CheckField
+          name="keys"
+          label="Single keys"
+          hint="g and a letter go to a screen, j and k through a list, ? lists them all. Kept in this browser."
+          defaultChecked={!areOff()}
+          onChoose={turnKeys}
+        />
       </Section>
     </Page>
   )
+}
+
+/** The plan, and what is used of it. */
+function Plan({ name }: { name: Account['plan'] }) {
+  const { data } = useQuery(migrationsQuery(1))
+  return (
+    <>
+      <strong>{name}</strong>
+      {data && ` · ${usedText(data.month)}`}
+    </>
+  )
+}
+
+function usedText({ used, limit }: MigrationList['month']): string {
+  if (limit === null) return `${counted(used, 'migration')} this month, and as many as you like`
+  return `${numberText(used)} of ${counted(limit, 'migration')} used this month`
 }
 
 function SignOut() {

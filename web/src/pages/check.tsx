@@ -1,37 +1,49 @@
 import { useSearch } from '@tanstack/react-router'
-import { BlacklistPanel } from '../check/blacklist-panel.tsx'
+import { AddressPanel } from '../attacks/address-panel.tsx'
 import { CheckBox } from '../check/check-box.tsx'
-import { DnsPanel } from '../check/dns-panel.tsx'
-import { MailAuthPanel } from '../check/mail-auth-panel.tsx'
+import { kindsOf } from '../check/kinds.ts'
+import { CheckPanel } from '../check/panel.tsx'
+import { ShareBar, Shares } from '../check/share.tsx'
+import { Delist, Watch } from '../check/ways-on.tsx'
 import { guessTarget, type Target } from '../check/target.ts'
-import { TlsPanel } from '../check/tls-panel.tsx'
-import { Page } from '../ui/page.tsx'
+import { ExactMoment } from '../ui/ago.tsx'
+import { OnPaper } from '../ui/on-paper.tsx'
+import { Card, Page, Section } from '../ui/page.tsx'
+
+const LEAD =
+  'Type what you have: a domain, a web or e-mail address, or an IPv4 address. What can be asked about it is asked at once.'
 
 export function Screen() {
   const { q = '' } = useSearch({ from: '/own/check' })
   const target = guessTarget(q)
   return (
-    <Page
-      title={target ? `Check of ${target.name}` : 'Check'}
-      lead={
-        target
-          ? undefined
-          : 'Type what you have: a domain, a web or e-mail address, or an IPv4 address. What can be asked about it is asked at once.'
-      }
-    >
+    <Page title={target ? `Check of ${target.name}` : 'Check'} lead={target ? undefined : LEAD}>
       <CheckBox initial={q} autoFocus={!target} />
-      {target && <Panels key={target.name} {...target} />}
+      {target ? <Panels key={target.name} target={target} /> : <Shares />}
     </Page>
   )
 }
 
-function Panels({ kind, name }: Target) {
-  if (kind === 'address') return <BlacklistPanel ip={name} />
+function Panels({ target }: { target: Target }) {
   return (
     <>
-      <MailAuthPanel domain={name} />
-      <TlsPanel domain={name} />
-      <DnsPanel domain={name} />
+      <ShareBar target={target}>
+        <Watch host={target.name} />
+        {target.kind === 'address' && <Delist ip={target.name} />}
+      </ShareBar>
+      <OnPaper>
+        By {window.location.host}, <ExactMoment at={new Date().toISOString()} />
+      </OnPaper>
+      {kindsOf(target).map((kind) => (
+        <CheckPanel key={kind.name} kind={kind} target={target.name} />
+      ))}
+      {target.kind === 'address' && (
+        <Section title="Attack reports">
+          <Card>
+            <AddressPanel ip={target.name} />
+          </Card>
+        </Section>
+      )}
     </>
   )
 }

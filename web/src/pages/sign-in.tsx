@@ -1,10 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useRouter, useSearch } from '@tanstack/react-router'
+import { Link, useRouter, useSearch } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { serviceQuery } from '../queries.ts'
 import { Form, PasswordField, TextField } from '../ui/form.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { Card, Page } from '../ui/page.tsx'
+import { Card, Page, Soft } from '../ui/page.tsx'
 
 export function Screen() {
   const { next = '/home' } = useSearch({ from: '/open/sign-in' })
@@ -32,6 +32,10 @@ export function Screen() {
           <PasswordField name="password" label="Password" autoComplete="current-password" />
         </Form>
       </Card>
+      <p>
+        <Soft>Without an account you may ask</Soft> <Link to="/address">whether an address was reported</Link>{' '}
+        <Soft>for attacks, and see</Soft> <Link to="/network">the network in numbers</Link>.
+      </p>
     </Page>
   )
 }

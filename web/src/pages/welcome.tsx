@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Navigate } from '@tanstack/react-router'
+import { Link, Navigate } from '@tanstack/react-router'
 import { accountQuery, serviceQuery } from '../queries.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Harbour } from '../ui/harbour.tsx'
@@ -10,29 +10,24 @@ import { Page, Row, Section, Soft } from '../ui/page.tsx'
 const JOBS: Job[] = [
   {
     name: 'Checks',
-    works: true,
     words:
       'Asks now: the DNS records of a domain, its certificate, its SPF, DKIM and DMARC, and whether an address stands on any of more than 80 blacklists.',
   },
   {
     name: 'Reports and monitoring',
-    works: false,
     words:
       'Receives your DMARC reports, watches your hosts on the blacklists, and follows each way off them step by step.',
   },
   {
     name: 'Mailbox migration',
-    works: false,
     words: 'Copies folders, messages, flags and dates from one IMAP server to another, and accounts for every message.',
   },
   {
     name: 'Attack reporting',
-    works: false,
     words: 'Takes reports of attacking addresses from your servers, and gives back one shared list worth blocking.',
   },
   {
     name: 'Webhook capture',
-    works: false,
     words: 'Gives you an address that keeps every request sent to it, and answers as you say.',
   },
 ]
@@ -44,11 +39,17 @@ export function Screen() {
     <Page
       title="Keep your mail and your servers in good standing"
       lead="Portreeve is a service for people who run mail and servers. It runs on your own machine, on its own database, and five jobs are its trade."
-      art={<Harbour />}
+      above={<Harbour />}
     >
       <Door />
       <Section title="What it does">
         <Jobs jobs={JOBS} />
+      </Section>
+      <Section title="For everybody">
+        <p>
+          <Soft>Without an account you may ask</Soft> <Link to="/address">whether an address was reported</Link>{' '}
+          <Soft>for attacks, and see</Soft> <Link to="/network">the network in numbers</Link>.
+        </p>
       </Section>
       <Section title="Three ways in">
         <p>

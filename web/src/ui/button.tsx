@@ -15,8 +15,9 @@ type ButtonProps = {
   icon?: IconName
   /** Work is under way: the button stays in place and takes no second press. */
   busy?: boolean
+  disabled?: boolean
   type?: 'button' | 'submit'
-  onClick?: () => void
+  onClick?: (() => void) | undefined
   children: ReactNode
 }
 
@@ -33,6 +34,15 @@ export const ButtonLink = createLink(function ButtonLink({
 }: ComponentProps<'a'> & { kind?: ButtonKind; size?: Size; icon?: IconName }) {
   return <MantineButton component="a" {...looks(kind, size, icon)} {...rest} />
 })
+
+/** A file to keep, from our own API. */
+export function DownloadLink({ href, name, children }: { href: string; name?: string; children: ReactNode }) {
+  return (
+    <MantineButton component="a" href={href} download={name ?? true} {...looks('quiet', 'small', 'download')}>
+      {children}
+    </MantineButton>
+  )
+}
 
 function looks(kind: ButtonKind, size: Size, icon: IconName | undefined): MantineButtonProps {
   const leftSection = icon && <Icon name={icon} size={16} />

@@ -1,5 +1,5 @@
 import { useId, useRef, useState, type ReactNode } from 'react'
-import { Button } from './button.tsx'
+import { Button, type ButtonKind } from './button.tsx'
 import classes from './confirm.module.css'
 import { Hidden } from './hidden.tsx'
 import { Notice } from './notice.tsx'
@@ -10,12 +10,23 @@ type ConfirmProps = {
   /** What the label is said of, for those who hear the button alone. */
   about: string
   title: string
+  kind?: ButtonKind
+  /** What it says instead of “Keep it”, where nothing is kept. */
+  keep?: string
   children: ReactNode
   onConfirm: () => Promise<void>
 }
 
 /** A button for what cannot be undone: it asks first. The browser's own dialog keeps the focus inside and takes Escape. */
-export function ConfirmButton({ label, about, title, children, onConfirm }: ConfirmProps) {
+export function ConfirmButton({
+  label,
+  about,
+  title,
+  kind = 'quiet',
+  keep = 'Keep it',
+  children,
+  onConfirm,
+}: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
   const [state, setState] = useState<{ busy: boolean; problem: string }>({ busy: false, problem: '' })
@@ -33,7 +44,7 @@ export function ConfirmButton({ label, about, title, children, onConfirm }: Conf
 
   return (
     <>
-      <Button size="small" kind="quiet" onClick={() => dialog.current?.showModal()}>
+      <Button size="small" kind={kind} onClick={() => dialog.current?.showModal()}>
         {label} <Hidden>{about}</Hidden>
       </Button>
       <dialog ref={dialog} className={classes.dialog} aria-labelledby={heading}>
@@ -41,7 +52,7 @@ export function ConfirmButton({ label, about, title, children, onConfirm }: Conf
         <div>{children}</div>
         <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
         <div className={classes.choices}>
-          <Button onClick={() => dialog.current?.close()}>Keep it</Button>
+          <Button onClick={() => dialog.current?.close()}>{keep}</Button>
           <Button kind="danger" busy={state.busy} onClick={() => void confirm()}>
             {label}
           </Button>

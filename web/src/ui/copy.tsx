@@ -3,13 +3,20 @@ import { Button } from './button.tsx'
 import classes from './copy.module.css'
 import { Hidden } from './hidden.tsx'
 
-/** Copies a text; `what` completes “Copy …” for those who hear the button without seeing what stands beside it. */
-export function CopyButton({ text, what }: { text: string; what: string }) {
+type CopyProps = {
+  text: string
+  /** Completes “Copy …” for those who hear the button without seeing what stands beside it. */
+  what: string
+  /** In place of “Copy”, where the button has to say it all by itself. */
+  label?: string
+}
+
+export function CopyButton({ text, what, label }: CopyProps) {
   const clipboard = useClipboard({ timeout: 2_000 })
   return (
     <span className={classes.button}>
       <Button size="small" icon={clipboard.copied ? 'done' : 'copy'} onClick={() => clipboard.copy(text)}>
-        {clipboard.copied ? 'Copied' : 'Copy'} <Hidden>{what}</Hidden>
+        {clipboard.copied ? 'Copied' : (label ?? 'Copy')} {label === undefined && <Hidden>{what}</Hidden>}
       </Button>
       <span role="status">
         <Hidden>{clipboard.copied ? 'Copied.' : ''}</Hidden>

@@ -1,5 +1,5 @@
-import { PasswordInput, TextInput } from '@mantine/core'
-import { createContext, use, useState, type FormEvent, type InputHTMLAttributes, type ReactNode } from 'react'
+import { NativeSelect, PasswordInput, Textarea, TextInput } from '@mantine/core'
+import { createContext, use, useId, useState, type FormEvent, type InputHTMLAttributes, type ReactNode } from 'react'
 import { Button } from './button.tsx'
 import classes from './form.module.css'
 import { Notice } from './notice.tsx'
@@ -16,10 +16,12 @@ type FormProps = {
   /** What is wrong with these values before anything is sent, by field. */
   check?: (values: Record<string, string>) => Record<string, string>
   submit: string
+  /** Other ways on, beside the button. */
+  aside?: ReactNode
   children: ReactNode
 }
 
-export function Form({ onSubmit, check, submit, children }: FormProps) {
+export function Form({ onSubmit, check, submit, aside, children }: FormProps) {
   const [problem, setProblem] = useState(NO_PROBLEM)
   const [busy, setBusy] = useState(false)
 
@@ -46,10 +48,11 @@ export function Form({ onSubmit, check, submit, children }: FormProps) {
     <form className={classes.form} noValidate onSubmit={(event) => void send(event)}>
       <FieldProblems value={problem.fields}>{children}</FieldProblems>
       <div role="alert">{problem.message && <Notice tone="bad">{problem.message}</Notice>}</div>
-      <div>
+      <div className={classes.ways}>
         <Button kind="primary" type="submit" busy={busy}>
           {submit}
         </Button>
+        {aside}
       </div>
     </form>
   )
@@ -67,20 +70,32 @@ function problemOf(error: unknown): Problem {
 }
 
 function focusFirst(form: HTMLFormElement, fields: Record<string, string>): boolean {
-  const inputs = [...form.elements].filter((element) => element instanceof HTMLInputElement)
-  const first = inputs.find((input) => input.name in fields)
-  first?.focus()
-  return first !== undefined
+  const first = [...form.elements].find((element) => (element as HTMLInputElement).name in fields)
+  if (!(first instanceof HTMLElement)) return false
+  // What is folded away cannot take the focus.
+  first.closest('details')?.setAttribute('open', '')
+  first.focus()
+  return true
 }
 
 type FieldProps = Pick<
   InputHTMLAttributes<HTMLInputElement>,
-  'autoComplete' | 'autoFocus' | 'defaultValue' | 'placeholder' | 'spellCheck' | 'type' | 'maxLength'
+  'autoComplete' | 'autoFocus' | 'defaultValue' | 'inputMode' | 'maxLength' | 'placeholder' | 'spellCheck' | 'type'
 > & { name: string; label: string; hint?: string }
 
-export function TextField({ hint, ...rest }: FieldProps) {
+/** @param onType called with what is typed so far, where something beside the field depends on it */
+export function TextField({ hint, onType, ...rest }: FieldProps & { onType?: (text: string) => void }) {
   const error = use(FieldProblems)[rest.name]
-  return <TextInput size="md" classNames={classes} description={hint} error={error} {...rest} />
+  return (
+    <TextInput
+      size="md"
+      classNames={classes}
+      description={hint}
+      error={error}
+      onChange={(event) => onType?.(event.currentTarget.value)}
+      {...rest}
+    />
+  )
 }
 
 /** A password that may be shown, so that it need not be typed twice. */
@@ -97,4 +112,75 @@ export function PasswordField({ hint, ...rest }: Omit<FieldProps, 'type'>) {
       {...rest}
     />
   )
+}
+
+/** Text of several lines, such as a body; `prose` is for what people read rather than programs. */
+export function AreaField({ hint, rows = 5, prose = false, ...rest }: AreaProps & { rows?: number; prose?: boolean }) {
+  const error = use(FieldProblems)[rest.name]
+  return (
+    <Textarea
+      size="md"
+      rows={rows}
+      classNames={{ ...classes, input: `${classes.input} ${prose ? classes.prose : classes.area}` }}
+      description={hint}
+      error={error}
+      {...rest}
+    />
+  )
+}
+type AreaProps = Pick<FieldProps, 'name' | 'label' | 'hint' | 'placeholder' | 'spellCheck'> & { defaultValue?: string }
+
+type SelectProps = Pick<FieldProps, 'name' | 'label' | 'hint'> & {
+  choices: { value: string; label: string }[]
+  defaultValue?: string
+  /** Called with what is chosen, where other fields depend on it. */
+  onChoose?: (value: string) => void
+}
+
+export function SelectField({ hint, choices, onChoose, ...rest }: SelectProps) {
+  const error = use(FieldProblems)[rest.name]
+  return (
+    <NativeSelect
+      size="md"
+      classNames={classes}
+      description={hint}
+      error={error}
+      data={choices}
+      onChange={(event) => onChoose?.(event.currentTarget.value)}
+      {...rest}
+    />
+  )
+}
+
+type CheckProps = Pick<FieldProps, 'name' | 'label' | 'hint'> & {
+  defaultChecked?: boolean
+  onChoose?: (isChecked: boolean) => void
+}
+
+/** Yes or no; among the values of a form it is `on` or not there. */
+export function CheckField({ name, label, hint, defaultChecked, onChoose }: CheckProps) {
+  const id = useId()
+  return (
+    <div className={classes.check}>
+      <input
+        type="checkbox"
+        id={id}
+        name={name}
+        defaultChecked={defaultChecked}
+        aria-describedby={hint && `${id}-hint`}
+        onChange={(event) => onChoose?.(event.currentTarget.checked)}
+      />
+      <label htmlFor={id}>{label}</label>
+      {hint && (
+        <p id={`${id}-hint`} className={classes.description}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Short fields side by side, where there is room. */
+export function FieldRow({ children }: { children: ReactNode }) {
+  return <div className={classes.fields}>{children}</div>
 }

@@ -23,6 +23,23 @@ const DRAWINGS = {
   ),
   moon: <path d="M16.2 11.8A6.6 6.6 0 0 1 8.2 3.8a6.6 6.6 0 1 0 8 8Z" />,
   system: <path d="M3 4.2h14v9.2H3zM7.5 16.4h5m-2.5-3v3" />,
+  mail: <path d="M3 5h14v10.5H3zM3.4 5.6 10 11l6.6-5.4" />,
+  watch: <path d="M2.8 10h3.4l2-5.4 3.6 10.8 2-5.4h3.4" />,
+  leave: <path d="M8.4 3.8H4v12.4h4.4M12.6 6.4 16.2 10l-3.6 3.6M16 10H8" />,
+  move: <path d="M3.5 6.6h12m-3-3 3 3-3 3M16.5 13.4h-12m3-3-3 3 3 3" />,
+  shield: <path d="M10 2.8 4 5v4.6c0 3.6 2.4 6.4 6 7.6 3.6-1.2 6-4 6-7.6V5l-6-2.2Z" />,
+  hook: (
+    <path d="M7.6 8.6a3.2 3.2 0 1 1 4.6-.4l2.2 3.9M12.6 16.2a3.2 3.2 0 1 0 1.6-4.4M4.6 11.4a3.2 3.2 0 1 0 4.6 3.4h4.4M9.9 6.2 7.4 10.6" />
+  ),
+  bell: <path d="M5 13.8V9a5 5 0 0 1 10 0v4.8l1.2 1.4H3.8L5 13.8ZM8.4 17.2h3.2" />,
+  settings: <path d="M3 6h8m4 0h2M3 14h2m4 0h8M13 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4ZM7 16a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z" />,
+  more: <path d="M4.5 10h.1m5.35 0h.1m5.35 0h.1" strokeWidth="2.6" />,
+  plus: <path d="M10 4v12M4 10h12" />,
+  download: <path d="M10 3.6v9m-3.6-3.4L10 12.8l3.6-3.6M4 16.2h12" />,
+  send: <path d="M16.6 3.4 3.4 8.6l5.2 2.8 2.8 5.2 5.2-13.2ZM8.6 11.4l3.4-3.4" />,
+  back: <path d="M16 10H4m4.6-4.6L4 10l4.6 4.6" />,
+  up: <path d="m5 12.4 5-5 5 5" />,
+  down: <path d="m5 7.6 5 5 5-5" />,
   arrow: <path d="M4 10h12m-4.6-4.6L16 10l-4.6 4.6" />,
 } as const satisfies Record<string, ReactNode>
 

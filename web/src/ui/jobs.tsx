@@ -1,18 +1,14 @@
 import classes from './jobs.module.css'
-import { Status } from './status.tsx'
 
-export type Job = { name: string; words: string; works: boolean }
+export type Job = { name: string; words: string }
 
-/** What the service does, a sentence each, and whether it already does. */
+/** What the service does, a sentence each. */
 export function Jobs({ jobs }: { jobs: Job[] }) {
   return (
     <ul className={classes.jobs}>
-      {jobs.map(({ name, words, works }) => (
+      {jobs.map(({ name, words }) => (
         <li key={name}>
-          <div className={classes.head}>
-            <h3>{name}</h3>
-            {works ? <Status tone="good">Works today</Status> : <span className={classes.later}>Not yet built</span>}
-          </div>
+          <h3>{name}</h3>
           <p>{words}</p>
         </li>
       ))}

@@ -1,19 +1,36 @@
 import { useEffect, useId, useRef, type ReactNode } from 'react'
 import classes from './page.module.css'
 
-type PageProps = { title: string; lead?: ReactNode; art?: ReactNode; narrow?: boolean; children?: ReactNode }
+type PageProps = {
+  title: string
+  lead?: ReactNode
+  /** Above the heading: the way up, or a picture. */
+  above?: ReactNode
+  /** Buttons at the heading: the screen's main way on. */
+  aside?: ReactNode
+  /** For a single form. */
+  narrow?: boolean
+  /** As wide as there is room: for tables. */
+  wide?: boolean
+  /** Fills the window, and what is inside scrolls by itself. */
+  fill?: boolean
+  children?: ReactNode
+}
 
 /** A screen: its heading, its title in the browser, and its content. The heading takes the focus on arrival. */
-export function Page({ title, lead, art, narrow = false, children }: PageProps) {
+export function Page({ title, lead, above, aside, narrow = false, wide = false, fill = false, children }: PageProps) {
   const heading = useArrival()
   return (
-    <div className={classes.page} data-narrow={narrow}>
+    <div className={classes.page} data-narrow={narrow} data-wide={wide} data-fill={fill}>
       <title>{`${title} · Portreeve`}</title>
       <header className={classes.header}>
-        {art}
-        <h1 ref={heading} tabIndex={-1}>
-          {title}
-        </h1>
+        {above}
+        <div className={classes.heading}>
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {aside}
+        </div>
         {lead && <p className={classes.lead}>{lead}</p>}
       </header>
       {children}
@@ -57,6 +74,11 @@ export function Card({ children }: { children: ReactNode }) {
 /** Paragraphs and what belongs to them, one below the other. */
 export function Stack({ children }: { children: ReactNode }) {
   return <div className={classes.stack}>{children}</div>
+}
+
+/** Sections one below the other, where the page itself does not hold them. */
+export function Parts({ children }: { children: ReactNode }) {
+  return <div className={classes.parts}>{children}</div>
 }
 
 /** Controls side by side, wrapping where there is no room. */

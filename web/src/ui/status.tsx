@@ -1,7 +1,8 @@
 import { Icon } from './icons.tsx'
 import classes from './status.module.css'
 
-export type Tone = 'good' | 'warn' | 'bad' | 'unknown'
+/** `info` is for what is under way; `unknown` for what could not be found out. */
+export type Tone = 'good' | 'warn' | 'bad' | 'unknown' | 'info'
 
 /** How something stands, as an icon and a word: never by colour alone. */
 export function Status({ tone, children }: { tone: Tone; children: string }) {

@@ -1,0 +1,176 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { IP } from '../servers/blacklists.ts'
+import { startReceiver, status, type Receiver } from '../servers/receiver.ts'
+import { faultsAtAllWidths, signedIn, tabTo, type Visit } from './browsing.ts'
+import { startMailPlace, type MailPlace } from './mail-place.ts'
+
+const OTHER = 'oncall@example.test'
+/** Milliseconds: an alert waits until its sender looks. */
+const PATIENCE = 60_000
+
+let place: MailPlace
+let receiver: Receiver
+beforeAll(async () => {
+  receiver = await startReceiver(status(204))
+  place = await startMailPlace()
+  await place.lists.setZones({ 'bl.nordspam.com': { listed: { [IP]: '127.0.0.2' } } })
+})
+afterAll(async () => {
+  await place.stop()
+  await receiver.close()
+})
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
+const channel = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+const mailsTo = (address: string) => place.sink.mails.filter(({ to }) => to?.some((each) => each.address === address))
+
+/** A story: each step stands on the one before. */
+describe('somebody who is to be told', () => {
+  let alice: Visit
+  let page: Page
+  let hook: string
+  beforeAll(async () => {
+    hook = `${receiver.origin}/hooks/portreeve`
+    alice = await signedIn(place.browser, place.house, 'Alice')
+    page = alice.page
+  })
+  afterAll(() => alice.close())
+
+  it('finds their own address as the first channel, and has a test sent there', async () => {
+    await page.goto('/alerts')
+    await page.getByText('Nothing has happened yet').waitFor()
+    await page.getByRole('link', { name: 'Channels', exact: true }).click()
+    await heading(page, 'Alert channels').waitFor()
+    await page.getByRole('button', { name: 'Send test to alice@people.test' }).click()
+    await page.getByText('The test was taken by the other side.').waitFor()
+    expect(mailsTo('alice@people.test')).toMatchObject([{ subject: 'A test: alerts reach you here' }])
+  })
+
+  it('adds another address, which is told nothing before its code was typed', async () => {
+    await page.getByRole('button', { name: 'Add it' }).click()
+    await page.getByText('Type a mail address.').waitFor()
+    await page.getByLabel('Mail address').fill(OTHER)
+    await page.getByLabel('Label').fill('on call')
+    await page.getByRole('button', { name: 'Add it' }).click()
+    await channel(page, OTHER).getByText('Code awaited').waitFor()
+    expect(await channel(page, OTHER).getByRole('button', { name: 'Send test' }).isDisabled()).toBe(true)
+    await channel(page, OTHER).getByLabel('Code').fill('00000000')
+    await channel(page, OTHER).getByRole('button', { name: 'Confirm the address' }).click()
+    await channel(page, OTHER).getByText('is not the code').first().waitFor()
+    const [code = ''] = /\b\d{8}\b/.exec(mailsTo(OTHER)[0]?.text ?? '') ?? []
+    await channel(page, OTHER).getByLabel('Code').fill(code)
+    await channel(page, OTHER).getByRole('button', { name: 'Confirm the address' }).click()
+    await channel(page, OTHER).getByText('Code awaited').waitFor({ state: 'detached' })
+  })
+
+  it('adds a webhook, is shown its secret once, and reads what the other side says to a test', async () => {
+    await page.getByLabel('Kind').selectOption('A webhook')
+    await page.getByLabel('Address of the webhook').fill(hook)
+    await page.getByRole('button', { name: 'Add it' }).click()
+    await page.getByText('it is shown this once').waitFor()
+    await page.getByRole('button', { name: 'Copy the secret' }).click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^whsec_/)
+    await channel(page, hook).getByRole('button', { name: 'Send test' }).click()
+    await channel(page, hook).getByText('The test was taken').waitFor()
+    expect(receiver.received).toMatchObject([
+      { path: '/hooks/portreeve', body: expect.stringContaining('channel.test') },
+    ])
+    receiver.answerWith(status(503))
+    await channel(page, hook).getByRole('button', { name: 'Send test' }).click()
+    await channel(page, hook).getByRole('alert').getByText('503').waitFor()
+    receiver.answerWith(status(204))
+  })
+
+  it('keeps an address quiet at night, and tells it of some things alone', async () => {
+    const other = channel(page, OTHER)
+    await other.getByRole('button', { name: 'Change' }).click()
+    await other.getByLabel('DNS records').uncheck()
+    await other.getByLabel('Keep quiet at certain hours').check()
+    await other.getByLabel('From').fill('21:30')
+    await other.getByLabel('Time zone').selectOption('Europe/Berlin')
+    await other.getByRole('button', { name: 'Save the settings' }).click()
+    await other.getByText('21:30 to 07:00, Europe/Berlin').waitFor()
+    await other.getByText('Blacklists, Certificates, Delisting, DMARC, Alert channels').waitFor()
+  })
+
+  it('switches a channel off and on', async () => {
+    const other = channel(page, OTHER)
+    await other.getByRole('switch', { name: 'On' }).click()
+    await other.getByText('Off', { exact: true }).waitFor()
+    await page.reload()
+    await other.getByText('Off', { exact: true }).waitFor()
+    expect(await other.getByRole('switch', { name: 'On' }).isChecked()).toBe(false)
+    await other.getByRole('switch', { name: 'On' }).click()
+    await other.getByText('Off', { exact: true }).waitFor({ state: 'detached' })
+  })
+
+  it('meets no fault of the page at any width, in either theme', { timeout: PATIENCE }, async () => {
+    await channel(page, OTHER).getByRole('button', { name: 'Change' }).click()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+  })
+
+  it('reads what was told, what to do, and what became of it on each channel', { timeout: PATIENCE }, async () => {
+    const headers = { origin: place.house.url }
+    const data = { ip: IP }
+    expect((await page.request.post('/api/v1/delisting', { data, headers })).status()).toBe(201)
+    await page.goto('/alerts')
+    const alert = page.getByRole('list', { name: 'Alerts' }).getByRole('listitem').filter({ hasText: IP }).first()
+    await alert.waitFor({ timeout: PATIENCE })
+    await alert.getByText('Delisting · ').waitFor()
+    await alert.getByRole('listitem').filter({ hasText: hook }).getByText('Sent').waitFor({ timeout: PATIENCE })
+    await alert
+      .getByRole('listitem')
+      .filter({ hasText: 'alice@people.test' })
+      .getByText(/Waiting|Sent/)
+      .waitFor()
+    await page.getByLabel('About').selectOption('Certificates')
+    await page.getByText('0 alerts').waitFor()
+    expect(page.url()).toMatch(/\?kind=certificate$/)
+  })
+
+  it('deletes a channel, after being asked', async () => {
+    await page.goto('/alerts/channels')
+    await channel(page, hook).getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await channel(page, hook).waitFor({ state: 'detached' })
+  })
+
+  it('meets no complaint of the browser but about the wrong code and the failing webhook', () => {
+    expect(alice.complaints.filter((complaint) => !/status of (400|422|50\d)/.test(complaint))).toEqual([])
+  })
+})
+
+describe('with the keyboard alone', () => {
+  it('a webhook is added, tested and switched off', async () => {
+    const { page, close } = await signedIn(place.browser, place.house, 'Klara')
+    await page.goto('/alerts/channels')
+    await page.getByText('klara@people.test').first().waitFor()
+    await tabTo(page, 'Kind')
+    await page.keyboard.press('ArrowDown')
+    await tabTo(page, 'Address of the webhook')
+    await page.keyboard.type(`${receiver.origin}/klara`)
+    await page.keyboard.press('Enter')
+    await page.getByText('it is shown this once').waitFor()
+    await page.getByRole('heading', { level: 1 }).focus()
+    await tabTo(page, `Send test to ${receiver.origin}/klara`)
+    await page.keyboard.press('Enter')
+    await page.getByText('The test was taken').waitFor()
+    await tabTo(page, `On ${receiver.origin}/klara`)
+    await page.keyboard.press('Space')
+    await channel(page, `${receiver.origin}/klara`).getByText('Off', { exact: true }).waitFor()
+    await close()
+  })
+})
+
+describe('channels of somebody else', () => {
+  it('are not there', async () => {
+    const { page, close } = await signedIn(place.browser, place.house, 'Charlie')
+    await page.goto('/alerts/channels')
+    await page.getByText('charlie@people.test').first().waitFor()
+    expect(await page.getByText(OTHER).count()).toBe(0)
+    await page.goto('/alerts')
+    await page.getByText('Nothing has happened yet').waitFor()
+    await close()
+  })
+})

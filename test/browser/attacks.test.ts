@@ -1,0 +1,234 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startHouse, type House } from '../house.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { startChromium } from '../servers/chromium.ts'
+import { report, SENSORS, untilSensorsCount } from './attackers.ts'
+import { faultsAtAllWidths, signedIn, tabTo, type Visit } from './browsing.ts'
+
+const run = promisify(execFile)
+
+const ATTACKER = '8.8.4.4'
+const MISTAKE = '90.3.1.1'
+
+let browser: Browser
+let house: House
+let alice: Visit
+let bob: Visit
+beforeAll(async () => {
+  house = await startHouse({ TRUSTED_PROXIES: '127.0.0.1' })
+  browser = await startChromium()
+  alice = await signedIn(browser, house, 'Alice', 1440, { admin: true })
+  bob = await signedIn(browser, house, 'Bob')
+})
+afterAll(async () => {
+  await browser.close()
+  await house.stop()
+})
+
+const item = (page: Page, hasText: string) => page.getByRole('listitem').filter({ hasText })
+const h1 = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+
+/** A story: each step stands on the one before. */
+describe('an administrator', () => {
+  it('names sensors, and what is never listed', async () => {
+    const { page } = alice
+    await page.goto('/attacks')
+    await page.getByText('Nothing was reported yet.').waitFor()
+    await page.getByRole('link', { name: 'Administration', exact: true }).last().click()
+    const sensors = page.getByRole('region', { name: 'Sensors' })
+    for (const address of [...SENSORS, MISTAKE]) {
+      await sensors.getByLabel('Address or range').fill(address)
+      await sensors.getByLabel('What it is').fill('Our honeypot')
+      await sensors.getByRole('button', { name: 'Add the sensor' }).click()
+      await item(page, `${address}/32`).waitFor()
+    }
+    const exempt = page.getByRole('region', { name: 'Never listed' })
+    await exempt.getByLabel('Address or range').fill('1.1.1.0/2x')
+    await exempt.getByRole('button', { name: 'Add the range' }).click()
+    await exempt.getByRole('alert').getByText('1.1.1.0/2x').waitFor()
+    await exempt.getByLabel('Address or range').fill('1.1.1.0/24')
+    await exempt.getByRole('button', { name: 'Add the range' }).click()
+    await item(page, '1.1.1.0/24').waitFor()
+  })
+
+  it('takes a range away again, after a question', async () => {
+    const { page } = alice
+    await page.getByRole('button', { name: `Remove ${MISTAKE}/32` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await item(page, `${MISTAKE}/32`).waitFor({ state: 'detached' })
+    await untilSensorsCount(house)
+  })
+})
+
+describe('a list that is held back', () => {
+  it('is published by an administrator, after a question', async () => {
+    const database = openDatabase(house.databaseUrl)
+    const hold = { countBefore: 12, countAfter: 4_000, heldAt: new Date() }
+    await database.db.insertInto('abuseSnapshotHold').values(hold).execute()
+    const { page } = alice
+    await page.goto('/attacks/administration')
+    await page.getByText('It would go from 12 addresses to 4,000 at once.').waitFor()
+    await page.getByRole('button', { name: 'Publish it' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Publish it' }).click()
+    await page.getByText('It would go from').waitFor({ state: 'detached' })
+    const kept = await database.db.selectFrom('abuseSnapshotHold').select('approved').execute()
+    expect(kept.every(({ approved }) => approved)).toBe(true)
+    await database.close()
+  })
+})
+
+describe('somebody who runs servers', () => {
+  it('makes a line for a server, with a token of their own in it', async () => {
+    const { page } = bob
+    await page.goto('/attacks/servers')
+    await page.getByText('None of your servers has joined yet').waitFor()
+    await page.getByLabel('Name of the server').fill('web-1')
+    await page.getByLabel('Also keep out whom others have seen').check()
+    await page.getByRole('button', { name: 'Make its line' }).click()
+    await page.getByText('Run this on web-1').waitFor()
+    await page.getByRole('button', { name: 'Copy the line' }).click()
+    const line = await page.evaluate<string>('navigator.clipboard.readText()')
+    expect(line).toMatch(/^curl -fsS ".*token=ar_\w{32}&block=1" \| sudo sh -s -- --yes$/)
+    const [fetches = ''] = line.split(' | ')
+    const { stdout } = await run('sh', ['-c', `${fetches} | sh -n && ${fetches}`])
+    expect(stdout).toContain('BLOCK=1')
+
+    const token = /ar_\w{32}/.exec(line)?.[0] ?? ''
+    for (const ip of [ATTACKER, '8.8.4.5']) {
+      const attack = { ip, service: 'sshd', port: 22, count: 50 }
+      const answer = await report(house, SENSORS[0], attack, { 'x-report-token': token })
+      expect(answer).toMatchObject({ success: true, deduped: false })
+    }
+    await page.reload()
+    await page.getByRole('row', { name: /web-1 .* 2 2 0/ }).waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+  })
+
+  it('reads in a sentence that an address is watched, and why it is not listed', async () => {
+    const { page } = bob
+    await page.getByRole('link', { name: 'Look-up' }).click()
+    await page.getByLabel('IPv4 or IPv6 address').fill(ATTACKER)
+    await page.keyboard.press('Enter')
+    await page.getByText(`${ATTACKER} is watched, but not listed: 1 network reported it`).waitFor()
+  })
+
+  it('reads that an address is listed, by how many networks, with the evidence', async () => {
+    const { page } = bob
+    await report(house, SENSORS[1], { ip: ATTACKER, service: 'imap', count: 50 })
+    await page.goto(`/attacks?ip=${ATTACKER}`)
+    await page.getByText(`${ATTACKER} is listed: 2 networks reported it`).waitFor()
+    await page.getByText('Evidence: 2 lines').click()
+    await page.getByRole('row', { name: /SSH .* port 22 50 events/ }).waitFor()
+    await page.getByText(/^\d+ reports in 30 days, most on \d+ \w+: \d+\.$/).waitFor()
+    await page.getByRole('row', { name: /^SSH .* 2 \d+ %/ }).waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+  })
+
+  it('asks about IPv6 as it is counted, about nonsense, and about what is exempt', async () => {
+    const { page } = bob
+    await report(house, SENSORS[0], { ip: '2a00:1450:4001:81b::200e', service: 'ssh' })
+    await page.goto('/attacks')
+    const field = page.getByLabel('IPv4 or IPv6 address')
+    await field.fill('2a00:1450:4001:81b::1')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('the whole of 2a00:1450:4001:81b::/64').waitFor()
+    await field.fill('10.0.0.1')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('“10.0.0.1” is a private address').waitFor()
+    await field.fill('1.1.1.1')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('1.1.1.1 is never listed').waitFor()
+    await field.fill('9.9.9.9')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('9.9.9.9 is not listed: nobody reported it.').waitFor()
+  })
+
+  it('takes the list in every format by a command that works', async () => {
+    const { page } = bob
+    await page.getByRole('link', { name: 'The list' }).click()
+    await h1(page, 'The list')
+    for (const format of await page.getByRole('tab').allTextContents()) {
+      await page.getByRole('tab', { name: format }).click()
+      const command = await page.getByRole('figure', { name: 'the command' }).locator('pre').textContent()
+      // Without what it is put into, which is not there.
+      const fetches = (command ?? '').replace(/^sudo | \| sudo .*| -o .*/gs, '')
+      const { stdout } = await run('sh', ['-c', fetches])
+      expect([format, stdout]).toEqual([format, expect.stringContaining(ATTACKER)])
+    }
+    await page.getByLabel('Attackers of').selectOption('imap')
+    await page.getByText('service=imap').waitFor()
+  })
+
+  it('keeps what is chosen in the address of the screen', async () => {
+    const { page } = bob
+    await page.goto('/attacks/list?format=nftables&service=imap')
+    await page.getByText('/api/v1/abuse/export?format=nftables&service=imap').waitFor()
+    expect(await page.getByRole('tab', { name: 'nftables' }).getAttribute('aria-selected')).toBe('true')
+  })
+
+  it('sees nothing of the administration', async () => {
+    const { page } = bob
+    await page.goto('/attacks/administration')
+    await page.getByText('Only administrators can see this.').waitFor()
+    expect(await page.getByRole('link', { name: 'Administration', exact: true }).count()).toBe(0)
+  })
+
+  it('revokes the token of a server', async () => {
+    const { page } = bob
+    await page.goto('/attacks/servers')
+    await page.getByRole('button', { name: 'Revoke web-1' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('None of your servers has joined yet').waitFor()
+  })
+})
+
+describe('an appeal', () => {
+  it('from elsewhere waits for an administrator, who decides it', { timeout: 30_000 }, async () => {
+    const data = { ip: ATTACKER, reason: 'The address was assigned to us yesterday.' }
+    const headers = { 'x-forwarded-for': '90.9.9.9' }
+    expect((await bob.page.request.post('/api/v1/abuse/appeals', { data, headers })).status()).toBe(201)
+    const { page } = alice
+    await page.goto('/attacks/administration')
+    await page.getByText('“The address was assigned to us yesterday.”').waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    await page.getByRole('button', { name: `Take it off ${ATTACKER}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Take it off' }).click()
+    await page.getByText('Taken off the list').waitFor()
+    await page.getByRole('link', { name: ATTACKER }).click()
+    await page.getByText(`${ATTACKER} is not listed any more.`).waitFor()
+  })
+})
+
+describe('with the keyboard alone', () => {
+  it('an address is looked up and a server joined', { timeout: 30_000 }, async () => {
+    const { page, close } = await signedIn(browser, house, 'Klara')
+    await page.goto('/attacks')
+    await h1(page, 'Attack reporting')
+    await tabTo(page, 'IPv4 or IPv6 address')
+    await page.keyboard.type('8.8.4.5')
+    await page.keyboard.press('Enter')
+    await page.getByText('8.8.4.5 is watched').waitFor()
+    await tabTo(page, 'Your servers')
+    await page.keyboard.press('Enter')
+    await h1(page, 'Your servers')
+    await tabTo(page, 'Name of the server')
+    await page.keyboard.type('mail-1')
+    await page.keyboard.press('Enter')
+    await page.getByText('Run this on mail-1').waitFor()
+    await tabTo(page, 'The list')
+    await page.keyboard.press('Enter')
+    await h1(page, 'The list')
+    await tabTo(page, 'Plain')
+    await page.keyboard.press('ArrowRight')
+    await page.getByText('format=nftables').waitFor()
+    await close()
+  })
+})
+
+it('no page of these met a complaint of the browser but about what was refused', () => {
+  const refusals = /status of (400|403)/
+  expect([...alice.complaints, ...bob.complaints].filter((complaint) => !refusals.test(complaint))).toEqual([])
+})

@@ -1,0 +1,173 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startHouse, type House } from '../house.ts'
+import { startChromium } from '../servers/chromium.ts'
+import { accessibilityFaults, overflow, signedIn, tabTo, type Visit } from './browsing.ts'
+
+let browser: Browser
+let house: House
+let alice: Visit
+let page: Page
+beforeAll(async () => {
+  house = await startHouse()
+  browser = await startChromium()
+  alice = await signedIn(browser, house, 'Alice')
+  page = alice.page
+  for (const label of ['shop orders', 'newsletter', 'payments']) {
+    await page.request.post('/api/webhook/endpoints', { data: { label }, headers: { origin: house.url } })
+  }
+})
+afterAll(async () => {
+  await alice.close()
+  await browser.close()
+  await house.stop()
+})
+
+const heading = (name: string) => page.getByRole('heading', { level: 1, name, exact: true })
+const palette = () => page.getByRole('dialog', { name: 'Find' })
+const focused = () => page.evaluate<string>('document.activeElement.textContent')
+
+async function begin(path: string, name: string): Promise<void> {
+  await page.goto(path)
+  await heading(name).waitFor()
+}
+
+describe('Ctrl and K', () => {
+  it('leads to a screen by the beginning of its name', async () => {
+    await begin('/account', 'Account')
+    await page.keyboard.press('ControlOrMeta+k')
+    await palette().getByRole('combobox').waitFor()
+    await page.keyboard.type('webh')
+    await palette().getByRole('option', { name: 'Webhooks' }).waitFor()
+    await page.keyboard.press('Enter')
+    await heading('Webhooks').waitFor()
+    await palette().waitFor({ state: 'hidden' })
+  })
+
+  it('checks an address or domain that is typed', async () => {
+    await page.keyboard.press('ControlOrMeta+k')
+    await page.keyboard.type('example.test')
+    await palette().getByRole('option', { name: 'Check example.test', selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/check?q=example.test')
+  })
+
+  it('finds a webhook by its label, and goes there with the arrows', async () => {
+    await begin('/account', 'Account')
+    await page.keyboard.press('ControlOrMeta+k')
+    await page.keyboard.type('paym')
+    await palette().getByRole('option', { name: 'payments' }).waitFor()
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('webhook')
+    await palette().getByRole('option', { name: 'payments' }).waitFor()
+    expect(await palette().getByRole('option', { selected: true }).textContent()).toContain('Webhooks')
+    await page.keyboard.press('ArrowUp')
+    const last = await palette().getByRole('option', { selected: true }).textContent()
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/hooks/*')
+    await heading((last ?? '').replace('Webhook', '')).waitFor()
+  })
+
+  it('says that nothing is called so, and closes with Escape where it was', async () => {
+    await begin('/account', 'Account')
+    await page.getByRole('button', { name: 'Sign out' }).focus()
+    await page.keyboard.press('ControlOrMeta+k')
+    await page.keyboard.type('xyzzy')
+    await page.getByText('Nothing is called so.').waitFor()
+    await page.keyboard.press('Escape')
+    await palette().waitFor({ state: 'hidden' })
+    expect(await focused()).toBe('Sign out')
+  })
+
+  it('is a button too, and fits a phone, in both themes', async () => {
+    await page.setViewportSize({ width: 320, height: 700 })
+    await page.getByRole('button', { name: 'Find or check' }).click()
+    await palette().getByRole('option').first().waitFor()
+    expect([await accessibilityFaults(page), await overflow(page)]).toEqual([[], 0])
+    await palette().getByRole('option', { name: 'API tokens' }).click()
+    await heading('API tokens').waitFor()
+    await page.setViewportSize({ width: 1440, height: 900 })
+  })
+})
+
+describe('single keys', () => {
+  it('lead to a screen: g, then its letter', async () => {
+    await begin('/account', 'Account')
+    await page.keyboard.press('g')
+    await page.keyboard.press('t')
+    await heading('API tokens').waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('w')
+    await heading('Webhooks').waitFor()
+  })
+
+  it('go through a list, and Enter opens what they stand on', async () => {
+    await page.getByRole('link', { name: 'payments' }).waitFor()
+    await page.keyboard.press('j')
+    await expect.poll(focused).toBe('payments')
+    await page.keyboard.press('j')
+    await expect.poll(focused).toBe('newsletter')
+    await page.keyboard.press('k')
+    await expect.poll(focused).toBe('payments')
+    await page.keyboard.press('Enter')
+    await heading('payments').waitFor()
+  })
+
+  it('are listed by ?, those of the screen first', async () => {
+    await page.keyboard.press('?')
+    const sheet = page.getByRole('dialog', { name: 'Keys' })
+    await sheet.getByText('Older request').waitFor()
+    const titles = await sheet.getByRole('heading', { level: 3 }).allTextContents()
+    expect(titles).toEqual(['On this screen', 'Everywhere', 'Always'])
+    expect([await accessibilityFaults(page), await overflow(page)]).toEqual([[], 0])
+    await page.keyboard.press('Escape')
+    await sheet.waitFor({ state: 'hidden' })
+  })
+
+  it('rest while somebody types', async () => {
+    await begin('/hooks', 'Webhooks')
+    await tabTo(page, 'What will send to it?')
+    await page.keyboard.type('j g t ?')
+    expect(await page.getByLabel('What will send to it?').inputValue()).toBe('j g t ?')
+    expect(new URL(page.url()).pathname).toBe('/hooks')
+  })
+
+  it('can be turned off, while Ctrl and K goes on', async () => {
+    await begin('/account', 'Account')
+    await page.getByLabel('Single keys').uncheck()
+    await page.getByRole('heading', { level: 1 }).focus()
+    await page.keyboard.press('g')
+    await page.keyboard.press('t')
+    await page.keyboard.press('?')
+    await page.keyboard.press('ControlOrMeta+k')
+    await palette().getByRole('combobox').waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(1)
+    expect(new URL(page.url()).pathname).toBe('/account')
+    await page.keyboard.press('Escape')
+    await page.getByLabel('Single keys').check()
+  })
+})
+
+describe('API tokens, with the keyboard alone', () => {
+  it('are made, copied and revoked', async () => {
+    await begin('/tokens', 'API tokens')
+    await tabTo(page, 'What is it for?')
+    await page.keyboard.type('backups')
+    await page.keyboard.press('Enter')
+    await page.getByText('The token “backups” is made').waitFor()
+    await tabTo(page, 'Copy the token')
+    await page.keyboard.press('Enter')
+    await page.getByText('Copied.').waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^prv_/)
+    await tabTo(page, 'Revoke backups')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Revoke “backups”?' }).waitFor()
+    await tabTo(page, 'Revoke')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Revoke backups' }).waitFor({ state: 'hidden' })
+  })
+})
+
+it('meets no complaint of the browser on the way', () => {
+  expect(alice.complaints.filter((complaint) => !/status of (4|5)\d\d/.test(complaint))).toEqual([])
+})

@@ -1,0 +1,48 @@
+import type { Browser } from 'playwright-core'
+import { startHouse, type House } from '../house.ts'
+import { IP, startLists } from '../servers/blacklists.ts'
+import { startChromium } from '../servers/chromium.ts'
+import { startDns, type DnsServer } from '../servers/dns.ts'
+import { startSink, type Sink } from '../servers/mail-sink.ts'
+import type { Rbldnsd } from '../servers/rbldnsd.ts'
+
+/** A service with everything its mail rooms talk to, and a browser. */
+export type MailPlace = {
+  house: House
+  browser: Browser
+  /** Every blacklist of the catalogue. */
+  lists: Rbldnsd
+  dns: DnsServer
+  /** The relay that mail goes out by. */
+  sink: Sink
+  stop(): Promise<void>
+}
+
+/** A name that leads to an address with reverse DNS, which blacklists may list. */
+export const NAME = 'mail.example.test'
+
+export async function startMailPlace(): Promise<MailPlace> {
+  const [lists, dns, sink] = await Promise.all([startLists({}, { ttl: 1, negativeTtl: 1 }), startDns(), startSink()])
+  dns.records[`${NAME} A`] = [IP]
+  dns.records[`${NAME} MX`] = [`10 ${NAME}`]
+  dns.records[`${IP.split('.').toReversed().join('.')}.in-addr.arpa PTR`] = [NAME]
+  const house = await startHouse({
+    DNS_SERVERS: `127.0.0.1:${dns.port}`,
+    DNSBL_SERVERS: `127.0.0.1:${lists.port}`,
+    SMTP_URL: sink.url,
+    MAIL_FROM: 'Portreeve <alerts@portreeve.test>',
+  })
+  const browser = await startChromium()
+  return {
+    house,
+    browser,
+    lists,
+    dns,
+    sink,
+    async stop() {
+      await browser.close()
+      await house.stop()
+      await Promise.all([lists.stop(), dns.close(), sink.stop()])
+    },
+  }
+}

@@ -1,0 +1,187 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer, type Server } from 'node:tls'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { IP } from '../servers/blacklists.ts'
+import { makeCertificate } from '../servers/certificates.ts'
+import { faultsAtAllWidths, signedIn, tabTo, type Visit } from './browsing.ts'
+import { startMailPlace, type MailPlace } from './mail-place.ts'
+
+const SHOP = 'shop.example.test'
+
+/** Milliseconds: axe over a long page, six times. */
+const PATIENCE = 60_000
+
+let place: MailPlace
+let shop: Server
+beforeAll(async () => {
+  const certificate = makeCertificate({ subject: `/CN=${SHOP}`, altNames: [`DNS:${SHOP}`], from: -90, to: 90 })
+  shop = createServer(certificate).on('tlsClientError', () => {})
+  shop.listen(0, '127.0.0.1')
+  await once(shop, 'listening')
+  place = await startMailPlace()
+  place.dns.records[`${SHOP} A`] = ['127.0.0.1']
+  place.dns.records[`${SHOP} MX`] = ['10 mx.example.test']
+  await place.lists.setZones({
+    'bl.spamcop.net': { listed: { [IP]: '127.0.0.2 Blocked for the tests' } },
+    'b.barracudacentral.org': { listed: { [IP]: '127.0.0.2' } },
+  })
+})
+afterAll(async () => {
+  await place.stop()
+  shop.close()
+})
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
+
+/** A story: each step stands on the one before. */
+describe('somebody who has hosts watched', () => {
+  let alice: Visit
+  let page: Page
+  beforeAll(async () => {
+    alice = await signedIn(place.browser, place.house, 'Alice')
+    page = alice.page
+  })
+  afterAll(() => alice.close())
+
+  it('is shown the command that adds a host, and is told what is no host', async () => {
+    await page.goto('/monitoring')
+    await page.getByText('No host is watched yet').waitFor()
+    await page.getByText('-d \'{"host": "people.test"}\'').waitFor()
+    await page.getByRole('button', { name: 'Watch it' }).click()
+    await page.getByText('Type a name or an address.').waitFor()
+    await page.getByLabel('Name or address').fill('192.168.1.1')
+    await page.getByRole('button', { name: 'Watch it' }).click()
+    await page.getByText('blacklists know public addresses only').first().waitFor()
+  })
+
+  it('adds an address, and sees within seconds that it is listed', async () => {
+    await page.getByLabel('Name or address').fill(IP)
+    await page.getByLabel('Label').fill('outgoing mail')
+    await page.getByRole('button', { name: 'Watch it' }).click()
+    await page.getByText('Your host is listed.').waitFor()
+    await page.getByRole('row', { name: new RegExp(`${IP} outgoing mail Listed 2 listings, \\d+ asked`) }).waitFor()
+  })
+
+  it('reads where, since when and why, and what changed', async () => {
+    await page.getByRole('link', { name: IP }).click()
+    await heading(page, IP).waitFor()
+    await page.getByText(`${IP} is listed on 2 blacklists.`).waitFor()
+    const spamcop = page.getByRole('table', { name: 'Listed on' }).getByRole('row', { name: 'SpamCop' })
+    await spamcop.getByText('Blocked for the tests').waitFor()
+    await page.getByRole('table', { name: 'What changed' }).getByRole('row', { name: 'SpamCop' }).waitFor()
+    await page.getByLabel('Kind of change').selectOption('Certificates')
+    await page.getByText('Nothing so far.').waitFor()
+    expect(page.url()).toMatch(/\?kind=certificate$/)
+  })
+
+  it('meets no fault of the page at any width, in either theme', { timeout: PATIENCE }, async () => {
+    expect(await faultsAtAllWidths(page)).toEqual([])
+  })
+
+  it('mutes a list for this host, at once and for good', async () => {
+    await page.getByRole('button', { name: 'Mute Barracuda' }).click()
+    await page.getByRole('button', { name: 'Mute Barracuda' }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Check now' }).click()
+    await page.getByText(`${IP} is listed on 1 blacklist.`).waitFor()
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByLabel('Filter by name').fill('barracuda')
+    expect(await page.getByLabel('A listing on Barracuda BRBL', { exact: true }).inputValue()).toBe('mute')
+  })
+
+  it('is not told a change before it was seen twice', async () => {
+    await place.lists.setZones({ 'bl.nordspam.com': { listed: { [IP]: '127.0.0.2' } } })
+    await page.goBack()
+    await page.getByRole('button', { name: 'Check now' }).click()
+    await page.getByText('1 blacklist more said so once and is asked again').waitFor()
+    await page.getByRole('row', { name: /NordSpam.*Seen once/ }).waitFor()
+  })
+
+  it('goes from a listing to its delisting, with the address filled in', async () => {
+    await page
+      .getByRole('link', { name: `Start delisting ${IP}` })
+      .first()
+      .click()
+    await heading(page, 'New delisting').waitFor()
+    expect(await page.getByLabel('Address').inputValue()).toBe(IP)
+  })
+
+  it('has certificates and records watched, on the ports of their own choice', async () => {
+    const headers = { origin: place.house.url }
+    const data = { host: SHOP, tlsPorts: [] }
+    const made = await page.request.post('/api/v1/monitoring/hosts', { data, headers })
+    const { id } = ((await made.json()) as { data: { id: string } }).data
+    await page.goto(`/monitoring/${id}/settings`)
+    await page.getByLabel('Ports whose certificate').fill('443 70000')
+    await page.getByRole('button', { name: 'Save the settings' }).click()
+    await page.getByText('Type numbers from 1 to 65535').waitFor()
+    const { port } = shop.address() as AddressInfo
+    await page.getByLabel('Ports whose certificate').fill(String(port))
+    await page.getByRole('button', { name: 'Save the settings' }).click()
+    await heading(page, SHOP).waitFor()
+    await page.getByRole('button', { name: 'Check now' }).click()
+    await page.getByRole('row', { name: new RegExp(`^Port ${port} Not trusted`) }).waitFor()
+    await page.getByRole('row', { name: `MX ${SHOP} 10 mx.example.test` }).waitFor()
+  })
+
+  it('says for all hosts what a listing means', async () => {
+    await page.goto('/monitoring')
+    await page.getByRole('link', { name: 'Blacklists' }).click()
+    await page.getByLabel('Filter by name').fill('spamcop')
+    await page.getByLabel('A listing on SpamCop SCBL').selectOption('Write it down')
+    await page.reload()
+    await page.getByLabel('A listing on SpamCop SCBL').waitFor()
+    expect(await page.getByLabel('A listing on SpamCop SCBL').inputValue()).toBe('watch')
+  })
+
+  it('stops watching, after being asked', async () => {
+    await page.goto('/monitoring')
+    await page.getByRole('link', { name: SHOP }).click()
+    await page.getByRole('button', { name: `Stop watching ${SHOP}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop watching' }).click()
+    await heading(page, 'Monitoring').waitFor()
+    await page.getByRole('link', { name: SHOP }).waitFor({ state: 'detached' })
+  })
+
+  it('meets no complaint of the browser but about the host that was none', () => {
+    expect(alice.complaints.filter((complaint) => !complaint.includes('status of 400'))).toEqual([])
+  })
+})
+
+describe('with the keyboard alone', () => {
+  it('a host is added, opened and checked', async () => {
+    const { page, close } = await signedIn(place.browser, place.house, 'Klara')
+    await page.goto('/monitoring')
+    await page.getByText('No host is watched yet').waitFor()
+    await tabTo(page, 'Name or address')
+    await page.keyboard.type(IP)
+    await page.keyboard.press('Enter')
+    await page.getByText('Your host is listed.').waitFor()
+    await tabTo(page, IP)
+    await page.keyboard.press('Enter')
+    await heading(page, IP).waitFor()
+    await tabTo(page, 'Check now')
+    await page.keyboard.press('Enter')
+    await tabTo(page, 'Mute SpamCop')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Mute SpamCop' }).waitFor({ state: 'detached' })
+    await close()
+  })
+})
+
+describe('a host of somebody else', () => {
+  it('is not there', async () => {
+    const alice = await place.house.addPerson('Dora')
+    const init = { method: 'POST', token: alice.token, body: JSON.stringify({ host: IP }) }
+    const headers = { 'content-type': 'application/json' }
+    const made = await place.house.request('/api/v1/monitoring/hosts', { ...init, headers })
+    const { id } = ((await made.json()) as { data: { id: string } }).data
+    const { page, close } = await signedIn(place.browser, place.house, 'Charlie')
+    await page.goto(`/monitoring/${id}`)
+    await page.getByText('There is no such monitored host.').waitFor()
+    await page.goto('/monitoring')
+    await page.getByText('No host is watched yet').waitFor()
+    await close()
+  })
+})

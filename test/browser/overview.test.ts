@@ -1,0 +1,182 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startHouse, type House } from '../house.ts'
+import { startChromium } from '../servers/chromium.ts'
+import { startDns, type DnsServer } from '../servers/dns.ts'
+import { signedIn, tabTo, visit, type Visit } from './browsing.ts'
+
+let browser: Browser
+let dns: DnsServer
+let house: House
+beforeAll(async () => {
+  dns = await startDns({ records: { '. NS': ['a.root-servers.test'] } })
+  house = await startHouse({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${dns.port}` })
+  browser = await startChromium()
+})
+afterAll(async () => {
+  await browser.close()
+  await house.stop()
+  await dns.close()
+})
+
+/** The service has taken a change of an account. */
+const changed = (page: Page) =>
+  page.waitForResponse((response) => response.request().method() === 'PATCH' && response.ok())
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
+
+describe('the overview', () => {
+  let alice: Visit
+  let page: Page
+  beforeAll(async () => {
+    alice = await signedIn(browser, house, 'Alice', 1440, { plan: 'pro' })
+    page = alice.page
+  })
+  afterAll(() => alice.close())
+
+  it('begins with first steps, as commands with the person’s own domain', async () => {
+    await page.goto('/home')
+    await heading(page, 'Good to see you, Alice').waitFor()
+    await page.getByText('npx portreeve check dmarc people.test').waitFor()
+    await page.getByRole('link', { name: 'Catch a webhook' }).waitFor()
+  })
+
+  it('has commands that run as they stand', async () => {
+    await page.getByRole('button', { name: 'Copy the command: Catch a webhook' }).click()
+    const command = await page.evaluate<string>('navigator.clipboard.readText()')
+    const { token } = await house.addPerson('Clara')
+    const answer = await house.request(/"(http[^"]+)"$/.exec(command)?.[1] ?? '', {
+      method: 'POST',
+      token,
+      headers: { 'content-type': 'application/json' },
+      body: /-d '([^']+)'/.exec(command)?.[1] ?? '',
+    })
+    expect(answer.status).toBe(201)
+  })
+
+  it('says what needs the person, and leads there', async () => {
+    const account = { host: '127.0.0.1', port: 1, user: 'old.mailbox', password: 'x' }
+    const data = { source: account, destination: account, folders: ['INBOX'] }
+    await page.request.post('/api/v1/imap/migrate', { data, headers: { origin: house.url } })
+    await page.goto('/home')
+    await heading(page, '1 thing needs you').waitFor()
+    await page.getByText('The migration of old.mailbox ended with 1 error.').waitFor()
+    await page.getByRole('link', { name: 'Try again' }).click()
+    await heading(page, 'Migration of old.mailbox').waitFor()
+  })
+
+  it('leads there with the keyboard alone', async () => {
+    await page.goto('/home')
+    await page.getByRole('link', { name: 'Try again' }).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await heading(page, 'Migration of old.mailbox').waitFor()
+  })
+
+  it('shows nothing of this to somebody else', async () => {
+    const charlie = await signedIn(browser, house, 'Charlie')
+    await charlie.page.goto('/home')
+    await heading(charlie.page, 'Good to see you, Charlie').waitFor()
+    expect(await charlie.page.content()).not.toContain('old.mailbox')
+    await charlie.close()
+  })
+
+  it('meets no complaint of the browser', () => expect(alice.complaints).toEqual([]))
+})
+
+describe('the account', () => {
+  it('changes its name and its password, and ends other sessions', async () => {
+    const { page, close } = await signedIn(browser, house, 'Petra')
+    const other = await visit(browser, house.url)
+    await other.page.goto('/sign-in')
+    await other.page.getByLabel('E-mail').fill('petra@people.test')
+    await other.page.getByLabel('Password', { exact: true }).fill('the password of Petra')
+    await other.page.getByRole('button', { name: 'Sign in' }).click()
+    await other.page.getByRole('link', { name: 'Overview' }).waitFor()
+
+    await page.goto('/account')
+    await page.getByText('free · 0 of 1 migration used this month').waitFor()
+    await page.getByRole('button', { name: 'End the session of Chrome on Linux' }).waitFor()
+    await page.getByLabel('Your name').fill('Petra Petersen')
+    await page.getByRole('button', { name: 'Save the name' }).click()
+    await page.getByText('Your name is saved.').waitFor()
+    await page.getByText('Petra Petersen', { exact: true }).waitFor()
+
+    await page.getByLabel('Password now').fill('not the password')
+    await page.getByLabel('New password', { exact: true }).fill('another password')
+    await page.getByRole('button', { name: 'Change the password' }).click()
+    await page.getByText('Invalid password').waitFor()
+    await page.getByLabel('Password now').fill('the password of Petra')
+    await page.getByRole('button', { name: 'Change the password' }).click()
+    await page.getByText('Your password is changed.').waitFor()
+    await page.getByRole('button', { name: 'End the session of Chrome on Linux' }).waitFor({ state: 'hidden' })
+
+    await other.page.goto('/tokens')
+    await heading(other.page, 'Sign in').waitFor()
+    await other.close()
+    await close()
+  })
+})
+
+describe('an administrator', () => {
+  let admin: Visit
+  let page: Page
+  beforeAll(async () => {
+    admin = await signedIn(browser, house, 'Ada', 1440, { admin: true })
+    page = admin.page
+  })
+  afterAll(() => admin.close())
+
+  it('sees whether the service is well, and how to mend what is not', async () => {
+    await page.goto('/home')
+    await page.getByRole('link', { name: 'Administration' }).click()
+    await page.getByText('1 thing is wrong.').waitFor()
+    await page.getByRole('row', { name: /^Blacklists Wrong .*DNSBL_SERVERS/ }).waitFor()
+    await page.getByText('kinds of jobs with nothing to do').click()
+    await page.getByText('migration.run').waitFor()
+  })
+
+  it('makes an account, with the keyboard alone', async () => {
+    await page.getByRole('link', { name: 'Accounts', exact: true }).click()
+    await heading(page, 'Accounts').waitFor()
+    await tabTo(page, 'E-mail')
+    await page.keyboard.type('newcomer@people.test')
+    await tabTo(page, 'First password')
+    await page.keyboard.type('short')
+    await page.keyboard.press('Enter')
+    await page.getByText('Type at least 10 characters.').waitFor()
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('a long password')
+    await page.keyboard.press('Enter')
+    await page.getByText('newcomer@people.test can sign in now.').waitFor()
+  })
+
+  it('changes a plan and a right in place, and deletes an account', async () => {
+    const row = page.getByRole('row', { name: 'newcomer@people.test' })
+    const plan = row.getByLabel('Plan of newcomer@people.test')
+    await Promise.all([changed(page), plan.selectOption('business')])
+    await Promise.all([changed(page), row.getByRole('switch').check()])
+    await page.reload()
+    await row.waitFor()
+    expect([await plan.inputValue(), await row.getByRole('switch').isChecked()]).toEqual(['business', true])
+    await row.getByRole('button', { name: 'Delete newcomer@people.test' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await row.waitFor({ state: 'hidden' })
+  })
+
+  it('sees a change taken back that is refused: one administrator must be left', async () => {
+    const mine = page.getByRole('row', { name: 'ada@people.test' }).getByRole('switch')
+    await mine.click()
+    await page.getByText('This is the last administrator.').waitFor()
+    expect(await mine.isChecked()).toBe(true)
+  })
+
+  it('is nobody else', async () => {
+    const { page: theirs, close } = await signedIn(browser, house, 'Bob')
+    await theirs.goto('/administration/accounts')
+    await theirs.getByText('administrator').first().waitFor()
+    expect(await theirs.content()).not.toContain('ada@people.test')
+    expect(await theirs.getByRole('link', { name: 'Administration', exact: true }).count()).toBe(0)
+    await close()
+  })
+})

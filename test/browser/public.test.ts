@@ -1,0 +1,88 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startHouse, type House } from '../house.ts'
+import { startChromium } from '../servers/chromium.ts'
+import { addSensors, report, SENSORS } from './attackers.ts'
+import { faultsAtAllWidths, tabTo, visit, type Visit } from './browsing.ts'
+
+const LISTED = '8.8.4.4'
+const ALSO_LISTED = '8.8.4.5'
+
+let browser: Browser
+let house: House
+let stranger: Visit
+beforeAll(async () => {
+  house = await startHouse({ TRUSTED_PROXIES: '127.0.0.1' })
+  browser = await startChromium()
+  const { token } = await house.addPerson('Alice', { admin: true })
+  await addSensors(house, token)
+  for (const ip of [LISTED, ALSO_LISTED])
+    for (const from of SENSORS) await report(house, from, { ip, service: 'ssh', count: 50 })
+  stranger = await visit(browser, house.url)
+})
+afterAll(async () => {
+  await browser.close()
+  await house.stop()
+})
+
+const h1 = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+
+describe('somebody without an account', () => {
+  it('finds from the sign-in whether an address was reported, and how one is listed', async () => {
+    const { page } = stranger
+    await page.goto('/sign-in')
+    await page.getByRole('link', { name: 'whether an address was reported' }).click()
+    await h1(page, 'Was this address reported?')
+    await page.getByText('No single source can list an address.').waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    await page.getByLabel('IPv4 or IPv6 address').fill('9.9.9.9')
+    await page.keyboard.press('Enter')
+    await page.getByText('9.9.9.9 is not listed: nobody reported it.').waitFor()
+    expect(await page.getByLabel('What was wrong').count()).toBe(0)
+  })
+
+  it('appeals against a listing from elsewhere, and is told that a person decides', async () => {
+    const { page } = stranger
+    await page.goto(`/address?ip=${LISTED}`)
+    await page.getByText(`${LISTED} is listed: 2 networks reported it`).waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    await page.getByRole('button', { name: 'Ask to be taken off' }).click()
+    await page.getByText('Say what was wrong, in a sentence.').waitFor()
+    await page.getByLabel('What was wrong').fill('The address was assigned to us yesterday.')
+    await page.getByRole('button', { name: 'Ask to be taken off' }).click()
+    await page.getByText('A person decides').waitFor()
+    await page.getByText(`${LISTED} is listed`).waitFor()
+  })
+
+  it('sees the network in numbers, and joins it with a line', async () => {
+    const { page } = stranger
+    await page.goto('/sign-in')
+    await page.getByRole('link', { name: 'the network in numbers' }).click()
+    await h1(page, 'The network in numbers')
+    await page.getByRole('img', { name: 'Reports by day' }).waitFor()
+    await page.getByText('As a table').click()
+    await page.getByRole('table', { name: 'Reports by day' }).waitFor()
+    await page.getByText(`${house.url}/api/v1/abuse/fail2ban-install`).waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    expect(stranger.complaints).toEqual([])
+  })
+})
+
+describe('with the keyboard alone, from the listed address itself', () => {
+  it('an address leaves the list at once', async () => {
+    const { page, close } = await visit(browser, house.url)
+    await page.setExtraHTTPHeaders({ 'x-forwarded-for': ALSO_LISTED })
+    await page.goto('/address')
+    await h1(page, 'Was this address reported?')
+    await page.keyboard.type(ALSO_LISTED)
+    await page.keyboard.press('Enter')
+    await page.getByText(`${ALSO_LISTED} is listed`).waitFor()
+    await tabTo(page, 'What was wrong')
+    await page.keyboard.type('A machine was taken over; it is cleaned.')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText(`${ALSO_LISTED} is taken off the list`).waitFor()
+    await page.getByText(`${ALSO_LISTED} is not listed any more.`).waitFor()
+    await close()
+  })
+})

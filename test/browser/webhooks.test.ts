@@ -1,0 +1,352 @@
+import { execFile } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startHouse, type House } from '../house.ts'
+import { startChromium } from '../servers/chromium.ts'
+import { signedIn, tabTo, type Visit } from './browsing.ts'
+
+/** In a shell of its own, while the service goes on answering. */
+const run = promisify(execFile)
+const SECRET = 'It is a secret'
+const POLL = { timeout: 10_000 }
+
+let browser: Browser
+let house: House
+beforeAll(async () => {
+  house = await startHouse()
+  browser = await startChromium()
+})
+afterAll(async () => {
+  await browser.close()
+  await house.stop()
+})
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
+const requests = (page: Page) => page.getByRole('listbox', { name: 'Captured requests' })
+const detail = (page: Page) => page.getByRole('region', { name: 'Request', exact: true })
+
+/** An endpoint of this person's, made in the browser that is signed in as them. */
+async function makeEndpoint(page: Page, settings: object = {}): Promise<{ id: string; url: string }> {
+  const headers = { origin: house.url }
+  const answer = await page.request.post('/api/webhook/endpoints', { data: settings, headers })
+  const { endpoint } = (await answer.json()) as { endpoint: { id: string; token: string } }
+  return { id: endpoint.id, url: `${house.url}/webhooks/${endpoint.token}` }
+}
+
+/** A story: each step stands on the one before. */
+describe('somebody who is to receive webhooks', () => {
+  let alice: Visit
+  let page: Page
+  let url: string
+  beforeAll(async () => {
+    alice = await signedIn(browser, house, 'Alice')
+    page = alice.page
+  })
+  afterAll(() => alice.close())
+
+  it('makes an endpoint, and is shown the command that sends to it', async () => {
+    await page.goto('/hooks')
+    await page.getByText('You have no endpoint yet').waitFor()
+    await page.getByLabel('What will send to it?').fill('shop orders')
+    await page.getByRole('button', { name: 'Make an endpoint' }).click()
+    await heading(page, 'shop orders').waitFor()
+    await page.getByText('Waiting for the first request').waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
+  })
+
+  it('runs that command as it stands, and sees the request arrive', async () => {
+    await page.getByRole('button', { name: 'Copy the command' }).click()
+    const command = await page.evaluate<string>('navigator.clipboard.readText()')
+    const { stdout } = await run('sh', ['-c', `${command} -sS`], { timeout: 10_000 })
+    expect(stdout).toMatch(/^HTTP\/1.1 200/)
+    await requests(page).getByRole('option', { name: 'POST' }).waitFor()
+    await detail(page).getByText('"hello"').waitFor()
+    url = new URL(/"(http[^"]+)"/.exec(command)?.[1] ?? '').pathname
+  })
+
+  it('sets what is answered and how the sender signs', async () => {
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await heading(page, 'Settings of shop orders').waitFor()
+    await page.getByLabel('Status').fill('700')
+    await page.getByRole('button', { name: 'Save the settings' }).click()
+    await page.getByText('Type a status from 200 to 599.').waitFor()
+    await page.getByLabel('Status').fill('202')
+    await page.getByLabel('Content type').fill('application/json')
+    await page.getByLabel('Body').fill('{"seen": "{{body.challenge}}"}')
+    await page.getByLabel('Fill in what the sender sent').check()
+    await page.getByLabel('Check the signature of').selectOption('github')
+    await page.getByRole('button', { name: 'Save the settings' }).click()
+    await page.getByText('Paste the secret').waitFor()
+    await page.getByLabel('Secret', { exact: true }).fill(SECRET)
+    await page.getByRole('button', { name: 'Save the settings' }).click()
+    await heading(page, 'shop orders').waitFor()
+
+    const body = '{"challenge": "echo", "id": 12345678901234567890}'
+    const signature = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`
+    const headers = { 'content-type': 'application/json', 'x-hub-signature-256': signature }
+    const answer = await house.request(`${url}/orders?source=shop`, { method: 'PUT', body, headers })
+    expect([answer.status, await answer.text()]).toEqual([202, '{"seen": "echo"}'])
+    await house.request(`${url}/forged`, { method: 'POST', body: `${body} `, headers })
+    await requests(page).getByRole('option', { name: '/orders' }).getByText('Signed', { exact: true }).waitFor()
+    await requests(page).getByRole('option', { name: '/forged' }).getByText('Bad signature').waitFor()
+  })
+
+  it('looks at a request: set out with every digit, raw, in hexadecimal, its headers and its query', async () => {
+    await requests(page).getByRole('option', { name: '/orders' }).click()
+    await detail(page).getByText('12345678901234567890', { exact: true }).waitFor()
+    await detail(page).getByText('Raw', { exact: true }).click()
+    await detail(page).getByText('{"challenge": "echo", "id": 12345678901234567890}').waitFor()
+    await detail(page).getByText('Hex', { exact: true }).click()
+    await detail(page).getByText('7b 22 63 68 61 6c').waitFor()
+    await page.getByRole('tab', { name: 'Headers' }).click()
+    await detail(page).getByRole('row', { name: 'x-hub-signature-256' }).waitFor()
+    await page.getByRole('tab', { name: 'Query' }).click()
+    await detail(page).getByRole('row', { name: 'source shop' }).waitFor()
+  })
+
+  it('sees what is different from the request before', async () => {
+    await requests(page).getByRole('option', { name: '/forged' }).click()
+    await page.getByRole('tab', { name: 'Compare' }).click()
+    await detail(page).getByText('− PUT /orders?source=shop').waitFor()
+    await detail(page).getByText('+ POST /forged').waitFor()
+  })
+
+  it('finds all that in the address, which a reload and a friend’s browser show again', async () => {
+    expect(page.url()).toMatch(/\?request=[\w-]+&view=compare$/)
+    await page.reload()
+    await detail(page).getByText('+ POST /forged').waitFor()
+  })
+
+  it('takes a request along as a command that sends it again', async () => {
+    await page.getByRole('button', { name: 'Copy as cURL' }).click()
+    const command = await page.evaluate<string>('navigator.clipboard.readText()')
+    await run('sh', ['-c', command], { timeout: 10_000 })
+    await requests(page).getByRole('option', { name: '/forged' }).nth(1).waitFor()
+  })
+
+  it('takes all requests along as an HTTP Archive', async () => {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'HAR' }).click(),
+    ])
+    const har = JSON.parse(readFileSync(await download.path(), 'utf8')) as { log: { entries: unknown[] } }
+    expect([download.suggestedFilename(), har.log.entries.length]).toEqual([expect.stringMatching(/\.har$/), 4])
+  })
+
+  it('narrows the list down, also what arrives from now on', async () => {
+    await page.getByLabel('Filter by path').fill('needle')
+    await page.getByText('No request is like this.').waitFor()
+    expect(page.url()).toContain('q=needle')
+    await house.request(`${url}/hay`, { method: 'POST', body: 'straw' })
+    await house.request(`${url}/stack`, { method: 'POST', body: 'a NEEDLE in it' })
+    await page.getByText('1 request like this').waitFor()
+    await requests(page).getByRole('option', { name: '/stack' }).waitFor()
+    await page.getByLabel('Filter by path').fill('')
+    await page.getByLabel('Method').selectOption('PUT')
+    await page.getByText('1 request like this').waitFor()
+    await page.getByLabel('Method').selectOption('All')
+    await page.getByText('6 requests').waitFor()
+  })
+
+  it('sees the fields and files of a form', async () => {
+    const form = new FormData()
+    form.append('name', 'Zoë')
+    form.append('picture', new Blob([Uint8Array.of(0, 1, 255)], { type: 'image/png' }), 'a.png')
+    await house.request(`${url}/form`, { method: 'POST', body: form })
+    await requests(page).getByRole('option', { name: '/form' }).click()
+    await page.getByRole('tab', { name: 'Body' }).click()
+    await detail(page).getByRole('row', { name: 'name Zoë 4 bytes' }).waitFor()
+    await detail(page).getByRole('row', { name: 'picture a.png · image/png not text 3 bytes' }).waitFor()
+  })
+
+  it('meets what strangers sent as text, wherever they put their markup', async () => {
+    const markup = '<img src=x onerror="document.title=1"><b id=stranger>bold</b>'
+    const headers = { 'content-type': 'text/html', 'x-markup': markup }
+    await house.request(`${url}/<b id=stranger>?q=${markup}`, { method: 'POST', body: markup, headers })
+    await requests(page).getByRole('option', { name: '/%3Cb' }).click()
+    await detail(page).getByText(markup).waitFor()
+    for (const tab of ['Headers', 'Query', 'Compare']) {
+      await page.getByRole('tab', { name: tab }).click()
+      await detail(page).getByText('<img src=x').first().waitFor()
+      expect(await page.locator('#stranger, img').count()).toBe(0)
+    }
+  })
+
+  it('clears the list, and in the end deletes the endpoint, when asked whether that is meant', async () => {
+    await page.getByRole('button', { name: 'Clear all requests' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep it' }).click()
+    expect(await requests(page).getByRole('option').count()).toBeGreaterThan(5)
+    await page.getByRole('button', { name: 'Clear all requests' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Clear' }).click()
+    await page.getByText('Waiting for the first request').waitFor()
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('button', { name: 'Delete this endpoint' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('You have no endpoint yet').waitFor()
+    expect((await house.request(url)).status).toBe(404)
+  })
+
+  it('meets no complaint of the browser on the way', () => {
+    expect(alice.complaints).toEqual([])
+  })
+})
+
+describe('with the keyboard alone', () => {
+  it('an endpoint is made, its requests are gone through, narrowed down and compared', async () => {
+    const { page, close } = await signedIn(browser, house, 'Bob')
+    await page.goto('/hooks')
+    await heading(page, 'Webhooks').waitFor()
+    await tabTo(page, 'What will send to it?')
+    await page.keyboard.type('by key')
+    await page.keyboard.press('Enter')
+    await page.getByText('Waiting for the first request').waitFor()
+    await tabTo(page, 'Send a test request')
+    await page.keyboard.press('Enter')
+    await requests(page).getByRole('option').waitFor()
+    await tabTo(page, 'Send a test request')
+    await page.keyboard.press('Enter')
+    await requests(page).getByRole('option').nth(1).waitFor()
+
+    const newest = await selected(page)
+    await page.keyboard.press('j')
+    await expect.poll(() => selected(page), POLL).not.toBe(newest)
+    await page.keyboard.press('k')
+    await expect.poll(() => selected(page), POLL).toBe(newest)
+
+    await page.keyboard.press('/')
+    await page.keyboard.type('jk hello')
+    await page.getByText('No request is like this.').waitFor()
+    await page.keyboard.press('ControlOrMeta+A')
+    await page.keyboard.type('hello')
+    await page.getByText('2 requests like this').waitFor()
+
+    await tabTo(page, 'Captured requests')
+    await page.keyboard.press('ArrowDown')
+    await expect.poll(() => selected(page), POLL).not.toBe(newest)
+    await page.keyboard.press('Home')
+    await expect.poll(() => selected(page), POLL).toBe(newest)
+    await tabTo(page, 'Body')
+    await page.keyboard.press('End')
+    await detail(page).getByText('Against the request before it').waitFor()
+    await close()
+  })
+})
+
+describe('on a phone', () => {
+  it('the list and a request have the screen one after the other, and the way back leads from one to the other', async () => {
+    const { page, close } = await signedIn(browser, house, 'Pauline', 360)
+    const { id, url } = await makeEndpoint(page, { label: 'phone' })
+    await Promise.all([1, 2].map((each) => fetch(`${url}/${each}`, { method: 'POST', body: 'x' })))
+    await page.goto(`/hooks/${id}`)
+    await requests(page).getByRole('option', { name: '/1' }).click()
+    await detail(page).getByRole('heading', { name: '/1' }).waitFor()
+    expect(await requests(page).isVisible()).toBe(false)
+    await page.goBack()
+    await requests(page).waitFor()
+    expect(await detail(page).isVisible()).toBe(false)
+    await requests(page).getByRole('option', { name: '/2' }).click()
+    await page.getByRole('button', { name: 'All requests' }).click()
+    await requests(page).waitFor()
+    await close()
+  })
+})
+
+describe('a tab that nobody sees', () => {
+  it('lets go of its stream after a minute, and catches up when somebody looks again', async () => {
+    const { page, close } = await signedIn(browser, house, 'Hilda')
+    const { id, url } = await makeEndpoint(page)
+    await page.clock.install()
+    await page.goto(`/hooks/${id}`)
+    await page.getByText('Live', { exact: true }).waitFor()
+    await fetch(`${url}/seen`, { method: 'POST', body: 'x' })
+    await requests(page).getByRole('option', { name: '/seen' }).waitFor()
+
+    await show(page, false)
+    await page.clock.fastForward('01:01')
+    await fetch(`${url}/unseen`, { method: 'POST', body: 'x' })
+    await page.waitForTimeout(1_500)
+    expect(await requests(page).getByRole('option').count()).toBe(1)
+    await show(page, true)
+    await requests(page).getByRole('option', { name: '/unseen' }).waitFor()
+    await close()
+  })
+})
+
+/** As the browser says it of a tab that comes to the front or goes behind another. */
+async function show(page: Page, isShown: boolean): Promise<void> {
+  await page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${!isShown} })
+    document.dispatchEvent(new Event('visibilitychange'))`)
+}
+
+describe('an endpoint of somebody else', () => {
+  it('is not there', async () => {
+    const dora = await signedIn(browser, house, 'Dora')
+    const { id } = await makeEndpoint(dora.page, { label: 'secret plans' })
+    const { page, close } = await signedIn(browser, house, 'Charlie')
+    for (const path of [`/hooks/${id}`, `/hooks/${id}/settings`]) {
+      await page.goto(path)
+      await page.getByText('There is no such').first().waitFor()
+      expect(await page.content()).not.toContain('secret plans')
+    }
+    await close()
+    await dora.close()
+  })
+})
+
+/** Requests of one wave: the stream follows them all, where a flood would make it skip. */
+const WAVE = 500
+
+describe('ten thousand requests', () => {
+  it(
+    'scroll with few rows in the page, and what arrives does not move what is read',
+    { timeout: 120_000 },
+    async () => {
+      const { page, close } = await signedIn(browser, house, 'Erna')
+      const { id, url } = await makeEndpoint(page, { label: 'flood' })
+      await page.goto(`/hooks/${id}`)
+      await page.getByText('Waiting for the first request').waitFor()
+      for (let sent = 0; sent < 10_000; sent += WAVE) {
+        const those = Array.from({ length: WAVE }, (_, at) => fetch(`${url}/${sent + at}`))
+        await Promise.all(those.map(async (answer) => (await answer).text()))
+        await page.getByText(`${(sent + WAVE).toLocaleString('en-GB')} requests`, { exact: true }).waitFor()
+      }
+
+      expect(await mostRendered(page)).toBeLessThan(60)
+
+      const row = (await requests(page).getByRole('option').nth(12).getAttribute('id')) ?? ''
+      const read = page.locator(`[id="${row}"]`)
+      const before = await read.boundingBox()
+      await Promise.all([1, 2, 3].map((each) => fetch(`${url}/late-${each}`)))
+      await page.getByRole('button', { name: '3 new requests' }).waitFor()
+      const after = await read.boundingBox()
+      expect(Math.abs((after?.y ?? NaN) - (before?.y ?? NaN))).toBeLessThan(2)
+      await page.getByRole('button', { name: '3 new requests' }).click()
+      await requests(page).getByRole('option', { name: '/late-' }).first().waitFor()
+      await close()
+    },
+  )
+})
+
+/** Scrolls 150 frames, each further than a screen, and comes to rest. @returns the most rows that were in the page at once */
+async function mostRendered(page: Page): Promise<number> {
+  return page.evaluate(`new Promise((resolve) => {
+    const list = document.querySelector('[role=listbox]')
+    let frames = 0
+    let rendered = 0
+    requestAnimationFrame(function frame() {
+      rendered = Math.max(rendered, list.querySelectorAll('[role=option]').length)
+      list.scrollTop += 900
+      frames += 1
+      if (frames < 150) requestAnimationFrame(frame)
+      else setTimeout(resolve, 500, rendered)
+    })
+  })`)
+}
+
+/** What the list points out. */
+function selected(page: Page): Promise<string | null> {
+  return requests(page).getByRole('option', { selected: true }).getAttribute('id')
+}

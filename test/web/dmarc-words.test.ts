@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { batchesOf } from '../../web/src/dmarc/batches.ts'
+import { daysText, shareText } from '../../web/src/dmarc/words.ts'
+
+describe('a share', () => {
+  it.each([
+    [1, 3, '33.3 %'],
+    [9_997, 10_000, '99.9 %'],
+    [0, 10, '0 %'],
+    [10, 10, '100 %'],
+    [0, 0, '–'],
+  ])('of %i in %i is %s, rounded down', (part, all, text) => {
+    expect(shareText(part, all)).toBe(text)
+  })
+})
+
+describe('the days in a sentence', () => {
+  const day = (name: string, messages: number, fail: number) => ({ day: name, messages, fail }) as never
+  const text = (days: never[], messages: number, fail: number) =>
+    daysText({ days, totals: { messages, fail } as never })
+
+  it('names the worst day', () => {
+    expect(text([day('2026-11-01', 10, 1), day('2026-11-02', 1_000, 70)], 1_010, 71)).toBe(
+      '1,010 messages in 2 days, of which 71 failed, the most on 2 Nov: 70.',
+    )
+  })
+  it('says so when nothing failed, and when nothing was sent', () => {
+    expect(text([day('2026-11-01', 1, 0)], 1, 0)).toBe('1 message in 1 day, none of which failed.')
+    expect(text([day('2026-11-01', 0, 0)], 0, 0)).toBe('No messages in 1 day.')
+  })
+})
+
+describe('files to upload', () => {
+  const files = (count: number, size: number) => Array.from({ length: count }, () => ({ size }))
+
+  it('go together, a hundred at most', () => {
+    expect(batchesOf(files(250, 10)).map(({ length }) => length)).toEqual([100, 100, 50])
+  })
+  it('go in parts that are not too large, and what is too large goes alone', () => {
+    expect(batchesOf(files(3, 10_000_000)).map(({ length }) => length)).toEqual([2, 1])
+    expect(batchesOf([...files(1, 5), ...files(1, 90_000_000), ...files(1, 5)]).map(({ length }) => length)).toEqual([
+      1, 1, 1,
+    ])
+    expect(batchesOf([])).toEqual([])
+  })
+})

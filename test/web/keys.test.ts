@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { findsOf, type Find } from '../../web/src/frame/finds.ts'
+import { ROOMS, SETTINGS } from '../../web/src/frame/navigation.ts'
+
+const find = (name: string, more: Partial<Find> = {}): Find => ({
+  name,
+  kind: 'Screen',
+  icon: 'home',
+  go: () => {},
+  ...more,
+})
+const ALL = [
+  find('Overview'),
+  find('Webhooks'),
+  find('shop orders', { kind: 'Webhook', words: 'https://x/webhooks/abc' }),
+]
+
+function names(typed: string): string[] {
+  return findsOf(typed, ALL, () => {}).map(({ name }) => name)
+}
+
+describe('what is found', () => {
+  it('is everything, as long as nothing is typed', () => {
+    expect(names('')).toEqual(['Overview', 'Webhooks', 'shop orders'])
+  })
+  it('is what begins with the words first, then what has them anywhere', () => {
+    expect(names('web')).toEqual(['Webhooks', 'shop orders'])
+    expect(names('ord')).toEqual(['shop orders'])
+    expect(names('shop webhook')).toEqual(['shop orders'])
+    expect(names('abc')).toEqual(['shop orders'])
+    expect(names('nothing so')).toEqual([])
+  })
+  it('is before all a check, where an address or a domain is typed', () => {
+    expect(names('192.0.2.1')[0]).toBe('Check 192.0.2.1')
+    expect(names(' alice@Example.org')[0]).toBe('Check example.org')
+    expect(names('https://example.org:8443/path')).toEqual(['Check example.org'])
+  })
+  it('checks what it says it checks', () => {
+    const asked: string[] = []
+    findsOf('example.org', ALL, (name) => asked.push(name))[0]?.go()
+    expect(asked).toEqual(['example.org'])
+  })
+})
+
+describe('the keys that lead somewhere', () => {
+  it('are each of one screen', () => {
+    const strokes = [...ROOMS, ...SETTINGS].flatMap(({ stroke }) => stroke ?? [])
+    expect(strokes.length).toBeGreaterThan(5)
+    expect(new Set(strokes).size).toBe(strokes.length)
+  })
+  it('lead to every screen of the navigation', () => {
+    expect([...ROOMS, ...SETTINGS].filter(({ stroke }) => !stroke)).toEqual([])
+  })
+})

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { portsOf, wrongPorts } from '../../web/src/monitoring/ports.ts'
+import { availabilityText, sentenceOfAll } from '../../web/src/monitoring/words.ts'
+
+type Status = Parameters<typeof sentenceOfAll>[0][number]['status']
+
+describe('hosts in one sentence', () => {
+  it.each<[Status[], string, string]>([
+    [['listed', 'clean', 'clean'], 'bad', '1 of your 3 hosts is listed.'],
+    [['listed', 'listed', 'unknown'], 'bad', '2 of your 3 hosts are listed. Of 1 it could not be told.'],
+    [['listed'], 'bad', 'Your host is listed.'],
+    [['unknown', 'clean'], 'unknown', 'None is known to be listed. Of 1 it could not be told.'],
+    [['pending'], 'info', 'The first look is under way.'],
+    [['clean', 'pending'], 'good', 'No host is on a blacklist.'],
+  ])('%j: %s, %s', (statuses, tone, sentence) => {
+    expect(sentenceOfAll(statuses.map((status) => ({ status })))).toEqual({ tone, sentence })
+  })
+})
+
+describe('the availability', () => {
+  it.each([
+    [100, '100 %'],
+    [99.999, '99.99 %'],
+    [0, '0 %'],
+    [null, null],
+  ])('of %s is shown as %s, never rounded up', (percent, text) => {
+    expect(availabilityText({ percent } as never)).toBe(text)
+  })
+})
+
+describe('ports as somebody types them', () => {
+  it('are read with spaces, commas and repetitions', () => {
+    expect(portsOf(' 443, 25;993 443 ')).toEqual([443, 25, 993])
+    expect([portsOf(''), wrongPorts('')]).toEqual([[], {}])
+  })
+  it.each(['https', '0', '65536', '25.5', '1 2 3 4 5 6 7 8 9'])('are refused: %s', (text) => {
+    expect(wrongPorts(text)).toHaveProperty('tlsPorts')
+  })
+})

@@ -1,0 +1,28 @@
+import { queryOptions } from '@tanstack/react-query'
+import { request } from '../api.ts'
+
+/** A browser in which the person is signed in, as the sign-in answers it. */
+export type Session = { token: string; userAgent: string | null; ipAddress: string | null; updatedAt: string }
+
+const BASE = '/api/auth'
+
+export const person = {
+  rename: (name: string) => request<unknown>('POST', `${BASE}/update-user`, { body: { name } }),
+  changePassword: (currentPassword: string, newPassword: string) =>
+    request<unknown>('POST', `${BASE}/change-password`, {
+      body: { currentPassword, newPassword, revokeOtherSessions: true },
+    }),
+  /** Newest first, and which of them asks. */
+  sessions: async (): Promise<{ current: string; sessions: Session[] }> => {
+    const [all, mine] = await Promise.all([
+      request<Session[]>('GET', `${BASE}/list-sessions`),
+      request<{ session: Session } | null>('GET', `${BASE}/get-session`),
+    ])
+    const newestFirst = all.toSorted((one, other) => other.updatedAt.localeCompare(one.updatedAt))
+    return { current: mine?.session.token ?? '', sessions: newestFirst }
+  },
+  endSession: (token: string) => request<unknown>('POST', `${BASE}/revoke-session`, { body: { token } }),
+  endOtherSessions: () => request<unknown>('POST', `${BASE}/revoke-other-sessions`, { body: {} }),
+}
+
+export const sessionsQuery = queryOptions({ queryKey: ['sessions'], queryFn: person.sessions })

@@ -1,0 +1,13 @@
+import { EXACT, View, Views } from '../ui/views.tsx'
+
+/** The screens of administration. */
+export function AdministrationViews() {
+  return (
+    <Views label="Administration">
+      <View to="/administration" activeOptions={EXACT}>
+        Health
+      </View>
+      <View to="/administration/accounts">Accounts</View>
+    </Views>
+  )
+}

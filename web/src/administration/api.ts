@@ -1,0 +1,34 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Static } from 'typebox'
+import type { Account as AccountShape, AccountChange, AccountPage, NewAccount } from '../../../src/accounts/shapes.ts'
+import type { Health as HealthShape } from '../../../src/diagnostics/shapes.ts'
+import { request, type Data } from '../api.ts'
+
+export type Person = Static<typeof AccountShape>
+export type People = Static<typeof AccountPage>
+export type Change = Static<typeof AccountChange>
+export type Health = Static<typeof HealthShape>
+
+const ACCOUNTS = '/api/v1/accounts'
+
+export const administration = {
+  /** Asks the resolvers and blacklists now; takes some seconds. */
+  health: async () => (await request<Data<Health>>('GET', '/api/v1/service/health')).data,
+  people: async (page: number) => (await request<Data<People>>('GET', `${ACCOUNTS}?page=${page}&limit=20`)).data,
+  add: async (wanted: Static<typeof NewAccount>) =>
+    (await request<Data<Person>>('POST', ACCOUNTS, { body: wanted })).data,
+  change: (id: string, change: Change) => request<unknown>('PATCH', `${ACCOUNTS}/${id}`, { body: change }),
+  remove: (id: string) => request<unknown>('DELETE', `${ACCOUNTS}/${id}`),
+}
+
+/** Milliseconds between two looks at what may fail at any time. */
+const LOOK_AGAIN = 30_000
+
+export const healthQuery = queryOptions({
+  queryKey: ['health'],
+  queryFn: administration.health,
+  refetchInterval: LOOK_AGAIN,
+})
+
+export const peopleQuery = (page: number) =>
+  queryOptions({ queryKey: ['people', page], queryFn: () => administration.people(page) })

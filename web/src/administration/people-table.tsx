@@ -1,0 +1,86 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { optimistically } from '../optimistic.ts'
+import { accountQuery } from '../queries.ts'
+import { Ago } from '../ui/ago.tsx'
+import { Choice } from '../ui/choice.tsx'
+import { ConfirmButton } from '../ui/confirm.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Soft } from '../ui/page.tsx'
+import { Switch } from '../ui/switch.tsx'
+import { Table } from '../ui/table.tsx'
+import { administration, peopleQuery, type Change, type People, type Person } from './api.ts'
+import { PLANS } from './plans.ts'
+
+const COLUMNS = ['Account', 'Plan: migrations a month', 'Rights', 'Made', 'Delete']
+
+/** A plan or a right is changed in place, at once. */
+export function PeopleTable({ people, page }: { people: Person[]; page: number }) {
+  const queries = useQueryClient()
+  const { queryKey } = peopleQuery(page)
+  const [problem, setProblem] = useState('')
+
+  function change(id: string, changed: Change): void {
+    const apply = (before: People): People => ({
+      ...before,
+      accounts: before.accounts.map((each) => (each.id === id ? { ...each, ...changed } : each)),
+    })
+    setProblem('')
+    optimistically(queries, queryKey, apply, () => administration.change(id, changed)).then(
+      () => queries.invalidateQueries(accountQuery),
+      (error: Error) => setProblem(error.message),
+    )
+  }
+
+  return (
+    <>
+      <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
+      <Table caption="Accounts" quiet columns={COLUMNS}>
+        {people.map((person) => (
+          <PersonRow key={person.id} person={person} onChange={(changed) => change(person.id, changed)} />
+        ))}
+      </Table>
+    </>
+  )
+}
+
+function PersonRow({ person, onChange }: { person: Person; onChange: (change: Change) => void }) {
+  const { data: me } = useQuery(accountQuery)
+  const { id, email, name, plan, admin, createdAt } = person
+  return (
+    <tr>
+      <th scope="row">
+        {email}
+        <small>{id === me?.id ? `${name} (you)` : name}</small>
+      </th>
+      <td>
+        <Choice label={`Plan of ${email}`} choices={PLANS} value={plan} onChange={(to) => onChange({ plan: to })} />
+      </td>
+      <td>
+        <Switch label="Administrator" about={email} checked={admin} onChange={(to) => onChange({ admin: to })} />
+      </td>
+      <td>
+        <Soft>
+          <Ago at={createdAt} />
+        </Soft>
+      </td>
+      <td>{id !== me?.id && <Remove person={person} />}</td>
+    </tr>
+  )
+}
+
+function Remove({ person: { id, email } }: { person: Person }) {
+  const queries = useQueryClient()
+
+  async function remove(): Promise<void> {
+    await administration.remove(id)
+    await queries.invalidateQueries({ queryKey: ['people'] })
+  }
+
+  return (
+    <ConfirmButton label="Delete" about={email} title={`Delete ${email}?`} onConfirm={remove}>
+      Everything of this account is deleted with it: hosts, reports, migrations, webhooks, tokens. This cannot be
+      undone.
+    </ConfirmButton>
+  )
+}

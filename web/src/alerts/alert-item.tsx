@@ -1,0 +1,55 @@
+import { Ago } from '../ui/ago.tsx'
+import { Soft } from '../ui/page.tsx'
+import { Status } from '../ui/status.tsx'
+import classes from './alert-item.module.css'
+import type { Alert, Channel } from './api.ts'
+import { deliveryStanding, kindName, targetOf } from './words.ts'
+
+type AlertsProps = { alerts: Alert[]; channels: Channel[] }
+
+export function AlertList({ alerts, channels }: AlertsProps) {
+  return (
+    <ul className={classes.list} aria-label="Alerts">
+      {alerts.map((alert) => (
+        <AlertItem key={alert.id} alert={alert} channels={channels} />
+      ))}
+    </ul>
+  )
+}
+
+/** What happened, what to do, and what became of it on each channel. */
+function AlertItem({ alert, channels }: { alert: Alert; channels: Channel[] }) {
+  const { kind, title, text, nextStep, at, deliveries } = alert
+  return (
+    <li className={classes.alert}>
+      <div className={classes.head}>
+        <h2>{title}</h2>
+        <Soft>
+          {kindName(kind)} · <Ago at={at} />
+        </Soft>
+      </div>
+      <p className={classes.text}>{text}</p>
+      {nextStep && <p>{nextStep}</p>}
+      <ul className={classes.deliveries}>
+        {deliveries.map((delivery) => {
+          const { tone, word } = deliveryStanding(delivery)
+          const channel = channels.find(({ id }) => id === delivery.channelId)
+          return (
+            <li key={delivery.channelId}>
+              <Status tone={tone}>{word}</Status>
+              <Soft>
+                {channel ? targetOf(channel) : delivery.type === 'email' ? 'by mail' : 'by webhook'}
+                {delivery.at && (
+                  <>
+                    , <Ago at={delivery.at} />
+                  </>
+                )}
+                {delivery.error && `: ${delivery.error}`}
+              </Soft>
+            </li>
+          )
+        })}
+      </ul>
+    </li>
+  )
+}

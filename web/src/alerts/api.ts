@@ -1,0 +1,56 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Static } from 'typebox'
+import type {
+  Alert as AlertShape,
+  AlertPage,
+  Channel as ChannelShape,
+  ChannelChanges,
+  CreatedChannel,
+  NewChannel,
+} from '../../../src/alerts/shapes.ts'
+import { request, type Data } from '../api.ts'
+
+export type Alert = Static<typeof AlertShape>
+export type Delivery = Alert['deliveries'][number]
+export type Channel = Static<typeof ChannelShape>
+export type Created = Static<typeof CreatedChannel>
+export type Changes = Static<typeof ChannelChanges>
+export type QuietHours = NonNullable<Channel['quietHours']>
+
+/** What narrows the list down, as the address of the screen has it. */
+export type AlertFilter = { kind?: string | undefined; page?: number | undefined }
+
+const BASE = '/api/v1/alerts'
+
+export const alerts = {
+  list: async ({ kind, page = 1 }: AlertFilter) =>
+    (
+      await request<Data<Static<typeof AlertPage>>>(
+        'GET',
+        `${BASE}?page=${page}&limit=20${kind ? `&kind=${kind}` : ''}`,
+      )
+    ).data,
+  channels: async () => (await request<Data<Channel[]>>('GET', `${BASE}/channels`)).data,
+  add: async (channel: Static<typeof NewChannel>) =>
+    (await request<Data<Created>>('POST', `${BASE}/channels`, { body: channel })).data,
+  change: async (id: string, changes: Changes) =>
+    (await request<Data<Channel>>('PATCH', `${BASE}/channels/${id}`, { body: changes })).data,
+  remove: (id: string) => request<unknown>('DELETE', `${BASE}/channels/${id}`),
+  /** Answers when the other side has taken it; throws its words when it has not. */
+  test: (id: string) => request<unknown>('POST', `${BASE}/channels/${id}/test`),
+  sendCode: (id: string) => request<unknown>('POST', `${BASE}/channels/${id}/code`),
+  confirm: async (id: string, code: string) =>
+    (await request<Data<Channel>>('POST', `${BASE}/channels/${id}/confirm`, { body: { code } })).data,
+}
+
+/** Milliseconds between two looks: a mail waits a minute for what else happens. */
+const LOOK_AGAIN = 30_000
+
+export const alertsQuery = (filter: AlertFilter) =>
+  queryOptions({
+    queryKey: ['alerts', 'list', filter],
+    queryFn: () => alerts.list(filter),
+    refetchInterval: LOOK_AGAIN,
+  })
+
+export const channelsQuery = queryOptions({ queryKey: ['alerts', 'channels'], queryFn: alerts.channels })

@@ -1,0 +1,68 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { CheckField, FieldRow, Form, SelectField, TextField } from '../ui/form.tsx'
+import { alerts, channelsQuery, type Channel } from './api.ts'
+import classes from './settings-form.module.css'
+import { kindField, settingsOf, wrongSettings } from './settings.ts'
+import { KINDS } from './words.ts'
+
+type SettingsFormProps = { channel: Channel; onDone: () => void }
+
+/** What a channel is told, and when. */
+export function SettingsForm({ channel, onDone }: SettingsFormProps) {
+  const queries = useQueryClient()
+  const { id, label, kinds } = channel
+
+  async function save(values: Record<string, string>): Promise<void> {
+    await alerts.change(id, settingsOf(values, kinds))
+    await queries.invalidateQueries(channelsQuery)
+    onDone()
+  }
+
+  return (
+    <Form onSubmit={save} submit="Save the settings" check={wrongSettings}>
+      <TextField name="label" label="Label" defaultValue={label} maxLength={100} autoComplete="off" />
+      <fieldset className={classes.kinds}>
+        <legend>What it is told</legend>
+        {Object.entries(KINDS).map(([kind, name]) => (
+          <CheckField
+            key={kind}
+            name={kindField(kind)}
+            label={name}
+            defaultChecked={kinds === null || kinds.includes(kind)}
+          />
+        ))}
+      </fieldset>
+      <QuietFields channel={channel} />
+    </Form>
+  )
+}
+
+function QuietFields({ channel: { quietHours } }: { channel: Channel }) {
+  const [isQuiet, setQuiet] = useState(quietHours !== null)
+  const timeZone = quietHours?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+  const timeZones = [...new Set([timeZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
+  return (
+    <>
+      <CheckField
+        name="quiet"
+        label="Keep quiet at certain hours"
+        hint="Nothing is sent then; at their end you get all of it at once."
+        defaultChecked={isQuiet}
+        onChoose={setQuiet}
+      />
+      {isQuiet && (
+        <FieldRow>
+          <TextField name="from" label="From" type="time" defaultValue={quietHours?.from ?? '22:00'} />
+          <TextField name="to" label="To" type="time" defaultValue={quietHours?.to ?? '07:00'} />
+          <SelectField
+            name="timeZone"
+            label="Time zone"
+            defaultValue={timeZone}
+            choices={timeZones.map((zone) => ({ value: zone, label: zone }))}
+          />
+        </FieldRow>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,90 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Disclosure } from '../ui/disclosure.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { HourAgo } from '../ui/hour.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Stack } from '../ui/page.tsx'
+import { Table } from '../ui/table.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { counted, numberText } from '../ui/words.ts'
+import { addressQuery, type AddressFacts } from './api.ts'
+import { useLabels } from './use-labels.ts'
+import { addressVerdict, CONFIDENCE } from './verdict.ts'
+
+type AddressPanelProps = {
+  ip: string
+  /** What can be done about it, below what is known. */
+  children?: (facts: AddressFacts) => ReactNode
+}
+
+/** What is known of an address: the verdict, why, and the evidence. */
+export function AddressPanel({ ip, children }: AddressPanelProps) {
+  const { data, error } = useQuery(addressQuery(ip))
+  if (error) return <Notice tone="unknown">{error.message}</Notice>
+  if (!data) return <Waiting lines={4}>Looking the address up …</Waiting>
+  const { tone, sentence } = addressVerdict(data)
+  return (
+    <Stack>
+      <div role="status">
+        <Notice tone={tone}>
+          <strong>{sentence}</strong>
+        </Notice>
+      </div>
+      {data.totalReports > 0 && <Known {...data} />}
+      {children?.(data)}
+    </Stack>
+  )
+}
+
+function Known(facts: AddressFacts) {
+  const { ip, network, score, confidenceLevel, totalReports, distinctReporters } = facts
+  const { firstReportedAt, lastReportedAt, services, evidence } = facts
+  const labelOf = useLabels()
+  return (
+    <>
+      <Facts
+        facts={[
+          ['Score', `${score} of 100; from 60 an address may be listed`],
+          ['Confidence', CONFIDENCE[confidenceLevel]],
+          ['Reported by', counted(distinctReporters, 'network')],
+          ['Reports', `${numberText(totalReports)}; the same within ten minutes counts once`],
+          ['Attacked', services.map(({ service }) => labelOf(service)).join(', ')],
+          ['First reported', firstReportedAt && <HourAgo key="first" at={firstReportedAt} />],
+          ['Last reported', lastReportedAt && <HourAgo key="last" at={lastReportedAt} />],
+          ['Counted for', network === ip ? null : `the whole of ${network}`],
+        ]}
+      />
+      {evidence.length > 0 && (
+        <Disclosure summary={`Evidence: ${counted(evidence.length, 'line')}`}>
+          <Evidence evidence={evidence} labelOf={labelOf} />
+        </Disclosure>
+      )}
+    </>
+  )
+}
+
+type EvidenceProps = Pick<AddressFacts, 'evidence'> & { labelOf: (service: string) => string }
+
+/** Who reported is a pseudonym that means something for this address only, and times are whole hours. */
+function Evidence({ evidence, labelOf }: EvidenceProps) {
+  return (
+    <Table caption="Evidence" quiet columns={['Service', 'Events', 'When', 'Seen by']}>
+      {evidence.map(({ service, port, count, at, reporter }) => (
+        <tr key={`${reporter} ${service}`}>
+          <th scope="row">
+            {labelOf(service)}
+            {port !== null && <small>port {port}</small>}
+          </th>
+          <td>{counted(count, 'event')}</td>
+          <td>
+            <HourAgo at={at} />
+          </td>
+          <td data-label="Seen by">
+            <code>{reporter}</code>
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}

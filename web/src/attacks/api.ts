@@ -1,0 +1,91 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Static } from 'typebox'
+import type {
+  Appeal as AppealShape,
+  AppealPage,
+  CheckAnswer,
+  HoldAnswer,
+  IssuedToken,
+  NewExemption,
+  RangePage,
+  ServiceList,
+  StatsAnswer,
+  TokenList,
+} from '../../../src/abuse/shapes.ts'
+import { request, type Data } from '../api.ts'
+
+export type AddressFacts = Static<typeof CheckAnswer>['data']
+export type NetworkFacts = Static<typeof StatsAnswer>['data']
+export type Services = Static<typeof ServiceList>['data']['services']
+export type ReportToken = Static<typeof TokenList>['data'][number]
+export type NewReportToken = Static<typeof IssuedToken>
+export type Appeal = Static<typeof AppealShape>
+export type Appeals = Static<typeof AppealPage>['data']
+export type Ranges = Static<typeof RangePage>['data']
+export type Range = Ranges['ranges'][number]
+export type Hold = Static<typeof HoldAnswer>['data']
+export type NewRange = Static<typeof NewExemption>
+/** Ranges that are never listed, and servers of our own. */
+export type RangeList = 'whitelist' | 'sensors'
+
+const BASE = '/api/v1/abuse'
+/** Milliseconds for which the network's figures are kept by the service. */
+const LOOK_AGAIN = 15_000
+/** Lines of one page of what administrators look through. */
+const LIMIT = 20
+
+const ask = async <T>(path: string) => (await request<Data<T>>('GET', `${BASE}/${path}`)).data
+
+export const attacks = {
+  appeal: async (body: { ip: string; reason: string }) =>
+    (await request<Data<Appeal>>('POST', `${BASE}/appeals`, { body })).data,
+  makeToken: (label: string) => request<NewReportToken>('POST', `${BASE}/tokens`, { body: { label } }),
+  revokeToken: (id: string) => request<unknown>('DELETE', `${BASE}/tokens/${id}`),
+
+  decide: (id: string, upheld: boolean) =>
+    request<Data<Appeal>>('POST', `${BASE}/appeals/${id}/decision`, { body: { upheld } }),
+  addRange: (list: RangeList, range: Partial<NewRange>) =>
+    request<Data<Range>>('POST', `${BASE}/${list}`, { body: range }),
+  removeRange: (list: RangeList, id: string) => request<unknown>('DELETE', `${BASE}/${list}/${id}`),
+  approveHold: () => request<unknown>('POST', `${BASE}/export/hold/approve`),
+}
+
+export const addressQuery = (ip: string) =>
+  queryOptions({
+    queryKey: ['attacks', 'address', ip],
+    queryFn: () => ask<AddressFacts>(`check?ip=${encodeURIComponent(ip)}`),
+    staleTime: 10_000,
+  })
+
+export const networkQuery = queryOptions({
+  queryKey: ['attacks', 'network'],
+  queryFn: () => ask<NetworkFacts>('stats'),
+  staleTime: LOOK_AGAIN,
+  refetchInterval: LOOK_AGAIN,
+})
+
+/** What can be attacked, with the words for it; it changes with a release only. */
+export const servicesQuery = queryOptions({
+  queryKey: ['attacks', 'services'],
+  queryFn: async () => (await ask<{ services: Services }>('report')).services,
+  staleTime: Infinity,
+})
+
+export const reportTokensQuery = queryOptions({
+  queryKey: ['attacks', 'tokens'],
+  queryFn: () => ask<ReportToken[]>('tokens'),
+})
+
+export const appealsQuery = (page: number) =>
+  queryOptions({
+    queryKey: ['attacks', 'appeals', page],
+    queryFn: () => ask<Appeals>(`appeals?page=${page}&limit=${LIMIT}`),
+  })
+
+export const rangesQuery = (list: RangeList, page: number) =>
+  queryOptions({
+    queryKey: ['attacks', list, page],
+    queryFn: () => ask<Ranges>(`${list}?page=${page}&limit=${LIMIT}`),
+  })
+
+export const holdQuery = queryOptions({ queryKey: ['attacks', 'hold'], queryFn: () => ask<Hold>('export/hold') })

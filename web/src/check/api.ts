@@ -1,0 +1,87 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Static } from 'typebox'
+import type {
+  BlacklistProgress,
+  NewShare,
+  SharedCheck,
+  SharedChecks,
+  SharedResults,
+} from '../../../src/diagnostics/shapes.ts'
+import { request, type Data } from '../api.ts'
+import type { CheckKind } from './kind.ts'
+
+/** What a check said, or has said so far. */
+export type Answer = {
+  data: unknown
+  /** Proof of the result, to share it; null as long as answers are missing. */
+  receipt: string | null
+  /** How many answers there will be, where they come one by one. */
+  total?: number
+}
+
+/** Asks now; takes up to ten seconds. */
+export const checkQuery = (kind: CheckKind, target: string) =>
+  queryOptions({
+    queryKey: ['check', kind.path(target)],
+    queryFn: ({ signal, client, queryKey }) => {
+      const events = kind.events?.(target)
+      if (events === undefined) return ask(kind.path(target), signal)
+      const again = () => ask(kind.path(target), signal)
+      return follow(events, signal, (soFar) => client.setQueryData<Answer>(queryKey, soFar), again)
+    },
+    staleTime: 30_000,
+    retry: false,
+    refetchOnWindowFocus: false,
+  })
+
+const ask = (path: string, signal: AbortSignal) => request<Answer>('GET', path, { signal })
+
+/** @param otherwise what to do when the events cannot be had: they say no reason */
+function follow(
+  path: string,
+  signal: AbortSignal,
+  onProgress: (soFar: Answer) => void,
+  otherwise: () => Promise<Answer>,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const source = new EventSource(path)
+    signal.addEventListener('abort', () => {
+      source.close()
+      reject(signal.reason as Error)
+    })
+    source.addEventListener('sweep', ({ data }: MessageEvent<string>) => {
+      const soFar = JSON.parse(data) as Static<typeof BlacklistProgress>
+      if (soFar.receipt === null) return onProgress(soFar)
+      source.close()
+      resolve(soFar)
+    })
+    source.addEventListener('error', () => {
+      source.close()
+      resolve(otherwise())
+    })
+  })
+}
+
+export type Share = Static<typeof SharedCheck>
+export type Shared = Static<typeof SharedResults>
+
+const SHARED = '/api/v1/shared-checks'
+
+export const shares = {
+  make: async (results: Static<typeof NewShare>['results']) =>
+    (await request<Data<Share>>('POST', SHARED, { body: { results } })).data,
+  takeBack: (token: string) => request<unknown>('DELETE', `${SHARED}/${token}`),
+}
+
+export const sharesQuery = queryOptions({
+  queryKey: ['shares'],
+  queryFn: async () => (await request<Data<Static<typeof SharedChecks>>>('GET', SHARED)).data,
+})
+
+/** Results as they were: they never change. */
+export const sharedQuery = (token: string) =>
+  queryOptions({
+    queryKey: ['shared', token],
+    queryFn: async () => (await request<Data<Shared>>('GET', `${SHARED}/${encodeURIComponent(token)}`)).data,
+    staleTime: Infinity,
+  })

@@ -1,0 +1,58 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { BlacklistResult } from '../../../src/diagnostics/shapes.ts'
+import { hostsQuery, monitoring } from '../monitoring/api.ts'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { checkQuery } from './api.ts'
+import { blacklistKind } from './blacklist-panel.tsx'
+
+/** Has what was checked looked at from now on; where it is already, leads there. */
+export function Watch({ host }: { host: string }) {
+  const { data: hosts } = useQuery(hostsQuery)
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [state, setState] = useState({ busy: false, problem: '' })
+  const watched = hosts?.find((each) => each.host === host)
+
+  async function watch(): Promise<void> {
+    setState({ busy: true, problem: '' })
+    try {
+      const { id } = await monitoring.add({ host })
+      await queries.invalidateQueries(hostsQuery)
+      await navigate({ to: '/monitoring/$id', params: { id } })
+    } catch (error) {
+      setState({ busy: false, problem: (error as Error).message })
+    }
+  }
+
+  if (!hosts) return null
+  if (watched) {
+    return (
+      <ButtonLink to="/monitoring/$id" params={{ id: watched.id }}>
+        See it monitored
+      </ButtonLink>
+    )
+  }
+  return (
+    <>
+      <Button busy={state.busy} onClick={() => void watch()}>
+        Monitor this
+      </Button>
+      <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
+    </>
+  )
+}
+
+/** The way off the lists, for an address that is on some. */
+export function Delist({ ip }: { ip: string }) {
+  const { data: answer } = useQuery(checkQuery(blacklistKind, ip))
+  const isListed = answer?.receipt && (answer.data as BlacklistResult).listedCount > 0
+  if (!isListed) return null
+  return (
+    <ButtonLink to="/delisting/new" search={{ ip }}>
+      Get it off the lists
+    </ButtonLink>
+  )
+}

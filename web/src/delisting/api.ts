@@ -1,0 +1,79 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Static } from 'typebox'
+import type {
+  Confirmation,
+  DelistingProcess,
+  DelistingStep,
+  NewProcess,
+  ProcessPage,
+  ProcessWithHistory,
+} from '../../../src/delisting/shapes.ts'
+import { request, type Data } from '../api.ts'
+
+export type Case = Static<typeof DelistingProcess>
+export type CaseWithHistory = Static<typeof ProcessWithHistory>
+export type Step = Static<typeof DelistingStep>
+export type Answer = Step['lastAnswer']
+
+/** What narrows the list down, as the address of the screen has it. */
+export type CaseFilter = { ip?: string | undefined; status?: Case['status'] | undefined; page?: number | undefined }
+
+const BASE = '/api/v1/delisting'
+
+async function act(id: string, stepId: string, action: string, body?: object): Promise<CaseWithHistory> {
+  const path = `${BASE}/${id}/steps/${stepId}/${action}`
+  return (await request<Data<CaseWithHistory>>('POST', path, body ? { body } : {})).data
+}
+
+export const delisting = {
+  list: async (filter: CaseFilter, limit: number) =>
+    (await request<Data<Static<typeof ProcessPage>>>('GET', `${BASE}/status?${searchOf({ ...filter, limit })}`)).data,
+  find: async (id: string) => (await request<Data<CaseWithHistory>>('GET', `${BASE}/${id}`)).data,
+  /** Asks every list; takes some seconds. */
+  begin: async (wanted: Static<typeof NewProcess>) => (await request<Data<Case>>('POST', BASE, { body: wanted })).data,
+  confirm: (id: string, stepId: string, words: Static<typeof Confirmation>) => act(id, stepId, 'confirm', words),
+  submitted: (id: string, stepId: string) => act(id, stepId, 'submitted'),
+  retry: (id: string, stepId: string) => act(id, stepId, 'retry'),
+  cancel: (id: string, stepId: string) => act(id, stepId, 'cancel'),
+}
+
+function searchOf(fields: Record<string, string | number | undefined>): string {
+  const given = Object.entries(fields).filter((field) => field[1] !== undefined)
+  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+}
+
+/** Whether it still changes by itself. */
+export const isOpen = ({ status }: Pick<Case, 'status'>) => status === 'pending' || status === 'in-progress'
+
+/** Whether something is about to happen to it. */
+function isDue({ status, nextCheckAt }: Step): boolean {
+  return status === 'pending' || status === 'running' || (nextCheckAt !== null && Date.parse(nextCheckAt) <= Date.now())
+}
+
+/** Milliseconds between two looks: while it begins, and while it goes on. */
+const SOON = 2_000
+const LATER = 15_000
+
+export const casesQuery = (filter: CaseFilter) =>
+  queryOptions({
+    queryKey: ['delisting', 'list', filter],
+    queryFn: () => delisting.list(filter, 20),
+    refetchInterval: ({ state }) => (state.data?.processes.some(isOpen) ? LATER : false),
+  })
+
+export const caseQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['delisting', 'one', id],
+    queryFn: () => delisting.find(id),
+    refetchInterval: ({ state: { data } }) => {
+      if (!data || !isOpen(data)) return false
+      return data.steps.some(isDue) ? SOON : LATER
+    },
+  })
+
+/** The delisting of this address that is under way; null when there is none. */
+export const openCaseQuery = (ip: string) =>
+  queryOptions({
+    queryKey: ['delisting', 'open', ip],
+    queryFn: async () => (await delisting.list({ ip }, 1)).processes.find(isOpen) ?? null,
+  })

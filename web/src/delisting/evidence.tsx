@@ -1,0 +1,82 @@
+import { Fragment } from 'react'
+import { ExactMoment } from '../ui/ago.tsx'
+import { Disclosure } from '../ui/disclosure.tsx'
+import { Facts } from '../ui/facts.tsx'
+import type { Answer, Step } from './api.ts'
+import { RequestText } from './request-text.tsx'
+
+/** What the list said, first and last, and when it is looked at again. */
+export function Evidence({ step }: { step: Step }) {
+  const { firstAnswer, lastAnswer, nextCheckAt, deadlineAt, endedAt, attempt, dnsbl } = step
+  return (
+    <Disclosure summary="What the list says">
+      <Facts
+        facts={[
+          ['Asked', <code key="zone">{dnsbl}</code>],
+          ['At first', <AnswerText key="first" answer={firstAnswer} />],
+          [
+            'Last time',
+            isSame(firstAnswer, lastAnswer) ? (
+              <Fragment key="same">
+                The same, <ExactMoment at={lastAnswer.at} />
+              </Fragment>
+            ) : (
+              <AnswerText key="last" answer={lastAnswer} />
+            ),
+          ],
+          ['Looked at next', nextCheckAt && <ExactMoment key="next" at={nextCheckAt} />],
+          ['Given up', deadlineAt && !endedAt && <ExactMoment key="deadline" at={deadlineAt} />],
+          ['Ended', endedAt && <ExactMoment key="ended" at={endedAt} />],
+          ['Attempt', attempt > 1 ? String(attempt) : null],
+        ]}
+      />
+    </Disclosure>
+  )
+}
+
+function isSame(one: Answer, other: Answer): boolean {
+  return (
+    (['status', 'reason', 'detail'] as const).every((field) => one[field] === other[field]) &&
+    one.codes.join() === other.codes.join()
+  )
+}
+
+const WORDS: Record<Answer['status'], string> = { listed: 'Listed', clean: 'Not listed', unknown: 'No usable answer' }
+
+function AnswerText({ answer: { status, codes, meanings, reason, detail, at } }: { answer: Answer }) {
+  const words = [...meanings, detail].filter(Boolean).join('. ')
+  return (
+    <>
+      <p>
+        {WORDS[status]}
+        {codes.length > 0 && (
+          <>
+            {' '}
+            (<code>{codes.join(', ')}</code>)
+          </>
+        )}
+        , <ExactMoment at={at} />
+      </p>
+      {words && <p>{words}</p>}
+      {reason && <p>“{reason}”</p>}
+    </>
+  )
+}
+
+/** What the list, or the owner of the network, was asked. */
+export function Asked({ step }: { step: Step }) {
+  const { request } = step
+  if (!request || request.state === 'none') return null
+  const { at, reply } = request
+  return (
+    <Disclosure summary="What was asked">
+      <RequestText step={step} />
+      <Facts
+        facts={[
+          ['At', at && <ExactMoment key="at" at={at} />],
+          ['The relay said', reply],
+        ]}
+      />
+    </Disclosure>
+  )
+}

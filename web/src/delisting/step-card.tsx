@@ -1,0 +1,119 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { Button } from '../ui/button.tsx'
+import { ConfirmButton } from '../ui/confirm.tsx'
+import { Hidden } from '../ui/hidden.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Row, Soft } from '../ui/page.tsx'
+import { Status } from '../ui/status.tsx'
+import { caseQuery, delisting, type Case, type CaseWithHistory, type Step } from './api.ts'
+import { Asked, Evidence } from './evidence.tsx'
+import { RequestText } from './request-text.tsx'
+import classes from './step-card.module.css'
+import { isFinal, isUnasked, mayRetry, METHODS, stepStanding } from './words.ts'
+import { WordsForm } from './words-form.tsx'
+
+type StepProps = { of: Case; step: Step }
+
+/** One list: how it stands, what to do now, and what the list said. */
+export function StepCard({ of, step }: StepProps) {
+  const heading = useId()
+  const { blacklistName, category, method, nextStep } = step
+  const { tone, word } = stepStanding(step)
+  return (
+    <section className={classes.card} aria-labelledby={heading}>
+      <div className={classes.head}>
+        <h3 id={heading}>{blacklistName}</h3>
+        <Status tone={tone}>{word}</Status>
+      </div>
+      <p>
+        <Soft>
+          {category} · {METHODS[method]}
+        </Soft>
+      </p>
+      <p>{nextStep}</p>
+      <Need of={of} step={step} />
+      <Asked step={step} />
+      <Evidence step={step} />
+      <Actions of={of} step={step} />
+    </section>
+  )
+}
+
+/** What a person needs for doing it: first the words, then the text with them, and the page. */
+function Need({ of, step }: StepProps) {
+  const { needs, method, url, blacklistName } = step
+  if (isFinal(step)) return null
+  if (method === 'provider') return <RequestText step={step} />
+  if (!isUnasked(step)) return null
+  const isSilent = needs === 'confirm' || of.cause === null
+  return (
+    <>
+      {isSilent ? <WordsForm of={of} step={step} /> : <RequestText step={step} />}
+      {url && (needs === 'submit' || needs === 'send') && (
+        <a href={url} target="_blank" rel="noreferrer">
+          Open the page of {blacklistName}
+        </a>
+      )}
+    </>
+  )
+}
+
+/** The buttons, each while its turn is. */
+function Actions({ of, step }: StepProps) {
+  const { id, blacklistName, status, needs } = step
+  const { run, busy, problem } = useActions(of.id)
+  if (isFinal(step) && !mayRetry(step)) return null
+  return (
+    <>
+      <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
+      <Row>
+        {(needs === 'submit' || needs === 'send') && (
+          <Button
+            kind={of.cause === null ? 'plain' : 'primary'}
+            busy={busy === 'submitted'}
+            onClick={() => void run('submitted', id)}
+          >
+            {needs === 'submit' ? 'I have submitted it' : 'I have sent it'} <Hidden>to {blacklistName}</Hidden>
+          </Button>
+        )}
+        {mayRetry(step) && (
+          <Button size="small" busy={busy === 'retry'} onClick={() => void run('retry', id)}>
+            {status === 'failed' ? 'Begin anew' : 'Ask the list now'} <Hidden>: {blacklistName}</Hidden>
+          </Button>
+        )}
+        {!isFinal(step) && (
+          <ConfirmButton
+            label="Give up"
+            about={blacklistName}
+            title={`Give up on ${blacklistName}?`}
+            keep="Go on"
+            onConfirm={() => run('cancel', id)}
+          >
+            The step counts as failed. It can be begun anew.
+          </ConfirmButton>
+        )}
+      </Row>
+    </>
+  )
+}
+
+type Action = 'submitted' | 'retry' | 'cancel'
+
+/** Does something to a step, and shows what became of the case. */
+function useActions(caseId: string) {
+  const queries = useQueryClient()
+  const [state, setState] = useState<{ busy: Action | null; problem: string }>({ busy: null, problem: '' })
+
+  async function run(action: Action, stepId: string): Promise<void> {
+    setState({ busy: action, problem: '' })
+    try {
+      const changed: CaseWithHistory = await delisting[action](caseId, stepId)
+      queries.setQueryData(caseQuery(caseId).queryKey, changed)
+      setState({ busy: null, problem: '' })
+    } catch (error) {
+      setState({ busy: null, problem: (error as Error).message })
+    }
+  }
+  return { run, ...state }
+}

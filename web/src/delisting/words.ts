@@ -1,0 +1,80 @@
+import type { Tone } from '../ui/status.tsx'
+import { counted } from '../ui/words.ts'
+import type { Case, Step } from './api.ts'
+
+type Standing = { tone: Tone; word: string }
+
+/** Steps that go on only when a person has done something. */
+export function needing({ steps }: Pick<Case, 'steps'>): Step[] {
+  return steps.filter(({ needs }) => needs !== null)
+}
+
+/** How a case stands, in a word. */
+export function standing(it: Case): Standing {
+  const waiting = needing(it).length
+  if (it.status === 'completed') return { tone: 'good', word: 'Off the lists' }
+  if (it.status === 'failed') return { tone: 'bad', word: 'Not everywhere' }
+  if (waiting > 0) return { tone: 'warn', word: `${counted(waiting, 'step')} for you` }
+  return { tone: 'info', word: it.status === 'pending' ? 'Beginning' : 'Under way' }
+}
+
+/** The verdict first, in a sentence or two. */
+export function sentenceOf(it: Case): string {
+  const { ip, status, stepsCompleted, totalListings, steps } = it
+  const all = counted(totalListings, 'blacklist')
+  if (status === 'pending') return `${ip} is listed on ${all}. The first step begins within a minute.`
+  if (status === 'completed') return `${ip} is off ${totalListings === 1 ? 'the blacklist' : `all ${all}`}.`
+  const left = `${stepsCompleted} of ${all} ${stepsCompleted === 1 ? 'has' : 'have'} let ${ip} go.`
+  if (status === 'failed') {
+    const failed = steps.filter((step) => step.status === 'failed').length
+    return `${left} ${counted(failed, 'step')} ended without success.`
+  }
+  const waiting = needing(it).length
+  if (waiting === 0) return `${left} Nothing waits for you.`
+  return `${left} ${counted(waiting, 'step')} ${waiting === 1 ? 'waits' : 'wait'} for you.`
+}
+
+const STANDINGS: Record<Step['status'], Standing> = {
+  pending: { tone: 'info', word: 'Begins' },
+  running: { tone: 'info', word: 'Under way' },
+  'email-sent': { tone: 'info', word: 'Mail sent' },
+  waiting: { tone: 'info', word: 'Waiting' },
+  completed: { tone: 'good', word: 'Off the list' },
+  failed: { tone: 'bad', word: 'Ended' },
+}
+
+const NEEDS: Record<NonNullable<Step['needs']>, string> = {
+  mend: 'Mend this first',
+  confirm: 'Say what happened',
+  submit: 'Submit the form',
+  send: 'Send the mail',
+}
+
+export function stepStanding({ status, needs }: Step): Standing {
+  return needs ? { tone: 'warn', word: NEEDS[needs] } : STANDINGS[status]
+}
+
+export const METHODS: Record<Step['method'], string> = {
+  automatic: 'It leaves by itself.',
+  email: 'The list takes requests by mail.',
+  form: 'The list has a form for people.',
+  provider: 'Only the owner of the network can ask.',
+}
+
+/** Attempts after which a step is not begun anew. */
+const MOST_ATTEMPTS = 3
+
+/** Which steps a person may ask the list about at once, and which begin anew. */
+export function mayRetry({ status, attempt }: Step): boolean {
+  return status === 'waiting' || (status === 'failed' && attempt < MOST_ATTEMPTS)
+}
+
+export function isFinal({ status }: Step): boolean {
+  return status === 'completed' || status === 'failed'
+}
+
+/** Whether the list has still to be asked by mail or form. */
+export function isUnasked({ method, request, status }: Step): boolean {
+  const isAsked = request !== null && request.state !== 'none'
+  return (method === 'email' || method === 'form') && !isAsked && (status === 'waiting' || status === 'running')
+}

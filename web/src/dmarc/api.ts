@@ -1,0 +1,123 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Static } from 'typebox'
+import type {
+  AggregateRecord,
+  AggregateReport,
+  DmarcDomain,
+  Mailbox as MailboxShape,
+  NewMailbox,
+  PublishedDomain,
+  RecordPage,
+  RejectedPage,
+  ReportPage,
+  Summary as SummaryShape,
+  TlsReportPage,
+  Uploaded as UploadedShape,
+} from '../../../src/dmarc/shapes.ts'
+import { request, type Data } from '../api.ts'
+
+export type Domain = Static<typeof DmarcDomain>
+export type Published = Static<typeof PublishedDomain>
+export type Summary = Static<typeof SummaryShape>['data']
+export type Source = Summary['sources'][number]
+export type Group = Source['group']
+export type Report = Static<typeof AggregateReport>
+export type ReportRecord = Static<typeof AggregateRecord>
+export type TlsReport = Static<typeof TlsReportPage>['data']['reports'][number]
+export type SetAside = Static<typeof RejectedPage>['data']['rejected'][number]
+export type Uploaded = Static<typeof UploadedShape>['data']
+export type Mailbox = Static<typeof MailboxShape>
+
+/** What narrows the reports down, as the address of the screen has it. */
+export type ReportFilter = { orgName?: string | undefined; result?: 'fail' | undefined; page?: number | undefined }
+
+const BASE = '/api/v1/dmarc'
+
+export const dmarc = {
+  domains: async () => (await request<Data<Domain[]>>('GET', `${BASE}/domains`)).data,
+  domain: async (id: string) => (await request<Data<Published>>('GET', `${BASE}/domains/${id}`)).data,
+  register: async (domain: string) =>
+    (await request<Data<Published>>('POST', `${BASE}/domains`, { body: { domain } })).data,
+  verify: async (id: string) => (await request<Data<Published>>('POST', `${BASE}/domains/${id}/verify`)).data,
+  remove: (id: string) => request<unknown>('DELETE', `${BASE}/domains/${id}`),
+  /** @param days up to today */
+  summary: async (id: string, days: number) =>
+    (await request<Data<Summary>>('GET', `${BASE}/domains/${id}/summary?from=${dayBefore(days - 1)}`)).data,
+  reports: async (id: string, filter: ReportFilter) =>
+    (await request<Static<typeof ReportPage>>('GET', `${BASE}/domains/${id}/reports?${searchOf({ ...filter })}`)).data,
+  report: async (id: string, reportId: string) =>
+    (await request<Data<Report>>('GET', `${BASE}/domains/${id}/reports/${reportId}`)).data,
+  records: async (id: string, reportId: string, page: number) =>
+    (await request<Static<typeof RecordPage>>('GET', `${BASE}/domains/${id}/reports/${reportId}/records?page=${page}`))
+      .data,
+  tlsReports: async (id: string, page: number) =>
+    (await request<Static<typeof TlsReportPage>>('GET', `${BASE}/domains/${id}/tls-reports?page=${page}`)).data,
+  setAside: async (page: number) =>
+    (await request<Static<typeof RejectedPage>>('GET', `${BASE}/rejected?page=${page}`)).data,
+  upload: async (form: FormData) =>
+    (await request<Static<typeof UploadedShape>>('POST', `${BASE}/reports`, { body: form })).data,
+
+  mailboxes: async () => (await request<Data<Mailbox[]>>('GET', `${BASE}/mailboxes`)).data,
+  addMailbox: async (mailbox: Static<typeof NewMailbox>) =>
+    (await request<Data<Mailbox>>('POST', `${BASE}/mailboxes`, { body: mailbox })).data,
+  fetchMailbox: (id: string) => request<unknown>('POST', `${BASE}/mailboxes/${id}/fetch`),
+  removeMailbox: (id: string) => request<unknown>('DELETE', `${BASE}/mailboxes/${id}`),
+}
+
+export const setAsidePath = (id: string) => `${BASE}/rejected/${id}/raw`
+
+function searchOf(fields: Record<string, string | number | undefined>): string {
+  const given = Object.entries(fields).filter((field) => field[1] !== undefined)
+  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+}
+
+/** The UTC day so many days ago. */
+function dayBefore(days: number): string {
+  return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+}
+
+/** Everything under it is asked anew when reports have come in. */
+const ROOT = 'dmarc'
+
+export const domainsQuery = queryOptions({ queryKey: [ROOT, 'domains'], queryFn: dmarc.domains })
+
+/** Asks the DNS too. */
+export const domainQuery = (id: string) =>
+  queryOptions({ queryKey: [ROOT, 'domain', id], queryFn: () => dmarc.domain(id), staleTime: 30_000 })
+
+export const summaryQuery = (id: string, days: number) =>
+  queryOptions({ queryKey: [ROOT, 'summary', id, days], queryFn: () => dmarc.summary(id, days) })
+
+export const reportsQuery = (id: string, filter: ReportFilter) =>
+  queryOptions({ queryKey: [ROOT, 'reports', id, filter], queryFn: () => dmarc.reports(id, filter) })
+
+/** A stored report does not change any more. */
+export const reportQuery = (id: string, reportId: string) =>
+  queryOptions({
+    queryKey: [ROOT, 'report', id, reportId],
+    queryFn: () => dmarc.report(id, reportId),
+    staleTime: Infinity,
+    gcTime: 60_000,
+  })
+
+export const recordsQuery = (id: string, reportId: string, page: number) =>
+  queryOptions({
+    queryKey: [ROOT, 'records', id, reportId, page],
+    queryFn: () => dmarc.records(id, reportId, page),
+    gcTime: 60_000,
+  })
+
+export const tlsReportsQuery = (id: string, page: number) =>
+  queryOptions({ queryKey: [ROOT, 'tls', id, page], queryFn: () => dmarc.tlsReports(id, page) })
+
+export const setAsideQuery = (page: number) =>
+  queryOptions({ queryKey: [ROOT, 'set-aside', page], queryFn: () => dmarc.setAside(page) })
+
+/** Milliseconds between two looks: a mailbox is read soon after somebody wished so. */
+const LOOK_AGAIN = 5_000
+
+export const mailboxesQuery = queryOptions({
+  queryKey: [ROOT, 'mailboxes'],
+  queryFn: dmarc.mailboxes,
+  refetchInterval: LOOK_AGAIN,
+})

@@ -1,0 +1,48 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { BackLink } from '../ui/back-link.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page } from '../ui/page.tsx'
+import { EXACT, View, Views } from '../ui/views.tsx'
+import { domainsQuery } from './api.ts'
+
+type DomainPageProps = {
+  id: string
+  /** What this screen shows of the domain, for the browser’s title; empty for its summary. */
+  part?: string
+  aside?: ReactNode
+  children: ReactNode
+}
+
+/** A screen of one domain: its name, and the way to its other screens. */
+export function DomainPage({ id, part = '', aside, children }: DomainPageProps) {
+  const { data: domains, error } = useQuery(domainsQuery)
+  const domain = domains?.find((each) => each.id === id)
+  const isMissing = domains && !domain
+  const name = domain?.domain ?? 'Domain'
+  return (
+    <Page wide title={part ? `${part} of ${name}` : name} above={<BackLink to="/dmarc">DMARC</BackLink>} aside={aside}>
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {isMissing && <Notice tone="bad">There is no such domain.</Notice>}
+      {domain && (
+        <>
+          <Views label={name}>
+            <View to="/dmarc/$id" params={{ id }} activeOptions={EXACT}>
+              Summary
+            </View>
+            <View to="/dmarc/$id/reports" params={{ id }}>
+              Reports
+            </View>
+            <View to="/dmarc/$id/tls" params={{ id }}>
+              TLS reports
+            </View>
+            <View to="/dmarc/$id/record" params={{ id }}>
+              DNS record
+            </View>
+          </Views>
+          {children}
+        </>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,57 @@
+import { Snippet } from '../ui/copy.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Soft, Stack } from '../ui/page.tsx'
+import type { Published } from './api.ts'
+
+/** The record that lets reports come, and what else stands in their way. */
+export function Publish({ domain }: { domain: Published }) {
+  const { record, dns, reportEmail } = domain
+  if (dns.configured) {
+    return (
+      <Stack>
+        <Notice tone="good">
+          <strong>Receivers are asked to send their reports to {reportEmail}.</strong>
+        </Notice>
+        <Snippet what="the record" text={dns.published ?? record} />
+        <Consent domain={domain} />
+      </Stack>
+    )
+  }
+  return (
+    <Stack>
+      <Notice tone={dns.configured === null ? 'unknown' : 'warn'}>
+        <strong>
+          {dns.configured === null
+            ? 'The name servers of the domain did not answer.'
+            : `No reports are asked for at ${reportEmail} yet.`}
+        </strong>
+      </Notice>
+      <p>
+        {dns.published === null ? 'Publish this TXT record at' : 'Change the TXT record at'} <code>{dns.name}</code> to:
+      </p>
+      <Snippet what="the record" text={record} />
+      {dns.published !== null && (
+        <p>
+          <Soft>It is the record that is there, with the address added. Now it reads:</Soft>{' '}
+          <code>{dns.published}</code>
+        </p>
+      )}
+      <Consent domain={domain} />
+    </Stack>
+  )
+}
+
+/** Reporters send to another domain only with its consent (RFC 9990, 4). */
+function Consent({ domain: { dns } }: { domain: Published }) {
+  const { required, name, expected, authorized } = dns.destination
+  if (!required || authorized !== false || name === null) return null
+  return (
+    <>
+      <Notice tone="warn">
+        <strong>Reporters do not find the consent of this service, and send nothing.</strong>
+        <p>Who runs it publishes this TXT record at {name}:</p>
+      </Notice>
+      <Snippet what="the consent" text={expected} />
+    </>
+  )
+}

@@ -1,0 +1,54 @@
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { Dialog } from '../ui/dialog.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { COMMAND, Kbd } from '../ui/kbd.tsx'
+import classes from './finder.module.css'
+import { useKeySheet } from './key-sheet.tsx'
+import { Palette } from './palette.tsx'
+import { useFrameKeys } from './use-frame-keys.ts'
+
+/** The way to everything: a button, Ctrl or Cmd with K, and the keys that work on every screen. */
+export function Finder() {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [isOpen, setOpen] = useState(false)
+  const { open: openSheet, sheet } = useKeySheet(useRef<HTMLDialogElement>(null))
+
+  function openPalette(): void {
+    if (document.querySelector('dialog[open]')) return
+    setOpen(true)
+    dialog.current?.showModal()
+  }
+  const close = () => dialog.current?.close()
+  useFrameKeys({ openPalette, openSheet })
+  useCommandK(openPalette)
+
+  return (
+    <>
+      <button type="button" className={classes.button} onClick={openPalette}>
+        <Icon name="search" />
+        <span className={classes.words}>Find or check …</span>
+        <span className={classes.stroke} aria-hidden="true">
+          <Kbd keys={`${COMMAND} K`} />
+        </span>
+      </button>
+      <Dialog ref={dialog} label="Find" onClose={() => setOpen(false)}>
+        {isOpen && <Palette onDone={close} />}
+      </Dialog>
+      {sheet}
+    </>
+  )
+}
+
+/** Works while somebody types too, and where single keys are turned off. */
+function useCommandK(act: () => void): void {
+  const press = useEffectEvent((event: KeyboardEvent) => {
+    if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    act()
+  })
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => press(event)
+    window.addEventListener('keydown', listen)
+    return () => window.removeEventListener('keydown', listen)
+  }, [])
+}

@@ -1,0 +1,61 @@
+import { useState, type RefObject } from 'react'
+import { keysNow } from '../keys.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { COMMAND, Kbd } from '../ui/kbd.tsx'
+import classes from './key-sheet.module.css'
+
+type Part = { title: string; rows: [keys: string, says: string][] }
+
+/** The keys that work where it was opened. */
+export function useKeySheet(dialog: RefObject<HTMLDialogElement | null>) {
+  const [parts, setParts] = useState<Part[]>([])
+  function open(): void {
+    const now = keysNow().map(({ title, keys }) => ({ title, rows: Object.entries(keys).map(rowOf) }))
+    setParts([...now.filter(({ rows }) => rows.length > 0), ALWAYS])
+    dialog.current?.showModal()
+  }
+  return { open, sheet: <KeySheet dialog={dialog} parts={parts} /> }
+}
+
+const rowOf = ([keys, [says]]: [string, [string, unknown]]): Part['rows'][number] => [keys, says]
+
+/** What works also for those who turned single keys off. */
+const ALWAYS: Part = {
+  title: 'Always',
+  rows: [
+    [`${COMMAND} K`, 'Find a screen, check an address'],
+    ['Tab', 'The next link, button or field'],
+    ['Esc', 'Close what is open'],
+  ],
+}
+
+function KeySheet({ dialog, parts }: { dialog: RefObject<HTMLDialogElement | null>; parts: Part[] }) {
+  return (
+    <Dialog ref={dialog} label="Keys">
+      <div className={classes.sheet}>
+        <div className={classes.head}>
+          <h2>Keys</h2>
+          <Button size="small" kind="quiet" onClick={() => dialog.current?.close()}>
+            Close
+          </Button>
+        </div>
+        {parts.map(({ title, rows }) => (
+          <section key={title} className={classes.part}>
+            <h3>{title}</h3>
+            <dl>
+              {rows.map(([keys, says]) => (
+                <div key={keys}>
+                  <dt>
+                    <Kbd keys={keys} />
+                  </dt>
+                  <dd>{says}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  )
+}

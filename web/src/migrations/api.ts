@@ -1,0 +1,57 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Static } from 'typebox'
+import type {
+  Connection as ConnectionShape,
+  ConnectionTest,
+  CreatedMigration,
+  Folder as FolderShape,
+  FolderList,
+  Migration as MigrationShape,
+  MigrationPage,
+  NewMigration,
+  Retry,
+} from '../../../src/migration/shapes.ts'
+import { request, type Data } from '../api.ts'
+
+export type Connection = Static<typeof ConnectionShape>
+export type Folder = Static<typeof FolderShape>
+export type Folders = Static<typeof FolderList>
+export type Migration = Static<typeof MigrationShape>
+export type MigrationList = Static<typeof MigrationPage>
+export type Listed = MigrationList['migrations'][number]
+export type Wanted = Static<typeof NewMigration>
+
+const BASE = '/api/v1/imap'
+
+export const migrations = {
+  /** Signs in; takes as long as the other server does. */
+  test: (connection: Connection) =>
+    request<Static<typeof ConnectionTest>>('POST', `${BASE}/test-connection`, { body: connection }),
+  folders: async (connection: Connection) =>
+    (await request<Data<Folders>>('POST', `${BASE}/list-folders`, { body: connection })).data,
+  start: (wanted: Wanted) => request<Static<typeof CreatedMigration>>('POST', `${BASE}/migrate`, { body: wanted }),
+  list: async (page: number) =>
+    (await request<Data<MigrationList>>('GET', `${BASE}/migrations?page=${page}&limit=20`)).data,
+  find: (id: string) => request<Migration>('GET', `${BASE}/migrate/${id}`),
+  cancel: (id: string) => request<Migration>('POST', `${BASE}/migrate/${id}/cancel`),
+  retry: (id: string, secrets: Static<typeof Retry>) =>
+    request<Migration>('POST', `${BASE}/migrate/${id}/retry`, { body: secrets }),
+}
+
+export const eventsPath = (id: string) => `${BASE}/migrate/${id}/events`
+
+/** Whether it still changes by itself. */
+export const isOpen = ({ status }: Pick<Migration, 'status'>) => status === 'pending' || status === 'running'
+
+/** Milliseconds between two looks at a list in which something goes on. */
+const LOOK_AGAIN = 3_000
+
+export const migrationsQuery = (page: number) =>
+  queryOptions({
+    queryKey: ['migrations', page],
+    queryFn: () => migrations.list(page),
+    refetchInterval: ({ state }) => (state.data?.migrations.some(isOpen) ? LOOK_AGAIN : false),
+  })
+
+export const migrationQuery = (id: string) =>
+  queryOptions({ queryKey: ['migration', id], queryFn: () => migrations.find(id) })

@@ -1,0 +1,66 @@
+import { Bar } from '../ui/bar.tsx'
+import { Soft } from '../ui/page.tsx'
+import { Table } from '../ui/table.tsx'
+import { durationText, numberText, sizeText } from '../ui/words.ts'
+import type { Migration } from './api.ts'
+import { useRates, type Rate } from './use-rates.ts'
+
+type FolderProgress = Migration['progress']['folderProgress'][string]
+
+/** How far each folder is, how fast it goes, and where it goes to. */
+export function FolderTable({ migration }: { migration: Migration }) {
+  const { progress, folders, status } = migration
+  const rates = useRates(progress.folderProgress, status === 'running')
+  return (
+    <Table caption="Folders" quiet columns={['Folder', 'Messages', 'Progress', 'Size', 'Rate']}>
+      {folders.map((path) => (
+        <FolderRow
+          key={path}
+          path={path}
+          progress={progress.folderProgress[path]}
+          rate={rates[path]}
+          isCurrent={status === 'running' && progress.currentFolder === path}
+        />
+      ))}
+    </Table>
+  )
+}
+
+type FolderRowProps = { path: string; progress: FolderProgress | undefined; rate: Rate | undefined; isCurrent: boolean }
+
+function FolderRow({ path, progress, rate, isCurrent }: FolderRowProps) {
+  const { doneCount = 0, total = 0, bytes = 0, bytesTotal = null, destination = '' } = progress ?? {}
+  const isDone = progress !== undefined && doneCount >= total
+  return (
+    <tr>
+      <th scope="row">
+        {path}
+        {destination && destination !== path && <small>to {destination}</small>}
+      </th>
+      <td>
+        {numberText(doneCount)} of {numberText(total)}
+      </td>
+      <td>
+        <Bar
+          label={`Progress of ${path}`}
+          done={isDone ? 1 : doneCount}
+          total={isDone ? 1 : total}
+          tone={isDone ? 'good' : undefined}
+        />
+      </td>
+      <td>
+        <Soft>
+          {sizeText(bytes)}
+          {bytesTotal !== null && bytesTotal > bytes && ` of ${sizeText(bytesTotal)}`}
+        </Soft>
+      </td>
+      <td>
+        <Soft>{isDone ? '' : rate ? rateText(rate, total - doneCount) : isCurrent && 'under way'}</Soft>
+      </td>
+    </tr>
+  )
+}
+
+function rateText({ perSecond }: Rate, left: number): string {
+  return `${numberText(Math.max(1, Math.round(perSecond)))}/s, ${durationText(left / perSecond)} left`
+}

@@ -1,0 +1,72 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Static } from 'typebox'
+import type {
+  History,
+  HistoryQuery,
+  HostChanges,
+  ListChoice,
+  MonitoredHost,
+  MonitoredHostDetail,
+  NewHost,
+  WatchedList,
+} from '../../../src/monitoring/shapes.ts'
+import { request, type Data } from '../api.ts'
+
+export type Host = Static<typeof MonitoredHost>
+export type HostDetail = Static<typeof MonitoredHostDetail>
+export type Listing = HostDetail['listings'][number]
+export type Change = Static<typeof History>['events'][number]
+export type Kind = NonNullable<Static<typeof HistoryQuery>['kind']>
+export type Changes = Static<typeof HostChanges>
+export type List = Static<typeof WatchedList>
+export type Mode = List['mode']
+
+const BASE = '/api/v1/monitoring'
+
+export const monitoring = {
+  hosts: async () => (await request<Data<Host[]>>('GET', `${BASE}/hosts`)).data,
+  host: async (id: string) => (await request<Data<HostDetail>>('GET', `${BASE}/hosts/${id}`)).data,
+  add: async (wanted: Static<typeof NewHost>) =>
+    (await request<Data<HostDetail>>('POST', `${BASE}/hosts`, { body: wanted })).data,
+  change: async (id: string, changes: Changes) =>
+    (await request<Data<HostDetail>>('PATCH', `${BASE}/hosts/${id}`, { body: changes })).data,
+  remove: (id: string) => request<unknown>('DELETE', `${BASE}/hosts/${id}`),
+  /** Asks everything anew; takes some seconds. */
+  check: async (id: string) => (await request<Data<HostDetail>>('POST', `${BASE}/hosts/${id}/check`)).data,
+  history: async (id: string, kind: Kind | undefined, page: number) =>
+    (
+      await request<Data<Static<typeof History>>>(
+        'GET',
+        `${BASE}/hosts/${id}/history?page=${page}&limit=20${kind ? `&kind=${kind}` : ''}`,
+      )
+    ).data,
+  lists: async () => (await request<Data<List[]>>('GET', `${BASE}/lists`)).data,
+  choose: async (dnsbl: string, mode: Static<typeof ListChoice>['mode']) =>
+    (await request<Data<List>>('PUT', `${BASE}/lists/${encodeURIComponent(dnsbl)}`, { body: { mode } })).data,
+}
+
+/** Milliseconds between two looks: at what is about to change, and at what may. */
+const SOON = 2_000
+const LATER = 60_000
+
+export const hostsQuery = queryOptions({
+  queryKey: ['monitoring', 'hosts'],
+  queryFn: monitoring.hosts,
+  refetchInterval: ({ state }) => (state.data?.some(({ status }) => status === 'pending') ? SOON : LATER),
+})
+
+export const hostQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['monitoring', 'host', id],
+    queryFn: () => monitoring.host(id),
+    refetchInterval: ({ state }) => (state.data?.status === 'pending' ? SOON : LATER),
+  })
+
+/** @param lastCheckAt of the host: a look may have changed something */
+export const historyQuery = (id: string, kind: Kind | undefined, page: number, lastCheckAt: string | null) =>
+  queryOptions({
+    queryKey: ['monitoring', 'history', id, kind, page, lastCheckAt],
+    queryFn: () => monitoring.history(id, kind, page),
+  })
+
+export const listsQuery = queryOptions({ queryKey: ['monitoring', 'lists'], queryFn: monitoring.lists })

@@ -1,0 +1,76 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Ago } from '../ui/ago.tsx'
+import { Choice } from '../ui/choice.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Section, Soft } from '../ui/page.tsx'
+import { Pages } from '../ui/pages.tsx'
+import { Table } from '../ui/table.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { historyQuery, type Change, type HostDetail, type Kind } from './api.ts'
+import type { HistorySearch } from './search.ts'
+import { changeText } from './words.ts'
+
+const KINDS: { value: Kind | 'all'; name: string }[] = [
+  { value: 'all', name: 'Everything' },
+  { value: 'blacklist', name: 'Blacklists' },
+  { value: 'certificate', name: 'Certificates' },
+  { value: 'dns', name: 'DNS records' },
+]
+
+/** What changed, newest first. */
+export function HistorySection({ host: { id, lastCheckAt } }: { host: HostDetail }) {
+  const { kind, page = 1 } = useSearch({ from: '/own/monitoring/$id' })
+  const navigate = useNavigate({ from: '/monitoring/$id' })
+  const { data, error } = useQuery({ ...historyQuery(id, kind, page, lastCheckAt), placeholderData: keepPreviousData })
+  const go = (search: HistorySearch) => void navigate({ search, replace: true, resetScroll: false })
+  return (
+    <Section
+      title="What changed"
+      aside={
+        <Choice
+          label="Kind of change"
+          choices={KINDS}
+          value={kind ?? 'all'}
+          onChange={(value) => go({ kind: value === 'all' ? undefined : value })}
+        />
+      }
+    >
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!data && !error && <Waiting lines={3}>Fetching what changed …</Waiting>}
+      {data?.events.length === 0 && <Soft>Nothing so far.</Soft>}
+      {data && data.events.length > 0 && (
+        <div>
+          <Table caption="What changed" quiet columns={['What', 'How', 'When']}>
+            {data.events.map((change, index) => (
+              <ChangeRow key={`${change.at} ${index}`} change={change} />
+            ))}
+          </Table>
+          <Pages {...data.pagination} onGo={(to) => go({ kind, page: to })} />
+        </div>
+      )}
+    </Section>
+  )
+}
+
+function ChangeRow({ change }: { change: Change }) {
+  const { at, name, ip, reason, baseline } = change
+  return (
+    <tr>
+      <th scope="row">
+        {name}
+        {ip && <small>{ip}</small>}
+      </th>
+      <td>
+        {changeText(change)}
+        {reason && <small>{reason}</small>}
+      </td>
+      <td>
+        <Soft>
+          <Ago at={at} />
+          {baseline && <small>at the first look</small>}
+        </Soft>
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,109 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { openCaseQuery } from '../delisting/api.ts'
+import { Ago } from '../ui/ago.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Hidden } from '../ui/hidden.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Row, Soft } from '../ui/page.tsx'
+import { Status } from '../ui/status.tsx'
+import { Table } from '../ui/table.tsx'
+import { hostQuery, monitoring, type HostDetail, type Listing } from './api.ts'
+import { LISTING_STATES } from './words.ts'
+
+/** Where a host is listed, since when and why, and the way off. */
+export function ListingTable({ host }: { host: HostDetail }) {
+  const { mute, problem } = useMute(host)
+  return (
+    <>
+      <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
+      <Table caption="Listed on" quiet columns={['Blacklist', 'State', 'Why', 'What to do']}>
+        {host.listings.map((listing) => (
+          <ListingRow key={`${listing.ip} ${listing.dnsbl}`} listing={listing} onMute={() => void mute(listing)} />
+        ))}
+      </Table>
+    </>
+  )
+}
+
+/** Not to be asked about this host any more: gone at once, and back when the service says no. */
+function useMute(host: HostDetail) {
+  const queries = useQueryClient()
+  const [problem, setProblem] = useState('')
+
+  async function mute({ dnsbl }: Listing): Promise<void> {
+    const { queryKey } = hostQuery(host.id)
+    const lists = { ...host.lists, [dnsbl]: 'mute' as const }
+    const listings = host.listings.filter((listing) => listing.dnsbl !== dnsbl)
+    queries.setQueryData(queryKey, { ...host, lists, listings })
+    setProblem('')
+    try {
+      await monitoring.change(host.id, { lists })
+      await queries.invalidateQueries({ queryKey: ['monitoring'] })
+    } catch (error) {
+      queries.setQueryData(queryKey, host)
+      setProblem((error as Error).message)
+    }
+  }
+  return { mute, problem }
+}
+
+function ListingRow({ listing, onMute }: { listing: Listing; onMute: () => void }) {
+  const { ip, name, dnsbl, category, state, meanings, reason, codes, since } = listing
+  const { tone, word } = LISTING_STATES[state]
+  return (
+    <tr>
+      <th scope="row">
+        {name}
+        <small>
+          {category} · {ip}
+        </small>
+        <small>{dnsbl}</small>
+      </th>
+      <td>
+        <Status tone={tone}>{word}</Status>
+        <small>
+          since <Ago at={since} />
+        </small>
+      </td>
+      <td>
+        {meanings.join('. ') || codes.join(', ')}
+        {reason && <small>{reason}</small>}
+      </td>
+      <td>
+        <Row>
+          <WayOff listing={listing} />
+          <Button size="small" kind="quiet" onClick={onMute}>
+            Mute <Hidden>{name} for this host</Hidden>
+          </Button>
+        </Row>
+      </td>
+    </tr>
+  )
+}
+
+/** The delisting of this address that is under way, or the way to begin one. */
+function WayOff({ listing: { ip, name, category, delistUrl } }: { listing: Listing }) {
+  const { data: open } = useQuery(openCaseQuery(ip))
+  if (open) {
+    return (
+      <Link to="/delisting/$id" params={{ id: open.id }}>
+        Delisting under way <Hidden>of {ip}</Hidden>
+      </Link>
+    )
+  }
+  if (category === 'informational') return <Soft>Says nothing about one address.</Soft>
+  return (
+    <>
+      <ButtonLink size="small" to="/delisting/new" search={{ ip }}>
+        Start delisting <Hidden>{ip}</Hidden>
+      </ButtonLink>
+      {delistUrl && (
+        <a href={delistUrl} target="_blank" rel="noreferrer">
+          Its page <Hidden>about leaving {name}</Hidden>
+        </a>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,57 @@
+import { useState } from 'react'
+import { Choice } from '../ui/choice.tsx'
+import { FilterField } from '../ui/filter-field.tsx'
+import { Row, Soft, Stack } from '../ui/page.tsx'
+import { Table } from '../ui/table.tsx'
+import { counted } from '../ui/words.ts'
+import type { List, Mode } from './api.ts'
+import { MODE_NAMES } from './words.ts'
+
+type ModeTableProps = {
+  caption: string
+  lists: List[]
+  /** What is chosen here for a list; undefined where the rule above holds. */
+  chosen: (list: List) => Mode | undefined
+  /** The rule above: what holds where nothing is chosen. */
+  otherwise: (list: List) => string
+  onChoose: (list: List, mode: Mode | undefined) => void
+}
+
+const CHOICES = Object.entries(MODE_NAMES).map(([value, name]) => ({ value: value as Mode | 'default', name }))
+
+/** What a listing on each blacklist means. */
+export function ModeTable({ caption, lists, chosen, otherwise, onChoose }: ModeTableProps) {
+  const [text, setText] = useState('')
+  const found = lists.filter(({ name, dnsbl, category }) =>
+    `${name} ${dnsbl} ${category}`.toLowerCase().includes(text.toLowerCase()),
+  )
+  return (
+    <Stack>
+      <Row>
+        <FilterField label="Filter by name or category" value={text} onFilter={setText} />
+        <Soft>{counted(found.length, 'blacklist')}</Soft>
+      </Row>
+      <Table caption={caption} quiet columns={['Blacklist', 'Category', 'A listing there']}>
+        {found.map((list) => (
+          <tr key={list.dnsbl}>
+            <th scope="row">
+              {list.name}
+              <small>{list.dnsbl}</small>
+            </th>
+            <td>
+              <Soft>{list.category}</Soft>
+            </td>
+            <td>
+              <Choice
+                label={`A listing on ${list.name}`}
+                choices={[{ value: 'default', name: otherwise(list) }, ...CHOICES]}
+                value={chosen(list) ?? 'default'}
+                onChange={(value) => onChoose(list, value === 'default' ? undefined : value)}
+              />
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </Stack>
+  )
+}

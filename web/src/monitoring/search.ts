@@ -1,0 +1,19 @@
+import { oneOf, pageOf, textOf, type Search } from '../search.ts'
+import type { Host, Kind } from './api.ts'
+
+const STATUSES: Host['status'][] = ['listed', 'unknown', 'pending', 'clean']
+const KINDS: Kind[] = ['blacklist', 'certificate', 'dns']
+
+/** What narrows the list of hosts down. */
+export type HostsSearch = { q?: string | undefined; status?: Host['status'] | undefined }
+
+export function hostsSearch({ q, status }: Search): HostsSearch {
+  return { q: textOf(q), status: oneOf(status, STATUSES) }
+}
+
+/** Which part of a host's history is looked at. */
+export type HistorySearch = { kind?: Kind | undefined; page?: number | undefined }
+
+export function historySearch({ kind, page }: Search): HistorySearch {
+  return { kind: oneOf(kind, KINDS), page: pageOf(page) }
+}

@@ -1,0 +1,27 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { alertsQuery } from '../alerts/api.ts'
+import { Ago } from '../ui/ago.tsx'
+import { List, ListItem } from '../ui/list.tsx'
+import { Section } from '../ui/page.tsx'
+
+const SOME = 5
+
+/** The last the person was told of. */
+export function Lately() {
+  const { data } = useQuery(alertsQuery({}))
+  const alerts = data?.alerts ?? []
+  if (alerts.length === 0) return null
+  return (
+    <Section title="Lately" aside={<Link to="/alerts">All</Link>}>
+      <List>
+        {alerts.slice(0, SOME).map(({ id, title, nextStep, at }) => (
+          <ListItem key={id} title={title}>
+            <Ago at={at} />
+            {nextStep && ` · ${nextStep}`}
+          </ListItem>
+        ))}
+      </List>
+    </Section>
+  )
+}

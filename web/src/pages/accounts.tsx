@@ -1,0 +1,33 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { AdministrationViews } from '../administration/administration-views.tsx'
+import { peopleQuery } from '../administration/api.ts'
+import { NewPerson } from '../administration/new-person.tsx'
+import { PeopleTable } from '../administration/people-table.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page, Section } from '../ui/page.tsx'
+import { Pages } from '../ui/pages.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+
+/** Who uses this Portreeve, and how much they may. */
+export function Screen() {
+  const { page = 1 } = useSearch({ from: '/own/administration/accounts' })
+  const navigate = useNavigate({ from: '/administration/accounts' })
+  const { data, error } = useQuery({ ...peopleQuery(page), placeholderData: keepPreviousData })
+  return (
+    <Page wide title="Accounts">
+      <AdministrationViews />
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!data && !error && <Waiting lines={4}>Fetching the accounts …</Waiting>}
+      {data && (
+        <div>
+          <PeopleTable people={data.accounts} page={page} />
+          <Pages {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
+        </div>
+      )}
+      <Section title="A new account">
+        <NewPerson />
+      </Section>
+    </Page>
+  )
+}

@@ -1,0 +1,104 @@
+import { useQuery } from '@tanstack/react-query'
+import { AdministrationViews } from '../administration/administration-views.tsx'
+import { healthQuery, type Health } from '../administration/api.ts'
+import { sentenceOf, TONES, workText } from '../administration/words.ts'
+import { Ago } from '../ui/ago.tsx'
+import { Disclosure } from '../ui/disclosure.tsx'
+import { Facts, Values } from '../ui/facts.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page, Section, Soft } from '../ui/page.tsx'
+import { Status } from '../ui/status.tsx'
+import { Table } from '../ui/table.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { counted, numberText, sizeText } from '../ui/words.ts'
+
+/** Whether this Portreeve is well. */
+export function Screen() {
+  const { data: health, error } = useQuery(healthQuery)
+  return (
+    <Page wide title="Administration">
+      <AdministrationViews />
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!health && !error && <Waiting lines={5}>Asking the resolvers and the blacklists …</Waiting>}
+      {health && <Found {...health} />}
+    </Page>
+  )
+}
+
+function Found({ findings, version, upSince, database, jobs }: Health) {
+  const { tone, sentence } = sentenceOf(findings)
+  return (
+    <>
+      <div role="status">
+        <Notice tone={tone}>
+          <strong>{sentence}</strong>
+        </Notice>
+      </div>
+      <Section title="What was looked at">
+        <Findings findings={findings} />
+      </Section>
+      <Section title="Queue">
+        <Queue jobs={jobs} />
+      </Section>
+      <Section title="Service">
+        <Facts
+          facts={[
+            ['Portreeve', version],
+            ['Up since', <Ago key="up" at={upSince} />],
+            ['Database', `PostgreSQL ${database.version}, ${sizeText(database.bytes)}`],
+          ]}
+        />
+      </Section>
+    </>
+  )
+}
+
+function Findings({ findings }: Pick<Health, 'findings'>) {
+  return (
+    <Table caption="What was looked at" quiet columns={['Part', 'State', 'What was found']}>
+      {findings.map(({ about, state, sentence }) => (
+        <tr key={`${about} ${sentence}`}>
+          <th scope="row">{about.replace(/^./, (letter) => letter.toUpperCase())}</th>
+          <td>
+            <Status tone={TONES[state].tone}>{TONES[state].word}</Status>
+          </td>
+          <td>{sentence}</td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+/** What has work, and folded away what has none. */
+function Queue({ jobs }: Pick<Health, 'jobs'>) {
+  const busy = jobs.filter((job) => workText(job) !== null || job.failed > 0)
+  const idle = jobs.filter((job) => !busy.includes(job))
+  return (
+    <>
+      {busy.length > 0 ? (
+        <JobTable caption="Jobs with work" jobs={busy} />
+      ) : (
+        <Soft>Nothing runs, nothing waits, and nothing failed within a day.</Soft>
+      )}
+      {idle.length > 0 && (
+        <Disclosure summary={`${counted(idle.length, 'kind')} of jobs with nothing to do`}>
+          <Values values={idle.map(({ name }) => name)} />
+        </Disclosure>
+      )}
+    </>
+  )
+}
+
+function JobTable({ caption, jobs }: Pick<Health, 'jobs'> & { caption: string }) {
+  return (
+    <Table caption={caption} quiet columns={['Job', 'Work', 'Failed']}>
+      {jobs.map((job) => (
+        <tr key={job.name}>
+          <th scope="row">{job.name}</th>
+          <td>{workText(job)}</td>
+          <td>{job.failed > 0 && <Status tone="warn">{`${numberText(job.failed)} failed within a day`}</Status>}</td>
+        </tr>
+      ))}
+    </Table>
+  )
+}

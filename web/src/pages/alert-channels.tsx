@@ -1,0 +1,36 @@
+import { useQuery } from '@tanstack/react-query'
+import { channelsQuery } from '../alerts/api.ts'
+import { ChannelCard } from '../alerts/channel-card.tsx'
+import { NewChannel } from '../alerts/new-channel.tsx'
+import { AlertViews } from '../alerts/views.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Card, Page, Section, Stack } from '../ui/page.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+
+export function Screen() {
+  const { data: channels, error } = useQuery(channelsQuery)
+  return (
+    <Page
+      title="Alert channels"
+      lead="Where you are told. A mail waits a minute for what else happens: a burst is one mail."
+    >
+      <AlertViews />
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!channels && !error && <Waiting lines={3}>Fetching your channels …</Waiting>}
+      {channels && (
+        <Section title="Your channels">
+          <Stack>
+            {channels.map((channel) => (
+              <ChannelCard key={channel.id} channel={channel} />
+            ))}
+          </Stack>
+        </Section>
+      )}
+      <Section title="Add a channel">
+        <Card>
+          <NewChannel />
+        </Card>
+      </Section>
+    </Page>
+  )
+}

@@ -1,0 +1,128 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { caseQuery, type CaseWithHistory, type Step } from '../delisting/api.ts'
+import { StepCard } from '../delisting/step-card.tsx'
+import { isFinal, needing, sentenceOf, standing } from '../delisting/words.ts'
+import { Ago } from '../ui/ago.tsx'
+import { BackLink } from '../ui/back-link.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page, Section, Soft, Stack } from '../ui/page.tsx'
+import { Table } from '../ui/table.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { counted } from '../ui/words.ts'
+
+export function Screen() {
+  const { id } = useParams({ from: '/own/delisting/$id' })
+  const { data, error } = useQuery(caseQuery(id))
+  return (
+    <Page title={data ? `Delisting of ${data.ip}` : 'Delisting'} above={<BackLink to="/delisting">Delisting</BackLink>}>
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!data && !error && <Waiting lines={5}>Fetching the delisting …</Waiting>}
+      {data && <Known it={data} />}
+    </Page>
+  )
+}
+
+function Known({ it }: { it: CaseWithHistory }) {
+  const waiting = needing(it)
+  const open = it.steps.filter((step) => !isFinal(step) && !waiting.includes(step))
+  const failed = it.steps.filter(({ status }) => status === 'failed')
+  const done = it.steps.filter(({ status }) => status === 'completed')
+  return (
+    <>
+      <div role="status">
+        <Notice tone={standing(it).tone}>
+          <strong>{sentenceOf(it)}</strong>
+          {it.relistedAfter && (
+            <p>
+              It was listed again: a{' '}
+              <Link to="/delisting/$id" params={{ id: it.relistedAfter }}>
+                delisting of the last 30 days
+              </Link>{' '}
+              had cleared it. Is the cause really gone?
+            </p>
+          )}
+        </Notice>
+      </div>
+      <Steps title="What to do now" it={it} steps={waiting} />
+      <Steps title="Goes on by itself" it={it} steps={open} />
+      <Steps title="Ended without success" it={it} steps={failed} />
+      <Steps title="Off the list" it={it} steps={done} />
+      <Section title="What was found">
+        <Found it={it} />
+      </Section>
+      <Section title="What happened">
+        <Events it={it} />
+      </Section>
+    </>
+  )
+}
+
+function Steps({ title, it, steps }: { title: string; it: CaseWithHistory; steps: Step[] }) {
+  if (steps.length === 0) return null
+  return (
+    <Section title={title}>
+      <Stack>
+        {steps.map((step) => (
+          <StepCard key={step.id} of={it} step={step} />
+        ))}
+      </Stack>
+    </Section>
+  )
+}
+
+const REVERSE: Record<NonNullable<CaseWithHistory['reverseDns']>['status'], string> = {
+  confirmed: 'leads back to the address',
+  unconfirmed: 'does not lead back to the address',
+  missing: 'There is none.',
+  unknown: 'It could not be asked.',
+}
+
+function Found({ it }: { it: CaseWithHistory }) {
+  const { listsAsked, listsUnknown, reverseDns, cause, fix, notPursued, createdAt, completedAt } = it
+  return (
+    <Facts
+      facts={[
+        ['Asked', `${counted(listsAsked, 'blacklist')}, of which ${listsUnknown} gave no usable answer`],
+        ['Reverse DNS', reverseDns && [...reverseDns.names, REVERSE[reverseDns.status]].join(', ')],
+        ['Cause', cause],
+        ['Fix', fix],
+        [
+          'Left alone',
+          notPursued.length > 0 && (
+            <ul key="left">
+              {notPursued.map(({ blacklistName, reason }) => (
+                <li key={blacklistName}>
+                  {blacklistName}: <Soft>{reason}</Soft>
+                </li>
+              ))}
+            </ul>
+          ),
+        ],
+        ['Begun', <Ago key="begun" at={createdAt} />],
+        ['Ended', completedAt && <Ago key="ended" at={completedAt} />],
+      ]}
+    />
+  )
+}
+
+function Events({ it: { events, steps } }: { it: CaseWithHistory }) {
+  const names = new Map(steps.map(({ id, blacklistName }) => [id, blacklistName]))
+  if (events.length === 0) return <Soft>Nothing yet.</Soft>
+  return (
+    <Table caption="What happened" quiet columns={['Blacklist', 'What', 'When']}>
+      {events.toReversed().map(({ stepId, at, text }, index) => (
+        <tr key={`${at} ${index}`}>
+          <th scope="row">{names.get(stepId)}</th>
+          <td>{text}</td>
+          <td>
+            <Soft>
+              <Ago at={at} />
+            </Soft>
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}

@@ -1,0 +1,152 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { casesQuery, type Case, type CaseFilter } from '../delisting/api.ts'
+import { needing, standing } from '../delisting/words.ts'
+import { Ago } from '../ui/ago.tsx'
+import { Bar } from '../ui/bar.tsx'
+import { ButtonLink } from '../ui/button.tsx'
+import { Choice } from '../ui/choice.tsx'
+import { Snippet } from '../ui/copy.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { FilterField } from '../ui/filter-field.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page, Row, Soft, Stack } from '../ui/page.tsx'
+import { Pages } from '../ui/pages.tsx'
+import { Status } from '../ui/status.tsx'
+import { Table } from '../ui/table.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { counted } from '../ui/words.ts'
+
+export function Screen() {
+  const { ip, status, page } = useSearch({ from: '/own/delisting' })
+  const isAddress = ip === undefined || looksLikeAddress(ip)
+  const filter = { ip: isAddress ? ip : undefined, status, page }
+  const { data, error } = useQuery({ ...casesQuery(filter), placeholderData: keepPreviousData })
+  const isFiltered = ip !== undefined || status !== undefined
+  return (
+    <Page
+      wide
+      title="Delisting"
+      lead="Leads an address off the blacklists that list it, a step for each. Nothing is ever paid."
+      aside={
+        <ButtonLink kind="primary" icon="plus" to="/delisting/new">
+          New delisting
+        </ButtonLink>
+      }
+    >
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!data && !error && <Waiting lines={4}>Fetching your delistings …</Waiting>}
+      {data && data.pagination.total === 0 && !isFiltered && <NoCase />}
+      {data && (data.pagination.total > 0 || isFiltered) && (
+        <Stack>
+          <Filters isAddress={isAddress} total={data.pagination.total} />
+          <CaseTable cases={data.processes} />
+          <GoOn {...data.pagination} />
+        </Stack>
+      )}
+    </Page>
+  )
+}
+
+/** Addresses are found whole: the service knows no half of one. */
+function looksLikeAddress(text: string): boolean {
+  return /^\d{1,3}(\.\d{1,3}){3}$/.test(text) || (/^[\da-f:.]+$/i.test(text) && text.includes('::'))
+}
+
+function useFilter() {
+  const navigate = useNavigate({ from: '/delisting' })
+  return (filter: CaseFilter) =>
+    void navigate({ search: (before) => ({ ...before, page: undefined, ...filter }), replace: true })
+}
+
+const STATUSES: { value: Case['status'] | 'all'; name: string }[] = [
+  { value: 'all', name: 'Every state' },
+  { value: 'pending', name: 'Pending' },
+  { value: 'in-progress', name: 'In progress' },
+  { value: 'completed', name: 'Completed' },
+  { value: 'failed', name: 'Failed' },
+]
+
+function Filters({ isAddress, total }: { isAddress: boolean; total: number }) {
+  const { ip = '', status } = useSearch({ from: '/own/delisting' })
+  const go = useFilter()
+  return (
+    <Row>
+      <FilterField label="Filter by address" value={ip} onFilter={(text) => go({ ip: text || undefined })} />
+      <Choice
+        size="normal"
+        label="State"
+        choices={STATUSES}
+        value={status ?? 'all'}
+        onChange={(value) => go({ status: value === 'all' ? undefined : value })}
+      />
+      <Soft>{isAddress ? counted(total, 'delisting') : 'Type a whole address.'}</Soft>
+    </Row>
+  )
+}
+
+function GoOn({ page, totalPages }: { page: number; totalPages: number }) {
+  const go = useFilter()
+  return <Pages page={page} totalPages={totalPages} onGo={(to) => go({ page: to })} />
+}
+
+function NoCase() {
+  return (
+    <Empty icon="leave" title="No address was led off a blacklist yet">
+      <p>
+        <Soft>
+          Begin with “New delisting”: every list is asked, and each that has the address gets a step. Or from a program:
+        </Soft>
+      </p>
+      <Snippet
+        what="the command"
+        text={`curl -X POST -H "Authorization: Bearer $PORTREEVE_TOKEN" \\\n  -H "Content-Type: application/json" -d '{"ip": "8.8.4.4"}' \\\n  "${window.location.origin}/api/v1/delisting"`}
+      />
+    </Empty>
+  )
+}
+
+function CaseTable({ cases }: { cases: Case[] }) {
+  if (cases.length === 0) return <Soft>There is none like that.</Soft>
+  return (
+    <Table caption="Your delistings" quiet columns={['Address', 'Blacklists', 'State', 'Begun']}>
+      {cases.map((it) => (
+        <CaseRow key={it.id} it={it} />
+      ))}
+    </Table>
+  )
+}
+
+function CaseRow({ it }: { it: Case }) {
+  const { id, ip, stepsCompleted, totalListings, createdAt, relistedAfter } = it
+  const { tone, word } = standing(it)
+  return (
+    <tr>
+      <th scope="row">
+        <Link to="/delisting/$id" params={{ id }}>
+          {ip}
+        </Link>
+        {relistedAfter && <small>listed again</small>}
+      </th>
+      <td>
+        <Bar label={`Blacklists that let ${ip} go`} done={stepsCompleted} total={totalListings} tone={barTone(it)} />
+        <small>
+          {stepsCompleted} of {counted(totalListings, 'list')} let it go
+        </small>
+      </td>
+      <td>
+        <Status tone={tone}>{word}</Status>
+      </td>
+      <td>
+        <Soft>
+          <Ago at={createdAt} />
+        </Soft>
+      </td>
+    </tr>
+  )
+}
+
+function barTone(it: Case) {
+  if (it.status === 'completed') return 'good'
+  return needing(it).length > 0 ? 'warn' : undefined
+}

@@ -1,0 +1,174 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { domainQuery, summaryQuery, type Summary } from '../dmarc/api.ts'
+import { DomainPage } from '../dmarc/domain-page.tsx'
+import { Publish } from '../dmarc/publish.tsx'
+import { SPANS } from '../dmarc/search.ts'
+import { Sources } from '../dmarc/source-table.tsx'
+import { daysText, shareText, VERDICTS } from '../dmarc/words.ts'
+import { ChartDays, dayText } from '../ui/chart-days.tsx'
+import { Choice } from '../ui/choice.tsx'
+import { Disclosure } from '../ui/disclosure.tsx'
+import { Figures } from '../ui/figures.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Section, Soft } from '../ui/page.tsx'
+import { Table } from '../ui/table.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { counted, numberText } from '../ui/words.ts'
+
+export function Screen() {
+  const { id } = useParams({ from: '/own/dmarc/$id' })
+  const { days = 30 } = useSearch({ from: '/own/dmarc/$id' })
+  const navigate = useNavigate({ from: '/dmarc/$id' })
+  const { data: summary, error } = useQuery({ ...summaryQuery(id, days), placeholderData: keepPreviousData })
+  return (
+    <DomainPage
+      id={id}
+      aside={
+        <Choice
+          size="normal"
+          label="How long back"
+          choices={SPANS.map((span) => ({ value: String(span), name: `Last ${span} days` }))}
+          value={String(days)}
+          onChange={(value) =>
+            void navigate({ search: { days: SPANS.find((span) => String(span) === value) }, replace: true })
+          }
+        />
+      }
+    >
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!summary && !error && <Waiting lines={6}>Summing up …</Waiting>}
+      {summary && <Known id={id} summary={summary} />}
+    </DomainPage>
+  )
+}
+
+function Known({ id, summary }: { id: string; summary: Summary }) {
+  const { readiness, totals } = summary
+  return (
+    <>
+      <div role="status">
+        <Notice tone={VERDICTS[readiness.verdict]}>
+          <strong>{readiness.sentence}</strong>
+        </Notice>
+      </div>
+      {totals.messages === 0 ? (
+        <FirstReport id={id} />
+      ) : (
+        <>
+          <Totals summary={summary} />
+          <Days summary={summary} />
+          <Sources summary={summary} />
+          <Reporters summary={summary} />
+          <Selectors summary={summary} />
+        </>
+      )}
+    </>
+  )
+}
+
+/** Before there is anything to show: what lets reports come. */
+function FirstReport({ id }: { id: string }) {
+  const { data: domain } = useQuery(domainQuery(id))
+  return (
+    <Section title="How reports come">
+      {domain ? <Publish domain={domain} /> : <Waiting lines={3}>Asking the DNS …</Waiting>}
+    </Section>
+  )
+}
+
+function Totals({ summary: { totals, readiness, sourceCount } }: { summary: Summary }) {
+  const { messages, pass, dkimAligned, spfAligned, forwarded, disposition, reports } = totals
+  const stopped = disposition.quarantine + disposition.reject
+  return (
+    <Figures
+      figures={[
+        ['Messages', numberText(messages)],
+        ['Passed', shareText(pass, messages)],
+        ['DKIM aligned', shareText(dkimAligned, messages)],
+        ['SPF aligned', shareText(spfAligned, messages)],
+        ['Passed on by others', forwarded > 0 && numberText(forwarded)],
+        ['Stopped', stopped > 0 && numberText(stopped)],
+        ['Sources', numberText(sourceCount)],
+        ['Reports', numberText(reports)],
+        ['Policy', readiness.published && `p=${readiness.published}`],
+      ]}
+    />
+  )
+}
+
+function Days({ summary }: { summary: Summary }) {
+  const { days } = summary
+  return (
+    <Section title="Messages per day">
+      <ChartDays
+        label="Messages per day, passed and failed"
+        text={daysText(summary)}
+        days={days.map(({ day }) => day)}
+        series={[
+          { name: 'Passed', look: 'main', counts: days.map(({ pass }) => pass) },
+          { name: 'Failed', look: 'bad', counts: days.map(({ fail }) => fail) },
+        ]}
+      />
+      <Disclosure summary="As a table">
+        <Table caption="Messages per day" quiet columns={['Day (UTC)', 'Messages', 'Passed', 'Failed']}>
+          {days.toReversed().map(({ day, messages, pass, fail }) => (
+            <tr key={day}>
+              <th scope="row">{dayText(day)}</th>
+              <td>{counted(messages, 'message')}</td>
+              <td>{numberText(pass)} passed</td>
+              <td>{numberText(fail)} failed</td>
+            </tr>
+          ))}
+        </Table>
+      </Disclosure>
+    </Section>
+  )
+}
+
+function Reporters({ summary: { reporters } }: { summary: Summary }) {
+  return (
+    <Section title="Who reported">
+      <Table caption="Who reported" quiet columns={['Reporter', 'Reports', 'Messages', 'Last day']}>
+        {reporters.map(({ orgName, reports, messages, fail, lastDay }) => (
+          <tr key={orgName}>
+            <th scope="row">{orgName}</th>
+            <td>{counted(reports, 'report')}</td>
+            <td>
+              {counted(messages, 'message')}
+              {fail > 0 && <small>{numberText(fail)} failed</small>}
+            </td>
+            <td>
+              <Soft>{dayText(lastDay)}</Soft>
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </Section>
+  )
+}
+
+function Selectors({ summary: { selectors } }: { summary: Summary }) {
+  if (selectors.length === 0) return null
+  return (
+    <Section title="DKIM keys that sign">
+      <Table caption="DKIM keys that sign" quiet columns={['Selector', 'Messages', 'Last day']}>
+        {selectors.map(({ domain, selector, messages, pass, lastDay }) => (
+          <tr key={`${selector} ${domain}`}>
+            <th scope="row">
+              {selector}
+              <small>{domain}</small>
+            </th>
+            <td>
+              {counted(messages, 'message')}
+              <small>{shareText(pass, messages)} of the signatures hold</small>
+            </td>
+            <td>
+              <Soft>{dayText(lastDay)}</Soft>
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </Section>
+  )
+}

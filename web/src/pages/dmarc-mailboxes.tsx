@@ -1,0 +1,183 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { dmarc, mailboxesQuery, type Mailbox } from '../dmarc/api.ts'
+import { Ago } from '../ui/ago.tsx'
+import { BackLink } from '../ui/back-link.tsx'
+import { Button } from '../ui/button.tsx'
+import { ConfirmButton } from '../ui/confirm.tsx'
+import { Disclosure } from '../ui/disclosure.tsx'
+import { CheckField, FieldRow, Form, PasswordField, SelectField, TextField } from '../ui/form.tsx'
+import { Hidden } from '../ui/hidden.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Card, Page, Row, Section, Soft } from '../ui/page.tsx'
+import { Status } from '../ui/status.tsx'
+import { Table } from '../ui/table.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { counted } from '../ui/words.ts'
+
+export function Screen() {
+  const { data: mailboxes, error } = useQuery(mailboxesQuery)
+  return (
+    <Page
+      wide
+      title="Mailboxes"
+      above={<BackLink to="/dmarc">DMARC</BackLink>}
+      lead="Reports that arrive in a mailbox of yours are read out of it every ten minutes. A message is moved or marked as seen only once its reports are stored."
+    >
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!mailboxes && !error && <Waiting lines={3}>Fetching your mailboxes …</Waiting>}
+      {mailboxes && mailboxes.length > 0 && <MailboxTable mailboxes={mailboxes} />}
+      <Section title="Read a mailbox">
+        <Card>
+          <NewMailbox />
+        </Card>
+      </Section>
+    </Page>
+  )
+}
+
+function MailboxTable({ mailboxes }: { mailboxes: Mailbox[] }) {
+  return (
+    <Table caption="Your mailboxes" quiet columns={['Mailbox', 'State', 'Read', 'Actions']}>
+      {mailboxes.map((mailbox) => (
+        <MailboxRow key={mailbox.id} mailbox={mailbox} />
+      ))}
+    </Table>
+  )
+}
+
+function MailboxRow({ mailbox }: { mailbox: Mailbox }) {
+  const { user, host, folder, moveTo, fetchedAt, totalMessages, lastError } = mailbox
+  return (
+    <tr>
+      <th scope="row">
+        {user}
+        <small>
+          {folder} on {host}
+          {moveTo && `, then to ${moveTo}`}
+        </small>
+      </th>
+      <td>
+        {lastError === null ? (
+          <Status tone={fetchedAt ? 'good' : 'info'}>{fetchedAt ? 'Read' : 'Not read yet'}</Status>
+        ) : (
+          <>
+            <Status tone="bad">Failing</Status>
+            <small>{lastError}</small>
+          </>
+        )}
+      </td>
+      <td>
+        <Soft>{fetchedAt ? <Ago at={fetchedAt} /> : 'not yet'}</Soft>
+        <small>{counted(totalMessages, 'message')}</small>
+      </td>
+      <td>
+        <Ways mailbox={mailbox} />
+      </td>
+    </tr>
+  )
+}
+
+function Ways({ mailbox: { id, user } }: { mailbox: Mailbox }) {
+  const queries = useQueryClient()
+  const [problem, setProblem] = useState('')
+
+  async function read(): Promise<void> {
+    setProblem('')
+    try {
+      await dmarc.fetchMailbox(id)
+      await queries.invalidateQueries(mailboxesQuery)
+    } catch (error) {
+      setProblem((error as Error).message)
+    }
+  }
+  async function remove(): Promise<void> {
+    await dmarc.removeMailbox(id)
+    await queries.invalidateQueries(mailboxesQuery)
+  }
+
+  return (
+    <>
+      <Row>
+        <Button size="small" onClick={() => void read()}>
+          Read now <Hidden>{user}</Hidden>
+        </Button>
+        <ConfirmButton label="Remove" about={user} title={`Read ${user} no more?`} onConfirm={remove}>
+          Reports that were read stay. The password is forgotten.
+        </ConfirmButton>
+      </Row>
+      <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
+    </>
+  )
+}
+
+function NewMailbox() {
+  const queries = useQueryClient()
+  const [added, setAdded] = useState(0)
+
+  async function add(values: Record<string, string>): Promise<void> {
+    const { host = '', user = '', password = '', folder = '', moveTo = '', port = '', security, unverified } = values
+    await dmarc.addMailbox({
+      host: host.trim(),
+      port: Number(port),
+      secure: security === 'tls',
+      tlsVerify: unverified !== 'on',
+      user: user.trim(),
+      password,
+      folder: folder.trim() || 'INBOX',
+      ...(moveTo.trim() && { moveTo: moveTo.trim() }),
+    })
+    await queries.invalidateQueries(mailboxesQuery)
+    setAdded(added + 1)
+  }
+
+  return (
+    <Form key={added} onSubmit={add} submit="Read this mailbox" check={wrongMailbox}>
+      <TextField name="host" label="IMAP server" placeholder="imap.example.com" autoComplete="off" spellCheck={false} />
+      <FieldRow>
+        <TextField name="user" label="User" placeholder="dmarc@example.com" autoComplete="off" spellCheck={false} />
+        <PasswordField name="password" label="Password" autoComplete="off" />
+      </FieldRow>
+      <FieldRow>
+        <TextField
+          name="folder"
+          label="Folder"
+          hint="Where the reports arrive."
+          defaultValue="INBOX"
+          autoComplete="off"
+        />
+        <TextField
+          name="moveTo"
+          label="Move read messages to"
+          hint="Empty: they are marked as seen and stay."
+          placeholder="Done"
+          autoComplete="off"
+        />
+      </FieldRow>
+      <Disclosure summary="Port and security">
+        <FieldRow>
+          <SelectField
+            name="security"
+            label="Connection"
+            choices={[
+              { value: 'tls', label: 'TLS' },
+              { value: 'starttls', label: 'STARTTLS' },
+            ]}
+          />
+          <TextField name="port" label="Port" defaultValue="993" inputMode="numeric" autoComplete="off" />
+        </FieldRow>
+        <CheckField name="unverified" label="Accept a certificate that nobody vouches for" />
+      </Disclosure>
+    </Form>
+  )
+}
+
+function wrongMailbox({ host = '', user = '', password = '', port = '' }: Record<string, string>) {
+  const number = Number(port)
+  return {
+    ...(host.trim() === '' && { host: 'Type the name of the server.' }),
+    ...(user.trim() === '' && { user: 'Type the user name.' }),
+    ...(password === '' && { password: 'Type the password.' }),
+    ...((!Number.isInteger(number) || number < 1 || number > 65_535) && { port: 'Type a number from 1 to 65535.' }),
+  }
+}

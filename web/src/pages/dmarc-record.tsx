@@ -1,0 +1,105 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { dmarc, domainQuery, domainsQuery, type Published } from '../dmarc/api.ts'
+import { DomainPage } from '../dmarc/domain-page.tsx'
+import { Publish } from '../dmarc/publish.tsx'
+import { Button } from '../ui/button.tsx'
+import { ConfirmButton } from '../ui/confirm.tsx'
+import { Snippet } from '../ui/copy.tsx'
+import { Disclosure } from '../ui/disclosure.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Section, Soft } from '../ui/page.tsx'
+import { Status } from '../ui/status.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+
+export function Screen() {
+  const { id } = useParams({ from: '/own/dmarc/$id/record' })
+  const { data: domain, error } = useQuery(domainQuery(id))
+  return (
+    <DomainPage id={id} part="DNS record">
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!domain && !error && <Waiting lines={5}>Asking the DNS …</Waiting>}
+      {domain && (
+        <>
+          <Section title="The record that asks for reports">
+            <Publish domain={domain} />
+          </Section>
+          <Proof domain={domain} />
+          <Section title="Delete the domain">
+            <div>
+              <Remove domain={domain} />
+            </div>
+          </Section>
+        </>
+      )}
+    </DomainPage>
+  )
+}
+
+const PROOFS: Record<NonNullable<Published['verifiedBy']>, string> = {
+  rua: 'Its DMARC record sends reports to the address that only you were given.',
+  txt: 'The TXT record that only you were given is there.',
+}
+
+function Proof({ domain }: { domain: Published }) {
+  const queries = useQueryClient()
+  const [state, setState] = useState({ busy: false, problem: '' })
+  const { id, verified, verifiedBy, verification } = domain
+
+  async function verify(): Promise<void> {
+    setState({ busy: true, problem: '' })
+    try {
+      const changed = await dmarc.verify(id)
+      queries.setQueryData(domainQuery(id).queryKey, changed)
+      await queries.invalidateQueries(domainsQuery)
+      setState({ busy: false, problem: changed.problem ?? '' })
+    } catch (error) {
+      setState({ busy: false, problem: (error as Error).message })
+    }
+  }
+
+  return (
+    <Section
+      title="Is it yours?"
+      aside={verified ? <Status tone="good">Verified</Status> : <Status tone="unknown">Not verified yet</Status>}
+    >
+      <Soft>
+        {verifiedBy
+          ? PROOFS[verifiedBy]
+          : 'It is, as soon as the record above is there. Reports are taken meanwhile. The DNS is looked at every day, or now:'}
+      </Soft>
+      <div role="status">{state.problem && <Notice tone="warn">{state.problem}</Notice>}</div>
+      <div>
+        <Button kind={verified ? 'plain' : 'primary'} busy={state.busy} onClick={() => void verify()}>
+          {verified ? 'Look again' : 'Verify now'}
+        </Button>
+      </div>
+      {!verified && (
+        <Disclosure summary="Another proof, without touching the DMARC record">
+          <p>
+            A TXT record at <code>{verification.name}</code>:
+          </p>
+          <Snippet what="the proof" text={verification.value} />
+        </Disclosure>
+      )}
+    </Section>
+  )
+}
+
+function Remove({ domain: { id, domain } }: { domain: Published }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+
+  async function remove(): Promise<void> {
+    await dmarc.remove(id)
+    await navigate({ to: '/dmarc' })
+    await queries.invalidateQueries(domainsQuery)
+  }
+
+  return (
+    <ConfirmButton label="Delete" about={domain} title={`Delete ${domain}?`} onConfirm={remove}>
+      Its reports and statistics are deleted with it, and its address takes no more mail. This cannot be undone.
+    </ConfirmButton>
+  )
+}

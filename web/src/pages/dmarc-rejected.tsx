@@ -1,0 +1,67 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { setAsidePath, setAsideQuery, type SetAside } from '../dmarc/api.ts'
+import { viaText } from '../dmarc/words.ts'
+import { Ago } from '../ui/ago.tsx'
+import { BackLink } from '../ui/back-link.tsx'
+import { DownloadLink } from '../ui/button.tsx'
+import { Hidden } from '../ui/hidden.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page, Soft } from '../ui/page.tsx'
+import { Pages } from '../ui/pages.tsx'
+import { Table } from '../ui/table.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+
+export function Screen() {
+  const { page = 1 } = useSearch({ from: '/own/dmarc/rejected' })
+  const navigate = useNavigate({ from: '/dmarc/rejected' })
+  const { data, error } = useQuery({ ...setAsideQuery(page), placeholderData: keepPreviousData })
+  return (
+    <Page
+      wide
+      title="What was set aside"
+      above={<BackLink to="/dmarc">DMARC</BackLink>}
+      lead="What came and was not taken, and why: it is on a domain that is not yours, damaged, hostile or something else."
+    >
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!data && !error && <Waiting lines={5}>Fetching what was set aside …</Waiting>}
+      {data?.rejected.length === 0 && <Soft>Nothing was set aside.</Soft>}
+      {data && data.rejected.length > 0 && (
+        <div>
+          <SetAsideTable rejected={data.rejected} />
+          <Pages {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
+        </div>
+      )}
+    </Page>
+  )
+}
+
+function SetAsideTable({ rejected }: { rejected: SetAside[] }) {
+  return (
+    <Table caption="What was set aside" quiet columns={['What', 'Why', 'Received', 'As it came']}>
+      {rejected.map(({ id, name, reason, via, kept, receivedAt }) => (
+        <tr key={id}>
+          <th scope="row">
+            {name}
+            <small>{viaText(via)}</small>
+          </th>
+          <td>{reason}</td>
+          <td>
+            <Soft>
+              <Ago at={receivedAt} />
+            </Soft>
+          </td>
+          <td>
+            {kept ? (
+              <DownloadLink href={setAsidePath(id)} name={name}>
+                Download <Hidden>{name}</Hidden>
+              </DownloadLink>
+            ) : (
+              <Soft>not kept</Soft>
+            )}
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}

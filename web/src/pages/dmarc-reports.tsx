@@ -1,0 +1,100 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { reportsQuery, type Report, type ReportFilter } from '../dmarc/api.ts'
+import { DomainPage } from '../dmarc/domain-page.tsx'
+import { PeriodText } from '../dmarc/period.tsx'
+import { Ago } from '../ui/ago.tsx'
+import { Choice } from '../ui/choice.tsx'
+import { FilterField } from '../ui/filter-field.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Row, Soft } from '../ui/page.tsx'
+import { Pages } from '../ui/pages.tsx'
+import { Status } from '../ui/status.tsx'
+import { Table } from '../ui/table.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { counted, numberText } from '../ui/words.ts'
+
+export function Screen() {
+  const { id } = useParams({ from: '/own/dmarc/$id/reports' })
+  const filter = useSearch({ from: '/own/dmarc/$id/reports' })
+  const navigate = useNavigate({ from: '/dmarc/$id/reports' })
+  const { data, error } = useQuery({ ...reportsQuery(id, filter), placeholderData: keepPreviousData })
+  const go = (changed: ReportFilter) =>
+    void navigate({ search: (before) => ({ ...before, page: undefined, ...changed }), replace: true })
+  return (
+    <DomainPage id={id} part="Reports">
+      <div>
+        <Row>
+          <FilterField
+            label="Whole name of a reporter"
+            value={filter.orgName ?? ''}
+            onFilter={(text) => go({ orgName: text || undefined })}
+          />
+          <Choice
+            size="normal"
+            label="Result"
+            choices={[
+              { value: 'all', name: 'Every result' },
+              { value: 'fail', name: 'With failures' },
+            ]}
+            value={filter.result ?? 'all'}
+            onChange={(value) => go({ result: value === 'fail' ? value : undefined })}
+          />
+          {data && <Soft>{counted(data.pagination.total, 'report')}</Soft>}
+        </Row>
+      </div>
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!data && !error && <Waiting lines={5}>Fetching the reports …</Waiting>}
+      {data?.reports.length === 0 && <Soft>There is none like that.</Soft>}
+      {data && data.reports.length > 0 && (
+        <div>
+          <ReportTable id={id} reports={data.reports} />
+          <Pages {...data.pagination} onGo={(page) => go({ page })} />
+        </div>
+      )}
+    </DomainPage>
+  )
+}
+
+function ReportTable({ id, reports }: { id: string; reports: Report[] }) {
+  return (
+    <Table caption="Reports" quiet columns={['Reporter', 'About', 'Messages', 'Result', 'Received']}>
+      {reports.map((report) => (
+        <ReportRow key={report.id} id={id} report={report} />
+      ))}
+    </Table>
+  )
+}
+
+function ReportRow({ id, report }: { id: string; report: Report }) {
+  const { id: reportId, orgName, dateRange, totals, receivedAt } = report
+  const { messages, fail, outside } = totals
+  return (
+    <tr>
+      <th scope="row">
+        <Link to="/dmarc/$id/reports/$reportId" params={{ id, reportId }}>
+          {orgName || 'Without a name'}
+        </Link>
+      </th>
+      <td>
+        <PeriodText {...dateRange} />
+      </td>
+      <td>
+        {counted(messages, 'message')}
+        {outside > 0 && <small>{numberText(outside)} of other domains</small>}
+      </td>
+      <td>
+        {fail > 0 ? (
+          <Status tone="warn">{`${numberText(fail)} failed`}</Status>
+        ) : (
+          <Status tone="good">All passed</Status>
+        )}
+      </td>
+      <td>
+        <Soft>
+          <Ago at={receivedAt} />
+        </Soft>
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,114 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { tlsReportsQuery, type TlsReport } from '../dmarc/api.ts'
+import { DomainPage } from '../dmarc/domain-page.tsx'
+import { PeriodText } from '../dmarc/period.tsx'
+import { Snippet } from '../ui/copy.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Soft, Stack } from '../ui/page.tsx'
+import { Pages } from '../ui/pages.tsx'
+import { Status } from '../ui/status.tsx'
+import { Table } from '../ui/table.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { counted, numberText } from '../ui/words.ts'
+import { domainsQuery } from '../dmarc/api.ts'
+
+export function Screen() {
+  const { id } = useParams({ from: '/own/dmarc/$id/tls' })
+  const { page = 1 } = useSearch({ from: '/own/dmarc/$id/tls' })
+  const navigate = useNavigate({ from: '/dmarc/$id/tls' })
+  const { data, error } = useQuery({ ...tlsReportsQuery(id, page), placeholderData: keepPreviousData })
+  return (
+    <DomainPage id={id} part="TLS reports">
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!data && !error && <Waiting lines={5}>Fetching the TLS reports …</Waiting>}
+      {data?.reports.length === 0 && <NoReport id={id} />}
+      {data && data.reports.length > 0 && (
+        <div>
+          <TlsTable reports={data.reports} />
+          <Pages {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
+        </div>
+      )}
+    </DomainPage>
+  )
+}
+
+function NoReport({ id }: { id: string }) {
+  const { data: domains } = useQuery(domainsQuery)
+  const domain = domains?.find((each) => each.id === id)
+  return (
+    <Stack>
+      <p>
+        Senders can report whether they reached your mail servers with TLS. There is no such report yet. To ask for
+        them, publish this TXT record at <code>_smtp._tls.{domain?.domain}</code>:
+      </p>
+      <Snippet what="the record" text={`v=TLSRPTv1; rua=mailto:${domain?.reportEmail ?? ''}`} />
+    </Stack>
+  )
+}
+
+function TlsTable({ reports }: { reports: TlsReport[] }) {
+  return (
+    <Table caption="TLS reports" quiet columns={['Reporter', 'About', 'Connections', 'What failed']}>
+      {reports.map((report) => (
+        <TlsRow key={report.id} report={report} />
+      ))}
+    </Table>
+  )
+}
+
+function TlsRow({ report }: { report: TlsReport }) {
+  const { organizationName, contactInfo, dateRange, totals, policies } = report
+  const { successful, failed } = totals
+  return (
+    <tr>
+      <th scope="row">
+        {organizationName || 'Without a name'}
+        {contactInfo && <small>{contactInfo}</small>}
+      </th>
+      <td>
+        <PeriodText {...dateRange} />
+        {policies.map(({ policyType, policyDomain }, index) => (
+          <small key={index}>
+            {policyType} for {policyDomain}
+          </small>
+        ))}
+      </td>
+      <td>
+        {failed > 0 ? (
+          <Status tone="bad">{`${numberText(failed)} failed`}</Status>
+        ) : (
+          <Status tone="good">All with TLS</Status>
+        )}
+        <small>{numberText(successful)} succeeded</small>
+      </td>
+      <td>
+        <Failures policies={policies} />
+      </td>
+    </tr>
+  )
+}
+
+function Failures({ policies }: { policies: TlsReport['policies'] }) {
+  const failures = policies.flatMap(({ failureDetails }) => failureDetails)
+  if (failures.length === 0) return <Soft>Nothing</Soft>
+  return failures.map((failure, index) => {
+    const { resultType, receivingMxHostname, receivingIp, sendingMtaIp, failedSessionCount, failureReasonCode } =
+      failure
+    return (
+      <div key={index}>
+        {resultType}: {counted(failedSessionCount, 'connection')}
+        <small>
+          {[
+            receivingMxHostname ?? receivingIp,
+            sendingMtaIp && `from ${sendingMtaIp}`,
+            failureReasonCode,
+            failure.additionalInformation,
+          ]
+            .filter(Boolean)
+            .join(' · ')}
+        </small>
+      </div>
+    )
+  })
+}

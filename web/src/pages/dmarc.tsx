@@ -1,0 +1,126 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { dmarc, domainsQuery, type Domain } from '../dmarc/api.ts'
+import { Upload } from '../dmarc/upload.tsx'
+import { accountQuery } from '../queries.ts'
+import { Ago } from '../ui/ago.tsx'
+import { ButtonLink } from '../ui/button.tsx'
+import { Snippet } from '../ui/copy.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { Form, TextField } from '../ui/form.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Card, Page, Row, Section, Soft } from '../ui/page.tsx'
+import { Status } from '../ui/status.tsx'
+import { Table } from '../ui/table.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { counted } from '../ui/words.ts'
+
+export function Screen() {
+  const { data: domains, error } = useQuery(domainsQuery)
+  return (
+    <Page
+      wide
+      title="DMARC"
+      lead="Who sends in your domain’s name, does it pass, and may the policy be tightened? Receivers report; this is what they say."
+      aside={
+        <Row>
+          <ButtonLink to="/dmarc/rejected">What was set aside</ButtonLink>
+          <ButtonLink icon="mail" to="/dmarc/mailboxes">
+            Mailboxes
+          </ButtonLink>
+        </Row>
+      }
+    >
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!domains && !error && <Waiting lines={4}>Fetching your domains …</Waiting>}
+      {domains && domains.length > 0 && <DomainTable domains={domains} />}
+      <Section title="Register a domain">
+        <Card>
+          <NewDomain />
+        </Card>
+      </Section>
+      {domains?.length === 0 && <NoDomain />}
+      {domains && domains.length > 0 && (
+        <Section title="Upload reports">
+          <Upload />
+        </Section>
+      )}
+    </Page>
+  )
+}
+
+function NewDomain() {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+
+  async function register({ domain = '' }: Record<string, string>): Promise<void> {
+    const { id } = await dmarc.register(domain.trim())
+    await queries.invalidateQueries(domainsQuery)
+    await navigate({ to: '/dmarc/$id/record', params: { id } })
+  }
+
+  return (
+    <Form onSubmit={register} submit="Register it" check={wrongDomain}>
+      <TextField name="domain" label="Domain" placeholder="example.com" autoComplete="off" spellCheck={false} />
+    </Form>
+  )
+}
+
+function wrongDomain({ domain = '' }: Record<string, string>): Record<string, string> {
+  return domain.trim() === '' ? { domain: 'Type the domain that your mail is from.' } : {}
+}
+
+function NoDomain() {
+  const { data: account } = useQuery(accountQuery)
+  const domain = account?.email.split('@')[1] ?? 'example.com'
+  return (
+    <Empty icon="mail" title="No domain is registered yet">
+      <p>
+        <Soft>Register yours above, and you get the record to publish. Or from a program:</Soft>
+      </p>
+      <Snippet
+        what="the command"
+        text={`curl -X POST -H "Authorization: Bearer $PORTREEVE_TOKEN" \\\n  -H "Content-Type: application/json" -d '{"domain": "${domain}"}' \\\n  "${window.location.origin}/api/v1/dmarc/domains"`}
+      />
+    </Empty>
+  )
+}
+
+function DomainTable({ domains }: { domains: Domain[] }) {
+  return (
+    <Table caption="Your domains" quiet columns={['Domain', 'Yours', 'Reports', 'Last report']}>
+      {domains.map(({ id, domain, verified, totalReports, totalTlsReports, totalFailureReports, lastReportAt }) => (
+        <tr key={id}>
+          <th scope="row">
+            <Link to="/dmarc/$id" params={{ id }}>
+              {domain}
+            </Link>
+          </th>
+          <td>
+            {verified ? (
+              <Status tone="good">Verified</Status>
+            ) : (
+              <Link to="/dmarc/$id/record" params={{ id }}>
+                Not verified yet
+              </Link>
+            )}
+          </td>
+          <td>
+            {counted(totalReports, 'report')}
+            <small>
+              {[
+                totalTlsReports > 0 && counted(totalTlsReports, 'TLS report'),
+                totalFailureReports > 0 && counted(totalFailureReports, 'failure report'),
+              ]
+                .filter(Boolean)
+                .join(', ')}
+            </small>
+          </td>
+          <td>
+            <Soft>{lastReportAt ? <Ago at={lastReportAt} /> : 'none yet'}</Soft>
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}

@@ -1,0 +1,58 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { BackLink } from '../ui/back-link.tsx'
+import { Form } from '../ui/form.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page, Section } from '../ui/page.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { endpointQuery, endpointsQuery, webhooks, type Endpoint } from '../webhooks/api.ts'
+import { DeleteEndpoint } from '../webhooks/endpoint-head.tsx'
+import { AnswerFields, SignatureFields } from '../webhooks/settings-fields.tsx'
+import { settingsOf, wrongSettings } from '../webhooks/settings.ts'
+
+export function Screen() {
+  const { id } = useParams({ from: '/own/hooks/$id/settings' })
+  const { data: endpoint, error } = useQuery(endpointQuery(id))
+  const name = endpoint ? endpoint.label || endpoint.token : 'endpoint'
+  return (
+    <Page
+      title={`Settings of ${name}`}
+      above={
+        <BackLink to="/hooks/$id" params={{ id }}>
+          {name}
+        </BackLink>
+      }
+    >
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!endpoint && !error && <Waiting lines={6}>Fetching the settings …</Waiting>}
+      {endpoint && <Settings endpoint={endpoint} />}
+    </Page>
+  )
+}
+
+function Settings({ endpoint }: { endpoint: Endpoint }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const { id } = endpoint
+
+  async function save(values: Record<string, string>): Promise<void> {
+    const changed = await webhooks.change(id, settingsOf(values))
+    queries.setQueryData(endpointQuery(id).queryKey, changed)
+    await queries.invalidateQueries(endpointsQuery)
+    await navigate({ to: '/hooks/$id', params: { id } })
+  }
+
+  return (
+    <>
+      <Form onSubmit={save} check={(values) => wrongSettings(values, endpoint)} submit="Save the settings">
+        <AnswerFields endpoint={endpoint} />
+        <SignatureFields endpoint={endpoint} />
+      </Form>
+      <Section title="Delete the endpoint">
+        <div>
+          <DeleteEndpoint endpoint={endpoint} />
+        </div>
+      </Section>
+    </>
+  )
+}

@@ -1,0 +1,96 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useCallback } from 'react'
+import { useKeys } from '../keys.ts'
+import { BackLink } from '../ui/back-link.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page } from '../ui/page.tsx'
+import { endpointQuery, type Endpoint } from '../webhooks/api.ts'
+import { EndpointActions, EndpointAddress } from '../webhooks/endpoint-head.tsx'
+import { FilterBar, focusFilter } from '../webhooks/filter-bar.tsx'
+import { FirstRequest } from '../webhooks/first-request.tsx'
+import { Inspector } from '../webhooks/inspector.tsx'
+import { RequestDetail, type View } from '../webhooks/request-detail.tsx'
+import { RequestList } from '../webhooks/request-list.tsx'
+import { useCalm } from '../webhooks/use-calm.ts'
+import { useInbox } from '../webhooks/use-inbox.ts'
+
+/** What the address of the screen says about what is shown; a phone shows one pane after the other. */
+export type InspectorSearch = { q?: string; method?: string; request?: string; view?: View }
+
+export function Screen() {
+  const { id } = useParams({ from: '/own/hooks/$id' })
+  const { data: endpoint, error } = useQuery(endpointQuery(id))
+  return (
+    <Page
+      fill
+      title={endpoint ? endpoint.label || endpoint.token : 'Endpoint'}
+      above={<BackLink to="/hooks">Webhooks</BackLink>}
+      aside={endpoint && <EndpointActions endpoint={endpoint} />}
+    >
+      {error ? <Notice tone="bad">{error.message}</Notice> : endpoint && <Captures key={id} endpoint={endpoint} />}
+    </Page>
+  )
+}
+
+function Captures({ endpoint }: { endpoint: Endpoint }) {
+  const { q, method, request, view = 'body' } = useSearch({ from: '/own/hooks/$id' })
+  const navigate = useNavigate({ from: '/hooks/$id' })
+  const inbox = useInbox(endpoint.id, { q, method })
+  const { rows } = inbox
+  // Where none is chosen the newest is shown, though not faster than anybody can look.
+  const newest = useCalm(rows[0]?.id)
+  const shown = request ?? newest
+  const at = rows.findIndex(({ id }) => id === shown)
+
+  const open = useCallback(
+    (chosen: string | undefined) =>
+      void navigate({
+        search: (search) => ({ ...search, request: chosen }),
+        // On a phone the way back leads to the list.
+        replace: request !== undefined && chosen !== undefined,
+        resetScroll: false,
+      }),
+    [navigate, request],
+  )
+  const step = (by: number) => {
+    const row = rows[Math.min(rows.length - 1, Math.max(0, at + by))]
+    if (row) open(row.id)
+  }
+  useKeys({
+    j: ['Older request', () => step(1)],
+    k: ['Newer request', () => step(-1)],
+    '/': ['Filter', focusFilter],
+    Escape: ['The newest again', () => open(undefined)],
+  })
+
+  if (inbox.state === 'failed') return <Notice tone="bad">{inbox.problem}</Notice>
+  const isFiltered = Boolean(q ?? method)
+  if (inbox.state === 'ready' && rows.length === 0 && !isFiltered) {
+    return <FirstRequest endpoint={endpoint} link={inbox.link} />
+  }
+  return (
+    <Inspector
+      isOpen={request !== undefined}
+      head={<EndpointAddress endpoint={endpoint} link={inbox.link} />}
+      filter={<FilterBar filter={{ q, method }} inbox={inbox} />}
+      list={<RequestList inbox={inbox} selected={shown} onSelect={open} onMore={inbox.more} />}
+      onBack={() => open(undefined)}
+      onOlder={at >= 0 && at < rows.length - 1 ? () => step(1) : undefined}
+      onNewer={at > 0 ? () => step(-1) : undefined}
+      detail={
+        shown && (
+          <RequestDetail
+            endpointId={endpoint.id}
+            requestId={shown}
+            previousId={rows[at + 1]?.id}
+            view={view}
+            onView={(chosen) =>
+              void navigate({ search: (search) => ({ ...search, view: chosen }), replace: true, resetScroll: false })
+            }
+          />
+        )
+      }
+    />
+  )
+}

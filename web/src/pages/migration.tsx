@@ -1,0 +1,167 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { isOpen, migrationQuery, migrations, type Migration } from '../migrations/api.ts'
+import { Warnings } from '../migrations/dry-run.tsx'
+import { ErrorTable } from '../migrations/error-table.tsx'
+import { FolderTable } from '../migrations/folder-table.tsx'
+import { RetryForm } from '../migrations/retry-form.tsx'
+import { useMigration } from '../migrations/use-migration.ts'
+import { isCancelled, sentenceOf, standing } from '../migrations/words.ts'
+import { Ago } from '../ui/ago.tsx'
+import { BackLink } from '../ui/back-link.tsx'
+import { Bar } from '../ui/bar.tsx'
+import { ConfirmButton } from '../ui/confirm.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { Figures } from '../ui/figures.tsx'
+import { Hidden } from '../ui/hidden.tsx'
+import { Live } from '../ui/live.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page, Row, Section } from '../ui/page.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { durationText, numberText, sizeText } from '../ui/words.ts'
+
+export function Screen() {
+  const { id } = useParams({ from: '/own/migrations/$id' })
+  const { data, error, link, follows } = useMigration(id)
+  return (
+    <Page
+      wide
+      title={data ? `${data.dryRun ? 'Dry run' : 'Migration'} of ${data.srcUser}` : 'Migration'}
+      above={<BackLink to="/migrations">Migrations</BackLink>}
+      aside={
+        <Row>
+          {follows && <Live link={link} />}
+          {data && isOpen(data) && <Cancel migration={data} />}
+        </Row>
+      }
+    >
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!data && !error && <Waiting lines={5}>Fetching the migration …</Waiting>}
+      {data && <Progress migration={data} />}
+    </Page>
+  )
+}
+
+function Progress({ migration }: { migration: Migration }) {
+  const { progress, totalMessages, status, dryRun } = migration
+  return (
+    <>
+      <Headline migration={migration} />
+      <Warnings warnings={progress.warnings} />
+      {status === 'failed' && !dryRun && (
+        <Section title={isCancelled(migration) ? 'Go on with it' : 'Try again what failed'}>
+          <RetryForm migration={migration} />
+        </Section>
+      )}
+      {progress.errors.length > 0 && !isCancelled(migration) && (
+        <Section title="What failed">
+          <ErrorTable errors={progress.errors} count={migration.errorCount} />
+        </Section>
+      )}
+      {(totalMessages > 0 || Object.keys(progress.folderProgress).length > 0) && (
+        <Section title="Folders">
+          <FolderTable migration={migration} />
+        </Section>
+      )}
+      <Section title="What was asked for">
+        <Asked migration={migration} />
+      </Section>
+    </>
+  )
+}
+
+/** The verdict first, then how much and how fast. */
+function Headline({ migration }: { migration: Migration }) {
+  const { progress, status } = migration
+  const { messagesDone, messagesTotal, bytesDone, bytesTotal, foldersDone, foldersTotal } = progress
+  const tone = isCancelled(migration) ? 'warn' : standing(migration).tone
+  const isRunning = status === 'running'
+  return (
+    <>
+      <div>
+        <div role="status" aria-live={isRunning ? 'off' : 'polite'}>
+          <Notice tone={tone}>
+            <strong>{sentenceOf(migration)}</strong>
+          </Notice>
+        </div>
+        <div role="status">
+          <Hidden>{isRunning ? quarterText(messagesDone, messagesTotal) : ''}</Hidden>
+        </div>
+      </div>
+      {!migration.dryRun && messagesTotal > 0 && (
+        <>
+          <Bar
+            size="thick"
+            label="Messages copied"
+            done={messagesDone}
+            total={messagesTotal}
+            tone={isRunning ? undefined : tone}
+          />
+          <Figures
+            figures={[
+              ['Messages', `${numberText(messagesDone)} of ${numberText(messagesTotal)}`],
+              ['Copied', `${sizeText(bytesDone)}${bytesTotal === null ? '' : ` of ${sizeText(bytesTotal)}`}`],
+              ['Folders', `${foldersDone} of ${foldersTotal}`],
+              ['Rate', isRunning && rateText(progress)],
+              ['Time left', isRunning && progress.etaSeconds ? durationText(progress.etaSeconds) : null],
+              ['Took', tookText(migration)],
+            ]}
+          />
+        </>
+      )}
+    </>
+  )
+}
+
+/** Said once for each quarter: who cannot see the bar need not hear every step. */
+function quarterText(done: number, total: number): string {
+  const quarters = total > 0 ? Math.floor((done / total) * 4) : 0
+  return quarters > 0 ? `${quarters * 25} per cent are copied.` : ''
+}
+
+function rateText({ messagesPerSecond, bytesPerSecond }: Migration['progress']): string | null {
+  if (messagesPerSecond <= 0) return null
+  return `${numberText(Math.round(messagesPerSecond))} a second, ${sizeText(bytesPerSecond)}/s`
+}
+
+function tookText({ startedAt, completedAt }: Migration): string | null {
+  if (startedAt === null || completedAt === null) return null
+  return durationText((Date.parse(completedAt) - Date.parse(startedAt)) / 1_000)
+}
+
+function Asked({ migration }: { migration: Migration }) {
+  const { srcUser, srcHost, dstUser, dstHost, destPrefix, deduplicate, createdAt, startedAt, completedAt } = migration
+  return (
+    <Facts
+      facts={[
+        ['From', `${srcUser} on ${srcHost}`],
+        ['To', `${dstUser} on ${dstHost}${destPrefix && `, below ${destPrefix}`}`],
+        ['Duplicates', deduplicate ? 'What is there already is left out.' : 'Copied once more.'],
+        ['Made', <Ago key="made" at={createdAt} />],
+        ['Begun', startedAt && <Ago key="begun" at={startedAt} />],
+        ['Ended', completedAt && <Ago key="ended" at={completedAt} />],
+      ]}
+    />
+  )
+}
+
+function Cancel({ migration: { migrationId: id, srcUser } }: { migration: Migration }) {
+  const queries = useQueryClient()
+
+  async function cancel(): Promise<void> {
+    await migrations.cancel(id)
+    await queries.invalidateQueries({ queryKey: migrationQuery(id).queryKey })
+  }
+
+  return (
+    <ConfirmButton
+      label="Stop"
+      about="this migration"
+      title={`Stop copying the mail of ${srcUser}?`}
+      keep="Go on"
+      onConfirm={cancel}
+    >
+      What is copied stays where it is. It can be taken up again later, and goes on where it stopped.
+    </ConfirmButton>
+  )
+}

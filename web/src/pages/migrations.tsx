@@ -1,0 +1,115 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { migrationsQuery, type Listed } from '../migrations/api.ts'
+import { MonthNote, MonthSpent } from '../migrations/month.tsx'
+import { standing } from '../migrations/words.ts'
+import { Ago } from '../ui/ago.tsx'
+import { Bar } from '../ui/bar.tsx'
+import { ButtonLink } from '../ui/button.tsx'
+import { Snippet } from '../ui/copy.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page, Soft } from '../ui/page.tsx'
+import { Pages } from '../ui/pages.tsx'
+import { Status } from '../ui/status.tsx'
+import { Table } from '../ui/table.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { counted, numberText } from '../ui/words.ts'
+
+export function Screen() {
+  const { page = 1 } = useSearch({ from: '/own/migrations' })
+  const navigate = useNavigate({ from: '/migrations' })
+  const { data, error } = useQuery({ ...migrationsQuery(page), placeholderData: keepPreviousData })
+  return (
+    <Page
+      wide
+      title="Migrations"
+      lead="Copies folders, messages, flags and dates from one mailbox into another. The source is never changed."
+      aside={
+        <ButtonLink kind="primary" icon="plus" to="/migrations/new">
+          New migration
+        </ButtonLink>
+      }
+    >
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!data && !error && <Waiting lines={4}>Fetching your migrations …</Waiting>}
+      {data && data.pagination.total === 0 && <NoMigration />}
+      {data && data.migrations.length > 0 && (
+        <div>
+          <MigrationTable migrations={data.migrations} />
+          <Pages {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
+        </div>
+      )}
+      {data && <MonthSpent month={data.month} />}
+      {data && <MonthNote month={data.month} />}
+    </Page>
+  )
+}
+
+function NoMigration() {
+  return (
+    <Empty icon="move" title="No mailbox was moved yet">
+      <p>
+        <Soft>
+          Begin with “New migration”: it tests both accounts before anything is copied. Or at a terminal, with no
+          account:
+        </Soft>
+      </p>
+      <Snippet
+        what="the command"
+        text={`npx portreeve migrate --all \\\n  --source imaps://alice@imap.old.example \\\n  --destination imaps://alice@imap.new.example`}
+      />
+    </Empty>
+  )
+}
+
+function MigrationTable({ migrations }: { migrations: Listed[] }) {
+  return (
+    <Table caption="Your migrations" quiet columns={['Mailboxes', 'Progress', 'State', 'Made']}>
+      {migrations.map((migration) => (
+        <MigrationRow key={migration.migrationId} migration={migration} />
+      ))}
+    </Table>
+  )
+}
+
+function MigrationRow({ migration }: { migration: Listed }) {
+  const { migrationId: id, srcUser, srcHost, dstUser, dstHost, dryRun, progress, createdAt } = migration
+  const { tone, word } = standing(migration)
+  const { messagesDone, messagesTotal } = progress
+  return (
+    <tr>
+      <th scope="row">
+        <Link to="/migrations/$id" params={{ id }}>
+          {srcUser} on {srcHost}
+        </Link>
+        <small>
+          to {dstUser} on {dstHost}
+          {dryRun && ' · dry run'}
+        </small>
+      </th>
+      <td>
+        {!dryRun && (
+          <Bar
+            label={`Messages of ${srcUser}`}
+            done={messagesDone}
+            total={messagesTotal}
+            tone={migration.status === 'running' ? undefined : tone}
+          />
+        )}
+        <small>
+          {!dryRun && `${numberText(messagesDone)} of `}
+          {counted(messagesTotal, 'message')}
+        </small>
+      </td>
+      <td>
+        <Status tone={tone}>{word}</Status>
+      </td>
+      <td>
+        <Soft>
+          <Ago at={createdAt} />
+        </Soft>
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,241 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState, type ReactNode } from 'react'
+import { hostQuery, hostsQuery, monitoring, type HostDetail } from '../monitoring/api.ts'
+import { HistorySection } from '../monitoring/history.tsx'
+import { ListingTable } from '../monitoring/listing-table.tsx'
+import { availabilityText, certificateStanding, sentenceOf, spanText, standing } from '../monitoring/words.ts'
+import { Ago, ExactMoment } from '../ui/ago.tsx'
+import { BackLink } from '../ui/back-link.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { ConfirmButton } from '../ui/confirm.tsx'
+import { Disclosure } from '../ui/disclosure.tsx'
+import { Facts, Values } from '../ui/facts.tsx'
+import { Figures } from '../ui/figures.tsx'
+import { Moment } from '../ui/moment.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page, Row, Section, Soft } from '../ui/page.tsx'
+import { Status } from '../ui/status.tsx'
+import { Table } from '../ui/table.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { counted, numberText } from '../ui/words.ts'
+
+export function Screen() {
+  const { id } = useParams({ from: '/own/monitoring/$id' })
+  const { data: host, error } = useQuery(hostQuery(id))
+  return (
+    <Page
+      wide
+      title={host?.host ?? 'Monitored host'}
+      above={<BackLink to="/monitoring">Monitoring</BackLink>}
+      lead={host?.label}
+      aside={host && <Ways host={host} />}
+    >
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!host && !error && <Waiting lines={5}>Fetching the host …</Waiting>}
+      {host && <Known host={host} />}
+    </Page>
+  )
+}
+
+function Ways({ host }: { host: HostDetail }) {
+  const { id } = host
+  return (
+    <Row>
+      <CheckNow id={id} />
+      <ButtonLink icon="settings" to="/monitoring/$id/settings" params={{ id }}>
+        Settings
+      </ButtonLink>
+      <Remove host={host} />
+    </Row>
+  )
+}
+
+function CheckNow({ id }: { id: string }) {
+  const queries = useQueryClient()
+  const [state, setState] = useState({ busy: false, problem: '' })
+
+  async function check(): Promise<void> {
+    setState({ busy: true, problem: '' })
+    try {
+      queries.setQueryData(hostQuery(id).queryKey, await monitoring.check(id))
+      setState({ busy: false, problem: '' })
+    } catch (error) {
+      setState({ busy: false, problem: (error as Error).message })
+    }
+  }
+
+  return (
+    <>
+      <Button kind="primary" busy={state.busy} onClick={() => void check()}>
+        Check now
+      </Button>
+      <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
+    </>
+  )
+}
+
+function Remove({ host: { id, host } }: { host: HostDetail }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+
+  async function remove(): Promise<void> {
+    await monitoring.remove(id)
+    await queries.invalidateQueries(hostsQuery)
+    await navigate({ to: '/monitoring' })
+  }
+
+  return (
+    <ConfirmButton
+      label="Stop watching"
+      about={host}
+      title={`Watch ${host} no longer?`}
+      keep="Go on watching"
+      onConfirm={remove}
+    >
+      Its history is deleted. This cannot be undone.
+    </ConfirmButton>
+  )
+}
+
+function Known({ host }: { host: HostDetail }) {
+  const { listings, certificates, records } = host
+  return (
+    <>
+      <Headline host={host} />
+      {listings.length > 0 && (
+        <Section title="Listed on">
+          <ListingTable host={host} />
+        </Section>
+      )}
+      {certificates.length > 0 && (
+        <Section title="Certificates">
+          <Certificates host={host} />
+        </Section>
+      )}
+      {host.lastCheckAt !== null && <HistorySection host={host} />}
+      {records.length > 0 && (
+        <Section title="DNS records">
+          <Records host={host} />
+        </Section>
+      )}
+      {host.addresses.length > 0 && (
+        <Section title="Addresses">
+          <Addresses host={host} />
+        </Section>
+      )}
+    </>
+  )
+}
+
+/** The verdict first, then how it was. */
+function Headline({ host }: { host: HostDetail }) {
+  const { detail, status, totalChecked, unknownCount, lastCheckAt, nextCheckAt, availability } = host
+  const { percent, listedSeconds, unknownSeconds, days } = availability
+  return (
+    <>
+      <div role="status">
+        <Notice tone={standing(host).tone}>
+          <strong>{sentenceOf(host)}</strong>
+          {detail && status !== 'unknown' && <p>{detail}</p>}
+        </Notice>
+      </div>
+      <Figures
+        figures={[
+          [`Available, ${counted(days, 'day')}`, percent !== null && availabilityText(availability)],
+          ['Listed for', listedSeconds > 0 && spanText(listedSeconds)],
+          ['Not known for', unknownSeconds > 0 && spanText(unknownSeconds)],
+          ['Answers', totalChecked > 0 && numberText(totalChecked)],
+          ['Of them unknown', unknownCount > 0 && numberText(unknownCount)],
+          ['Looked at', lastCheckAt && <Ago key="last" at={lastCheckAt} />],
+          ['Next look', lastCheckAt && <Due key="next" at={nextCheckAt} />],
+        ]}
+      />
+    </>
+  )
+}
+
+const MINUTE = 60_000
+
+function Due({ at }: { at: string }) {
+  const minutes = Math.ceil((Date.parse(at) - Date.now()) / MINUTE)
+  return <time dateTime={at}>{minutes <= 0 ? 'now' : `in ${minutes} min`}</time>
+}
+
+function Certificates({ host: { certificates } }: { host: HostDetail }) {
+  return (
+    <Table caption="Certificates" quiet columns={['Port', 'State', 'Valid until', 'Issued by']}>
+      {certificates.map(({ port, state, daysRemaining, validTo, issuer, names }) => {
+        const { tone, word } = certificateStanding(state)
+        return (
+          <tr key={port}>
+            <th scope="row">Port {port}</th>
+            <td>
+              <Status tone={tone}>{word}</Status>
+            </td>
+            <td>
+              <Moment at={validTo} />
+              <small>{daysRemaining < 0 ? 'over' : counted(daysRemaining, 'more day')}</small>
+            </td>
+            <td>
+              {issuer || <Soft>nobody</Soft>}
+              <small>for {names.slice(0, 3).join(', ') || 'no name'}</small>
+            </td>
+          </tr>
+        )
+      })}
+    </Table>
+  )
+}
+
+function Records({ host: { records } }: { host: HostDetail }) {
+  const there = records.filter(({ values }) => values.length > 0)
+  const absent = records.filter(({ values }) => values.length === 0)
+  return (
+    <>
+      {there.length > 0 && (
+        <Table caption="DNS records" quiet columns={['Record', 'Values', 'Since']}>
+          {there.map(({ name, type, values, since }) => (
+            <tr key={`${name} ${type}`}>
+              <th scope="row">
+                {type}
+                <small>{name}</small>
+              </th>
+              <td>
+                <Values values={values} />
+              </td>
+              <td>
+                <Soft>
+                  <Ago at={since} />
+                </Soft>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {absent.length > 0 && (
+        <Soft>Watched, and not there: {absent.map(({ name, type }) => `${type} of ${name}`).join(', ')}.</Soft>
+      )}
+    </>
+  )
+}
+
+function Addresses({ host: { addresses, lastCheckAt } }: { host: HostDetail }) {
+  return (
+    <Facts
+      facts={[
+        ...addresses.map(({ ip, unknownLists }): [string, ReactNode] => [
+          ip,
+          unknownLists.length === 0 ? (
+            'Every blacklist answered.'
+          ) : (
+            <Disclosure key={ip} summary={`${counted(unknownLists.length, 'blacklist')} gave no usable answer`}>
+              <Values values={unknownLists} />
+            </Disclosure>
+          ),
+        ]),
+        ['Last look', lastCheckAt && <ExactMoment key="last" at={lastCheckAt} />],
+      ]}
+    />
+  )
+}

@@ -1,0 +1,58 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { listsQuery, monitoring, type List, type Mode } from '../monitoring/api.ts'
+import { ModeTable } from '../monitoring/mode-table.tsx'
+import { MODE_NAMES } from '../monitoring/words.ts'
+import { BackLink } from '../ui/back-link.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page } from '../ui/page.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+
+export function Screen() {
+  const { data: lists, error } = useQuery(listsQuery)
+  return (
+    <Page
+      wide
+      title="Blacklists"
+      above={<BackLink to="/monitoring">Monitoring</BackLink>}
+      lead="What a listing means to you, on all your hosts. You are told of lists that servers really use to refuse mail; the others are written down."
+    >
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!lists && !error && <Waiting lines={6}>Fetching the blacklists …</Waiting>}
+      {lists && <Modes lists={lists} />}
+    </Page>
+  )
+}
+
+function Modes({ lists }: { lists: List[] }) {
+  const queries = useQueryClient()
+  const [problem, setProblem] = useState('')
+  const { queryKey } = listsQuery
+
+  const put = (changed: List) =>
+    queries.setQueryData(queryKey, (before) => before?.map((list) => (list.dnsbl === changed.dnsbl ? changed : list)))
+
+  async function choose(list: List, mode: Mode | undefined): Promise<void> {
+    put({ ...list, mode: mode ?? list.mode, isDefault: mode === undefined })
+    setProblem('')
+    try {
+      put(await monitoring.choose(list.dnsbl, mode ?? 'default'))
+    } catch (error) {
+      put(list)
+      setProblem((error as Error).message)
+    }
+  }
+
+  return (
+    <>
+      <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
+      <ModeTable
+        caption="Blacklists"
+        lists={lists}
+        chosen={({ mode, isDefault }) => (isDefault ? undefined : mode)}
+        otherwise={({ mode, isDefault }) => (isDefault ? `As usual: ${MODE_NAMES[mode].toLowerCase()}` : 'As usual')}
+        onChoose={(list, mode) => void choose(list, mode)}
+      />
+    </>
+  )
+}

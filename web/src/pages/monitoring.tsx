@@ -1,0 +1,168 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { hostsQuery, monitoring, type Host } from '../monitoring/api.ts'
+import type { HostsSearch } from '../monitoring/search.ts'
+import { answersText, availabilityText, sentenceOfAll, standing } from '../monitoring/words.ts'
+import { accountQuery } from '../queries.ts'
+import { Ago } from '../ui/ago.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Choice } from '../ui/choice.tsx'
+import { Snippet } from '../ui/copy.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { FilterField } from '../ui/filter-field.tsx'
+import { FieldRow, Form, TextField } from '../ui/form.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Card, Page, Row, Section, Soft } from '../ui/page.tsx'
+import { Status } from '../ui/status.tsx'
+import { Table } from '../ui/table.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { counted } from '../ui/words.ts'
+
+export function Screen() {
+  const { data: hosts, error } = useQuery(hostsQuery)
+  return (
+    <Page
+      wide
+      title="Monitoring"
+      lead="Blacklists, certificates and DNS records of your hosts are looked at day and night; you are told once when something has changed."
+      aside={<ButtonLink to="/monitoring/lists">Blacklists</ButtonLink>}
+    >
+      {error && <Notice tone="bad">{error.message}</Notice>}
+      {!hosts && !error && <Waiting lines={4}>Fetching your hosts …</Waiting>}
+      {hosts && hosts.length > 0 && <Hosts hosts={hosts} />}
+      <NewHost />
+      {hosts?.length === 0 && <NoHost />}
+    </Page>
+  )
+}
+
+function NewHost() {
+  const queries = useQueryClient()
+  const [added, setAdded] = useState(0)
+
+  async function add({ host = '', label = '' }: Record<string, string>): Promise<void> {
+    await monitoring.add({ host: host.trim(), label: label.trim() })
+    await queries.invalidateQueries(hostsQuery)
+    setAdded(added + 1)
+  }
+
+  return (
+    <Section title="Watch a host">
+      <Card>
+        <Form key={added} onSubmit={add} submit="Watch it" check={wrongHost}>
+          <FieldRow>
+            <TextField
+              name="host"
+              label="Name or address"
+              placeholder="mail.example.com"
+              autoComplete="off"
+              spellCheck={false}
+            />
+            <TextField name="label" label="Label" placeholder="outgoing mail" maxLength={100} autoComplete="off" />
+          </FieldRow>
+        </Form>
+      </Card>
+    </Section>
+  )
+}
+
+function wrongHost({ host = '' }: Record<string, string>): Record<string, string> {
+  return host.trim() === '' ? { host: 'Type a name or an address.' } : {}
+}
+
+function NoHost() {
+  const { data: account } = useQuery(accountQuery)
+  const domain = account?.email.split('@')[1] ?? 'example.com'
+  return (
+    <Empty icon="watch" title="No host is watched yet">
+      <p>
+        <Soft>Begin with the server that sends your mail. Or from a program:</Soft>
+      </p>
+      <Snippet
+        what="the command"
+        text={`curl -X POST -H "Authorization: Bearer $PORTREEVE_TOKEN" \\\n  -H "Content-Type: application/json" -d '{"host": "${domain}"}' \\\n  "${window.location.origin}/api/v1/monitoring/hosts"`}
+      />
+    </Empty>
+  )
+}
+
+const STATUSES: { value: Host['status'] | ''; name: string }[] = [
+  { value: '', name: 'Every state' },
+  { value: 'listed', name: 'Listed' },
+  { value: 'unknown', name: 'Unknown' },
+  { value: 'clean', name: 'Clean' },
+]
+/** From here on somebody would rather filter than read. */
+const MANY = 8
+/** Rows at once. */
+const SOME = 100
+const ORDER: Host['status'][] = ['listed', 'unknown', 'pending', 'clean']
+
+function Hosts({ hosts }: { hosts: Host[] }) {
+  const { q = '', status } = useSearch({ from: '/own/monitoring' })
+  const navigate = useNavigate({ from: '/monitoring' })
+  const [most, setMost] = useState(SOME)
+  const { tone, sentence } = sentenceOfAll(hosts)
+  const found = hosts
+    .filter((host) => !status || host.status === status)
+    .filter(({ host, label }) => `${host} ${label}`.toLowerCase().includes(q.toLowerCase()))
+    .toSorted((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status))
+  const go = (search: HostsSearch) => void navigate({ search: (before) => ({ ...before, ...search }), replace: true })
+  return (
+    <>
+      <div role="status">
+        <Notice tone={tone}>
+          <strong>{sentence}</strong>
+        </Notice>
+      </div>
+      {(hosts.length >= MANY || q !== '' || status) && (
+        <Row>
+          <FilterField label="Filter by name or label" value={q} onFilter={(text) => go({ q: text || undefined })} />
+          <Choice
+            size="normal"
+            label="State"
+            choices={STATUSES}
+            value={status ?? ''}
+            onChange={(value) => go({ status: value || undefined })}
+          />
+          <Soft>{counted(found.length, 'host')}</Soft>
+        </Row>
+      )}
+      <Table caption="Your hosts" quiet columns={['Host', 'State', 'Over 30 days', 'Looked at']}>
+        {found.slice(0, most).map((host) => (
+          <HostRow key={host.id} host={host} />
+        ))}
+      </Table>
+      {found.length > most && (
+        <div>
+          <Button onClick={() => setMost(most + SOME)}>Show more</Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+function HostRow({ host }: { host: Host }) {
+  const { id, label, lastCheckAt, availability } = host
+  const { tone, word } = standing(host)
+  const available = availabilityText(availability)
+  return (
+    <tr>
+      <th scope="row">
+        <Link to="/monitoring/$id" params={{ id }}>
+          {host.host}
+        </Link>
+        {label && <small>{label}</small>}
+      </th>
+      <td>
+        <Status tone={tone}>{word}</Status>
+        <small>{answersText(host)}</small>
+      </td>
+      <td>{available ? `${available} available` : <Soft>availability not known yet</Soft>}</td>
+      <td>
+        <Soft>{lastCheckAt ? <Ago at={lastCheckAt} /> : 'not yet'}</Soft>
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,28 @@
+import { Link } from '@tanstack/react-router'
+import { NetworkPanel } from '../attacks/network-panel.tsx'
+import { joinCommand } from '../attacks/commands.ts'
+import { Snippet } from '../ui/copy.tsx'
+import { Page, Section, Soft } from '../ui/page.tsx'
+
+export function Screen() {
+  return (
+    <Page
+      title="The network in numbers"
+      lead="What servers told this service about who attacks them. Reports that repeat each other count once."
+    >
+      <NetworkPanel />
+      <Section title="Join with one line">
+        <p>
+          <Soft>
+            On a server that runs fail2ban, as root. Reporting is free and needs no account; no log line, user name or
+            host name is sent.
+          </Soft>
+        </p>
+        <Snippet what="the line" text={joinCommand({ blocks: false })} />
+      </Section>
+      <p>
+        <Soft>One address:</Soft> <Link to="/address">was it reported?</Link>
+      </p>
+    </Page>
+  )
+}

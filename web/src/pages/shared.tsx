@@ -1,0 +1,77 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { sharedQuery, type Shared } from '../check/api.ts'
+import { kindNamed } from '../check/kinds.ts'
+import { Result } from '../check/result.tsx'
+import { ExactMoment } from '../ui/ago.tsx'
+import { Button } from '../ui/button.tsx'
+import { Moment } from '../ui/moment.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Card, Page, Section, Soft } from '../ui/page.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+
+/** Milliseconds within which results are of one time. */
+const MINUTE = 60_000
+
+export function Screen() {
+  const { token } = useParams({ from: '/open/shared/$token' })
+  const { data: shared, error } = useQuery(sharedQuery(token))
+  if (error) {
+    return (
+      <Page title="This link leads nowhere" lead={error.message}>
+        <p>
+          <Link to="/">Go to the first page</Link>
+        </p>
+      </Page>
+    )
+  }
+  if (!shared) return <Waiting lines={5}>Fetching the results …</Waiting>
+  return (
+    <Page
+      title={`Check of ${shared.target}`}
+      aside={
+        <Button size="small" kind="quiet" onClick={() => window.print()}>
+          Print
+        </Button>
+      }
+    >
+      <Results shared={shared} />
+      <p>
+        <Soft>How it is now:</Soft>{' '}
+        <Link to="/check" search={{ q: shared.target }}>
+          check {shared.target} again
+        </Link>
+      </p>
+    </Page>
+  )
+}
+
+function Results({ shared: { results, createdAt, expiresAt } }: { shared: Shared }) {
+  const first = results.map(({ madeAt }) => madeAt).toSorted()[0] ?? createdAt
+  const isOneTime = results.every(({ madeAt }) => Date.parse(madeAt) - Date.parse(first) < MINUTE)
+  return (
+    <>
+      <Notice tone="info">
+        <p>
+          As it was on <ExactMoment at={first} />. Nothing was asked again. The link works until{' '}
+          <Moment at={expiresAt} />.
+        </p>
+      </Notice>
+      {results.map(({ check, data, madeAt }) => (
+        <SharedResult key={check} name={check} data={data} madeAt={isOneTime ? null : madeAt} />
+      ))}
+    </>
+  )
+}
+
+function SharedResult({ name, data, madeAt }: { name: string; data: unknown; madeAt: string | null }) {
+  const kind = kindNamed(name)
+  if (!kind) return null
+  return (
+    <Section title={kind.title} aside={madeAt && <ExactMoment at={madeAt} />}>
+      <Card>
+        <Result kind={kind} answer={{ data, receipt: '' }} />
+      </Card>
+    </Section>
+  )
+}

@@ -1,0 +1,17 @@
+/** What stands behind the `?` of an address, as somebody may have typed it. */
+export type Search = Record<string, unknown>
+
+/** A search such as `?q=404` is read as a number. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string' && value !== '') return value
+  return typeof value === 'number' ? String(value) : undefined
+}
+
+/** The page of a long list, from the second on. */
+export function pageOf(value: unknown): number | undefined {
+  return Number.isInteger(value) && (value as number) > 1 ? (value as number) : undefined
+}
+
+export function oneOf<const T extends string | number>(value: unknown, choices: readonly T[]): T | undefined {
+  return choices.find((choice) => choice === value)
+}

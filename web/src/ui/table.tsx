@@ -1,0 +1,31 @@
+import type { ReactNode } from 'react'
+import classes from './table.module.css'
+
+type TableProps = {
+  caption: string
+  /** The caption is said by the heading above; only those who cannot see it hear it. */
+  quiet?: boolean
+  columns: string[]
+  /** Columns of one width, so that tables below each other stand in line. */
+  even?: boolean
+  children: ReactNode
+}
+
+/** Rows of the same kind; on a phone each is a paragraph, never a strip to push sideways. */
+export function Table({ caption, quiet = false, even = false, columns, children }: TableProps) {
+  return (
+    <table className={classes.table} data-quiet={quiet} data-even={even}>
+      <caption>{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th key={column} scope="col">
+              {column}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody data-rows>{children}</tbody>
+    </table>
+  )
+}

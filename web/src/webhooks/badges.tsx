@@ -1,0 +1,47 @@
+import { Status, type Tone } from '../ui/status.tsx'
+import type { Row } from './inbox.ts'
+import classes from './badges.module.css'
+
+export function Method({ name }: { name: string }) {
+  return (
+    <span className={classes.method} data-method={name}>
+      {name}
+    </span>
+  )
+}
+
+type Badge = { tone: Tone; word: string; why: string }
+
+const SIGNATURES: Record<NonNullable<Row['signature']>['status'], [Tone, string]> = {
+  valid: ['good', 'Signed'],
+  invalid: ['bad', 'Bad signature'],
+  unsigned: ['warn', 'Unsigned'],
+  unknown: ['unknown', 'Signature unknown'],
+}
+
+/** What is out of the ordinary about a request, gravest first, and whether its signature holds. */
+export function badgesOf({ rejected, aborted, truncated, preflight, signature }: Row): Badge[] {
+  const badges: (Badge | false | null)[] = [
+    rejected !== null && { tone: 'bad', word: 'Rejected', why: rejected },
+    aborted && { tone: 'warn', word: 'Broken off', why: 'The sender went away before the end of the body.' },
+    truncated && { tone: 'warn', word: 'Cut', why: 'The body was larger than what is kept: this is its beginning.' },
+    preflight && { tone: 'unknown', word: 'Preflight', why: 'A browser asked whether its page may send here.' },
+    signature && {
+      tone: SIGNATURES[signature.status][0],
+      word: SIGNATURES[signature.status][1],
+      why: signature.reason,
+    },
+  ]
+  return badges.filter((badge) => badge !== false && badge !== null)
+}
+
+/** The gravest alone: a row has no room for more. */
+export function RowBadges({ row }: { row: Row }) {
+  const [badge] = badgesOf(row)
+  if (!badge) return null
+  return (
+    <span title={badge.why}>
+      <Status tone={badge.tone}>{badge.word}</Status>
+    </span>
+  )
+}

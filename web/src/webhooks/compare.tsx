@@ -1,0 +1,62 @@
+import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { Ago } from '../ui/ago.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Soft, Stack } from '../ui/page.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { openedQuery, type Opened } from './api.ts'
+import classes from './compare.module.css'
+import { difference, type Change } from './difference.ts'
+import { prettyJson, textOf } from './pretty-json.ts'
+
+type CompareProps = { endpointId: string; opened: Opened; previousId: string | undefined }
+
+/** What is different from the request before. */
+export function Compare({ endpointId, opened, previousId }: CompareProps) {
+  const { data: previous, error } = useQuery({
+    ...openedQuery(endpointId, previousId ?? ''),
+    enabled: previousId !== undefined,
+  })
+  if (previousId === undefined) return <Soft>There is no request before this one in the list.</Soft>
+  if (error) return <Notice tone="unknown">{error.message}</Notice>
+  if (!previous) return <Waiting lines={4}>Fetching the request before …</Waiting>
+  return <Changes before={previous.request} after={opened.request} />
+}
+
+function Changes({ before, after }: { before: Opened['request']; after: Opened['request'] }) {
+  const changes = useMemo(() => difference(linesOf(before), linesOf(after)), [before, after])
+  if (!changes) return <Soft>These two are too long to be compared here.</Soft>
+  if (changes.every(({ kind }) => kind === 'same')) return <Soft>They are the same, to the letter.</Soft>
+  return (
+    <Stack>
+      <p>
+        <Soft>
+          Against the request before it, <Ago at={before.receivedAt} />. What was there is marked −, what is new +.
+        </Soft>
+      </p>
+      <pre className={classes.changes} tabIndex={0} aria-label="What changed">
+        {changes.map((change, index) => (
+          <ChangedLine key={index} {...change} />
+        ))}
+      </pre>
+    </Stack>
+  )
+}
+
+const MARKS: Record<Change['kind'], string> = { same: ' ', gone: '−', new: '+' }
+
+function ChangedLine({ kind, line }: Change) {
+  return (
+    <div data-kind={kind}>
+      {MARKS[kind]} {line}
+    </div>
+  )
+}
+
+function linesOf({ method, path, query, headers, body, bodyEncoding, contentType }: Opened['request']): string[] {
+  const address = `${method} ${path || '/'}${query && `?${query}`}`
+  const isJson = bodyEncoding === 'utf8' && (/[/+]json\b/i.test(contentType ?? '') || /^\s*[[{]/.test(body))
+  const pretty = isJson ? prettyJson(body) : { problem: '' }
+  const text = 'lines' in pretty ? textOf(pretty.lines) : body.split(/\r?\n/)
+  return [address, ...headers.map(([name, value]) => `${name}: ${value}`), '', ...text]
+}

@@ -1,0 +1,81 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { Link } from '../events.ts'
+import { ButtonLink, DownloadLink } from '../ui/button.tsx'
+import { ConfirmButton } from '../ui/confirm.tsx'
+import { CopyButton } from '../ui/copy.tsx'
+import { Live } from '../ui/live.tsx'
+import { Row, Soft } from '../ui/page.tsx'
+import { durationText } from '../ui/words.ts'
+import { endpointsQuery, harPath, webhooks, type Endpoint } from './api.ts'
+import classes from './endpoint-head.module.css'
+import { SendTest } from './first-request.tsx'
+
+/** Where to send, what is answered, and whether the screen follows. */
+export function EndpointAddress({ endpoint, link }: { endpoint: Endpoint; link: Link }) {
+  const { url, responseStatus, responseType, timeout, signature } = endpoint
+  return (
+    <div className={classes.address}>
+      <code className={classes.url}>{url}</code>
+      <CopyButton text={url} what="the address" />
+      <SendTest endpoint={endpoint} />
+      <Live link={link} />
+      <span className={classes.answer}>
+        <Soft>
+          answers {responseStatus} {responseType.split(';')[0]}
+          {timeout > 0 && ` after ${durationText(timeout)}`}
+          {signature && ` · signatures: ${signature.scheme}`}
+        </Soft>
+      </span>
+    </div>
+  )
+}
+
+export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
+  const { id, label, token } = endpoint
+  const { q, method } = useSearch({ from: '/own/hooks/$id' })
+  const navigate = useNavigate({ from: '/hooks/$id' })
+
+  async function clear(): Promise<void> {
+    await webhooks.clear(id)
+    await navigate({ search: {}, replace: true })
+  }
+
+  return (
+    <Row>
+      <DownloadLink href={harPath(id, { q, method })} name={`webhook-${token}.har`}>
+        HAR
+      </DownloadLink>
+      <ConfirmButton label="Clear" about="all requests" title="Delete all captured requests?" onConfirm={clear}>
+        Everything that “{label || token}” captured is deleted, and the count begins anew. The address stays.
+      </ConfirmButton>
+      <ButtonLink size="small" icon="settings" to="/hooks/$id/settings" params={{ id }}>
+        Settings
+      </ButtonLink>
+    </Row>
+  )
+}
+
+/** The whole endpoint goes, and its address with it. */
+export function DeleteEndpoint({ endpoint: { id, label, token } }: { endpoint: Endpoint }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+
+  async function remove(): Promise<void> {
+    await webhooks.remove(id)
+    await navigate({ to: '/hooks' })
+    await queries.invalidateQueries(endpointsQuery)
+  }
+
+  return (
+    <ConfirmButton
+      label="Delete"
+      about="this endpoint"
+      title={`Delete “${label || token}”?`}
+      kind="danger"
+      onConfirm={remove}
+    >
+      Its address answers 404 from now on, and everything it captured is deleted. This cannot be undone.
+    </ConfirmButton>
+  )
+}

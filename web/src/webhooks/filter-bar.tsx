@@ -1,0 +1,69 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { counted } from '../ui/words.ts'
+import type { Filter } from './api.ts'
+import classes from './filter-bar.module.css'
+import type { Inbox } from './inbox.ts'
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
+
+/** Milliseconds after the last letter: the address follows who types, not each letter. */
+const TYPED = 250
+
+const FIELD = 'filter-of-requests'
+
+export function focusFilter(): void {
+  document.getElementById(FIELD)?.focus()
+}
+
+/** Narrows the list down; what is chosen stands in the address, so that it can be kept and shared. */
+export function FilterBar({ filter: { q = '', method = '' }, inbox }: { filter: Filter; inbox: Inbox }) {
+  const navigate = useNavigate({ from: '/hooks/$id' })
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+
+  function filter(change: Filter): void {
+    void navigate({ search: (search) => ({ ...search, ...change, request: undefined }), replace: true })
+  }
+  function type(text: string): void {
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => filter({ q: text || undefined }), TYPED)
+  }
+
+  return (
+    <div className={classes.bar} role="search" aria-label="Requests">
+      <input
+        id={FIELD}
+        className={classes.field}
+        type="search"
+        aria-label="Filter by path, query, header or body"
+        placeholder="Filter: path, query, header, body"
+        defaultValue={q}
+        onChange={(event) => type(event.currentTarget.value)}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={200}
+      />
+      <select
+        className={classes.field}
+        aria-label="Method"
+        value={method}
+        onChange={(event) => filter({ method: event.currentTarget.value || undefined })}
+      >
+        <option value="">All</option>
+        {METHODS.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+      <p className={classes.count} role="status">
+        {inbox.state === 'loading' ? 'Fetching …' : countText(inbox, Boolean(q || method))}
+      </p>
+    </div>
+  )
+}
+
+function countText({ rows, hasMore }: Inbox, isFiltered: boolean): string {
+  if (rows.length === 0) return 'No request is like this.'
+  const some = hasMore ? `The newest ${counted(rows.length, 'request')}` : counted(rows.length, 'request')
+  return isFiltered ? `${some} like this` : some
+}

@@ -1,0 +1,53 @@
+import { useState } from 'react'
+import type { Link } from '../events.ts'
+import { Button } from '../ui/button.tsx'
+import { Snippet } from '../ui/copy.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { Live } from '../ui/live.tsx'
+import { Row, Soft } from '../ui/page.tsx'
+import type { Endpoint } from './api.ts'
+
+/** What an endpoint shows before anything came: a command that makes it come. */
+export function FirstRequest({ endpoint, link }: { endpoint: Endpoint; link: Link }) {
+  return (
+    <div>
+      <Empty icon="hook" title="Waiting for the first request …">
+        <p>
+          <Soft>Send one from anywhere; it shows here the moment it arrives.</Soft>
+        </p>
+        <Snippet what="the command" text={curlOf(endpoint.url)} />
+        <Row>
+          <SendTest endpoint={endpoint} />
+          <Live link={link} />
+        </Row>
+      </Empty>
+    </div>
+  )
+}
+
+function curlOf(url: string): string {
+  return `curl -i "${url}" \\\n  -H "Content-Type: application/json" \\\n  -d '{"hello": "world"}'`
+}
+
+/** A request from this browser: what is under way can be seen without leaving the screen. */
+export function SendTest({ endpoint: { token } }: { endpoint: Endpoint }) {
+  const [busy, setBusy] = useState(false)
+
+  async function send(): Promise<void> {
+    setBusy(true)
+    // What it is answered is the endpoint's own affair; that it came shows in the list.
+    await fetch(`/webhooks/${token}/test`, {
+      method: 'POST',
+      credentials: 'omit',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ hello: 'world', sentBy: 'the dashboard', at: new Date().toISOString() }),
+    }).catch(() => {})
+    setBusy(false)
+  }
+
+  return (
+    <Button size="small" icon="send" busy={busy} onClick={() => void send()}>
+      Send a test request
+    </Button>
+  )
+}

@@ -1,0 +1,38 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useMemo, useRef } from 'react'
+import { bytesOf, hexLine } from './body-bytes.ts'
+import type { Opened } from './api.ts'
+import classes from './hex-view.module.css'
+
+const LINE = 22
+
+/** The body byte for byte. */
+export function HexView({ request }: { request: Opened['request'] }) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const bytes = useMemo(() => bytesOf(request), [request])
+  const width = window.innerWidth < 600 ? 8 : 16
+  const virtual = useVirtualizer({
+    count: Math.ceil(bytes.length / width),
+    getScrollElement: () => scroller.current,
+    estimateSize: () => LINE,
+    overscan: 12,
+  })
+  return (
+    <div ref={scroller} className={classes.scroller} tabIndex={0} role="group" aria-label="Body in hexadecimal">
+      <div className={classes.whole} style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const { offset, bytes: hex, letters } = hexLine(bytes, index * width, width)
+          return (
+            <div key={index} className={classes.line} style={{ height: LINE, transform: `translateY(${start}px)` }}>
+              <span className={classes.offset}>{offset}</span>
+              <span className={classes.bytes} data-width={width}>
+                {hex}
+              </span>
+              <span className={classes.letters}>{letters}</span>
+            </div>
+          )
+        })}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,51 @@
+import type { ReactNode } from 'react'
+import { Button } from '../ui/button.tsx'
+import { Hidden } from '../ui/hidden.tsx'
+import classes from './inspector.module.css'
+
+type InspectorProps = {
+  /** A request was chosen: a phone shows it in place of the list. */
+  isOpen: boolean
+  head: ReactNode
+  filter: ReactNode
+  list: ReactNode
+  detail: ReactNode
+  onBack: () => void
+  onOlder: (() => void) | undefined
+  onNewer: (() => void) | undefined
+}
+
+/** The list and what is chosen of it, side by side; on a phone one after the other. */
+export function Inspector({ isOpen, head, filter, list, detail, onBack, onOlder, onNewer }: InspectorProps) {
+  return (
+    <div className={classes.inspector} data-open={isOpen}>
+      <div className={classes.head}>{head}</div>
+      <section className={classes.list} aria-label="Requests">
+        {filter}
+        {list}
+      </section>
+      <section className={classes.detail} aria-label="Request">
+        <div className={classes.ways}>
+          <span className={classes.back}>
+            <Button size="small" kind="quiet" icon="back" onClick={onBack}>
+              All requests
+            </Button>
+          </span>
+          <Step icon="up" name="Newer" stroke="k" onStep={onNewer} />
+          <Step icon="down" name="Older" stroke="j" onStep={onOlder} />
+        </div>
+        {detail}
+      </section>
+    </div>
+  )
+}
+
+type StepProps = { icon: 'up' | 'down'; name: string; stroke: string; onStep: (() => void) | undefined }
+
+function Step({ icon, name, stroke, onStep }: StepProps) {
+  return (
+    <Button size="small" kind="quiet" icon={icon} disabled={!onStep} onClick={onStep}>
+      {name} <Hidden>request</Hidden> <kbd className={classes.stroke}>{stroke}</kbd>
+    </Button>
+  )
+}

@@ -1,0 +1,130 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { CopyButton } from '../ui/copy.tsx'
+import { ExactMoment } from '../ui/ago.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Soft } from '../ui/page.tsx'
+import { Status } from '../ui/status.tsx'
+import { Table } from '../ui/table.tsx'
+import { Tabs } from '../ui/tabs.tsx'
+import { Waiting } from '../ui/waiting.tsx'
+import { sizeText } from '../ui/words.ts'
+import { bodyPath, openedQuery, type Opened } from './api.ts'
+import { badgesOf, Method } from './badges.tsx'
+import { BodyView } from './body-view.tsx'
+import { Compare } from './compare.tsx'
+import { queryFields } from './form-parts.ts'
+import classes from './request-detail.module.css'
+
+export type View = 'body' | 'headers' | 'query' | 'compare'
+
+type RequestDetailProps = {
+  endpointId: string
+  requestId: string
+  /** The one before it in the list, to compare with. */
+  previousId: string | undefined
+  view: View
+  onView: (view: View) => void
+}
+
+/** One captured request with all there is to know about it. */
+export function RequestDetail({ endpointId, requestId, ...rest }: RequestDetailProps) {
+  // The one before stays in place until the next is there, so that going through them does not flicker.
+  const { data, error } = useQuery({ ...openedQuery(endpointId, requestId), placeholderData: keepPreviousData })
+  if (error) return <Notice tone="unknown">{error.message}</Notice>
+  if (!data) return <Waiting lines={6}>Fetching the request …</Waiting>
+  return <Detail opened={data} endpointId={endpointId} {...rest} />
+}
+
+type DetailProps = Omit<RequestDetailProps, 'requestId'> & { opened: Opened }
+
+function Detail({ opened, endpointId, previousId, view, onView }: DetailProps) {
+  const { request } = opened
+  const query = queryFields(request.query)
+  const shown = view === 'query' && query.length === 0 ? 'body' : view
+  return (
+    <article className={classes.detail}>
+      <Head {...opened} />
+      <Tabs<View>
+        label="Parts of the request"
+        tabs={[
+          { value: 'body', name: 'Body' },
+          { value: 'headers', name: 'Headers', count: request.headers.length },
+          ...(query.length > 0 ? [{ value: 'query' as const, name: 'Query', count: query.length }] : []),
+          { value: 'compare', name: 'Compare' },
+        ]}
+        value={shown}
+        onChange={onView}
+      >
+        <div className={classes.view}>
+          {shown === 'body' && <BodyView request={request} download={bodyPath(endpointId, request.id)} />}
+          {shown === 'headers' && <Headers request={request} />}
+          {shown === 'query' && <Pairs caption="Query" pairs={query} />}
+          {shown === 'compare' && <Compare endpointId={endpointId} opened={opened} previousId={previousId} />}
+        </div>
+      </Tabs>
+    </article>
+  )
+}
+
+function Head({ request, signature, curl }: Opened) {
+  const badges = badgesOf({ ...request, signature })
+  return (
+    <header className={classes.head}>
+      <div className={classes.title}>
+        <h2>
+          <Method name={request.method} /> <span>{request.path || '/'}</span>
+          {request.query && <Soft>?{request.query}</Soft>}
+        </h2>
+        {curl && <CopyButton text={curl} what="as cURL" label="Copy as cURL" />}
+      </div>
+      <p className={classes.facts}>
+        <ExactMoment at={request.receivedAt} />
+        <span>from {request.ip}</span>
+        <span>
+          {sizeText(request.bodySize)}
+          {request.contentType && ` of ${request.contentType}`}
+        </span>
+        <span>
+          {request.responseStatus === null
+            ? 'not answered: nobody was there any more'
+            : `answered ${request.responseStatus}`}
+        </span>
+        <span>HTTP/{request.httpVersion}</span>
+      </p>
+      {badges.length > 0 && (
+        <ul className={classes.badges}>
+          {badges.map(({ tone, word, why }) => (
+            <li key={word}>
+              <Status tone={tone}>{word}</Status> <Soft>{why}</Soft>
+            </li>
+          ))}
+        </ul>
+      )}
+    </header>
+  )
+}
+
+function Headers({ request: { headers, trailers } }: { request: Opened['request'] }) {
+  return (
+    <>
+      <Pairs caption="Headers" pairs={headers} />
+      {trailers && trailers.length > 0 && <Pairs caption="Trailers" pairs={trailers} />}
+    </>
+  )
+}
+
+/** In their order, repetitions and all. */
+function Pairs({ caption, pairs }: { caption: string; pairs: [name: string, value: string][] }) {
+  return (
+    <Table caption={caption} quiet={caption !== 'Trailers'} columns={['Name', 'Value']}>
+      {pairs.map(([name, value], index) => (
+        <tr key={index}>
+          <th scope="row" className={classes.name}>
+            {name}
+          </th>
+          <td className={classes.value}>{value}</td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
