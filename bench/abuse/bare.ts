@@ -52,8 +52,13 @@ export function sameRows(addressOf: (n: number) => string): Bare {
 const SEEN = ['network12345', 'origin123456', 'ssh', 'new', 0, 20, 1_795_000_000_000, 1_795_000_000_000, 0, 1, 20, 22]
 const EVIDENCE = JSON.stringify([SEEN, SEEN])
 
-/** So many at once, each the next as soon as one is committed. */
-export async function insertBare(pool: Pool, { name, text, valuesOf }: Bare, inserts: number): Promise<Load> {
+/** @param atOnce each inserts the next as soon as one is committed */
+export async function insertBare(
+  pool: Pool,
+  { name, text, valuesOf }: Bare,
+  inserts: number,
+  atOnce = 64,
+): Promise<Load> {
   const result: Load = { seconds: 0, times: [], statuses: new Map(), bodies: [] }
   let next = 0
   const started = performance.now()
@@ -64,7 +69,7 @@ export async function insertBare(pool: Pool, { name, text, valuesOf }: Bare, ins
       result.times.push(performance.now() - sent)
     }
   }
-  await Promise.all(Array.from({ length: 64 }, work))
+  await Promise.all(Array.from({ length: atOnce }, work))
   result.seconds = (performance.now() - started) / 1000
   return result
 }

@@ -1,5 +1,5 @@
 // Replays attacks on the list itself, and real attackers, against the scoring model, and prints what becomes of them.
-// Run with: node bench/abuse/simulate.ts; it takes some ten seconds.
+// Run with: node bench/abuse/simulate.ts; it takes some thirty seconds.
 import {
   absorb,
   assess,

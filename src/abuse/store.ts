@@ -115,15 +115,23 @@ export function updateAddresses(rows: AddressRow[]) {
     where known.address = given.address and known.revision = given.revision`
 }
 
-/** An insert of those of these rows that are not there. */
-export function insertAddresses(rows: AddressRow[]) {
+/**
+ * An insert of what is new, and an update of those that are still what was read. The key is looked up in its index
+ * whatever the planner believes of the table: a statement that is planned once must hold when a million came since.
+ */
+export function upsertAddresses(rows: AddressRow[]) {
   return sql`
-    insert into abuse_address (address, state, score, confidence, evidence, services, networks, total_reports,
+    insert into abuse_address as known (address, state, score, confidence, evidence, services, networks, total_reports,
       first_reported_at, last_reported_at, due_at, probation_until, shared, revision)
     select address, state, score, confidence, evidence, services, networks, "totalReports", "firstReportedAt",
-      "lastReportedAt", "dueAt", "probationUntil", shared, 1
+      "lastReportedAt", "dueAt", "probationUntil", shared, revision + 1
     from ${recordsOf(rows)}
-    on conflict (address) do nothing`
+    on conflict (address) do update set
+      state = excluded.state, score = excluded.score, confidence = excluded.confidence, evidence = excluded.evidence,
+      services = excluded.services, networks = excluded.networks, total_reports = excluded.total_reports,
+      last_reported_at = excluded.last_reported_at, due_at = excluded.due_at, probation_until = excluded.probation_until,
+      shared = excluded.shared, revision = excluded.revision
+    where known.revision = excluded.revision - 1`
 }
 
 function recordsOf(rows: AddressRow[]) {

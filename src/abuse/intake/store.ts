@@ -1,9 +1,9 @@
-import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
+import { sql, type Kysely, type Transaction } from 'kysely'
 import type { Pool } from 'pg'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { Refutation } from '../reputation/store.ts'
-import { insertAddresses, restored, updateAddresses, type AddressRow } from '../store.ts'
+import { restored, upsertAddresses, type AddressRow } from '../store.ts'
 
 /** A pool twice over: as what Kysely writes for, and as what keeps statements prepared. */
 export type Store = { db: Kysely<DB>; pool: Pool }
@@ -28,7 +28,10 @@ type FoundRow = {
 }
 type Moment = 'firstReportedAt' | 'lastReportedAt' | 'dueAt' | 'probationUntil'
 
-/** All that must be known to take a group of reports, in one question. */
+/**
+ * All that must be known to take a group of reports, in one question. It is planned anew each time: a plan that was made
+ * while a table was empty would go on reading all of it when it has a million rows.
+ */
 export async function findForGroup(
   store: Store,
   asked: { addresses: string[]; sources: string[]; reporters: string[]; tokens: string[] },
@@ -51,8 +54,8 @@ export async function findForGroup(
         select encode(hash, 'hex') as hash, id from abuse_token
         where hash in (select decode(given, 'hex') from unnest(${asked.tokens}::text[]) as given)
       ) as known) as tokens`
-  const [found] = await executePrepared('abuse.find', query, store)
-  const { addresses, usages, listed, tokens } = found as FoundRow
+  const { rows } = await query.execute(store.db)
+  const { addresses, usages, listed, tokens } = rows[0] as FoundRow
   return {
     addresses: new Map(addresses.map((row) => [row.address, restored(withDates(row))])),
     usages: new Map(usages.map((usage) => [usage.source, usage])),
@@ -110,23 +113,18 @@ export async function writeGroup(
   { now, lane }: { now: Date; lane: number },
 ): Promise<void> {
   const { addresses, usages, reports, counts, tokenCounts, networks, refutations } = changes
-  const known = addresses.filter(({ revision }) => revision > 0)
-  const unknown = addresses.filter(({ revision }) => revision === 0)
   const query = sql`
-    with updated_address as (${updateAddresses(known)} returning 1),
-    inserted_address as (${insertAddresses(unknown)} returning 1),
+    with written_address as (${upsertAddresses(addresses)} returning 1),
     usage as (
       select * from json_to_recordset(${JSON.stringify(usageRecords(usages))}::json)
         as given (source text, used integer, started_at timestamptz, used_before integer, started_before timestamptz)
     ),
-    updated_usage as (
-      update abuse_rate as known set used = usage.used, started_at = usage.started_at from usage
-      where known.source = usage.source and known.used = used_before and known.started_at = started_before returning 1
-    ),
-    inserted_usage as (
-      insert into abuse_rate (source, used, started_at)
-      select source, used, started_at from usage where used_before is null
-      on conflict (source) do nothing returning 1
+    written_usage as (
+      insert into abuse_rate as known (source, used, started_at) select source, used, started_at from usage
+      on conflict (source) do update set used = excluded.used, started_at = excluded.started_at
+      where (known.used, known.started_at) =
+        (select used_before, started_before from usage where usage.source = excluded.source)
+      returning 1
     ),
     reported as (${insertReports(reports, now)}),
     counted as (${addCounts(counts, lane, now)}),
@@ -134,17 +132,12 @@ export async function writeGroup(
     seen as (${markNetworksSeen(networks, now)}),
     refuted as (${insertRefutations(refutations, now)})
     select abuse_require(
-      (select count(*) from updated_address) + (select count(*) from inserted_address) = ${addresses.length}
-      and (select count(*) from updated_usage) + (select count(*) from inserted_usage) = ${usages.length}
+      (select count(*) from written_address) = ${addresses.length}
+      and (select count(*) from written_usage) = ${usages.length}
     )`
-  await executePrepared('abuse.write', query, store)
-}
-
-/** Planned once for each connection: these are long, and the same for every group. */
-async function executePrepared<Row>(name: string, query: RawBuilder<Row>, { db, pool }: Store): Promise<Row[]> {
-  const { sql: text, parameters } = query.compile(db)
-  const { rows } = await pool.query({ name, text, values: [...parameters] })
-  return rows as Row[]
+  // Planned once for each connection: it is long, and looks up every key in its index whatever the tables hold.
+  const { sql: text, parameters } = query.compile(store.db)
+  await store.pool.query({ name: 'abuse.write', text, values: [...parameters] })
 }
 
 function usageRecords(usages: Changes['usages']): object[] {
