@@ -1,4 +1,4 @@
-import type { ReverseDns } from '../protocols/reverse-dns.ts'
+import type { Standing } from './evidence.ts'
 import type { Method } from './machine.ts'
 import { openProblem, type Answer } from './plan.ts'
 
@@ -18,7 +18,7 @@ export type LetterFacts = {
   url: string | undefined
   /** The owner's own text, in place of what is written here. */
   ownText: string | null
-  reverse: ReverseDns | null
+  reverse: Standing | null
   /** Where the list may answer. */
   contact: string
 }
@@ -78,9 +78,12 @@ function listingSentence({ codes, reason, at }: Answer): string {
   return `It answers ${codes.join(', ')}${said}, last seen on ${dayAndTime(at)}.`
 }
 
-function reverseSentence(ip: string, reverse: ReverseDns | null): string[] {
+function reverseSentence(ip: string, reverse: Standing | null): string[] {
   if (reverse?.status !== 'confirmed') return []
-  return [`Its reverse DNS is ${reverse.names[0]}, which leads back to ${ip}.`]
+  const { names, evidence } = reverse
+  const spf = evidence?.spf === 'pass' ? [`Its SPF record permits ${ip}.`] : []
+  const dmarc = evidence?.dmarc ? [`Its DMARC policy is ${evidence.dmarc}.`] : []
+  return [[`Its reverse DNS is ${names[0]}, which leads back to ${ip}.`, ...spf, ...dmarc].join(' ')]
 }
 
 function dayAndTime(at: string): string {

@@ -83,6 +83,15 @@ export const DelistingStep = Type.Object({
 const Reverse = Type.Object({
   status: Type.Enum(['confirmed', 'unconfirmed', 'missing', 'unknown']),
   names: Type.Array(Type.String()),
+  evidence: Type.Optional(
+    Type.Object(
+      {
+        spf: Type.String({ description: 'Of the first name, for the address: a word of RFC 8601.' }),
+        dmarc: Nullable(Type.String({ description: 'The policy that applies to the first name.' })),
+      },
+      { description: 'Stands in the letters as far as it speaks for the address.' },
+    ),
+  ),
 })
 
 export const DelistingProcess = Type.Object({

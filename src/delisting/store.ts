@@ -1,8 +1,8 @@
 import { sql, type ExpressionBuilder } from 'kysely'
 import type { Category } from '../protocols/dnsbl-catalogue.ts'
-import type { ReverseDns } from '../protocols/reverse-dns.ts'
 import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
+import type { Standing } from './evidence.ts'
 import type { RequestState, StepState } from './machine.ts'
 import type { Answer, NewStep, NotPursued, Plan } from './plan.ts'
 
@@ -20,7 +20,7 @@ export type ProcessRow = {
   askedCount: number
   unknownCount: number
   notPursued: NotPursued[]
-  reverseDns: ReverseDns | null
+  reverseDns: Standing | null
   createdAt: Date
   completedAt: Date | null
   /** The owner's mail address. */
@@ -295,7 +295,7 @@ export async function updateWords(db: Db, id: string, words: Pick<ProcessRow, 'c
   await db.updateTable('delistingProcess').set(words).where('id', '=', id).execute()
 }
 
-export async function updateReverse(db: Db, ip: string, reverse: ReverseDns): Promise<void> {
+export async function updateReverse(db: Db, ip: string, reverse: Standing): Promise<void> {
   await db
     .updateTable('delistingProcess')
     .set({ reverseDns: JSON.stringify(reverse) })

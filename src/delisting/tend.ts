@@ -3,6 +3,7 @@ import type { Blocklists, Listing } from '../protocols/dnsbl-lists.ts'
 import { sweepAddress } from '../protocols/dnsbl-sweep.ts'
 import { lookUpReverse, type ReverseDns } from '../protocols/reverse-dns.ts'
 import { changeStep } from './change.ts'
+import { withEvidence, type Standing } from './evidence.ts'
 import { isClaimed, isFinal, isUnasked, mayRemind, type Readiness, type StepEvent } from './machine.ts'
 import { obstaclesOf } from './obstacles.ts'
 import { answerOf, type Answer } from './plan.ts'
@@ -114,8 +115,8 @@ const NOT_ASKED = (now: Date): Answer => ({
   health: 'failing',
 })
 
-async function reverseOf({ db, resolver }: TendDeps, ip: string, signal: AbortSignal): Promise<ReverseDns> {
-  const reverse = await lookUpReverse(ip, resolver, signal)
+async function reverseOf({ db, resolver }: TendDeps, ip: string, signal: AbortSignal): Promise<Standing> {
+  const reverse = await withEvidence(ip, await lookUpReverse(ip, resolver, signal), resolver, signal)
   if (reverse.status !== 'unknown') await updateReverse(db, ip, reverse)
   return reverse
 }

@@ -12,6 +12,7 @@ import type { AsnTable } from '../protocols/asn-table.ts'
 import type { DB } from '../store/tables.ts'
 import { openMailDoor } from './intake/mail-door.ts'
 import { cleanUpJob, fetchJob, nameJob, verifyJob, watchJob, type RaiseAlert } from './jobs.ts'
+import { sealContext } from './mailboxes/fetch.ts'
 import { dmarcRoutes } from './routes.ts'
 import { listSelectorsOf } from './summary/store.ts'
 
@@ -55,6 +56,7 @@ export function openDmarc({ db, log, secretKey, resolver, config, systems, raise
   const jobs: Job[] = [nameJob(deps), verifyJob(deps), fetching, watchJob(deps), cleanUpJob(deps)]
   return {
     jobs,
+    sealed: [{ table: 'dmarc_mailbox', id: 'id', column: 'sealed', contextOf: sealContext }],
     routes(app: App, { door, queue }: { door: Door; queue: Queue }): void {
       dmarcRoutes(app, { ...deps, door, queue, fetchJob: fetching })
     },

@@ -11,10 +11,15 @@ export type Availability = {
   unknownSeconds: number
 }
 
+/** Since when the availability is counted. */
+export function availableSince(): Date {
+  return new Date(Date.now() - AVAILABILITY_DAYS * 86_400_000)
+}
+
 /** The availability of each of these hosts, by id. */
 export async function availabilityOf(db: Db, hostIds: string[]): Promise<(hostId: string) => Availability> {
-  const since = new Date(Date.now() - AVAILABILITY_DAYS * 86_400_000)
-  const sums = new Map((await sumPeriods(db, hostIds, since)).map((row) => [`${row.hostId} ${row.state}`, row.seconds]))
+  const rows = await sumPeriods(db, hostIds, availableSince())
+  const sums = new Map(rows.map((row) => [`${row.hostId} ${row.state}`, row.seconds]))
   return (hostId) => {
     const secondsOf = (state: string) => Math.round(sums.get(`${hostId} ${state}`) ?? 0)
     const [cleanSeconds, listedSeconds] = [secondsOf('clean'), secondsOf('listed')]

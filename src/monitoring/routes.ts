@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { callerOf, type Door } from '../http/auth.ts'
 import { answers, Done, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
-import { availabilityOf } from './availability.ts'
+import { availabilityOf, availableSince } from './availability.ts'
 import { addHost, changeHost, checkNow, noHost, requireHost, requireList, type HostDeps } from './hosts.ts'
 import type { LookDeps } from './look.ts'
 import {
@@ -23,6 +23,7 @@ import {
   listEvents,
   listFacts,
   listHosts,
+  listPeriods,
   setChoice,
   type HostRow,
 } from './store.ts'
@@ -43,12 +44,13 @@ export function monitoringRoutes(app: App, deps: MonitoringRoutesDeps): void {
 }
 
 async function withDetail({ db, blocklists }: MonitoringRoutesDeps, row: HostRow) {
-  const [availability, addresses, facts] = await Promise.all([
+  const [availability, addresses, facts, periods] = await Promise.all([
     availabilityOf(db, [row.id]),
     listAddresses(db, [row.id]),
     listFacts(db, [row.id]),
+    listPeriods(db, row.id, availableSince()),
   ])
-  return { success: true, data: shownDetail(row, availability(row.id), { addresses, facts }, blocklists) }
+  return { success: true, data: shownDetail(row, availability(row.id), { addresses, facts, periods }, blocklists) }
 }
 
 function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {

@@ -102,6 +102,12 @@ const RecordShape = Type.Object({
   since: Timestamp,
 })
 
+const PeriodShape = Type.Object({
+  state: Type.Enum(['clean', 'listed', 'unknown'], { description: '`listed`: on a critical or major list.' }),
+  from: Timestamp,
+  to: Timestamp,
+})
+
 /** One host with all that is known of it. */
 export const MonitoredHostDetail = Type.Object({
   ...MonitoredHost.properties,
@@ -109,6 +115,7 @@ export const MonitoredHostDetail = Type.Object({
   listings: Type.Array(ListingShape),
   certificates: Type.Array(CertificateShape),
   records: Type.Array(RecordShape),
+  periods: Type.Array(PeriodShape, { description: 'How it was in the days of `availability`, oldest first.' }),
 })
 export type MonitoredHostDetail = Static<typeof MonitoredHostDetail>
 

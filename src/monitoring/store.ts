@@ -296,6 +296,14 @@ export async function deleteFact(db: Db, { hostId, kind, subject }: Pick<FactRow
     .execute()
 }
 
+/** Namespace of the locks behind which it is decided whether an account is told of a listing. */
+const TELLING_LOCK = 7_402_161
+
+/** Nobody else decides so for this account until the transaction ends: two hosts with one address change together. */
+export async function lockTelling(trx: Transaction<DB>, accountId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${TELLING_LOCK}, hashtext(${accountId}))`.execute(trx)
+}
+
 /** Whether another host of the account is known to be listed there: then the account was told already. */
 export async function isListedElsewhere(db: Db, host: HostRow, subject: string): Promise<boolean> {
   const row = await db
@@ -415,6 +423,8 @@ export async function deleteEventsBefore(db: Db, before: Date): Promise<number> 
 
 export type Period = 'clean' | 'listed' | 'unknown'
 
+export type PeriodRow = { state: Period; from: Date; to: Date }
+
 /** Begins a period unless the host is in one of this state. */
 export async function beginPeriod(db: Transaction<DB>, hostId: string, state: Period, at: Date): Promise<void> {
   await sql`
@@ -434,5 +444,17 @@ export async function sumPeriods(db: Db, hostIds: string[], since: Date) {
       from monitored_period where host_id = any(${hostIds})) as period
     where ended_at > ${since}
     group by host_id, state`.execute(db)
+  return rows
+}
+
+/** How a host was since then, in order; what it is now ends now. */
+export async function listPeriods(db: Db, hostId: string, since: Date): Promise<PeriodRow[]> {
+  const { rows } = await sql<PeriodRow>`
+    select state, greatest(began_at, ${since}) as "from", ended_at as "to"
+    from (
+      select state, began_at, coalesce(lead(began_at) over (order by began_at), now()) as ended_at
+      from monitored_period where host_id = ${hostId}) as period
+    where ended_at > ${since}
+    order by began_at`.execute(db)
   return rows
 }

@@ -10,7 +10,7 @@ import { listingAlert } from './listings/words.ts'
 import { modeOf } from './modes.ts'
 import type { SettledRecords } from './records/settle.ts'
 import { recordsAlert } from './records/words.ts'
-import { countChanges, insertEvents, isListedElsewhere, type ClaimedHost, type EventRow } from './store.ts'
+import { countChanges, insertEvents, isListedElsewhere, lockTelling, type ClaimedHost, type EventRow } from './store.ts'
 
 /** What changed goes into the history; what a person wants to know of it becomes an alert. */
 export async function tellListings(
@@ -24,11 +24,13 @@ export async function tellListings(
     host.id,
     changes.map((change) => listingEvent(change, at)),
   )
-  for (const change of changes) {
-    const isWanted = modeOf(change.listing.list, host.lists, host.choices) === 'alert' && !change.baseline
+  const wanted = changes.filter(
+    ({ listing, baseline }) => modeOf(listing.list, host.lists, host.choices) === 'alert' && !baseline,
+  )
+  if (wanted.length > 0) await lockTelling(trx, host.accountId)
+  for (const change of wanted) {
     const subject = subjectOf(change.ip, change.listing.list.zone)
-    if (isWanted && !(await isListedElsewhere(trx, host, subject)))
-      await raiseAlert(trx, listingAlert(host, change, at))
+    if (!(await isListedElsewhere(trx, host, subject))) await raiseAlert(trx, listingAlert(host, change, at))
   }
 }
 

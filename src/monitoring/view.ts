@@ -6,7 +6,7 @@ import { daysLeft } from './certificates/words.ts'
 import { ipOf, zoneOf, type ListingDetail } from './listings/settle.ts'
 import { defaultMode, type Choices } from './modes.ts'
 import type { RecordDetail } from './records/look.ts'
-import type { AddressRow, EventRow, FactRow, HostRow } from './store.ts'
+import type { AddressRow, EventRow, FactRow, HostRow, PeriodRow } from './store.ts'
 
 export function shownHost(row: HostRow, availability: Availability) {
   const times = [row.graveDueAt, row.fullDueAt, row.recheckAt ?? row.graveDueAt]
@@ -17,10 +17,10 @@ export function shownHost(row: HostRow, availability: Availability) {
 export function shownDetail(
   row: HostRow,
   availability: Availability,
-  knowledge: { addresses: AddressRow[]; facts: FactRow[] },
+  knowledge: { addresses: AddressRow[]; facts: FactRow[]; periods: PeriodRow[] },
   { lists }: Blocklists,
 ) {
-  const { addresses, facts } = knowledge
+  const { addresses, facts, periods } = knowledge
   const of = (kind: FactRow['kind']) => facts.filter((fact) => fact.kind === kind)
   return {
     ...shownHost(row, availability),
@@ -28,6 +28,7 @@ export function shownDetail(
     listings: of('blacklist').flatMap((fact) => shownListing(fact, lists)),
     certificates: of('certificate').map(shownCertificate),
     records: of('dns').map(shownRecord),
+    periods,
   }
 }
 

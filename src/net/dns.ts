@@ -69,6 +69,8 @@ export type ResolverOptions = {
   tries?: number
   /** Queries in flight at once: from some 200 on, answers overrun the socket's receive buffer. */
   maxInFlight?: number
+  /** Told of every answer, for figures. */
+  onAnswer?: (answer: DnsAnswer) => void
 }
 
 /**
@@ -101,7 +103,9 @@ export function createResolver(options: ResolverOptions = {}): OwnResolver {
       const signals = signal ? [closing.signal, signal] : [closing.signal]
       if (!(await slots.take(signals))) return { status: 'FAILED', failure: 'ABORTED', server: null, ms: 0 }
       try {
-        return await inTurn(name, type, signals)
+        const answer = await inTurn(name, type, signals)
+        options.onAnswer?.(answer)
+        return answer
       } finally {
         slots.give()
       }

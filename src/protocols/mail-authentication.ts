@@ -1,4 +1,5 @@
 import { authenticate } from 'mailauth'
+import { spf as verifySpf } from 'mailauth/lib/spf/index.js'
 import { dataOf, type DnsAnswer, type RecordType, type Resolver } from '../net/dns.ts'
 import { textOf } from './questions.ts'
 
@@ -43,6 +44,21 @@ export async function authenticateMail(
     dkim: best ? { result: best.status.result, domain: best.signingDomain ?? null } : NONE,
     dmarc: dmarc ? { result: dmarc.status.result, policy: dmarc.policy ?? null } : { result: 'none', policy: null },
   }
+}
+
+/**
+ * SPF of the name with which a server greets (RFC 7208, 2.3), for its address.
+ * @returns a word of RFC 8601; what was not answered in time is `temperror`
+ */
+export async function checkHelo(helo: string, ip: string, resolver: Resolver, signal: AbortSignal): Promise<string> {
+  const { status } = await verifySpf({
+    sender: `postmaster@${helo}`,
+    helo,
+    ip,
+    mta: helo,
+    resolver: (name, type) => ask(resolver, name, type, signal),
+  })
+  return status.result
 }
 
 const NONE = { result: 'none', domain: null }

@@ -38,6 +38,25 @@ describe('the mail to a list', () => {
     expect(mail?.text?.trim()).toBe(request?.text.trim())
   })
 
+  it('names what else speaks for the server: its SPF record and its DMARC policy', async () => {
+    place.dns.records['mail.alice.example TXT'] = [`v=spf1 ip4:${IP} -all`]
+    place.dns.records['_dmarc.alice.example TXT'] = ['v=DMARC1; p=reject']
+    const { id } = await place.begin(WORDS)
+    await place.room.tend()
+    expect((await place.read(id)).reverseDns).toMatchObject({ evidence: { spf: 'pass', dmarc: 'reject' } })
+    expect(place.sink.mails[0]?.text).toContain(
+      `Its reverse DNS is mail.alice.example, which leads back to ${IP}. Its SPF record permits ${IP}. Its DMARC policy is reject.`,
+    )
+  })
+
+  it('says nothing of SPF and DMARC that speaks against the server, or is not there', async () => {
+    place.dns.records['mail.alice.example TXT'] = ['v=spf1 -all']
+    const { id } = await place.begin(WORDS)
+    await place.room.tend()
+    expect((await place.read(id)).reverseDns).toMatchObject({ evidence: { spf: 'fail', dmarc: null } })
+    expect(place.sink.mails[0]?.text).not.toMatch(/SPF|DMARC/)
+  })
+
   it('is sent when the owner has said cause and fix, with the text he chose', async () => {
     const process = await place.begin()
     await place.room.tend()

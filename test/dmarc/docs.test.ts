@@ -9,7 +9,7 @@ import { startHouse, type House } from '../house.ts'
 import { zip } from '../protocols/reports.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { examplesIn, startShell } from '../shell.ts'
-import { aggregate, daysAgo, mailWith } from './reports.ts'
+import { aggregate, daysAgo, mailWith, type Row } from './reports.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const DAYS = 365
@@ -43,8 +43,11 @@ async function freePort(): Promise<number> {
   return port
 }
 
-const report = (id: string, days = 1) =>
-  aggregate({ domain: 'example.com', id, begin: daysAgo(days), rows: [{ count: 7 }, { ip: '192.0.2.2', spf: 'fail' }] })
+const ROWS: Row[] = [
+  { count: 7, selector: 'odd7' },
+  { ip: '192.0.2.2', spf: 'fail', selector: 'odd7' },
+]
+const report = (id: string, days = 1) => aggregate({ domain: 'example.com', id, begin: daysAgo(days), rows: ROWS })
 
 /** The files that the page speaks of, a year's reports, and the command. */
 function fill(home: string): void {
@@ -95,5 +98,10 @@ it('does what docs/dmarc.md says, command by command', async () => {
   expect(await run(rejected)).toContain('"total":0')
   expect(await run(answer)).toMatch(/"reports":\[[^]*"readiness":[^]*"success":true/)
   expect(blocks.length).toBe(9)
+  dns.records['odd7._domainkey.example.com TXT'] = [
+    'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
+  ]
+  const checked = await house.request('/api/v1/dmarc-check?domain=example.com', { token: alice.token })
+  expect(await checked.text()).toContain('"selector":"odd7","found":true')
   await shell.end()
 }, 90_000)

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findDomain, type DomainRow } from '../../src/dmarc/domains/store.ts'
 import { readinessOf, type Facts } from '../../src/dmarc/summary/readiness.ts'
 import { wholeMonths } from '../../src/dmarc/summary/store.ts'
-import { rangeOf } from '../../src/dmarc/summary/summary.ts'
+import { rangeOf, summarize } from '../../src/dmarc/summary/summary.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { mapResolver } from '../resolver.ts'
 import { aggregate, daysAgo, type Row } from './reports.ts'
@@ -106,6 +107,17 @@ describe('the summary of a domain', () => {
       { reverseName: 'mail-1.sender.co.uk', reverseConfirmed: true, organizationalDomain: 'sender.co.uk' },
       { reverseName: 'mail.google.com', reverseConfirmed: false, organizationalDomain: 'google.com' },
       { reverseName: null, organizationalDomain: null },
+    ])
+  })
+
+  it('names the network of a source where a table is at hand', async () => {
+    await report([{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }])
+    const domain = (await findDomain(room.db, alice.id, id)) as DomainRow
+    const findAsn = (ip: string) => (ip === '192.0.2.1' ? { number: 64_500, name: 'Example Networks' } : null)
+    const { sources } = await summarize(room.db, domain, rangeOf({}, new Date()), findAsn)
+    expect(sources).toMatchObject([
+      { sourceIp: '192.0.2.1', asn: 64_500, asName: 'Example Networks' },
+      { sourceIp: '192.0.2.2', asn: null, asName: null },
     ])
   })
 

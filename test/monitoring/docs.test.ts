@@ -46,7 +46,7 @@ it('does what docs/monitoring.md says: from the baseline over one mail and the d
   await run(functions)
   await run(watch)
   const [host] = (await room.call<{ id: string }[]>('GET', 'hosts')).json.data
-  await room.seen(host ?? { id: '' }, ({ status }) => status === 'clean')
+  await room.seen(host ?? { id: '' }, ({ status, unknownCount }) => status === 'clean' && unknownCount === 0)
   expect(JSON.parse(await run(baseline))).toEqual({
     status: 'clean',
     totalChecked: enabled.length,

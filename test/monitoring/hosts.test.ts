@@ -118,7 +118,11 @@ describe('monitored hosts', () => {
       .insertInto('monitoredPeriod')
       .values(periods.map((period) => ({ hostId: host.id, ...period })))
       .execute()
-    const { availability } = await room.read(host.id)
+    const { availability, periods: shown } = await room.read(host.id)
+    expect(shown.map(({ state, from }) => [state, Date.parse(from)])).toEqual(
+      periods.map(({ state, beganAt }) => [state, beganAt.getTime()]),
+    )
+    expect(shown.slice(0, -1).map(({ to }) => to)).toEqual(shown.slice(1).map(({ from }) => from))
     expect(availability.percent).toBeCloseTo(83.333, 1)
     expect(availability.listedSeconds).toBe(36_000)
     expect(availability.unknownSeconds).toBe(144_000)
@@ -131,8 +135,9 @@ describe('monitored hosts', () => {
     await room.db.updateTable('monitoredPeriod').set({ beganAt: longAgo }).where('hostId', '=', host.id).execute()
     await room.db.updateTable('monitoredHost').set({ lastCheckAt: longAgo }).where('id', '=', host.id).execute()
     await room.check(host)
-    const { availability } = await room.read(host.id)
+    const { availability, periods } = await room.read(host.id)
     expect(availability.unknownSeconds).toBeGreaterThan(2_000_000)
+    expect(Date.now() - Date.parse(periods[0]?.from ?? '')).toBeLessThan(30 * 86_400_000 + 60_000)
   })
 
   it('are nobody else’s business', async () => {

@@ -38,17 +38,17 @@ export async function addSums(trx: Transaction<DB>, { days, months, reporters, s
 export async function subtractSums(trx: Transaction<DB>, { days, months, reporters, selectors }: Sums): Promise<void> {
   const negatives = { reporters: reporters.map(negative), selectors: selectors.map(negative) }
   await addSums(trx, { days: days.map(negative), months: [], ...negatives })
-  const domainIds = [...new Set(reporters.map(({ domainId }) => domainId))]
-  for (const [table, rest] of [
-    ['dmarc_source_day', 'messages'],
-    ['dmarc_reporter_day', 'reports + messages'],
-    ['dmarc_selector', 'messages'],
-  ] as const) {
-    await sql`
-      delete from ${sql.table(table)} where domain_id = any(${domainIds}::uuid[]) and ${sql.raw(rest)} <= 0
-    `.execute(trx)
-  }
+  await deleteEmpty(trx, reporters)
   for (const one of distinctMonths(months)) await addMonthAnew(trx, one)
+}
+
+async function deleteEmpty(trx: Transaction<DB>, reporters: ReporterDay[]): Promise<void> {
+  const ids = [...new Set(reporters.map(({ domainId }) => domainId))]
+  const days = [...new Set(reporters.map(({ day }) => day))]
+  const those = sql`domain_id = any(${ids}::uuid[]) and day = any(${days}::date[])`
+  await sql`delete from dmarc_source_day where ${those} and messages <= 0`.execute(trx)
+  await sql`delete from dmarc_reporter_day where ${those} and reports + messages <= 0`.execute(trx)
+  await sql`delete from dmarc_selector where domain_id = any(${ids}::uuid[]) and messages <= 0`.execute(trx)
 }
 
 function negative<T extends object>(row: T): T {

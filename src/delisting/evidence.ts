@@ -1,0 +1,35 @@
+import type { Resolver } from '../net/dns.ts'
+import { discoverDmarc } from '../protocols/dmarc-discovery.ts'
+import { checkHelo } from '../protocols/mail-authentication.ts'
+import { createQuestions } from '../protocols/questions.ts'
+import type { ReverseDns } from '../protocols/reverse-dns.ts'
+
+/** What else speaks for a mail server that greets with its confirmed name, as it should. */
+export type Evidence = {
+  /** What SPF of that name says of the address, in the words of RFC 8601. */
+  spf: string
+  /** The DMARC policy that applies to that name; null when there is none, or when it could not be found out. */
+  dmarc: string | null
+}
+
+export type Standing = ReverseDns & { evidence?: Evidence }
+
+/** Milliseconds for it: a letter is as good without. */
+const PATIENCE = 10_000
+
+/** Never throws: what could not be found out is not said. */
+export async function withEvidence(
+  ip: string,
+  reverse: ReverseDns,
+  resolver: Resolver,
+  outer: AbortSignal,
+): Promise<Standing> {
+  const [name] = reverse.names
+  if (reverse.status !== 'confirmed' || name === undefined) return reverse
+  const signal = AbortSignal.any([outer, AbortSignal.timeout(PATIENCE)])
+  const [spf, { effectivePolicy: dmarc }] = await Promise.all([
+    checkHelo(name, ip, resolver, signal),
+    discoverDmarc(name, createQuestions(resolver, signal)),
+  ])
+  return { ...reverse, evidence: { spf, dmarc } }
+}
