@@ -32,7 +32,7 @@ const OPEN: Screen[] = [
 
 /** Of one’s own. A line a screen; what begins with `:` is made below. */
 const OWN: Screen[] = [
-  { at: '/home', shows: 'needs you' },
+  { at: '/home', shows: 'Your hosts' },
   { at: '/check', shows: 'Check' },
   {
     at: '/check?q=example.test',
@@ -68,7 +68,7 @@ const OWN: Screen[] = [
   { at: '/monitoring/lists', shows: 'SpamCop' },
   { at: '/delisting', shows: 'No address was led off' },
   { at: '/delisting/new?ip=8.8.4.4', shows: 'What caused the listing' },
-  { at: '/alerts', shows: 'Nothing has happened yet' },
+  { at: '/alerts', shows: 'This service sends no mail.' },
   {
     at: '/alerts/channels',
     shows: 'No mail goes out',

@@ -91,7 +91,7 @@ describe('somebody who is to be told', () => {
     await other.getByLabel('Time zone').selectOption('Europe/Berlin')
     await other.getByRole('button', { name: 'Save the settings' }).click()
     await other.getByText('21:30 to 07:00, Europe/Berlin').waitFor()
-    await other.getByText('Blacklists, Certificates, Delisting, DMARC, Alert channels').waitFor()
+    await other.getByText('Blacklists, Certificates, Delisting, DMARC, Migrations, Alert channels').waitFor()
   })
 
   it('switches a channel off and on', async () => {
@@ -117,7 +117,7 @@ describe('somebody who is to be told', () => {
     await page.goto('/alerts')
     const alert = page.getByRole('list', { name: 'Alerts' }).getByRole('listitem').filter({ hasText: IP }).first()
     await alert.waitFor({ timeout: PATIENCE })
-    await alert.getByText('Delisting · ').waitFor()
+    await alert.getByRole('link', { name: 'Delisting' }).waitFor()
     await alert.getByRole('listitem').filter({ hasText: hook }).getByText('Sent').waitFor({ timeout: PATIENCE })
     await alert
       .getByRole('listitem')

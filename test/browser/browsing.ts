@@ -25,13 +25,7 @@ export async function visit(browser: Browser, baseURL: string, width = 1440): Pr
   if (!existsSync(BUILT)) throw new Error(`${BUILT} is missing: run npm run build:web before these tests.`)
   const viewport = { width, height: width < 500 ? 700 : 900 }
   const permissions = ['clipboard-read', 'clipboard-write']
-  const context = await browser.newContext({
-    baseURL,
-    viewport,
-
-    permissions,
-    reducedMotion: 'reduce',
-  })
+  const context = await browser.newContext({ baseURL, viewport, permissions, reducedMotion: 'reduce' })
   // Shorter than a test's own patience, so that a failure names what was not found.
   context.setDefaultTimeout(15_000)
   const page = await context.newPage()

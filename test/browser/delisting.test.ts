@@ -130,7 +130,15 @@ describe('somebody whose address is listed', () => {
     await heading(page, `Delisting of ${IP}`).waitFor()
   })
 
-  it('meets no complaint of the browser but about the address that no list had', () => {
+  it('is led to the delisting of an address that is under way already', async () => {
+    await page.goto(`/delisting/new?ip=${IP}`)
+    await page.getByRole('button', { name: 'Ask the lists' }).click()
+    await page.getByText('is under way already').waitFor()
+    await page.getByRole('link', { name: 'Go to the delisting that is under way' }).click()
+    await heading(page, `Delisting of ${IP}`).waitFor()
+  })
+
+  it('meets no complaint of the browser but about what could not be begun', () => {
     expect(alice.complaints.filter((complaint) => !complaint.includes('status of 409'))).toEqual([])
   })
 })

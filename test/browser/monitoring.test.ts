@@ -68,6 +68,7 @@ describe('somebody who has hosts watched', () => {
     await page.getByRole('link', { name: IP }).click()
     await heading(page, IP).waitFor()
     await page.getByText(`${IP} is listed on 2 blacklists.`).waitFor()
+    await page.getByRole('img', { name: '1 day: listed on 1' }).waitFor()
     const spamcop = page.getByRole('table', { name: 'Listed on' }).getByRole('row', { name: 'SpamCop' })
     await spamcop.getByText('Blocked for the tests').waitFor()
     await page.getByRole('table', { name: 'What changed' }).getByRole('row', { name: 'SpamCop' }).waitFor()

@@ -210,7 +210,8 @@ describe('with the keyboard alone', () => {
     await page.keyboard.press('Enter')
     await requests(page).getByRole('option').nth(1).waitFor()
 
-    const newest = await selected(page)
+    const newest = await requests(page).getByRole('option').first().getAttribute('id')
+    await expect.poll(() => selected(page), POLL).toBe(newest)
     await page.keyboard.press('j')
     await expect.poll(() => selected(page), POLL).not.toBe(newest)
     await page.keyboard.press('k')

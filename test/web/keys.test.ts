@@ -16,7 +16,7 @@ const ALL = [
 ]
 
 function names(typed: string): string[] {
-  return findsOf(typed, ALL, () => {}).map(({ name }) => name)
+  return findsOf(typed, ALL, { check: () => {}, lookUp: () => {} }).map(({ name }) => name)
 }
 
 describe('what is found', () => {
@@ -35,10 +35,17 @@ describe('what is found', () => {
     expect(names(' alice@Example.org')[0]).toBe('Check example.org')
     expect(names('https://example.org:8443/path')).toEqual(['Check example.org'])
   })
-  it('checks what it says it checks', () => {
+  it('is of an address, also of IPv6, what was reported of it', () => {
+    expect(names('192.0.2.1')).toEqual(['Check 192.0.2.1', 'Look up 192.0.2.1'])
+    expect(names('2001:DB8::1')).toEqual(['Look up 2001:DB8::1'])
+    expect(names('::ffff:192.0.2.1')).toEqual(['Look up ::ffff:192.0.2.1'])
+  })
+  it('asks what it says it asks', () => {
     const asked: string[] = []
-    findsOf('example.org', ALL, (name) => asked.push(name))[0]?.go()
-    expect(asked).toEqual(['example.org'])
+    const ways = { check: (name: string) => asked.push(name), lookUp: (ip: string) => asked.push(ip) }
+    findsOf('example.org', ALL, ways)[0]?.go()
+    findsOf('2001:db8::1', ALL, ways)[0]?.go()
+    expect(asked).toEqual(['example.org', '2001:db8::1'])
   })
 })
 

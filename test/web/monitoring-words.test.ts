@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { portsOf, wrongPorts } from '../../web/src/monitoring/ports.ts'
+import { stripOf } from '../../web/src/monitoring/strip.ts'
 import { availabilityText, sentenceOfAll } from '../../web/src/monitoring/words.ts'
 
 type Status = Parameters<typeof sentenceOfAll>[0][number]['status']
@@ -35,5 +36,30 @@ describe('ports as somebody types them', () => {
   })
   it.each(['https', '0', '65536', '25.5', '1 2 3 4 5 6 7 8 9'])('are refused: %s', (text) => {
     expect(wrongPorts(text)).toHaveProperty('tlsPorts')
+  })
+})
+
+describe('the days of a host', () => {
+  const now = Date.parse('2026-11-21T12:00:00.000Z')
+  const period = (state: 'clean' | 'listed' | 'unknown', from: string, to: string) => ({
+    state,
+    from: `2026-11-${from}:00.000Z`,
+    to: `2026-11-${to}:00.000Z`,
+  })
+
+  it('are marked by the gravest that is known of each', () => {
+    const periods = [
+      period('unknown', '17T00:00', '18T00:00'),
+      period('clean', '18T00:00', '19T23:59'),
+      period('listed', '19T23:59', '20T06:00'),
+      period('clean', '20T06:00', '21T12:00'),
+    ]
+    const { text, days } = stripOf(periods, 6, now)
+    expect(days.map(({ look }) => look)).toEqual(['none', 'unknown', 'good', 'bad', 'bad', 'good'])
+    expect(days[4]).toEqual({ day: '2026-11-20', look: 'bad', title: '20 Nov: listed for 6 hours' })
+    expect(text).toBe('5 days: listed on 2, not listed on 2, not known on 1')
+  })
+  it('say so when it was never listed', () => {
+    expect(stripOf([period('clean', '21T00:00', '21T12:00')], 30, now).text).toBe('1 day: not listed on 1')
   })
 })

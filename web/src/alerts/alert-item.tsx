@@ -1,15 +1,16 @@
+import { Link } from '@tanstack/react-router'
 import { Ago } from '../ui/ago.tsx'
 import { Soft } from '../ui/page.tsx'
 import { Status } from '../ui/status.tsx'
 import classes from './alert-item.module.css'
 import type { Alert, Channel } from './api.ts'
-import { deliveryStanding, kindName, targetOf } from './words.ts'
+import { deliveryStanding, kindOf, targetOf } from './words.ts'
 
 type AlertsProps = { alerts: Alert[]; channels: Channel[] }
 
 export function AlertList({ alerts, channels }: AlertsProps) {
   return (
-    <ul className={classes.list} aria-label="Alerts">
+    <ul className={classes.list} aria-label="Alerts" data-rows>
       {alerts.map((alert) => (
         <AlertItem key={alert.id} alert={alert} channels={channels} />
       ))}
@@ -20,12 +21,13 @@ export function AlertList({ alerts, channels }: AlertsProps) {
 /** What happened, what to do, and what became of it on each channel. */
 function AlertItem({ alert, channels }: { alert: Alert; channels: Channel[] }) {
   const { kind, title, text, nextStep, at, deliveries } = alert
+  const about = kindOf(kind)
   return (
     <li className={classes.alert}>
       <div className={classes.head}>
         <h2>{title}</h2>
         <Soft>
-          {kindName(kind)} · <Ago at={at} />
+          {about ? <Link to={about.to}>{about.name}</Link> : kind} · <Ago at={at} />
         </Soft>
       </div>
       <p className={classes.text}>{text}</p>

@@ -24,7 +24,7 @@ export function SettingsForm({ channel, onDone }: SettingsFormProps) {
       <TextField name="label" label="Label" defaultValue={label} maxLength={100} autoComplete="off" />
       <fieldset className={classes.kinds}>
         <legend>What it is told</legend>
-        {Object.entries(KINDS).map(([kind, name]) => (
+        {Object.entries(KINDS).map(([kind, { name }]) => (
           <CheckField
             key={kind}
             name={kindField(kind)}

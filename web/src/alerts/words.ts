@@ -1,21 +1,25 @@
+import type { LinkProps } from '@tanstack/react-router'
 import type { Tone } from '../ui/status.tsx'
 import type { Channel, Delivery, QuietHours } from './api.ts'
 
 type Standing = { tone: Tone; word: string }
 
-/** First words of the kinds of alerts, and what they are about. */
-export const KINDS: Record<string, string> = {
-  blacklist: 'Blacklists',
-  certificate: 'Certificates',
-  dns: 'DNS records',
-  delisting: 'Delisting',
-  dmarc: 'DMARC',
-  channel: 'Alert channels',
+type Kind = { name: string; to: NonNullable<LinkProps['to']> }
+
+/** First words of the kinds of alerts: what they are about, and where that is seen. */
+export const KINDS: Record<string, Kind> = {
+  blacklist: { name: 'Blacklists', to: '/monitoring' },
+  certificate: { name: 'Certificates', to: '/monitoring' },
+  dns: { name: 'DNS records', to: '/monitoring' },
+  delisting: { name: 'Delisting', to: '/delisting' },
+  dmarc: { name: 'DMARC', to: '/dmarc' },
+  migration: { name: 'Migrations', to: '/migrations' },
+  channel: { name: 'Alert channels', to: '/alerts/channels' },
 }
 
-export function kindName(kind: string): string {
-  const [word = kind] = kind.split('.')
-  return KINDS[word] ?? word
+/** Undefined for what this dashboard has no screen for. */
+export function kindOf(kind: string): Kind | undefined {
+  return KINDS[kind.split('.')[0] ?? '']
 }
 
 const CHANNELS: Record<Channel['status'], Standing> = {
@@ -52,5 +56,5 @@ export function quietText(quietHours: QuietHours | null): string | null {
 }
 
 export function kindsText(kinds: string[] | null): string {
-  return kinds === null ? 'Everything' : kinds.map(kindName).join(', ') || 'Nothing'
+  return kinds === null ? 'Everything' : kinds.map((kind) => kindOf(kind)?.name ?? kind).join(', ') || 'Nothing'
 }

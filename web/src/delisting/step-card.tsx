@@ -49,7 +49,8 @@ function Need({ of, step }: StepProps) {
   const isSilent = needs === 'confirm' || of.cause === null
   return (
     <>
-      {isSilent ? <WordsForm of={of} step={step} /> : <RequestText step={step} />}
+      {/* What was said for another list is there to be confirmed for this one. */}
+      {isSilent ? <WordsForm key={`${of.cause} ${of.fix}`} of={of} step={step} /> : <RequestText step={step} />}
       {url && (needs === 'submit' || needs === 'send') && (
         <a href={url} target="_blank" rel="noreferrer">
           Open the page of {blacklistName}

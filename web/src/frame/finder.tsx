@@ -26,7 +26,7 @@ export function Finder() {
     <>
       <button type="button" className={classes.button} onClick={openPalette}>
         <Icon name="search" />
-        <span className={classes.words}>Find or check …</span>
+        Find or check …
         <span className={classes.stroke} aria-hidden="true">
           <Kbd keys={`${COMMAND} K`} />
         </span>

@@ -21,21 +21,34 @@ const SOME = 9
  * What somebody means by what is typed: a check of the address or name it is, then what has these words, those whose name
  * begins with them first.
  */
-export function findsOf(typed: string, all: readonly Find[], check: (name: string) => void): Find[] {
+export function findsOf(typed: string, all: readonly Find[], ways: Ways): Find[] {
   const text = typed.trim().toLowerCase()
   const found = all
     .map((find) => ({ find, rank: rankOf(find, text) }))
     .filter(({ rank }) => rank > 0)
     .toSorted((one, other) => other.rank - one.rank)
     .map(({ find }) => find)
-  const target = guessTarget(typed)
-  const checks: Find[] = target
-    ? [{ name: `Check ${target.name}`, kind: CHECKS[target.kind], icon: 'search', go: () => check(target.name) }]
-    : []
-  return [...checks, ...found].slice(0, SOME)
+  return [...asksOf(typed, ways), ...found].slice(0, SOME)
 }
 
+/** Where what is typed can be asked about. */
+export type Ways = { check: (name: string) => void; lookUp: (ip: string) => void }
+
 const CHECKS = { address: 'On the blacklists', domain: 'Mail, certificate, DNS' }
+const IPV6 = /^(?=.*:.*:)[\da-f:]+(\.\d+){0,3}$/i
+
+function asksOf(typed: string, { check, lookUp }: Ways): Find[] {
+  const target = guessTarget(typed)
+  const ip = target?.kind === 'address' ? target.name : IPV6.exec(typed.trim())?.[0]
+  return [
+    ...(target ? [askOf(`Check ${target.name}`, CHECKS[target.kind], () => check(target.name))] : []),
+    ...(ip ? [askOf(`Look up ${ip}`, 'In the attack reports', () => lookUp(ip))] : []),
+  ]
+}
+
+function askOf(name: string, kind: string, go: () => void): Find {
+  return { name, kind, icon: 'search', go }
+}
 
 /** 3: the name begins so; 2: a word of it does; 1: each word is somewhere; 0: it is not what is meant. */
 function rankOf({ name, kind, words = '' }: Find, text: string): number {

@@ -14,7 +14,10 @@ export function Palette({ onDone }: { onDone: () => void }) {
   const list = useId()
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
-  const found = findsOf(text, useFinds(), (name) => void navigate({ to: '/check', search: { q: name } }))
+  const found = findsOf(text, useFinds(), {
+    check: (name) => void navigate({ to: '/check', search: { q: name } }),
+    lookUp: (ip) => void navigate({ to: '/attacks', search: { ip } }),
+  })
 
   function go(find: Find | undefined): void {
     if (!find) return
@@ -34,7 +37,6 @@ export function Palette({ onDone }: { onDone: () => void }) {
     <>
       <div className={classes.field}>
         <Icon name="search" />
-        {/* oxlint-disable-next-line jsx-a11y/no-autofocus: a dialog begins where it is typed in. */}
         <input
           autoFocus
           role="combobox"

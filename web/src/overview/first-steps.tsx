@@ -32,8 +32,8 @@ function StepList({ steps }: { steps: Step[] }) {
     <>
       <p>
         <Soft>
-          Each begins on its screen, or in a program: make a <Link to="/tokens">token</Link> and{' '}
-          <code>export PORTREEVE_TOKEN=…</code>. Everything is in the <a href="/docs">documentation</a>.
+          Each begins on its screen, or in a program: make a <Link to="/tokens">token</Link>,{' '}
+          <code>export PORTREEVE_TOKEN=prv_…</code>, and run it. Everything is in the <a href="/docs">documentation</a>.
         </Soft>
       </p>
       <ul className={classes.steps} data-rows>
@@ -97,5 +97,10 @@ function stepsFor(email: string): Step[] {
 }
 
 function post(path: string, body: object): string {
-  return `curl -H "Authorization: Bearer $PORTREEVE_TOKEN" -H "Content-Type: application/json" \\\n  -d '${JSON.stringify(body)}' "${window.location.origin}${path}"`
+  return [
+    'curl -H "Authorization: Bearer $PORTREEVE_TOKEN"',
+    '-H "Content-Type: application/json"',
+    `-d '${JSON.stringify(body)}'`,
+    `"${window.location.origin}${path}"`,
+  ].join(' \\\n  ')
 }

@@ -47,7 +47,14 @@ export function useThings(): Found {
         appeals: appeals.data?.appeals ?? [],
         hold: hold.data ?? null,
       }
-      const begun = [things.hosts, things.cases, things.migrations, things.domains, endpoints.data ?? []]
+      const begun = [
+        things.hosts,
+        things.cases,
+        things.migrations,
+        things.domains,
+        things.appeals,
+        endpoints.data ?? [],
+      ]
       return {
         things: all.some(({ isLoading }) => isLoading) ? null : things,
         isNew: begun.every(({ length }) => length === 0),

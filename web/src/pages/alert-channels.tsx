@@ -19,7 +19,7 @@ export function Screen() {
       {!channels && !error && <Waiting lines={3}>Fetching your channels …</Waiting>}
       {channels && (
         <Section title="Your channels">
-          <Stack>
+          <Stack rows>
             {channels.map((channel) => (
               <ChannelCard key={channel.id} channel={channel} />
             ))}

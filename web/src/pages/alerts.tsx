@@ -37,7 +37,7 @@ export function Screen() {
               label="About"
               choices={[
                 { value: '', name: 'About everything' },
-                ...Object.entries(KINDS).map(([value, name]) => ({ value, name })),
+                ...Object.entries(KINDS).map(([value, { name }]) => ({ value, name })),
               ]}
               value={filter.kind ?? ''}
               onChange={(kind) => go({ kind: kind || undefined })}

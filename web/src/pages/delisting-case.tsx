@@ -63,7 +63,7 @@ function Steps({ title, it, steps }: { title: string; it: CaseWithHistory; steps
   if (steps.length === 0) return null
   return (
     <Section title={title}>
-      <Stack>
+      <Stack rows>
         {steps.map((step) => (
           <StepCard key={step.id} of={it} step={step} />
         ))}

@@ -24,7 +24,8 @@ export function Screen() {
       </Page>
     )
   }
-  const needs = needsOf(things)
+  // Who has begun nothing misses nothing yet.
+  const needs = isNew ? [] : needsOf(things)
   return (
     <Page title={isNew ? greeting : verdictOf(needs)}>
       {problems.map((problem) => (

@@ -1,22 +1,20 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { useState, type ReactNode } from 'react'
+import { useState } from 'react'
 import { hostQuery, hostsQuery, monitoring, type HostDetail } from '../monitoring/api.ts'
+import { stripOf } from '../monitoring/strip.ts'
 import { HistorySection } from '../monitoring/history.tsx'
 import { ListingTable } from '../monitoring/listing-table.tsx'
-import { availabilityText, certificateStanding, sentenceOf, spanText, standing } from '../monitoring/words.ts'
-import { Ago, ExactMoment } from '../ui/ago.tsx'
+import { availabilityText, sentenceOf, spanText, standing } from '../monitoring/words.ts'
+import { Addresses, Certificates, Records } from '../monitoring/watched.tsx'
+import { Ago } from '../ui/ago.tsx'
 import { BackLink } from '../ui/back-link.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { ConfirmButton } from '../ui/confirm.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Facts, Values } from '../ui/facts.tsx'
+import { DayStrip } from '../ui/day-strip.tsx'
 import { Figures } from '../ui/figures.tsx'
-import { Moment } from '../ui/moment.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { Page, Row, Section, Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
+import { Page, Row, Section } from '../ui/page.tsx'
 import { Waiting } from '../ui/waiting.tsx'
 import { counted, numberText } from '../ui/words.ts'
 
@@ -140,6 +138,7 @@ function Headline({ host }: { host: HostDetail }) {
           {detail && status !== 'unknown' && <p>{detail}</p>}
         </Notice>
       </div>
+      {host.periods.length > 0 && <DayStrip {...stripOf(host.periods, days, Date.now())} />}
       <Figures
         figures={[
           [`Available, ${counted(days, 'day')}`, percent !== null && availabilityText(availability)],
@@ -160,82 +159,4 @@ const MINUTE = 60_000
 function Due({ at }: { at: string }) {
   const minutes = Math.ceil((Date.parse(at) - Date.now()) / MINUTE)
   return <time dateTime={at}>{minutes <= 0 ? 'now' : `in ${minutes} min`}</time>
-}
-
-function Certificates({ host: { certificates } }: { host: HostDetail }) {
-  return (
-    <Table caption="Certificates" quiet columns={['Port', 'State', 'Valid until', 'Issued by']}>
-      {certificates.map(({ port, state, daysRemaining, validTo, issuer, names }) => {
-        const { tone, word } = certificateStanding(state)
-        return (
-          <tr key={port}>
-            <th scope="row">Port {port}</th>
-            <td>
-              <Status tone={tone}>{word}</Status>
-            </td>
-            <td>
-              <Moment at={validTo} />
-              <small>{daysRemaining < 0 ? 'over' : counted(daysRemaining, 'more day')}</small>
-            </td>
-            <td>
-              {issuer || <Soft>nobody</Soft>}
-              <small>for {names.slice(0, 3).join(', ') || 'no name'}</small>
-            </td>
-          </tr>
-        )
-      })}
-    </Table>
-  )
-}
-
-function Records({ host: { records } }: { host: HostDetail }) {
-  const there = records.filter(({ values }) => values.length > 0)
-  const absent = records.filter(({ values }) => values.length === 0)
-  return (
-    <>
-      {there.length > 0 && (
-        <Table caption="DNS records" quiet columns={['Record', 'Values', 'Since']}>
-          {there.map(({ name, type, values, since }) => (
-            <tr key={`${name} ${type}`}>
-              <th scope="row">
-                {type}
-                <small>{name}</small>
-              </th>
-              <td>
-                <Values values={values} />
-              </td>
-              <td>
-                <Soft>
-                  <Ago at={since} />
-                </Soft>
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      {absent.length > 0 && (
-        <Soft>Watched, and not there: {absent.map(({ name, type }) => `${type} of ${name}`).join(', ')}.</Soft>
-      )}
-    </>
-  )
-}
-
-function Addresses({ host: { addresses, lastCheckAt } }: { host: HostDetail }) {
-  return (
-    <Facts
-      facts={[
-        ...addresses.map(({ ip, unknownLists }): [string, ReactNode] => [
-          ip,
-          unknownLists.length === 0 ? (
-            'Every blacklist answered.'
-          ) : (
-            <Disclosure key={ip} summary={`${counted(unknownLists.length, 'blacklist')} gave no usable answer`}>
-              <Values values={unknownLists} />
-            </Disclosure>
-          ),
-        ]),
-        ['Last look', lastCheckAt && <ExactMoment key="last" at={lastCheckAt} />],
-      ]}
-    />
-  )
 }

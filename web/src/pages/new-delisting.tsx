@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { delisting } from '../delisting/api.ts'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { delisting, openCaseQuery } from '../delisting/api.ts'
 import { BackLink } from '../ui/back-link.tsx'
 import { AreaField, Form, TextField } from '../ui/form.tsx'
 import { Page, Soft } from '../ui/page.tsx'
@@ -9,10 +10,16 @@ export function Screen() {
   const { ip = '' } = useSearch({ from: '/own/delisting/new' })
   const queries = useQueryClient()
   const navigate = useNavigate()
+  const [openId, setOpenId] = useState<string | null>(null)
 
   async function begin({ ip: address = '', cause = '', fix = '' }: Record<string, string>): Promise<void> {
     const said = { ...(cause.trim() && { cause: cause.trim() }), ...(fix.trim() && { fix: fix.trim() }) }
-    const { id } = await delisting.begin({ ip: address.trim(), ...said })
+    setOpenId(null)
+    const { id } = await delisting.begin({ ip: address.trim(), ...said }).catch(async (error: unknown) => {
+      const open = await queries.fetchQuery(openCaseQuery(address.trim())).catch(() => null)
+      setOpenId(open?.id ?? null)
+      throw error
+    })
     await queries.invalidateQueries({ queryKey: ['delisting'] })
     await navigate({ to: '/delisting/$id', params: { id } })
   }
@@ -23,7 +30,18 @@ export function Screen() {
       above={<BackLink to="/delisting">Delisting</BackLink>}
       lead="Every blacklist is asked about the address, which takes a few seconds. Each that has it gets a step."
     >
-      <Form onSubmit={begin} submit="Ask the lists, and begin" check={wrongAddress}>
+      <Form
+        onSubmit={begin}
+        submit="Ask the lists, and begin"
+        check={wrongAddress}
+        aside={
+          openId && (
+            <Link to="/delisting/$id" params={{ id: openId }}>
+              Go to the delisting that is under way
+            </Link>
+          )
+        }
+      >
         <TextField
           name="ip"
           label="Address"

@@ -71,9 +71,13 @@ export function Card({ children }: { children: ReactNode }) {
   return <div className={classes.card}>{children}</div>
 }
 
-/** Paragraphs and what belongs to them, one below the other. */
-export function Stack({ children }: { children: ReactNode }) {
-  return <div className={classes.stack}>{children}</div>
+/** Paragraphs and what belongs to them, one below the other; `rows` are things of one kind, which j and k step through. */
+export function Stack({ rows = false, children }: { rows?: boolean; children: ReactNode }) {
+  return (
+    <div className={classes.stack} data-rows={rows || undefined}>
+      {children}
+    </div>
+  )
 }
 
 /** Sections one below the other, where the page itself does not hold them. */
