@@ -1,4 +1,4 @@
-// Our migration beside mbsync and a bare copy that writes nothing down.
+// Our migration beside mbsync, imapsync where it is there, and a bare copy that writes nothing down.
 // node bench/migration/run.ts [messages] [round trip in ms]
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,13 +10,18 @@ import { startDovecot } from '../../test/servers/dovecot.ts'
 import { startProxy } from '../../test/servers/proxy.ts'
 import { bareCopy, mbsync } from './bare.ts'
 import { fillAccount } from './corpus.ts'
+import { hasImapsync, imapsync } from './imapsync.ts'
 import { memoryOfFour } from './memory.ts'
 import { accountOn, ours } from './ours.ts'
 
-/** Both figures the targets speak of, and the memory. */
+/** The figures that the targets speak of, and the memory. */
 export async function run(): Promise<string> {
-  return [await compare(10_000, 0), await compare(1_000, 30), await memoryOfFour(4_000)].join('\n\n')
+  const compared = [await compare(10_000, 0), await compare(1_000, 0), await compare(1_000, 30)]
+  return [...compared, await memoryOfFour(4_000)].join('\n\n')
 }
+
+/** Messages that imapsync copies in a bearable time. */
+const LONGEST = 1_000
 
 type Column = { label: string; seconds: number }
 
@@ -30,7 +35,7 @@ async function compare(messages: number, roundTrip: number): Promise<string> {
     const filling = await signIn(accountOn(source.port, 'source'))
     const { bytes } = await fillAccount(filling, messages)
     await filling.wire.logout()
-    const timed = await timeAll(near, far, folder, (user) => destination.addUser(user, 'secret'))
+    const timed = await timeAll(near, far, folder, messages, (user) => destination.addUser(user, 'secret'))
     const head = `${messages} messages, ${(bytes / 1e6).toFixed(0)} MB, round trip ${roundTrip} ms`
     return [head, ...timed.map((column) => lineOf(column, messages, bytes))].join('\n')
   } finally {
@@ -45,6 +50,7 @@ async function timeAll(
   near: number,
   far: number,
   folder: string,
+  messages: number,
   addUser: (user: string) => Promise<void>,
 ): Promise<Column[]> {
   let users = 0
@@ -76,6 +82,11 @@ async function timeAll(
   const again = () => ours(from, to, createMemoryJournal(), { deduplicate: true })
   columns.push(await time('portreeve again, deduplicate', again))
   journal.close()
+  if (!hasImapsync()) return columns
+  const first = await newUser()
+  const sync = (user: string) => imapsync(near, far, user, folder)
+  if (messages <= LONGEST) columns.push(await time('imapsync', () => sync(first)))
+  columns.push(await time('imapsync again', () => sync(to.user)))
   return columns
 }
 

@@ -3,29 +3,35 @@ import type { Appender, Outgoing } from '../net/imap/append.ts'
 import { fetchBodies, type Body } from '../net/imap/fetch-bodies.ts'
 import type { Metadata } from '../net/imap/fetch-metadata.ts'
 import { dateOfHeader, isUserFlag, serialiseDate } from '../net/imap/flags-and-dates.ts'
-import type { ImapLost, Refusal } from '../net/imap/refusals.ts'
+import type { Refusal } from '../net/imap/refusals.ts'
 import type { Wire } from '../net/imap/wire.ts'
 import { headOf } from './known.ts'
 
 /** What was changed of a message that the destination did not take as it was. */
 export type Remedy = 'as-is' | 'without-keywords' | 'line-ends'
 
+/** `isDated`: it was sent with a date of its own. */
+type Copy = { to: number | null; uidValidity: number | null; size: number; isDated: boolean }
+
 /** What became of one message of a batch. */
 export type Fate =
-  | { state: 'copied'; row: Metadata; to: number | null; uidValidity: number | null; size: number; remedy: Remedy }
+  | (Copy & { state: 'copied'; row: Metadata; remedy: Remedy })
   | { state: 'there' | 'gone'; row: Metadata }
   | { state: 'unfetchable'; row: Metadata; refusal: Refusal }
   /** `next` is what to try then; null when nothing is left to try. */
   | { state: 'refused'; row: Metadata; refusal: Refusal; remedy: Remedy; next: Remedy | null }
   /** Sent, not answered: it may be at the destination. */
-  | { state: 'unknown'; row: Metadata; lost: ImapLost }
+  | { state: 'unknown'; row: Metadata; appender: Appender }
   /** Certainly not at the destination; to be done again. */
-  | { state: 'left'; row: Metadata; side: 'source' | 'destination'; lost: unknown }
+  | { state: 'unsent'; row: Metadata; appender: Appender }
+  /** The source broke off before it. */
+  | { state: 'unread'; row: Metadata }
 
 export type BatchDeps = {
   /** With the folder open. */
   source: Wire
-  appender: Appender
+  /** To the destination as it is reached when something is to be sent: it may have signed us out while the source was slow. */
+  appender: () => Promise<Appender>
   /** Resolves when the intent is durable. */
   intended: Promise<unknown>
   /** Resolves when the batches before this one are on their way. */
@@ -40,13 +46,15 @@ export type BatchDeps = {
 type Loaded = { row: Metadata; outgoing: Outgoing; remedy: Remedy }
 type Sent = { fates: Promise<Fate[]> }
 
-/** Copies a batch of one folder. Every message has one fate; rejects only when the intent could not be recorded. */
+/**
+ * Copies a batch of one folder. Every message has one fate; rejects when the intent could not be recorded or nothing can
+ * be sent, and then whatever was sent is unknown.
+ */
 export async function copyBatch(rows: readonly Metadata[], deps: BatchDeps): Promise<Fate[]> {
   const fates: Fate[] = []
   const sent: Sent[] = []
   const gathered: Loaded[] = []
   const byUid = new Map(rows.map((row) => [row.uid, row]))
-  let broken: unknown = null
   try {
     for await (const fetched of fetchBodies(deps.source, rows)) {
       const row = byUid.get(fetched.uid)
@@ -61,10 +69,10 @@ export async function copyBatch(rows: readonly Metadata[], deps: BatchDeps): Pro
         else sent.push(await send([loaded], deps))
       }
     }
-  } catch (error) {
-    broken = error
+  } catch {
+    // What did not come is asked for again.
   }
-  for (const row of byUid.values()) fates.push({ state: 'left', row, side: 'source', lost: broken })
+  for (const row of byUid.values()) fates.push({ state: 'unread', row })
   await deps.before
   if (gathered.length > 0)
     sent.push(
@@ -121,21 +129,24 @@ function withCrlf(body: Buffer): Buffer {
 }
 
 /** On its way when this resolves; what became of it is told later. */
-async function send(loaded: Loaded[], { appender, intended }: BatchDeps): Promise<Sent> {
-  await intended
+async function send(loaded: Loaded[], deps: BatchDeps): Promise<Sent> {
+  await deps.intended
+  const appender = await deps.appender()
   const { outcomes } = await appender.submit(loaded.map(({ outgoing }) => outgoing))
-  return { fates: outcomes.then((all) => all.map((outcome, index) => fateOf(outcome, loaded[index] as Loaded))) }
+  return {
+    fates: outcomes.then((all) => all.map((outcome, index) => fateOf(outcome, loaded[index] as Loaded, appender))),
+  }
 }
 
-function fateOf(outcome: AppendOutcome, { row, outgoing, remedy }: Loaded): Fate {
+function fateOf(outcome: AppendOutcome, { row, outgoing, remedy }: Loaded, appender: Appender): Fate {
   if (outcome.state === 'stored') {
     const { uid: to, uidValidity } = outcome
-    return { state: 'copied', row, to, uidValidity, size: outgoing.size, remedy }
+    const isDated = outgoing.internalDate !== null
+    return { state: 'copied', row, to, uidValidity, size: outgoing.size, isDated, remedy }
   }
   if (outcome.state === 'refused') {
     const next = remedyAfter(remedy, row, outgoing.body)
     return { state: 'refused', row, refusal: outcome.refusal, remedy, next }
   }
-  if (outcome.state === 'unknown') return { state: 'unknown', row, lost: outcome.lost }
-  return { state: 'left', row, side: 'destination', lost: outcome.lost }
+  return { state: outcome.state, row, appender }
 }

@@ -1,4 +1,4 @@
-import type { FolderCopy } from './folder.ts'
+import type { FolderCopy, Note } from './folder.ts'
 import { LIMITS } from './limits.ts'
 import { createRate, progressOf, type Progress } from './progress.ts'
 import type { Warning } from './warnings.ts'
@@ -14,15 +14,22 @@ export type Board = {
   finish(stopped: number): Progress
 }
 
-/** @param closedUntil milliseconds since 1970 until which a server asked us to wait */
-export function createBoard(onProgress: (progress: Progress) => void, closedUntil: () => number | null): Board {
+type BoardDeps = {
+  onProgress: (progress: Progress) => void
+  /** Milliseconds since 1970 until which a server asked us to wait. */
+  closedUntil: () => number | null
+  /** Grows. */
+  notes: readonly Note[]
+}
+
+export function createBoard({ onProgress, closedUntil, notes }: BoardDeps): Board {
   const rate = createRate()
   let shown: readonly FolderCopy[] = []
   let warned: Warning[] = []
   let timer: NodeJS.Timeout | undefined
 
   const read = (stopped: number) =>
-    progressOf(shown, { rate, stopped, throttledUntil: closedUntil(), warnings: warned })
+    progressOf(shown, { rate, stopped, throttledUntil: closedUntil(), warnings: warned, notes })
   function tell(): void {
     timer = undefined
     onProgress(read(0))

@@ -87,14 +87,13 @@ export function createCopier(migration: Migration, folder: Folder): Copier {
     const weight = rows.reduce((sum, { size }) => sum + Math.min(size ?? LIMITS.unknownBody, LIMITS.streamedBody), 0)
     await migration.bodies.take(weight)
     try {
-      const [source, { wire: destination }] = await Promise.all([reading(lane, at), lane.destination()])
-      const appender = appenderFor(appenders, destination, place)
+      const [source] = await Promise.all([reading(lane, at), lane.destination()])
       const intending = ledger.intend(rows.map(({ uid }) => uid))
       intending.catch(() => undefined)
       const began = performance.now()
       const fates = await copyBatch(rows, {
         source,
-        appender,
+        appender: async () => appenderFor(appenders, (await lane.destination()).wire, place),
         intended: intending,
         before,
         sent,
@@ -112,8 +111,6 @@ export function createCopier(migration: Migration, folder: Folder): Copier {
         blame,
         leftOut,
         source,
-        destination,
-        appender,
       })
     } finally {
       migration.bodies.give(weight)

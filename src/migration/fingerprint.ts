@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 
 /** How much of a message without Message-ID is looked at, in bytes. */
 export const FINGERPRINTED = 64 * 1024
@@ -49,10 +49,10 @@ export function contentFingerprint(head: Buffer): string {
     const match = IDENTIFYING.exec(line)
     return match ? [`${match[1]?.toLowerCase()}:${match[2]?.trim()}`] : []
   })
-  const hash = createHash('sha256').update(fields.toSorted().join('\n'))
+  const sum = createHash('sha256').update(fields.toSorted().join('\n'))
   // The last bytes may hold half a line end, which the other side's copy has not.
   const body = end === -1 ? '' : text.slice(end, FINGERPRINTED - 4_096).trimEnd()
-  return `#${hash.update('\n\n').update(body, 'latin1').digest('base64url')}`
+  return `#${sum.update('\n\n').update(body, 'latin1').digest('base64url')}`
 }
 
 /** How often each message is there. Two equal ones are two: what is there twice answers for two. */
@@ -89,5 +89,5 @@ export function createTally(): Tally {
 
 /** A folder of 200,000 must not hold 200,000 long strings. */
 function shorten(key: string): string {
-  return key.length <= 24 ? key : createHash('sha256').update(key).digest().toString('latin1', 0, 16)
+  return key.length <= 24 ? key : hash('sha256', key, 'base64url').slice(0, 22)
 }

@@ -3,6 +3,7 @@ import type { Logger } from '../log.ts'
 import type { Window } from '../net/imap/append-window.ts'
 import type { Folder } from '../net/imap/folders.ts'
 import { ImapRefused } from '../net/imap/refusals.ts'
+import { bringFlags } from './bring-flags.ts'
 import { createCopier } from './copier.ts'
 import type { Gate } from './gate.ts'
 import type { Journal } from './journal.ts'
@@ -105,7 +106,8 @@ export function createFolderCopy(migration: Migration, { folder, mapped, bytes }
     migration.changed()
     do await copyRounds(lane, at)
     while (!(await persist(migration, () => verify(lane, at, copier))))
-    await at.ledger.finish()
+    if (migration.withNewMail) await persist(migration, () => bringFlags(lane, at, copier, migration))
+    await at.ledger.finish(at.sourceModseq)
   }
 
   async function copyRounds(lane: Lane, at: OpenFolder): Promise<void> {

@@ -55,6 +55,7 @@ async function runClaimed(row: Claimed, deps: MigrationJobDeps, signal: AbortSig
       folders: row.folders,
       options: { ...row.options, prefix: row.destPrefix },
       journal: createRowJournal(db, row),
+      notes: row.progress.notes,
       signal: stop,
       log,
       onProgress: (news) => life.report(news),

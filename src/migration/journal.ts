@@ -4,6 +4,8 @@ export type SavedFolder = {
   destination: string
   sourceUidValidity: number | null
   destinationUidValidity: number | null
+  /** The source's last change of which flags were read or brought over; null where nobody counts. */
+  sourceModseq: string | null
   /** Source messages from this UID on came after the beginning: another run's. */
   sourceUidNext: number
   /** Destination messages from this UID on were not there before us. */
@@ -61,7 +63,12 @@ export type Journal = {
 export function blankFolder(
   at: Pick<
     SavedFolder,
-    'destination' | 'sourceUidValidity' | 'destinationUidValidity' | 'sourceUidNext' | 'destinationUidNext'
+    | 'destination'
+    | 'sourceUidValidity'
+    | 'destinationUidValidity'
+    | 'sourceModseq'
+    | 'sourceUidNext'
+    | 'destinationUidNext'
   >,
 ): SavedFolder {
   const sets = { beyond: '', again: '', there: '', failed: '', copiedTo: '' }

@@ -39,7 +39,8 @@ export type Ledger = {
   wasThere(uid: number): boolean
   /** Writes all down. */
   save(): Promise<void>
-  finish(): Promise<void>
+  /** @param sourceModseq the change of the source up to which all flags are at the destination */
+  finish(sourceModseq: string | null): Promise<void>
 }
 
 export type OpenIntent = {
@@ -193,7 +194,8 @@ export function createLedger(journal: Journal, folder: string, initial: SavedFol
     isOurs: (uid) => copiedTo.has(uid),
     wasThere: (uid) => there.has(uid),
     save,
-    finish: async () => {
+    finish: async (sourceModseq) => {
+      books.sourceModseq = sourceModseq
       books.isDone = true
       await save()
     },

@@ -32,6 +32,8 @@ export const LIMITS = {
   reopens: 3,
   /** Remarks that are kept for the report. */
   notes: 1_000,
+  /** Of them, those that are shown with the progress. */
+  notesShown: 100,
   /** What is on its way when a migration is stopped may end within this time. */
   stopGrace: 5_000,
   /** Between two reports of progress. */

@@ -45,6 +45,8 @@ export type MigrateDeps = {
   /** Bytes by path, where somebody has asked the source before. */
   sizes?: ReadonlyMap<string, number>
   journal: Journal
+  /** Of an earlier run of the same migration. */
+  notes?: readonly Note[]
   signal: AbortSignal
   log: Logger
   /** Called at most every `LIMITS.progress` milliseconds, and at the end. */
@@ -80,9 +82,13 @@ async function migrate(deps: MigrateDeps): Promise<Outcome> {
   const { journal, options = {}, patience = PATIENCE } = deps
   const own = new AbortController()
   const signal = AbortSignal.any([deps.signal, own.signal])
-  const notes: Note[] = []
+  const notes: Note[] = [...(deps.notes ?? [])]
   const gate = createGate(patience, () => board.changed())
-  const board = createBoard(deps.onProgress ?? (() => undefined), () => gate.closedUntil)
+  const board = createBoard({
+    onProgress: deps.onProgress ?? (() => undefined),
+    closedUntil: () => gate.closedUntil,
+    notes,
+  })
   const shared = { ...deps, gate, patience, signal }
   const crew = createCrew(shared, own)
   const leave = onceAborted(signal, () => crew.destroy())
@@ -97,7 +103,7 @@ async function migrate(deps: MigrateDeps): Promise<Outcome> {
       withNewMail: options.withNewMail ?? false,
       destination: plan.destination,
       changed: () => board.changed(),
-      note: (note) => notes.length < LIMITS.notes && notes.push(note),
+      note: (note) => addNote(notes, note),
       before: [],
     }
     const groups = foldersOf(plan, migration, options)
@@ -122,6 +128,12 @@ function foldersOf({ routes }: Plan, migration: Migration, { allMailOnce }: Migr
   const first = routes.filter((route) => !isLast(route)).map((route) => createFolderCopy(migration, route))
   const last = routes.filter(isLast).map((route) => createFolderCopy({ ...migration, before: first }, route))
   return [first, last]
+}
+
+/** Once: a folder that is opened anew says the same again. */
+function addNote(notes: Note[], { folder, uid, message }: Note): void {
+  const isKnown = notes.some((known) => known.folder === folder && known.uid === uid && known.message === message)
+  if (!isKnown && notes.length < LIMITS.notes) notes.push({ folder, uid, message })
 }
 
 function isOfServers(error: unknown): boolean {

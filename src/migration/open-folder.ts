@@ -1,7 +1,7 @@
 import { fetchMetadata } from '../net/imap/fetch-metadata.ts'
 import type { Folder } from '../net/imap/folders.ts'
 import type { ByteString } from '../net/imap/mailbox-name.ts'
-import { searchUids, status, type Opened } from '../net/imap/mailbox.ts'
+import { highestModseq, searchUids, status, type Opened } from '../net/imap/mailbox.ts'
 import { ImapRefused, mayPass } from '../net/imap/refusals.ts'
 import type { Wire } from '../net/imap/wire.ts'
 import { shownElsewhere } from './all-mail.ts'
@@ -19,6 +19,10 @@ export type OpenFolder = {
   place: Place
   ledger: Ledger
   sourceUidValidity: number | null
+  /** The source's last change as this run began. */
+  sourceModseq: string | null
+  /** Source messages below this UID may be of an earlier run. */
+  knownBelow: number
   /** All source messages of this run, ascending. */
   uids: number[]
   /** What at the destination answers for messages of the source; null when nobody asks. */
@@ -49,7 +53,8 @@ export async function openFolder(lane: Lane, folder: Folder, wanted: string, dep
     lane.destination().then((session) => session.wire),
   ])
   const place = await placeFolder(destination, saved?.destination ?? wanted, deps.destination, folder.subscribed)
-  const blank = await blankFor(folder, opened, source, place, destination)
+  const sourceModseq = deps.withNewMail ? await highestModseq(source, folder.pathAsListed) : null
+  const blank = { ...(await blankFor(folder, opened, source, place, destination)), sourceModseq }
   const isSame = saved !== null && isSameMailbox(saved, blank)
   const isRematch = saved !== null && !isSame && (saved.copied > 0 || saved.intents.length > 0)
   const books = isSame ? { ...saved, ...(deps.withNewMail && { sourceUidNext: blank.sourceUidNext }) } : blank
@@ -64,7 +69,9 @@ export async function openFolder(lane: Lane, folder: Folder, wanted: string, dep
   if (tally && ledger.skippedCount > 0) await answered(tally, ledger, source, books.sourceUidNext)
   const elsewhere = uids.length > 0 ? await shownElsewhere(lane, folder, books.sourceUidNext, deps.before) : []
   for (const { uid, size } of elsewhere) if (!ledger.isDone(uid)) ledger.skipped(uid, size)
-  return { place, ledger, sourceUidValidity: opened.uidValidity, uids, tally, isRematch }
+  const knownBelow = isSame ? saved.sourceUidNext : 0
+  const { uidValidity: sourceUidValidity } = opened
+  return { place, ledger, sourceUidValidity, sourceModseq, knownBelow, uids, tally, isRematch }
 }
 
 async function blankFor(
@@ -78,6 +85,7 @@ async function blankFor(
     destination: place.path,
     sourceUidValidity: opened.uidValidity,
     destinationUidValidity: place.opened.uidValidity,
+    sourceModseq: null,
     sourceUidNext: await nextUid(source, folder.pathAsListed, opened),
     destinationUidNext: await nextUid(destination, place.name, place.opened),
   })
@@ -98,7 +106,11 @@ async function nextUid(wire: Wire, name: ByteString, opened: Opened): Promise<nu
   return opened.exists === 0 ? 1 : ((await searchUids(wire, 'ALL')).at(-1) ?? 0) + 1
 }
 
-async function uidsBelow(source: Wire, uidNext: number): Promise<number[]> {
+/**
+ * Messages of the open source, ascending, also where a server refuses to search.
+ * @throws ImapRefused, ImapLost
+ */
+export async function uidsBelow(source: Wire, uidNext: number): Promise<number[]> {
   if (uidNext <= 1) return []
   try {
     return (await searchUids(source, `UID 1:${uidNext - 1}`)).filter((uid) => uid < uidNext)

@@ -1,4 +1,5 @@
-import type { FolderCopy } from './folder.ts'
+import type { FolderCopy, Note } from './folder.ts'
+import { LIMITS } from './limits.ts'
 import type { Warning } from './warnings.ts'
 
 /** How far a migration is. Paths are the source's. */
@@ -24,6 +25,8 @@ export type Progress = {
   /** ISO 8601, while a server has asked us to wait. */
   throttledUntil: string | null
   warnings: Warning[]
+  /** The first of what was not kept exactly as it was. */
+  notes: Note[]
 }
 
 export type FolderProgress = {
@@ -62,13 +65,19 @@ export function createRate(now: () => number = () => performance.now()): Rate {
   }
 }
 
-type Around = { rate: Rate; stopped: number; throttledUntil: number | null; warnings: Warning[] }
+type Around = {
+  rate: Rate
+  stopped: number
+  throttledUntil: number | null
+  warnings: Warning[]
+  notes: readonly Note[]
+}
 
 /**
  * @param around `stopped`: failures of the whole migration; `throttledUntil`: milliseconds since 1970
  */
 export function progressOf(copies: readonly FolderCopy[], around: Around): Progress {
-  const { rate, stopped, throttledUntil, warnings } = around
+  const { rate, stopped, throttledUntil, warnings, notes } = around
   const folderProgress = Object.fromEntries(copies.map((copy) => [copy.folder.path, progressOfFolder(copy)]))
   const folders = Object.values(folderProgress)
   const sum = (of: (folder: FolderProgress) => number) => folders.reduce((total, folder) => total + of(folder), 0)
@@ -97,6 +106,7 @@ export function progressOf(copies: readonly FolderCopy[], around: Around): Progr
     ),
     throttledUntil: throttledUntil === null ? null : new Date(throttledUntil).toISOString(),
     warnings,
+    notes: notes.slice(0, LIMITS.notesShown),
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Appender } from '../net/imap/append.ts'
 import type { Metadata } from '../net/imap/fetch-metadata.ts'
 import { isUserFlag, storableFlags } from '../net/imap/flags-and-dates.ts'
 import { mayPass, sanitise, type ImapLost, wordsOf, type Refusal } from '../net/imap/refusals.ts'
@@ -35,8 +34,6 @@ export type SettleDeps = {
   /** Keywords of this folder that the destination does not keep. */
   leftOut: Set<string>
   source: Wire
-  destination: Wire
-  appender: Appender
 }
 
 /** A message needs no copy: there is one of ours, or one that was there before us. */
@@ -77,10 +74,12 @@ function settleOne(fate: Fate, deps: SettleDeps): Stop | Reopen | null {
   return fate.state === 'refused' ? settleRefused(fate, deps) : null
 }
 
-function settleCopied({ row, to, uidValidity, size, remedy }: FateOf<'copied'>, deps: SettleDeps): Reopen | null {
+function settleCopied(fate: FateOf<'copied'>, deps: SettleDeps): Reopen | null {
+  const { row, to, uidValidity, size, isDated, remedy } = fate
   const { at, migration, folder } = deps
   at.ledger.copied([{ uid: row.uid, to, size }])
   if (remedy !== 'as-is') migration.note({ folder, uid: row.uid, message: NOTES[remedy] })
+  if (!isDated) migration.note({ folder, uid: row.uid, message: NOTES.undated })
   noteLeftOut(row.flags, deps)
   const isElsewhere = uidValidity !== null && uidValidity !== at.place.opened.uidValidity
   return isElsewhere ? new Reopen('The destination numbered its messages anew.') : null
@@ -100,6 +99,7 @@ function noteLeftOut(flags: readonly string[], { at, migration, folder, leftOut 
 const NOTES = {
   'without-keywords': 'The destination took this message only without its keywords.',
   'line-ends': 'The destination took this message only with its line ends made CRLF (altered).',
+  undated: 'Neither the source nor this message has a date that can be kept: the destination gave it one of its own.',
 }
 
 function settleRefused(fate: FateOf<'refused'>, deps: SettleDeps): Stop | Reopen | null {
@@ -132,18 +132,22 @@ function fail({ row, refusal }: { row: Fate['row']; refusal: Refusal }, code: st
 
 /** A server works on one thing after another: what it was at when the connection ended is in the first batch. */
 function suspect(fates: readonly Fate[], deps: SettleDeps): void {
-  const { blame, source, destination, appender } = deps
-  const unsent = fates.filter(
-    (fate) => fate.state === 'unknown' || (fate.state === 'left' && fate.side === 'destination'),
+  const unsent = fates.filter((fate) => fate.state === 'unknown' || fate.state === 'unsent')
+  for (const appender of new Set(unsent.map((fate) => fate.appender))) {
+    const { wire, mode } = appender
+    const its = unsent.filter((fate) => fate.appender === appender)
+    accuse(wire, mode === 'multiappend' ? its : its.slice(0, 1), deps)
+    if (wire.lost?.reason === 'protocol') deps.blame.isMistrusted = true
+  }
+  // Which of them the source could not give is not to be seen: what it had written before may be lost as well.
+  accuse(
+    deps.source,
+    fates.filter(({ state }) => state === 'unread'),
+    deps,
   )
-  accuse(destination, appender.mode === 'multiappend' ? unsent : unsent.slice(0, 1), deps)
-  const unread = fates.filter((fate) => fate.state === 'left' && fate.side === 'source')
-  // Which of them it could not give is not to be seen: what it had written before may be lost as well.
-  accuse(source, unread, deps)
-  if (destination.lost?.reason === 'protocol') blame.isMistrusted = true
 }
 
-function accuse(wire: Wire, fates: readonly (Fate & { lost?: unknown })[], { at, blame, migration }: SettleDeps): void {
+function accuse(wire: Wire, fates: readonly Fate[], { at, blame, migration }: SettleDeps): void {
   const { lost } = wire
   if (fates.length === 0 || !lost || lost.reason === 'ours' || blame.wires.has(wire)) return
   blame.wires.add(wire)

@@ -120,6 +120,12 @@ const Warning = Type.Object({
   message: Type.String(),
 })
 
+const Note = Type.Object({
+  folder: Type.String(),
+  uid: Type.Optional(Type.Integer()),
+  message: Type.String(),
+})
+
 const ProgressFields = {
   currentFolder: Type.String(),
   foldersDone: Type.Integer(),
@@ -137,6 +143,7 @@ const ProgressFields = {
   warnings: Type.Array(Warning, {
     description: 'What to know beforehand: a dry run tells, too. Nothing stops for it.',
   }),
+  notes: Type.Array(Note, { description: 'The first hundred things that were not kept exactly as they were.' }),
 }
 
 const MigrationFields = {

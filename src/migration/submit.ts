@@ -3,6 +3,7 @@ import type { Plan } from '../config.ts'
 import { Fault } from '../errors.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
+import type { SealedColumn } from '../store/reseal.ts'
 import { seal, unseal } from '../store/secrets.ts'
 import type { DB } from '../store/tables.ts'
 import { isInbox } from './mapping.ts'
@@ -35,6 +36,9 @@ export function sealSecrets(secrets: Secrets, secretKey: string, id: string): st
 export function unsealSecrets(sealed: string, secretKey: string, id: string): Secrets {
   return JSON.parse(unseal(sealed, secretKey, contextOf(id))) as Secrets
 }
+
+/** Where accounts' secrets lie while a migration needs them. */
+export const SEALED: SealedColumn[] = [{ table: 'migration_secret', id: 'migration_id', column: 'sealed', contextOf }]
 
 function contextOf(id: string): string {
   return `migration/${id}`
@@ -114,6 +118,7 @@ function noProgress(folders: readonly string[]): Progress {
     etaSeconds: null,
     throttledUntil: null,
     warnings: [],
+    notes: [],
   }
 }
 

@@ -1,8 +1,8 @@
-import { examine, searchUids } from '../net/imap/mailbox.ts'
+import { examine } from '../net/imap/mailbox.ts'
 import type { Copier } from './copier.ts'
 import type { Lane } from './lane.ts'
 import { LIMITS } from './limits.ts'
-import type { OpenFolder } from './open-folder.ts'
+import { uidsBelow, type OpenFolder } from './open-folder.ts'
 import { FolderStop, Reopen } from './stop.ts'
 
 /**
@@ -13,9 +13,9 @@ export async function verify(lane: Lane, at: OpenFolder, copier: Copier): Promis
   const { ledger, place } = at
   const source = await copier.reading(lane, at)
   if (at.uids.length > 0) {
-    const now = await searchUids(source, `UID 1:${ledger.saved.sourceUidNext - 1}`)
+    const now = await uidsBelow(source, ledger.saved.sourceUidNext)
     refuteVanished(at, copier, now)
-    if (now.some((uid) => uid < ledger.saved.sourceUidNext && !ledger.isDone(uid))) return false
+    if (now.some((uid) => !ledger.isDone(uid))) return false
   }
   const { wire } = await lane.destination()
   const { exists, uidValidity } = await examine(wire, place.name)

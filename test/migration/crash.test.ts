@@ -3,9 +3,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { emptyDatabase, freshDatabase, type FreshDatabase } from '../database.ts'
+import { migrate } from '../../src/store/migrate.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
+import { startPostgres } from '../servers/postgres.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
 import { accountOn, contents, fill, mail, read } from './mailbox.ts'
 import { startRoom, type Person, type Room } from './room.ts'
@@ -39,8 +41,8 @@ describe('a migration of a service that crashes', () => {
     const response = await room.request('migrate', { token: alice.token, body })
     return ((await response.json()) as { migrationId: string }).migrationId
   }
-  async function begun(): Promise<void> {
-    const isBegun = async () => (await fresh.pool.query('select from migration_folder')).rows.length > 0
+  async function begun({ pool } = fresh): Promise<void> {
+    const isBegun = async () => (await pool.query('select from migration_folder')).rows.length > 0
     await vi.waitFor(async () => expect(await isBegun()).toBe(true), { timeout: 15_000, interval: 10 })
   }
   async function ends(id: string): Promise<void> {
@@ -64,6 +66,23 @@ describe('a migration of a service that crashes', () => {
       await sleep(100)
     }
     await ends(id)
+  })
+
+  it('goes on by itself when the database was killed (33)', { timeout: 120_000 }, async () => {
+    const postgres = await startPostgres('embedded', { isDurable: true })
+    const own = await emptyDatabase(postgres.url)
+    try {
+      await migrate(own.pool)
+      room = await startRoom(own.url)
+      const id = await submit()
+      await begun(own)
+      await postgres.crash()
+      await ends(id)
+    } finally {
+      await room.stop()
+      await own.drop()
+      await postgres.stop()
+    }
   })
 
   it.skipIf(!isHard)('goes on in another instance when its own was killed (33)', { timeout: 120_000 }, async () => {

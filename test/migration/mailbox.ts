@@ -90,6 +90,6 @@ export function contents(stored: readonly Stored[] = []): string[] {
 }
 
 /** ` 1-Jul-2024 08:09:10 +0200` as milliseconds: servers may tell another zone. */
-function momentOf(date: string | null): number {
+export function momentOf(date: string | null): number {
   return Date.parse((date ?? '').trim().replace(/^(\d+)-(\w+)-/, '$1 $2 '))
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startDovecot } from '../servers/dovecot.ts'
+import { startImapAccountFake } from '../servers/imap-account-fake.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
 import { accountOn, contents, fill, mail, read } from './mailbox.ts'
@@ -237,7 +238,7 @@ describe('migrations over HTTP', () => {
     await ends(id, 'completed')
   })
 
-  it('refuses what is no migration, names the field, and counts it for nothing', async () => {
+  it('refuses what is no migration, names the field, and counts it for nothing (49)', async () => {
     const diana = await room().addPerson('Diana', 'free')
     const good = { source: source(), destination: await newDestination(), folders: ['INBOX'] }
     const bad: [unknown, string][] = [
@@ -340,7 +341,7 @@ describe('migrations over HTTP', () => {
     expect(await alerts()).toEqual([])
   })
 
-  it('goes on in another instance when the service stops', { timeout: 60_000 }, async () => {
+  it('goes on in another instance when the service stops (48)', { timeout: 60_000 }, async () => {
     slow.roundTrip = 400
     const destination = await newDestination(slow.port)
     const { body } = await post('migrate', { source: source(), destination, folders: ['INBOX', 'Sent/2024'] })
@@ -385,6 +386,37 @@ describe('migrations over HTTP', () => {
     text: `From ${user} on 127.0.0.1: 3 of 3 messages were dealt with; 1 error is listed.`,
   })
   const alerts = async () => (await fresh.pool.query('select account_id, kind, title, text from alert')).rows
+
+  it('keeps a thousand errors and counts them all (50)', { timeout: 60_000 }, async () => {
+    const broken = await startImapAccountFake({ INBOX: { count: 1_050, body: () => Buffer.alloc(0) } })
+    onTestFinished(() => broken.close())
+    const body = {
+      source: { ...source(), port: broken.port },
+      destination: await newDestination(),
+      folders: ['INBOX'],
+    }
+    const { migrationId: id = '' } = (await post('migrate', body)).body
+    await ends(id, 'failed', 50_000)
+    const { errorCount, progress } = await statusOf(id)
+    expect([errorCount, progress.errors.length, progress.messagesDone]).toEqual([1_050, 1_000, 1_050])
+    expect(progress.errors[0]).toMatchObject({ folder: 'INBOX', uid: 1, size: 0, code: 'refused', attempts: 1 })
+    expect(progress.errors[0]).toMatchObject({ message: expect.stringContaining('empty') })
+  })
+
+  it('notes what was not kept as it was, and still knows it after a retry', async () => {
+    const body = (uid: number) => Buffer.from(uid === 1 ? 'Subject: undated\r\n\r\nx\r\n' : '')
+    const undated = await startImapAccountFake({ INBOX: { count: 2, body, tells: () => ({ INTERNALDATE: 'NIL' }) } })
+    onTestFinished(() => undated.close())
+    const sides = { source: { ...source(), port: undated.port }, destination: await newDestination() }
+    const { migrationId: id = '' } = (await post('migrate', { ...sides, folders: ['INBOX'] })).body
+    const notes = [{ folder: 'INBOX', uid: 1, message: expect.stringContaining('one of its own') }]
+    for (let time = 0; time < 2; time++) {
+      await ends(id, 'failed')
+      expect((await statusOf(id)).progress).toMatchObject({ messagesDone: 2, notes })
+      const secrets = { source: { password: 'secret' }, destination: { password: 'secret' } }
+      if (time === 0) expect((await post(`migrate/${id}/retry`, secrets)).status).toBe(200)
+    }
+  })
 
   it('stops with one clear word when the destination is full (36)', async () => {
     const tight = await startDovecot({ quota: '200K' })

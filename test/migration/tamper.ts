@@ -7,6 +7,8 @@ export type Hands = {
   cut: () => void
   /** Says something to the client in the server's place; the piece is not passed on. */
   answer: (line: string) => void
+  /** Passes this on, one character a byte, in place of the piece. */
+  instead: (text: string) => void
 }
 
 export type Tamper = { port: number; close(): Promise<void> }
@@ -39,6 +41,7 @@ function forward(from: Socket, to: Socket, client: Socket, meddle?: Meddle): voi
 
   async function pass(chunk: Buffer): Promise<void> {
     let isHeld = false
+    let passing = chunk
     await meddle?.(chunk.toString('latin1'), {
       cut() {
         isHeld = true
@@ -48,8 +51,9 @@ function forward(from: Socket, to: Socket, client: Socket, meddle?: Meddle): voi
         isHeld = true
         client.write(`${line}\r\n`)
       },
+      instead: (text) => (passing = Buffer.from(text, 'latin1')),
     })
-    if (!isHeld && !to.destroyed) to.write(chunk)
+    if (!isHeld && !to.destroyed) to.write(passing)
   }
 
   from.on('data', (chunk: Buffer) => {

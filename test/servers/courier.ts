@@ -35,10 +35,15 @@ export type CourierOptions = {
   quota?: number
 }
 
+export type Courier = MailServer & {
+  /** Gives a user room for so many bytes. */
+  raiseQuota(name: string, bytes: number): void
+}
+
 type User = { password: string; home: string }
 
 /** Debian's Courier IMAP on free ports of 127.0.0.1. */
-export async function startCourier({ quota }: CourierOptions = {}): Promise<MailServer> {
+export async function startCourier({ quota }: CourierOptions = {}): Promise<Courier> {
   const root = unpacked('courier')
   const folder = serverFolder('courier')
   const port = await freePort()
@@ -53,6 +58,7 @@ export async function startCourier({ quota }: CourierOptions = {}): Promise<Mail
   }
   const tcpd = ['-address=127.0.0.1', '-maxprocs=200', '-maxperip=200', '-nodnslookup', '-noidentlookup', String(port)]
   const login = [join(root, 'usr/lib/courier/courier/imaplogin'), join(root, 'usr/bin/imapd'), 'Maildir']
+  const allow = (home: string, bytes: number) => writeFileSync(join(home, 'Maildir/maildirsize'), `${bytes}S\n`)
   const daemon = startDaemon([join(root, 'usr/sbin/couriertcpd'), ...tcpd, ...login], folder, env)
   await greets(port, daemon, () => 'Courier logs to syslog alone')
   const front = await startTlsFront(port)
@@ -63,10 +69,11 @@ export async function startCourier({ quota }: CourierOptions = {}): Promise<Mail
     async addUser(name, password) {
       const home = join(folder, 'mail', name)
       for (const part of ['cur', 'new', 'tmp']) mkdirSync(join(home, 'Maildir', part), { recursive: true })
-      if (quota !== undefined) writeFileSync(join(home, 'Maildir/maildirsize'), `${quota}S\n`)
+      if (quota !== undefined) allow(home, quota)
       handOver(join(folder, 'mail'))
       users.set(name, { password, home })
     },
+    raiseQuota: (name, bytes) => allow(users.get(name)?.home ?? '', bytes),
     async stop() {
       await front.close()
       authority.close()

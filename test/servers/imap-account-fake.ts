@@ -9,9 +9,14 @@ export type FakeFolder = {
   body: (uid: number) => Buffer
   /** Further attributes of a message, such as `X-GM-MSGID 5`. */
   also?: (uid: number) => string
+  /** What it says of a message in place of the truth: FLAGS, INTERNALDATE, RFC822.SIZE; NIL for nothing. */
+  tells?: (uid: number) => Record<string, string>
 }
 
-/** An IMAP server from which an account can be copied: for what only Gmail does, and for folders too large to fill. */
+/**
+ * An IMAP server from which an account can be copied: for what only Gmail does, for messages that no real server would
+ * take, and for folders too large to fill. Names are one character a byte, as they go over the wire.
+ */
 export async function startImapAccountFake(
   folders: Record<string, FakeFolder>,
   capability = 'IMAP4rev1 LITERAL+ UIDPLUS',
@@ -19,15 +24,15 @@ export async function startImapAccountFake(
   const open = new Map<number, FakeFolder>()
 
   function script(command: FakeCommand, reply: Reply): boolean {
-    const { name, args, connection } = command
-    const folder = folders[/"([^"]*)"/.exec(args)?.[1] ?? '']
+    const { name, args, connection, literals } = command
+    const asked = /"([^"]*)"/.exec(args)?.[1] ?? String(literals[0]?.toString('latin1'))
+    const folder = folders[asked]
     const opened = open.get(connection)
     if (name === 'LIST') list(folders, args, reply)
     else if (name === 'STATUS') {
       if (!folder) return refuse(reply)
-      reply.say(
-        `* STATUS ${args.split(' (')[0]} (MESSAGES ${folder.count} UNSEEN 0 UIDNEXT ${folder.count + 1} UIDVALIDITY 7)`,
-      )
+      const items = `MESSAGES ${folder.count} UNSEEN 0 UIDNEXT ${folder.count + 1} UIDVALIDITY 7`
+      reply.raw(Buffer.from(`* STATUS "${asked}" (${items})\r\n`, 'latin1'))
     } else if (name === 'EXAMINE') {
       if (!folder) return refuse(reply)
       open.set(connection, folder)
@@ -51,7 +56,9 @@ function refuse(reply: Reply): true {
 
 function list(folders: Record<string, FakeFolder>, args: string, reply: Reply): void {
   if (!args.endsWith('"*"')) return
-  for (const [path, { flags = '' }] of Object.entries(folders)) reply.say(`* LIST (${flags}) "/" "${path}"`)
+  for (const [path, { flags = '' }] of Object.entries(folders)) {
+    reply.raw(Buffer.from(`* LIST (${flags}) "/" "${path}"\r\n`, 'latin1'))
+  }
 }
 
 function rangeOf(set: string, { count }: FakeFolder): [number, number] {
@@ -69,16 +76,17 @@ function fetch(folder: FakeFolder, args: string, reply: Reply): void {
 }
 
 /** One FETCH response with what was asked for. */
-function rowOf({ body, also }: FakeFolder, uid: number, asked: string): Buffer {
+function rowOf({ body, also, tells }: FakeFolder, uid: number, asked: string): Buffer {
   const bytes = body(uid)
   const head = bytes.toString('latin1', 0, bytes.indexOf('\r\n\r\n') + 2)
   const id = /^message-id:.*\r\n/im.exec(head)?.[0] ?? ''
-  const items = [
-    `UID ${uid}`,
-    'FLAGS (\\Seen)',
-    'INTERNALDATE " 1-Jul-2024 08:09:10 +0000"',
-    `RFC822.SIZE ${bytes.length}`,
-  ]
+  const told = {
+    FLAGS: '(\\Seen)',
+    INTERNALDATE: '" 1-Jul-2024 08:09:10 +0000"',
+    'RFC822.SIZE': String(bytes.length),
+    ...tells?.(uid),
+  }
+  const items = [`UID ${uid}`, ...Object.entries(told).map(([name, value]) => `${name} ${value}`)]
   if (also) items.push(also(uid))
   const literal = asked.includes('BODY.PEEK[]') ? bytes : Buffer.from(`${id}\r\n`)
   const name = asked.includes('BODY.PEEK[]') ? 'BODY[]' : 'BODY[HEADER.FIELDS (MESSAGE-ID)]'

@@ -50,7 +50,7 @@ export async function startImapFake(options: FakeOptions = {}): Promise<ImapFake
   const lines: string[] = []
   const commands: FakeCommand[] = []
   let connections = 0
-  const server = createServer((socket) => {
+  const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)))
     socket.write(`${greeting}\r\n`)
     void serve(socket, (connections += 1)).catch(() => socket.destroy())

@@ -11,6 +11,8 @@ export type PostgresKind = 'embedded' | 'debian15'
 export type Postgres = {
   /** Of the superuser, to the database `postgres`. */
   url: string
+  /** Kills it without warning and starts it again. */
+  crash(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -23,11 +25,14 @@ const FAST = [
   'shared_buffers=64MB',
 ]
 
+/** What was committed outlives the process. */
+const DURABLE = ['max_connections=200', 'shared_buffers=64MB']
+
 /** The shipped one, and the oldest that we support, from Debian's package postgresql-15. */
 export const KINDS: PostgresKind[] = ['embedded', 'debian15']
 
-/** A server of its own in a temporary folder, on a Unix socket, fast and not durable. */
-export async function startPostgres(kind: PostgresKind): Promise<Postgres> {
+/** A server of its own in a temporary folder, on a Unix socket; unless told otherwise fast and not durable. */
+export async function startPostgres(kind: PostgresKind, { isDurable = false } = {}): Promise<Postgres> {
   if (kind === 'debian15' && !existsSync(DEBIAN_15))
     throw new Error(`no PostgreSQL 15 at ${DEBIAN_15}: install postgresql-15`)
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-postgres-'))
@@ -43,14 +48,28 @@ export async function startPostgres(kind: PostgresKind): Promise<Postgres> {
     'exit',
   )
   if (code !== 0) throw new Error(`initdb of ${kind} ended with ${code}`)
-  const settings = [...FAST, 'listen_addresses=', `unix_socket_directories=${folder}`].flatMap((s) => ['-c', s])
-  const server = run('postgres', ['-D', data, ...settings])
+  const settings = [...(isDurable ? DURABLE : FAST), 'listen_addresses=', `unix_socket_directories=${folder}`].flatMap(
+    (s) => ['-c', s],
+  )
+  const start = () => run('postgres', ['-D', data, ...settings])
+  let server = start()
   const kill = () => server.kill('SIGINT')
   process.once('exit', kill)
   const url = `postgres://postgres@localhost/postgres?host=${folder}`
   await answers(url)
   return {
     url,
+    async crash() {
+      server.kill('SIGKILL')
+      await once(server, 'exit')
+      // It does not start while a process of the old one is left.
+      for (let tries = 0; tries < 40; tries++) {
+        server = start()
+        if ((await Promise.race([once(server, 'exit'), answers(url)])) === undefined) return
+        await sleep(100)
+      }
+      throw new Error('it did not start again')
+    },
     async stop() {
       process.removeListener('exit', kill)
       kill()

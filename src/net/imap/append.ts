@@ -22,6 +22,7 @@ export type Outgoing = {
 export type Submitted = { outcomes: Promise<AppendOutcome[]> }
 
 export type Appender = {
+  readonly wire: Wire
   /**
    * Writes a batch as soon as the window has room; the next may be submitted then. Batches are answered in any order.
    * Where the server takes several messages in one command (MULTIAPPEND) those in memory are all or nothing; refused
@@ -122,7 +123,7 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
   }
 
   const mode = isMulti ? 'multiappend' : rushLimit >= 0 ? 'pipelined' : 'chained'
-  return { submit, mode }
+  return { wire, submit, mode }
 }
 
 /** Only a literal8 may carry NUL (RFC 3516, 4.4). What streams has to do without: nobody has seen it whole. */

@@ -25,15 +25,17 @@ const ROWS = { few: 250, many: 2_000 }
  * ranges grow over gaps and shrink where messages are dense: a mailbox of any size needs the same memory.
  * @param from the first UID
  * @param to the last UID, such as UIDNEXT - 1
+ * @param since only messages that changed after this modification (RFC 7162)
  * @throws ImapRefused, ImapLost
  */
-export async function* fetchMetadata(wire: Wire, from: number, to: number): AsyncGenerator<Metadata> {
+export async function* fetchMetadata(wire: Wire, from: number, to: number, since?: string): AsyncGenerator<Metadata> {
   const rows = createChannel<Metadata>({
     weigh: () => 1,
     limit: LIMITS.waitingRows,
     hold: () => wire.hold(),
     release: () => wire.release(),
   })
+  const items = since === undefined ? ITEMS : `${ITEMS} (CHANGEDSINCE ${since})`
   let next = from
   let span = FIRST_SPAN
   const consumer = { isGone: false }
@@ -42,7 +44,7 @@ export async function* fetchMetadata(wire: Wire, from: number, to: number): Asyn
     while (next <= to && !consumer.isGone) {
       const [first, last] = [next, Math.min(to, next + span - 1)]
       next = last + 1
-      const count = await scanRange(wire, first, last, (row) => rows.push(row))
+      const count = await scanRange(wire, first, last, items, (row) => rows.push(row))
       if (count < ROWS.few) span = Math.min(span * 4, 2 ** 31)
       else if (count > ROWS.many) span = Math.max(FIRST_SPAN, Math.ceil(span / 2))
     }
@@ -60,9 +62,15 @@ export async function* fetchMetadata(wire: Wire, from: number, to: number): Asyn
   }
 }
 
-async function scanRange(wire: Wire, first: number, last: number, take: (row: Metadata) => void): Promise<number> {
+async function scanRange(
+  wire: Wire,
+  first: number,
+  last: number,
+  items: string,
+  take: (row: Metadata) => void,
+): Promise<number> {
   const seen = new Set<number>()
-  await wire.run([`UID FETCH ${first}:${last} ${ITEMS}`], {
+  await wire.run([`UID FETCH ${first}:${last} ${items}`], {
     data(values) {
       const row = values[1] === 'FETCH' ? metadataOf(values[2]) : null
       if (!row || row.uid < first || row.uid > last) return false

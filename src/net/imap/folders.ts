@@ -46,7 +46,7 @@ export async function listFolders({ wire, namespace }: Pick<Session, 'wire' | 'n
   const subscribed = listed.every(({ isSubscribed }) => isSubscribed === null) ? await subscriptions(wire) : null
   const folders = await Promise.all(listed.map((entry) => folderOf(wire, entry, subscribed)))
   return {
-    folders: markSpecialUses(folders),
+    folders: markSpecialUses(tellApart(folders)),
     listFailed: way.listFailed,
     usedFallback: way.rung === 'other',
     statusOnly: false,
@@ -110,6 +110,16 @@ async function folderOf(wire: Wire, listed: Listed, subscribed: Set<ByteString> 
     unseen: counts?.unseen ?? null,
     subscribed: listed.isSubscribed ?? subscribed?.has(name) ?? false,
   }
+}
+
+/** One name in modified UTF-7 and one in raw bytes may read alike: the later is known by its bytes. */
+function tellApart(folders: Folder[]): Folder[] {
+  const taken = new Set<string>()
+  return folders.map((folder) => {
+    const path = taken.has(folder.path) ? folder.pathAsListed : folder.path
+    taken.add(path)
+    return { ...folder, path }
+  })
 }
 
 /** A name tells a use only where no attribute does, and only one folder has each: the one nearest the top. */

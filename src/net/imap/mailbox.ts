@@ -90,6 +90,28 @@ async function askStatus(wire: Wire, name: ByteString, items: string): Promise<M
   return found ?? { messages: null, unseen: null, uidNext: null, uidValidity: null }
 }
 
+/**
+ * Which change of the mailbox was its last (RFC 7162); asked for once, a server counts them from then on.
+ * @returns null where it counts none
+ * @throws ImapLost
+ */
+export async function highestModseq(wire: Wire, name: ByteString): Promise<string | null> {
+  if (!wire.capabilities.has('CONDSTORE')) return null
+  let found: string | null = null
+  try {
+    await wire.run(['STATUS ', astring(name), ' (HIGHESTMODSEQ)'], {
+      data(values) {
+        if (values[0] !== 'STATUS' || !isSameName(stringOf(values[1]), name)) return false
+        found = stringOf(pairsOf(values[2]).get('HIGHESTMODSEQ'))
+        return true
+      },
+    })
+  } catch (error) {
+    if (!(error instanceof ImapRefused)) throw error
+  }
+  return found === '0' ? null : found
+}
+
 /** The items of a STATUS response. */
 export function statusOf(items: Value | undefined): MailboxStatus {
   const pairs = pairsOf(items)

@@ -34,7 +34,7 @@ async function openWire(port: number, user: string): Promise<{ wire: Wire; perma
 }
 
 describe('a message of 150 MB', () => {
-  it('streams from one server to another in a few megabytes of memory (case 19)', { timeout: 60_000 }, async () => {
+  it('streams from one server to another in a few megabytes of memory (case 19)', { timeout: 180_000 }, async () => {
     const server = await startDovecot()
     onTestFinished(() => server.stop())
     for (const user of ['alice', 'bob']) await server.addUser(user, 'secret')

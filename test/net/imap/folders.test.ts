@@ -146,6 +146,29 @@ describe('the ways to list folders (case 9)', () => {
   })
 })
 
+describe('a folder that the server refuses to make', () => {
+  it('is there when STATUS finds it, whatever the refusal says, and else refused (case 8)', async () => {
+    const fake = await startImapFake({
+      script({ name, args }, reply) {
+        if (name !== 'STATUS' && name !== 'CREATE') return false
+        if (name === 'CREATE' || !args.startsWith('"There"')) reply.no('It cannot be')
+        else {
+          reply.say('* STATUS "There" (MESSAGES 0)')
+          reply.ok()
+        }
+        return true
+      },
+    })
+    try {
+      const { wire } = await signInTo(fake.port)
+      expect(await createFolder(wire, 'There')).toBe('existed')
+      await expect(createFolder(wire, 'Nowhere')).rejects.toThrow('It cannot be')
+    } finally {
+      await fake.close()
+    }
+  })
+})
+
 describe('folders of a real server', () => {
   it('have counts, subscriptions, special uses, and are made once (cases 5, 8, 12)', async () => {
     const server = await startDovecot({ prefix: 'INBOX.', separator: '.', layout: 'maildir', quota: '10M' })

@@ -85,13 +85,14 @@ describe('the reader of what servers say', () => {
   })
 
   it.each(['[', '(', '"', '\\', '{', '"a', '[[a]', '{1', 'a'])('reads megabytes of %s in no time', (piece) => {
-    const started = performance.now()
+    const started = process.cpuUsage()
     try {
       read([Buffer.from(`* ${piece.repeat(2_000_000 / piece.length)}\r\n`)])
     } catch (error) {
       expect(error).toBeInstanceOf(NotImap)
     }
-    expect(performance.now() - started).toBeLessThan(2_000)
+    // Time of the processor, in microseconds: others may be at it, too.
+    expect(process.cpuUsage(started).user).toBeLessThan(2_000_000)
   })
 
   it('does not wait for the end of a line for ever', () => {

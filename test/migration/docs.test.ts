@@ -1,0 +1,82 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startHouse, type House } from '../house.ts'
+import { startCyrus } from '../servers/cyrus.ts'
+import { startDovecot } from '../servers/dovecot.ts'
+import type { MailServer } from '../servers/mail-server.ts'
+import { examplesIn, startShell } from '../shell.ts'
+import { accountOn, contents, fill, read } from './mailbox.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const EXAMPLES = examplesIn(readFileSync(join(ROOT, 'docs/migration.md'), 'utf8'))
+const FOLDERS = ['INBOX', 'Sent', 'Archive/2024']
+
+/** Another host, and a certificate that nobody has to trust: nothing else differs from the page. */
+function at(example: string, house: House, from: MailServer, to: MailServer): string {
+  const told = (server: MailServer) => `"host": "127.0.0.1", "port": ${server.tlsPort}, "tlsVerify": false`
+  return example
+    .replace('http://localhost:8080', house.url)
+    .replaceAll('"host": "imap.old.example"', told(from))
+    .replaceAll('"host": "imap.new.example"', told(to))
+    .replaceAll('imaps://alice@imap.old.example', `imap://alice@127.0.0.1:${from.port}`)
+    .replaceAll('imaps://alice@new.example@imap.new.example', `imap://alice@127.0.0.1:${to.port}`)
+    .replaceAll('alice@new.example', 'alice')
+    .replaceAll('"password": "…"', '"password": "secret"')
+    .replace(/^curl -sSN .*$/m, 'timeout --signal=INT 2 $& || true')
+}
+
+describe('docs/migration.md', () => {
+  let house: House
+  let token: string
+  let folder: string
+
+  beforeAll(async () => {
+    house = await startHouse()
+    token = (await house.addPerson('Alice', { plan: 'enterprise' })).token
+    folder = mkdtempSync(join(tmpdir(), 'portreeve-docs-'))
+  })
+  afterAll(async () => {
+    await house.stop()
+    rmSync(folder, { recursive: true })
+  })
+
+  const dovecot = async () => startDovecot()
+  const cyrus = async () => startCyrus({ altNamespace: true, separator: '/' })
+
+  it.each([
+    ['a Dovecot to a Cyrus', dovecot, cyrus],
+    ['a Cyrus to a Dovecot', cyrus, dovecot],
+  ] as const)('has examples that move a mailbox from %s', { timeout: 90_000 }, async (_, startFrom, startTo) => {
+    const [from, to] = await Promise.all([startFrom(), startTo()])
+    onTestFinished(async () => void (await Promise.all([from.stop(), to.stop()])))
+    await Promise.all([from.addUser('alice', 'secret'), to.addUser('alice', 'secret')])
+    await fill(accountOn(from.port), { INBOX: [{}, { flags: ['\\Seen'] }], Sent: [{}], 'Archive/2024': [{}, {}] })
+    const shell = startShell(
+      {
+        TOKEN: token,
+        DATA_DIR: folder,
+        PORTREEVE_SOURCE_PASSWORD: 'secret',
+        PORTREEVE_DESTINATION_PASSWORD: 'secret',
+      },
+      folder,
+    )
+    onTestFinished(() => shell.end())
+    await shell.run(`portreeve() { '${process.execPath}' '${join(ROOT, 'bin/portreeve.js')}' "$@"; }`)
+
+    const [overHttp = '', atTerminal = ''] = EXAMPLES.map((example) => at(example, house, from, to))
+    const said = await shell.run(overHttp)
+    expect(said.match(/"connected":true/g)).toHaveLength(2)
+    expect(said).toContain('"totalMessages":5')
+    expect(said).toMatch(/"status": "completed",\s+"totalMessages": 5,\s+"warnings": \[\]/)
+    expect(said).toMatch(/"status": "completed",\s+"errorCount": 0,\s+"messagesDone": 5,\s+"errors": \[\]/)
+    expect(said).toMatch(/^event: migration$/m)
+
+    await fill(accountOn(from.port), { Sent: [{}] })
+    expect(await shell.run(atTerminal)).toMatch(/Verified:.* 6 of 6 messages/)
+    const [here, there] = [await read(accountOn(from.port)), await read(accountOn(to.port))]
+    for (const path of FOLDERS) expect(there[path]?.length).toBeGreaterThan(here[path]?.length ?? Infinity)
+    for (const path of FOLDERS) expect(contents(there[path])).toEqual(expect.arrayContaining(contents(here[path])))
+  })
+})
