@@ -1,5 +1,5 @@
 import { CamelCasePlugin, Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
-import { Pool, types, type ClientBase } from 'pg'
+import { Pool, types, type ClientBase, type PoolConfig } from 'pg'
 import { Fault } from '../errors.ts'
 import type { DB } from './tables.ts'
 
@@ -24,7 +24,7 @@ const CONNECT_DEADLINE = 5_000
  * @param max connections at once
  */
 export function openDatabase(url: string, { max = 15 }: { max?: number } = {}): Database {
-  const pool = new Pool({
+  const pool = poolOf({
     connectionString: url,
     max,
     connectionTimeoutMillis: CONNECT_DEADLINE,
@@ -32,13 +32,30 @@ export function openDatabase(url: string, { max = 15 }: { max?: number } = {}): 
     application_name: 'portreeve',
     types: { getTypeParser },
   })
+  const plugins = [new CamelCasePlugin({ maintainNestedObjectKeys: true })]
+  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), plugins })
+  return { db, pool, close: () => db.destroy() }
+}
+
+/** Whatever the planner believes of a table, every row is looked up by itself, in an index. */
+const BY_INDEX = 'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off'
+
+/**
+ * Further connections to the same database, for statements that look up a few keys and are planned once: a plan made while
+ * a table was empty would go on reading all of it when it has a million rows.
+ * @param max connections at once
+ */
+export function openLookups({ options }: Pool, max: number): Pool {
+  return poolOf({ ...options, max, verify: (client, done) => client.query(BY_INDEX, (error) => done(error)) })
+}
+
+function poolOf(options: PoolConfig): Pool {
+  const pool = new Pool(options)
   // An idle connection that breaks is replaced at the next use. Without a listener it would end the process.
   pool.on('error', () => {})
   // The same for one in use: whoever uses it hears of it through its query.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const plugins = [new CamelCasePlugin({ maintainNestedObjectKeys: true })]
-  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), plugins })
-  return { db, pool, close: () => db.destroy() }
+  return pool
 }
 
 /** @throws Fault `unavailable` when the server is older than what our SQL is written for */

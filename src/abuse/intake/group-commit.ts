@@ -32,7 +32,7 @@ type Waiting<In, Out> = {
 }
 
 /** Two groups at once: while the database has the one, we make the other. */
-const SLOTS = 2
+export const GROUPS_AT_ONCE = 2
 
 /** Milliseconds for the last groups; who was not answered by then has not been told that anything is stored. */
 const LAST_GROUPS = 5_000
@@ -43,7 +43,7 @@ export function createGroupCommit<In, Out>(options: Options<In, Out>): GroupComm
   let waiting: Waiting<In, Out>[] = []
   let waitingSize = 0
   let isDue = false
-  const slots = Array.from({ length: SLOTS }, (_, slot) => slot)
+  const slots = Array.from({ length: GROUPS_AT_ONCE }, (_, slot) => slot)
   const flights = new Map<Promise<void>, number>()
   const taken = new Set<string>()
 

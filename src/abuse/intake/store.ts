@@ -1,11 +1,11 @@
-import { sql, type Kysely, type Transaction } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
 import type { Pool } from 'pg'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { Refutation } from '../reputation/store.ts'
 import { restored, upsertAddresses, type AddressRow } from '../store.ts'
 
-/** A pool twice over: as what Kysely writes for, and as what keeps statements prepared. */
+/** What Kysely writes for, and connections that look up by index and keep statements prepared. */
 export type Store = { db: Kysely<DB>; pool: Pool }
 
 /** What a source has used of its rate, and since when (milliseconds since 1970); nothing yet is 0. */
@@ -28,10 +28,7 @@ type FoundRow = {
 }
 type Moment = 'firstReportedAt' | 'lastReportedAt' | 'dueAt' | 'probationUntil'
 
-/**
- * All that must be known to take a group of reports, in one question. It is planned anew each time: a plan that was made
- * while a table was empty would go on reading all of it when it has a million rows.
- */
+/** All that must be known to take a group of reports, in one question. */
 export async function findForGroup(
   store: Store,
   asked: { addresses: string[]; sources: string[]; reporters: string[]; tokens: string[] },
@@ -54,7 +51,7 @@ export async function findForGroup(
         select encode(hash, 'hex') as hash, id from abuse_token
         where hash in (select decode(given, 'hex') from unnest(${asked.tokens}::text[]) as given)
       ) as known) as tokens`
-  const { rows } = await query.execute(store.db)
+  const rows = await executePrepared('abuse.find', query, store)
   const { addresses, usages, listed, tokens } = rows[0] as FoundRow
   return {
     addresses: new Map(addresses.map((row) => [row.address, restored(withDates(row))])),
@@ -135,9 +132,14 @@ export async function writeGroup(
       (select count(*) from written_address) = ${addresses.length}
       and (select count(*) from written_usage) = ${usages.length}
     )`
-  // Planned once for each connection: it is long, and looks up every key in its index whatever the tables hold.
-  const { sql: text, parameters } = query.compile(store.db)
-  await store.pool.query({ name: 'abuse.write', text, values: [...parameters] })
+  await executePrepared('abuse.write', query, store)
+}
+
+/** Planned once for each connection: these are long, and the same for every group. */
+async function executePrepared<Row>(name: string, query: RawBuilder<Row>, { db, pool }: Store): Promise<Row[]> {
+  const { sql: text, parameters } = query.compile(db)
+  const { rows } = await pool.query({ name, text, values: [...parameters] })
+  return rows as Row[]
 }
 
 function usageRecords(usages: Changes['usages']): object[] {
