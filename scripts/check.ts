@@ -16,6 +16,8 @@ const REAL_PARTS = {
   '/usr/bin/fail2ban-server': 'fail2ban',
   '/usr/sbin/nft': 'nftables',
   '/usr/sbin/nginx': 'nginx',
+  '/usr/bin/promtool': 'prometheus',
+  '/usr/sbin/unbound-checkconf': 'unbound',
   '/usr/sbin/ipset': 'ipset',
   '/usr/sbin/iptables': 'iptables',
   '/usr/sbin/ip': 'iproute2',
@@ -34,6 +36,7 @@ installRealParts()
 prepare()
 run('prettier', ['--check', '--log-level=warn', '.'])
 run('oxlint', ['--type-aware', '--deny-warnings'])
+run('node', ['scripts/licences.ts'])
 run('tsc', ['-p', '.'])
 run('tsc', ['-p', 'web'])
 run('npm', ['run', '--silent', 'build:web'])

@@ -1,16 +1,20 @@
 import { findSetupLink } from './accounts/setup.ts'
+import type { Pool } from 'pg'
 import type { Config } from './config.ts'
 import { createEvents } from './http/events.ts'
 import { STOP_GRACE } from './http/limits.ts'
 import { closeWithin, listen } from './http/listen.ts'
+import { openMetricsDoor } from './http/metrics-door.ts'
+import { addReadings, createMetrics, type Metrics } from './http/metrics.ts'
 import { createServer } from './http/server.ts'
-import { openQueue } from './jobs/queue.ts'
+import { openQueue, type Queue } from './jobs/queue.ts'
 import { startWorker } from './jobs/worker.ts'
 import type { Logger } from './log.ts'
 import { openRooms } from './rooms.ts'
 import { isUnavailable, type Database } from './store/database.ts'
 import { startEmbedded } from './store/embedded.ts'
 import { openMigrated } from './store/migrate.ts'
+import { resealAll } from './store/reseal.ts'
 import { loadSecretKey } from './store/secrets.ts'
 import { openSignals } from './store/signals.ts'
 import { VERSION } from './version.ts'
@@ -35,11 +39,22 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const { db, pool } = database
   const signals = await openSignals(databaseUrl, log)
   undo.defer(() => signals.close())
-  const { all: rooms, door, capture } = await openRooms({ config, log, db, pool, signals, secretKey }, undo)
+  const metrics = config.METRICS_LISTEN && createMetrics(VERSION)
+  const ground = { config, log, db, pool, signals, secretKey, metrics }
+  const { all: rooms, door, capture } = await openRooms(ground, undo)
+
+  if (config.SECRET_KEY_PREVIOUS) {
+    const sealed = rooms.flatMap((room) => room.sealed ?? [])
+    const sum = await resealAll(db, sealed, { secretKey, previousKey: config.SECRET_KEY_PREVIOUS })
+    log.info(sum, 'what the previous SECRET_KEY had sealed was sealed anew')
+  }
 
   const jobs = rooms.flatMap((room) => room.jobs ?? [])
   const queue = await openQueue({ pool, jobs, log })
   undo.defer(() => queue.close())
+
+  const isReady = () => answersNow(database)
+  if (metrics) await showMetrics({ config, metrics, pool, queue, isReady }, undo)
 
   // What runs, runs out side by side: requests and jobs share the grace.
   const running = new Set<() => Promise<void>>()
@@ -58,9 +73,10 @@ export async function startService(config: Config, log: Logger): Promise<Service
   }
   if (!config.ROLES.includes('web')) return { url: config.BASE_URL, setupLink: null, stop: stopOf(undo.move(), log) }
 
-  const isReady = () => answersNow(database)
   const trustedProxies = config.TRUSTED_PROXIES
-  const app = await createServer({ log, version: VERSION, trustedProxies, isUnavailable, isReady, capture })
+  const isSecure = config.BASE_URL.startsWith('https:')
+  const app = await createServer({ log, version: VERSION, trustedProxies, isSecure, isUnavailable, isReady, capture })
+  metrics?.watch(app)
   running.add(() => closeWithin(app, STOP_GRACE))
   const hall = { door, queue, events: createEvents(app) }
   for (const room of rooms) room.routes?.(app, hall)
@@ -85,6 +101,18 @@ async function openStore(
   )
   undo.defer(() => database.close())
   return { url, database }
+}
+
+type Shown = { config: Config; metrics: Metrics; pool: Pool; queue: Queue; isReady: () => Promise<boolean> }
+
+async function showMetrics(
+  { config, metrics, pool, queue, isReady }: Shown,
+  undo: AsyncDisposableStack,
+): Promise<void> {
+  if (!config.METRICS_LISTEN) return
+  addReadings(metrics, { pool, figures: () => queue.figures(), isReady })
+  const door = await openMetricsDoor(config.METRICS_LISTEN, { registry: metrics.registry, isReady })
+  undo.defer(() => door.close())
 }
 
 function stopOf(stack: AsyncDisposableStack, log: Logger): () => Promise<void> {

@@ -75,10 +75,15 @@ export const SETTINGS = {
     default: '',
     defaultText: 'made once into DATA_DIR/secret.key',
     description: 'At least 32 bytes that seal passwords at rest and sign sessions. All instances need the same.',
-    parse: optional((value) => {
-      if (Buffer.byteLength(value) < 32) throw new Error('must have at least 32 bytes')
-      return value
-    }),
+    parse: optional(secretKey),
+    secret: true,
+  }),
+  SECRET_KEY_PREVIOUS: setting({
+    default: '',
+    defaultText: 'none',
+    description:
+      'The key before SECRET_KEY, while one takes the place of the other: what it sealed still opens, and is sealed anew.',
+    parse: optional(secretKey),
     secret: true,
   }),
   TRUSTED_PROXIES: setting({
@@ -322,6 +327,11 @@ function origin(value: string): string {
     throw new Error('must be an address such as https://portreeve.example, without a path')
   }
   return url.origin
+}
+
+function secretKey(value: string): string {
+  if (Buffer.byteLength(value) < 32) throw new Error('must have at least 32 bytes')
+  return value
 }
 
 function cidr(value: string): Cidr {

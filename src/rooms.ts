@@ -12,6 +12,7 @@ import { openDiagnostics } from './diagnostics/open.ts'
 import { openDmarc } from './dmarc/open.ts'
 import type { Door } from './http/auth.ts'
 import type { Events } from './http/events.ts'
+import type { Metrics } from './http/metrics.ts'
 import type { App, Capture } from './http/server.ts'
 import { siteRoutes } from './http/site.ts'
 import type { Job } from './jobs/job.ts'
@@ -20,6 +21,7 @@ import type { Logger } from './log.ts'
 import { openMigration } from './migration/open.ts'
 import { openMonitoring } from './monitoring/open.ts'
 import { readAsnTable } from './protocols/asn-table.ts'
+import type { SealedColumn } from './store/reseal.ts'
 import type { Signals } from './store/signals.ts'
 import type { DB } from './store/tables.ts'
 import { openWebhooks } from './webhooks/open.ts'
@@ -32,6 +34,8 @@ export type Ground = {
   pool: Pool
   signals: Signals
   secretKey: string
+  /** Null where nobody looks. */
+  metrics: Metrics | null
 }
 
 /** What routes of all rooms share. */
@@ -40,6 +44,8 @@ export type Hall = { door: Door; queue: Queue; events: Events }
 /** What a room puts into the house, as far as it has such a thing. */
 export type Room = {
   jobs?: Job[]
+  /** Where it keeps what is sealed under SECRET_KEY. */
+  sealed?: SealedColumn[]
   /** Registers what it answers over HTTP. */
   routes?(app: App, hall: Hall): void
   /** Begins what a worker does besides jobs; gives back how to stop it. */
@@ -57,7 +63,7 @@ export type Rooms = { all: Room[]; door: Door; capture: Capture }
  * @throws Fault when a room cannot be opened with these settings
  */
 export async function openRooms(ground: Ground, undo: AsyncDisposableStack): Promise<Rooms> {
-  const { config, log, db, pool, signals, secretKey } = ground
+  const { config, log, db, pool, signals, secretKey, metrics } = ground
   const all: Room[] = []
   function add<R extends Room>(room: R): R {
     undo.defer(async () => room.close?.())
@@ -66,7 +72,7 @@ export async function openRooms(ground: Ground, undo: AsyncDisposableStack): Pro
   }
 
   const { door } = add(openAccounts(ground))
-  const opened = openChecks(config, log)
+  const opened = openChecks(config, log, metrics?.asked)
   undo.defer(() => opened.close())
   const { deps: checks } = opened
   for (const warning of checks.blocklists.warnings) log.warn(warning)
@@ -74,14 +80,27 @@ export async function openRooms(ground: Ground, undo: AsyncDisposableStack): Pro
   const { resolver, blocklists, allowPrivate } = checks
   add(openMigration({ db, signals, secretKey, resolver, allowPrivate, concurrency: config.MIGRATION_CONCURRENCY }))
   const systems = config.ASN_DB_PATH === undefined ? null : readAsnTable(config.ASN_DB_PATH)
-  add(await openAbuse({ db, pool, signals, log, secretKey, reportsUrl: config.REPORTS_URL, systems }))
+  const { REPORTS_URL: reportsUrl } = config
+  add(
+    await openAbuse({
+      db,
+      pool,
+      signals,
+      log,
+      secretKey,
+      previousKey: config.SECRET_KEY_PREVIOUS,
+      reportsUrl,
+      systems,
+      onReport: metrics?.reported,
+    }),
+  )
   const { selectorsSeen } = add(openDmarc({ db, log, secretKey, resolver, config, systems, raiseAlert }))
   add(openDiagnostics({ ...checks, db, secretKey, selectorsSeen, baseUrl: config.BASE_URL }))
   add({ routes: (app, { queue }) => healthRoutes(app, { db, door, queue, resolver, blocklists }) })
   add(openMonitoring({ db, resolver, blocklists, config, log }))
   add(openDelisting({ db, blocklists, resolver, raiseAlert, config, log }))
   add(openAlerts({ db, signals, secretKey, resolver, config, log }))
-  const webhooks = add(openWebhooks(ground))
+  const webhooks = add(openWebhooks({ ...ground, onOutcome: metrics?.captured }))
   add({ routes: (app) => siteRoutes(app) })
   return { all, door, capture: webhooks.capture }
 }

@@ -1,11 +1,10 @@
-import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import { createAccount } from '../src/accounts/accounts.ts'
 import { issueToken } from '../src/accounts/tokens.ts'
 import { readConfig, type Plan } from '../src/config.ts'
 import { createLog } from '../src/log.ts'
 import { startService } from '../src/app.ts'
 import { freshDatabase } from './database.ts'
+import { freePort } from './free-port.ts'
 
 /** Somebody with an account: Alice, who owns things; Bob, who has things of his own; Charlie, who must see nothing of theirs. */
 export type Person = { id: string; email: string; password: string; token: string }
@@ -57,12 +56,4 @@ export async function startHouse(env: Record<string, string> = {}): Promise<Hous
       await database.drop()
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }

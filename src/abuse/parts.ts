@@ -4,10 +4,14 @@ import type { Pool } from 'pg'
 import { deriveKey } from '../accounts/keys.ts'
 import type { Logger } from '../log.ts'
 import type { AsnTable } from '../protocols/asn-table.ts'
+import { keepKey } from '../store/reseal.ts'
+import { openLookups } from '../store/database.ts'
 import type { Signals } from '../store/signals.ts'
 import type { DB } from '../store/tables.ts'
 import { createLookup } from './check.ts'
 import { openExports } from './export/exports.ts'
+import type { Receipt } from './intake/commit.ts'
+import { GROUPS_AT_ONCE } from './intake/group-commit.ts'
 import { createIntake } from './intake/intake.ts'
 import { ensurePartitions } from './intake/partitions.ts'
 import { openRanges } from './ranges/ranges.ts'
@@ -22,29 +26,41 @@ export type AbuseOptions = {
   signals: Signals
   log: Logger
   secretKey: string
+  /** The one before, while one takes the place of the other. */
+  previousKey?: string | undefined
   /** Where the attack-reporting endpoints are reached. */
   reportsUrl: string
   /** Without it, an IPv4 /16 and an IPv6 /32 stand for an autonomous system. */
   systems?: AsnTable | null
   /** Milliseconds since 1970. */
   clock?: () => number
+  /** Told what became of each report, for figures. */
+  onReport?: ((outcome: ReportOutcome) => void) | undefined
 }
+
+export type ReportOutcome = 'accepted' | 'deduped' | 'ignored' | 'limited'
+
+const PSEUDONYMS = 'abuse pseudonyms'
 
 /** What routes, jobs and the keeper of attack reporting work with. */
 export type Parts = Awaited<ReturnType<typeof openParts>>
 
 /** `close` waits for reports that are being stored. */
 export async function openParts(options: AbuseOptions) {
-  const { db, pool, signals, log, secretKey, reportsUrl, systems, clock = Date.now } = options
+  const { db, pool, signals, log, reportsUrl, systems, onReport, clock = Date.now } = options
   const checkUrl = `${reportsUrl}/api/v1/abuse/check`
   await ensurePartitions(db, clock())
+  // What a network has earned hangs on its pseudonym: another key would take it from all of them.
+  const pseudonyms = await keepKey(db, PSEUDONYMS, (secretKey) => deriveKey(secretKey, PSEUDONYMS), options)
   const ranges = await openRanges(db, signals, log)
   const standings = await openStandings(db, signals, log)
   const exports = await openExports(db, signals, { log, checkUrl })
+  const lookups = openLookups(pool, GROUPS_AT_ONCE)
   // Instances count side by side; two that draw the same lane only wait for each other.
   const intake = createIntake(
-    { store: { db, pool }, ranges, standings, traitsOf: serviceOf, lane: 2 * randomInt(1, 10_000) },
+    { store: { db, pool: lookups }, ranges, standings, traitsOf: serviceOf, lane: 2 * randomInt(1, 10_000) },
     clock,
+    onReport && ((receipt) => outcomesOf(receipt).forEach(onReport)),
   )
   return {
     db,
@@ -56,12 +72,18 @@ export async function openParts(options: AbuseOptions) {
     intake,
     clock,
     traitsOf: serviceOf,
-    reporterOf: createReporters(deriveKey(secretKey, 'abuse pseudonyms'), (ip) => systems?.find(ip)?.number ?? null),
+    reporterOf: createReporters(pseudonyms, (ip) => systems?.find(ip)?.number ?? null),
     lookup: createLookup(db),
     stats: createStats(db, clock),
     async close(): Promise<void> {
       await intake.close()
+      await lookups.end()
       for (const room of [ranges, standings, exports]) room.close()
     },
   }
+}
+
+function outcomesOf({ allowance, outcomes }: Receipt): ReportOutcome[] {
+  if (!allowance.allowed) return ['limited']
+  return outcomes.map(({ ignored, deduped }) => (ignored ? 'ignored' : deduped ? 'deduped' : 'accepted'))
 }

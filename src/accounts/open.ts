@@ -14,6 +14,8 @@ import { announceChange } from './changes.ts'
 import { createIdentify } from './identify.ts'
 import { cleanUpJob } from './jobs.ts'
 import { deriveKey } from './keys.ts'
+import { auditAdministrators, auditRoute } from './audit.ts'
+import { ownDataRoutes } from './own-data.ts'
 import { accountRoutes } from './routes.ts'
 import { hasAccounts } from './store.ts'
 
@@ -42,8 +44,11 @@ export function openAccounts({ db, pool, signals, secretKey, config, log }: Acco
     door,
     jobs: [cleanUpJob({ db })] as Job[],
     routes(app: App): void {
+      auditAdministrators(app, { db, door, log })
       authRoutes(app, { auth })
       accountRoutes(app, { db, door, auth, config, secretKey, version: VERSION })
+      auditRoute(app, { db, door, log })
+      ownDataRoutes(app, { db, door, auth })
     },
     close: () => identify.close(),
   }

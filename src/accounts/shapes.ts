@@ -68,6 +68,31 @@ export const AccountChange = Type.Object(
 )
 
 export const AccountPage = Type.Object({ accounts: Type.Array(Account), pagination: Pagination })
+export const AuditEntry = Type.Object(
+  {
+    id: Uuid,
+    at: Timestamp,
+    actorId: Nullable(Uuid),
+    actorEmail: Type.String({ description: 'Who did it, also after the account has gone; or “command line”.' }),
+    what: Type.String(),
+    route: Type.String({ description: 'The route, or the command.' }),
+    details: Type.Record(Type.String(), Type.Unknown(), { description: 'What was given, without passwords.' }),
+  },
+  {
+    examples: [
+      {
+        id: TOKEN.id,
+        at: CREATED,
+        actorId: ALICE.id,
+        actorEmail: ALICE.email,
+        what: 'Change an account’s plan, name or rights',
+        route: 'PATCH /api/v1/accounts/:id',
+        details: { id: '019a9d2e-8b1c-7a52-9f20-5d8e1f0c3b77', plan: 'business' },
+      },
+    ],
+  },
+)
+export const AuditPage = Type.Object({ entries: Type.Array(AuditEntry), pagination: Pagination })
 export const Token = Type.Object(
   {
     id: Uuid,

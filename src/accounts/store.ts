@@ -152,6 +152,37 @@ export async function markTokensUsed(db: Db, ids: string[], at: Date): Promise<v
   await db.updateTable('apiToken').set({ lastUsedAt: at }).where('id', 'in', ids).execute()
 }
 
+export type AuditEntry = {
+  actorId: string | null
+  actorEmail: string
+  what: string
+  route: string
+  details: Record<string, unknown>
+}
+
+export async function insertAuditEntry(db: Db, { details, ...entry }: AuditEntry): Promise<void> {
+  const row = { ...entry, details: JSON.stringify(details) }
+  await db.insertInto('auditEntry').values(row).execute()
+}
+
+/** Newest first. */
+export async function listAuditEntries(db: Db, { limit, offset }: { limit: number; offset: number }) {
+  const all = db.selectFrom('auditEntry').selectAll().orderBy('id', 'desc')
+  return all.limit(limit).offset(offset).execute()
+}
+
+export async function countAuditEntries(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom('auditEntry')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+export async function deleteAuditEntriesBefore(db: Db, moment: Date): Promise<void> {
+  await db.deleteFrom('auditEntry').where('at', '<', moment).execute()
+}
+
 /** Deletes what has expired: sessions, verifications, and sign-in counters older than a day. */
 export async function deleteExpired(db: Db): Promise<{ sessions: number; verifications: number }> {
   const now = new Date()

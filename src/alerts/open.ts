@@ -8,6 +8,7 @@ import type { Resolver } from '../net/dns.ts'
 import type { Signals } from '../store/signals.ts'
 import type { DB } from '../store/tables.ts'
 import { ALERTS_KEPT, PATIENCE } from './limits.ts'
+import { secretContext } from './deliver.ts'
 import { alertRoutes } from './routes.ts'
 import { startSender } from './sender.ts'
 import { deleteAlertsBefore, type Patience } from './store.ts'
@@ -39,6 +40,7 @@ export function openAlerts(options: AlertsOptions) {
   const jobs: Job[] = [cleanUpJob({ db })]
   return {
     jobs,
+    sealed: [{ table: 'alert_channel', id: 'id', column: 'secret', contextOf: secretContext }],
     routes: (app: App, { door }: { door: Door }) => alertRoutes(app, { ...deps, door }),
     /** Sends what is raised, in any number of instances; gives back how to stop. */
     work: () => startSender(deps, signals),

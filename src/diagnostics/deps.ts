@@ -1,6 +1,6 @@
 import type { Config, PrivateTargets } from '../config.ts'
 import type { Logger } from '../log.ts'
-import { createResolver, type Resolver } from '../net/dns.ts'
+import { createResolver, type DnsAnswer, type Resolver } from '../net/dns.ts'
 import { readCatalogue } from '../protocols/dnsbl-catalogue.ts'
 import { createBlocklists, type Blocklists } from '../protocols/dnsbl-lists.ts'
 
@@ -14,13 +14,17 @@ export type CheckDeps = {
   selectorsSeen?: (domain: string) => Promise<string[]>
 }
 
+/** Told of every answer of the two resolvers, by its RCODE or by why there was none. */
+export type OnAsked = (resolver: 'dns' | 'dnsbl', outcome: string) => void
+
 /**
  * What the checks need, for the service and for a terminal alike.
  * @throws Fault `invalid_request` when the operator's own catalogue cannot be used
  */
-export function openChecks(config: Config, log: Logger): { deps: CheckDeps; close(): void } {
-  const resolver = createResolver({ servers: config.DNS_SERVERS })
-  const dnsblResolver = createResolver({ servers: config.DNSBL_SERVERS })
+export function openChecks(config: Config, log: Logger, onAsked?: OnAsked): { deps: CheckDeps; close(): void } {
+  const tell = (name: 'dns' | 'dnsbl') => onAsked && ((answer: DnsAnswer) => onAsked(name, outcomeOf(answer)))
+  const resolver = createResolver({ servers: config.DNS_SERVERS, onAnswer: tell('dns') })
+  const dnsblResolver = createResolver({ servers: config.DNSBL_SERVERS, onAnswer: tell('dnsbl') })
   const catalogue = readCatalogue(config.DNSBL_FILE)
   const blocklists = createBlocklists({ catalogue, keys: config.DNSBL_KEYS, resolver: dnsblResolver })
   return {
@@ -30,4 +34,8 @@ export function openChecks(config: Config, log: Logger): { deps: CheckDeps; clos
       dnsblResolver.close()
     },
   }
+}
+
+function outcomeOf(answer: DnsAnswer): string {
+  return answer.status === 'FAILED' ? answer.failure : answer.status
 }

@@ -64,9 +64,10 @@ export async function openQueue({ pool, jobs, log }: { pool: Pool; jobs: Job[]; 
   await boss.start()
   for (const job of jobs) await makeQueue(boss, job)
   await setSchedules(boss, jobs)
+  const inTurn = createTurns()
   return {
     enqueue: (db, job, data, options) => enqueue(boss, db, job, data, options?.startAfter),
-    claim: (job, count) => claim(boss, pool, job, count),
+    claim: (job, count) => claim(boss, pool, inTurn, job, count),
     keep: async (job, { claim: attempt }) => affected(await boss.touch(job.name, attempt as BossJob)) > 0,
     complete: async (job, { claim: attempt }) => void (await boss.complete(job.name, attempt as BossJob)),
     fail: async (job, { claim: attempt }, error) =>
@@ -116,10 +117,24 @@ function inTransaction(db: Db): BossDb {
   }
 }
 
-async function claim(boss: PgBoss, pool: Pool, job: Job, count: number): Promise<ClaimedJob[]> {
+type Turns = <T>(work: () => Promise<T>) => Promise<T>
+
+/** Lets one work at a time: a claim holds a connection while it asks for another, and many could each hold what the others wait for. */
+function createTurns(): Turns {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(work)
+    last = turn.catch(() => {})
+    return turn
+  }
+}
+
+async function claim(boss: PgBoss, pool: Pool, inTurn: Turns, job: Job, count: number): Promise<ClaimedJob[]> {
   // Of several in one claim, pg-boss would take those of a group that has less room in no order: one by one it keeps it.
   const fetched = job.concurrency
-    ? await oneAtATime(pool, job.name, (db) => boss.fetch<object>(job.name, { db, groupConcurrency: job.concurrency }))
+    ? await inTurn(() =>
+        oneAtATime(pool, job.name, (db) => boss.fetch<object>(job.name, { db, groupConcurrency: job.concurrency })),
+      )
     : await boss.fetch<object>(job.name, { batchSize: count })
   return fetched.map((attempt) => ({ attempt: attempt.retryCount + 1, data: attempt.data ?? {}, claim: attempt }))
 }

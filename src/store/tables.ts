@@ -224,6 +224,16 @@ export interface ApiToken {
   lastUsedAt: Timestamp | null;
 }
 
+export interface AuditEntry {
+  actorEmail: string;
+  actorId: string | null;
+  at: Generated<Timestamp>;
+  details: Generated<Json>;
+  id: Generated<string>;
+  route: string;
+  what: string;
+}
+
 export interface AuthRateLimit {
   count: number;
   id: Generated<string>;
@@ -478,6 +488,11 @@ export interface Installation {
   single: Generated<boolean>;
 }
 
+export interface KeptKey {
+  name: string;
+  sealed: string;
+}
+
 export interface Migration {
   accountId: string;
   aliveAt: Timestamp | null;
@@ -681,6 +696,7 @@ export interface DB {
   alertMessage: AlertMessage;
   alertMessageContent: AlertMessageContent;
   apiToken: ApiToken;
+  auditEntry: AuditEntry;
   authRateLimit: AuthRateLimit;
   credential: Credential;
   delistingEvent: DelistingEvent;
@@ -700,6 +716,7 @@ export interface DB {
   dmarcSourceMonth: DmarcSourceMonth;
   dmarcTlsReport: DmarcTlsReport;
   installation: Installation;
+  keptKey: KeptKey;
   migration: Migration;
   migrationError: MigrationError;
   migrationFolder: MigrationFolder;

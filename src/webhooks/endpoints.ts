@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Fault, type FaultDetail } from '../errors.ts'
 import type { SignatureScheme } from '../protocols/webhook-signature.ts'
+import type { SealedColumn } from '../store/reseal.ts'
 import { seal, unseal } from '../store/secrets.ts'
 import { notify, type Signals } from '../store/signals.ts'
 import type { Db } from '../store/database.ts'
@@ -158,6 +159,9 @@ function sealedSignature(signature: Settings['signature'], id: string, secretKey
   return { signature: scheme, ...(secret !== undefined && { signatureSecret: seal(secret, secretKey, contextOf(id)) }) }
 }
 
+/** Where the secrets that signatures are checked with lie. */
+export const SEALED: SealedColumn[] = [{ table: 'webhook_endpoint', id: 'id', column: 'signature_secret', contextOf }]
+
 function contextOf(id: string): string {
   return `webhook/${id}/signature`
 }
@@ -166,11 +170,14 @@ async function announce(db: Db, { id, token }: EndpointChanged): Promise<void> {
   await notify(db, CHANGED, { id, token })
 }
 
+type Plain = Omit<Settings, 'signature'>
+
+/** What is written as it is given: a request's other fields, such as another account's id, must not reach the row. */
+const PLAIN = ['label', 'responseStatus', 'responseBody', 'responseType', 'template', 'cors', 'timeout'] as const
+
 /** Without the fields that were not given, which the database would otherwise be asked to empty. */
-function given<T extends object>(settings: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
+function given(settings: Plain): { [K in keyof Plain]?: Exclude<Plain[K], undefined> } {
+  return Object.fromEntries(PLAIN.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]]])))
 }
 
 /** A media type (RFC 9110, 8.3.1) with parameters, and nothing that would end the header. */

@@ -13,9 +13,9 @@ import { createAnnouncer } from './announcer.ts'
 import { createCapture } from './capture.ts'
 import { createDelays } from './delays.ts'
 import { createEndpointCache } from './endpoint-cache.ts'
-import { loadEndpoint, onEndpointChange } from './endpoints.ts'
+import { loadEndpoint, onEndpointChange, SEALED } from './endpoints.ts'
 import { createLive } from './events.ts'
-import { createGroupCommit } from './group-commit.ts'
+import { createGroupCommit, type GroupCommit, type Outcome } from './group-commit.ts'
 import { isGone, keepMalformed, reasonOf, type ParseError } from './malformed.ts'
 import { createRoom } from './reception.ts'
 import { startTrimming, webhookCleanUpJob } from './retention.ts'
@@ -30,13 +30,15 @@ export type WebhooksOptions = {
   secretKey: string
   config: Pick<Config, 'BASE_URL' | 'WEBHOOK_BASE_URL' | 'TRUSTED_PROXIES'>
   log: Logger
+  /** Told what became of each captured request, for figures. */
+  onOutcome?: ((outcome: Outcome) => void) | undefined
 }
 
 /**
  * All that captures, put together. What waits for an answer or an event is let go when the app closes; `close` ends what runs
  * in the background.
  */
-export function openWebhooks({ db, pool, signals, secretKey, config, log }: WebhooksOptions) {
+export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutcome }: WebhooksOptions) {
   const endpoints = createEndpointCache((token) => loadEndpoint({ db, secretKey }, token))
   const forget = (token: string) => endpoints.forget(token)
   const stopListening = onEndpointChange(
@@ -46,7 +48,7 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log }: Webh
   )
   const announcer = createAnnouncer({ db, log })
   const trimming = startTrimming({ db, log })
-  const commits = createGroupCommit<CapturedRequest>({
+  const committing = createGroupCommit<CapturedRequest>({
     insert: (rows) => insertRequests(pool, rows),
     onStored(rows) {
       announcer.captured(rows)
@@ -54,6 +56,7 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log }: Webh
     },
     log,
   })
+  const commits = onOutcome ? counted(committing, onOutcome) : committing
   const delays = createDelays()
   const trustedProxies = config.TRUSTED_PROXIES
   const webhookBaseUrl = config.WEBHOOK_BASE_URL
@@ -74,6 +77,7 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log }: Webh
   const capture: Capture = { takes: createTakes(config.BASE_URL, webhookBaseUrl), handle, refused }
   return {
     jobs: [webhookCleanUpJob({ db })] as Job[],
+    sealed: SEALED,
     capture,
     routes(app: App, { door }: { door: Door }): void {
       webhookRoutes(app, { db, door, live, forget, end, secretKey, webhookBaseUrl, version: VERSION })
@@ -82,6 +86,16 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log }: Webh
       stopListening()
       announcer.close()
       await trimming.close()
+    },
+  }
+}
+
+function counted(commits: GroupCommit<CapturedRequest>, onOutcome: (outcome: Outcome) => void): typeof commits {
+  return {
+    add(row) {
+      const outcome = commits.add(row)
+      void outcome.then(onOutcome)
+      return outcome
     },
   }
 }

@@ -22,8 +22,11 @@ const OVERTAKEN = new Set(['40001', '40P01'])
 const NO_PARTITION = '23514'
 const TRIES = 20
 
-/** @param clock milliseconds since 1970 */
-export function createIntake(deps: CommitDeps, clock: () => number): Intake {
+/**
+ * @param clock milliseconds since 1970
+ * @param onReceipt told of every request that was taken or turned away
+ */
+export function createIntake(deps: CommitDeps, clock: () => number, onReceipt?: (receipt: Receipt) => void): Intake {
   const turnedAway = createTurnedAway()
   const commits = createGroupCommit<Submission, Receipt>({
     // Two groups that count in one lane would wait for each other.
@@ -33,13 +36,19 @@ export function createIntake(deps: CommitDeps, clock: () => number): Intake {
     most: MOST,
     patience: PATIENCE,
   })
+  async function take(submission: Submission): Promise<Receipt> {
+    const { source } = submission.reporter
+    const until = turnedAway.find(source, clock())
+    if (until !== undefined) return turnAway(until, clock())
+    const receipt = await commits.submit(submission)
+    if (receipt.allowance.remaining === 0) turnedAway.note(source, clock() + receipt.allowance.reset * 1000)
+    return receipt
+  }
+
   return {
     async submit(submission) {
-      const { source } = submission.reporter
-      const until = turnedAway.find(source, clock())
-      if (until !== undefined) return turnAway(until, clock())
-      const receipt = await commits.submit(submission)
-      if (receipt.allowance.remaining === 0) turnedAway.note(source, clock() + receipt.allowance.reset * 1000)
+      const receipt = await take(submission)
+      onReceipt?.(receipt)
       return receipt
     },
     close: () => commits.close(),

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, dirname, join } from 'node:path'
+import { basename, delimiter, dirname, join } from 'node:path'
 import { Fault } from '../../errors.ts'
 
 /** Where the programs of PostgreSQL lie, and the variables they are to be started with. */
@@ -22,7 +22,8 @@ export function findBinaries(spare: string, native: string = findPackage()): Bin
   if (missing.length === 0 || linkInPlace(native, missing)) return { bin: join(native, 'bin'), env: {} }
   linkInto(spare, native, missing)
   const variable = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH'
-  return { bin: join(native, 'bin'), env: { [variable]: spare } }
+  // A library that is loaded through a link looks for its own beside the link: those without one lie in the package.
+  return { bin: join(native, 'bin'), env: { [variable]: [spare, join(native, 'lib')].join(delimiter) } }
 }
 
 /** The folder `native` of the package for this platform, or another one. */

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startHouse, type House, type Person } from '../house.ts'
+
+type Entry = {
+  actorId: string | null
+  actorEmail: string
+  what: string
+  route: string
+  details: Record<string, unknown>
+}
+
+let house: House
+let alice: Person
+let bob: Person
+let charlie: Person
+
+beforeAll(async () => {
+  house = await startHouse()
+  alice = await house.addPerson('Alice', { admin: true })
+  bob = await house.addPerson('Bob', { admin: true })
+  charlie = await house.addPerson('Charlie')
+})
+afterAll(() => house.stop())
+
+const send = (path: string, method: string, body?: object, { token } = alice) => {
+  const headers: Record<string, string> = body ? { 'content-type': 'application/json' } : {}
+  return house.request(path, { method, token, headers, body: body ? JSON.stringify(body) : null })
+}
+
+async function entries({ token } = alice): Promise<Entry[]> {
+  const answer = await house.request('/api/v1/audit', { token })
+  return ((await answer.json()) as { data: { entries: Entry[] } }).data.entries
+}
+
+describe('what administrators do', () => {
+  it('is written down, with what was given and without passwords', async () => {
+    const dave = { email: 'dave@people.test', password: 'the password of Dave', plan: 'pro' }
+    const made = await send('/api/v1/accounts', 'POST', dave)
+    const { id } = ((await made.json()) as { data: { id: string } }).data
+    await send(`/api/v1/accounts/${id}`, 'PATCH', { plan: 'business' })
+    await send(`/api/v1/accounts/${id}`, 'DELETE')
+    const [removed, changed, created] = await entries()
+    expect(created).toMatchObject({
+      actorId: alice.id,
+      actorEmail: alice.email,
+      what: 'Make an account',
+      route: 'POST /api/v1/accounts',
+      details: { email: dave.email, plan: 'pro' },
+    })
+    expect(changed).toMatchObject({ route: 'PATCH /api/v1/accounts/:id', details: { id, plan: 'business' } })
+    expect(removed).toMatchObject({ route: 'DELETE /api/v1/accounts/:id', details: { id } })
+    expect(JSON.stringify(await entries())).not.toContain(dave.password)
+  })
+
+  it('is written down in other rooms too', async () => {
+    await send('/api/v1/abuse/whitelist', 'POST', { cidr: '8.8.8.0/24', label: 'ours' })
+    expect((await entries())[0]).toMatchObject({
+      route: 'POST /api/v1/abuse/whitelist',
+      details: { cidr: '8.8.8.0/24', label: 'ours' },
+    })
+  })
+
+  it('is not written down where nothing was done', async () => {
+    const before = await entries()
+    await send('/api/v1/accounts', 'POST', { email: 'no address', password: 'x' })
+    await send('/api/v1/accounts/019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42', 'DELETE')
+    await send('/api/v1/accounts', 'POST', { email: 'x@people.test', password: 'long enough' }, charlie)
+    expect(await entries()).toEqual(before)
+  })
+
+  it('stays when the administrator goes', async () => {
+    await send('/api/v1/accounts', 'POST', { email: 'eve@people.test', password: 'the password of Eve' }, bob)
+    await send(`/api/v1/accounts/${bob.id}`, 'DELETE')
+    const ofBob = (await entries()).find(({ actorEmail }) => actorEmail === bob.email)
+    expect(ofBob).toMatchObject({ actorId: null, details: { email: 'eve@people.test' } })
+  })
+
+  it('is for administrators alone to see', async () => {
+    expect((await house.request('/api/v1/audit', charlie)).status).toBe(403)
+    expect((await house.request('/api/v1/audit')).status).toBe(401)
+  })
+})

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/store/database.ts'
+import { ownedTableNames } from '../../src/store/owned.ts'
+import { startHouse, type House, type Person } from '../house.ts'
+import { browserOf } from './sessions.ts'
+
+type Line = { table: string; row: Record<string, unknown> }
+
+let house: House
+let alice: Person
+let bob: Person
+
+beforeAll(async () => {
+  house = await startHouse()
+  alice = await house.addPerson('Alice', { plan: 'pro' })
+  bob = await house.addPerson('Bob', { admin: true })
+  for (const person of [alice, bob]) await leaveTraces(person)
+})
+afterAll(() => house.stop())
+
+const post = (path: string, { token }: Person, body: object) =>
+  house.request(path, {
+    method: 'POST',
+    token,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+/** Something in every room that remembers. */
+async function leaveTraces(person: Person): Promise<void> {
+  const signature = { scheme: 'github', secret: `the secret of ${person.email}` }
+  const made = await post('/api/webhook/endpoints', person, { label: person.email, signature })
+  const { endpoint } = (await made.json()) as { endpoint: { token: string } }
+  for (let n = 0; n < 3; n++)
+    await house.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: `for ${person.email}` })
+  await post('/api/v1/dmarc/domains', person, { domain: `${person.id.slice(-6)}.example.com` })
+  await post('/api/v1/monitoring/hosts', person, { host: '8.8.4.4', label: person.email })
+  await post('/api/v1/abuse/tokens', person, { label: person.email })
+}
+
+async function exported(person: Person): Promise<{ lines: Line[]; text: string }> {
+  const ask = await browserOf(house, person)
+  const answer = await ask('/api/v1/account/export')
+  expect(answer.headers.get('content-type')).toBe('application/x-ndjson')
+  const text = await answer.text()
+  return {
+    text,
+    lines: text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line),
+  }
+}
+
+/** How many rows of each table are somebody's, asked directly. */
+async function owned(table: string, id: string): Promise<number> {
+  const { pool, close } = openDatabase(house.databaseUrl)
+  const { rows } = await pool.query<{ n: number }>(`select count(*)::int as n from ${table} where account_id = $1`, [
+    id,
+  ])
+  await close()
+  return rows[0]?.n ?? 0
+}
+
+describe('what is kept of somebody', () => {
+  it('can be taken along, from every room, without what opens doors', async () => {
+    const { lines, text } = await exported(alice)
+    const tables = new Set(lines.map(({ table }) => table))
+    for (const table of [
+      'account',
+      'session',
+      'credential',
+      'api_token',
+      'webhook_endpoint',
+      'webhook_request',
+      'dmarc_domain',
+      'monitored_host',
+      'abuse_token',
+    ])
+      expect([...tables], table).toContain(table)
+    expect(lines.filter(({ table }) => table === 'webhook_request')).toHaveLength(3)
+    const names = new Set(lines.flatMap(({ row }) => Object.keys(row)))
+    for (const name of ['password', 'hash', 'secret', 'signature_secret', 'sealed'])
+      expect(names.has(name), name).toBe(false)
+    expect(lines.find(({ table }) => table === 'session')?.row).not.toHaveProperty('token')
+    expect(text).not.toContain(alice.token)
+  })
+
+  it('holds nothing of anybody else', async () => {
+    const { text } = await exported(alice)
+    expect(text).toContain(alice.email)
+    for (const word of [bob.email, bob.id]) expect(text).not.toContain(word)
+  })
+
+  it('is neither exported nor erased by a token', async () => {
+    expect((await house.request('/api/v1/account/export', alice)).status).toBe(403)
+    expect((await post('/api/v1/account/erase', alice, { password: alice.password })).status).toBe(403)
+    expect((await house.request('/api/v1/account/export')).status).toBe(401)
+  })
+
+  it('is erased at once and whole, with the password alone', async () => {
+    const ask = await browserOf(house, alice)
+    const wrong = await ask('/api/v1/account/erase', 'POST', { password: 'the password of Bob' })
+    expect(wrong.status).toBe(403)
+    expect((await ask('/api/v1/account/erase', 'POST', { password: alice.password })).status).toBe(200)
+    expect((await ask('/api/v1/account')).status).toBe(401)
+    expect((await house.request('/api/v1/account', alice)).status).toBe(401)
+    for (const table of [
+      'webhook_endpoint',
+      'dmarc_domain',
+      'monitored_host',
+      'abuse_token',
+      'api_token',
+      'session',
+      'credential',
+    ]) {
+      expect([table, await owned(table, alice.id)]).toEqual([table, 0])
+      if (table !== 'session') expect([table, (await owned(table, bob.id)) > 0]).toEqual([table, true])
+    }
+  })
+
+  it('stays while it is the last administrator’s', async () => {
+    const ask = await browserOf(house, bob)
+    expect((await ask('/api/v1/account/erase', 'POST', { password: bob.password })).status).toBe(409)
+    expect((await ask('/api/v1/account')).status).toBe(200)
+  })
+})
+
+/** Tables without anything of an account's, and why. */
+const NOBODYS = [
+  // About addresses of attackers and pseudonyms of networks.
+  'abuse_address',
+  'abuse_appeal',
+  'abuse_count',
+  'abuse_network',
+  'abuse_range',
+  'abuse_rate',
+  'abuse_refutation',
+  'abuse_report',
+  'abuse_snapshot',
+  'abuse_snapshot_change',
+  'abuse_snapshot_file',
+  'abuse_snapshot_hold',
+  // About the public DNS.
+  'dmarc_address',
+  // When which list was asked about which address: what keeps us from asking twice outlives the case.
+  'delisting_request',
+  // Of the service itself.
+  'audit_entry',
+  'auth_rate_limit',
+  'installation',
+  'kept_key',
+  'schema_migration',
+  'verification',
+]
+
+describe('a table', () => {
+  it('is either somebody’s, and goes with them, or holds nothing of theirs', async () => {
+    const { db, pool, close } = openDatabase(house.databaseUrl)
+    const { rows } = await pool.query<{ name: string }>(
+      `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`,
+    )
+    const ours = await ownedTableNames(db)
+    await close()
+    const others = rows.map(({ name }) => name).filter((name) => !ours.includes(name))
+    expect(others.toSorted()).toEqual(NOBODYS.toSorted())
+  })
+})

@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SETTINGS } from '../../src/config.ts'
+import { stagesOf } from './dockerfile.ts'
+
+const read = (file: string) => readFileSync(join('deploy', file), 'utf8')
+
+describe('the Dockerfile', () => {
+  const stages = stagesOf(read('Dockerfile'))
+  const last = stages.at(-1)
+  const of = (keyword: string) => (last?.instructions ?? []).flatMap(([name, rest]) => (name === keyword ? [rest] : []))
+
+  it('names a version of every image it stands on', () => {
+    const images = stages.map(({ from }) => from)
+    expect(images.filter((image) => !/^[a-z]+:[\w.]+-[\w-]+$/.test(image))).toEqual([])
+    expect(images).toHaveLength(3)
+  })
+  it('runs as somebody without rights, under a health check, and can be told to stop', () => {
+    expect(of('USER')).toEqual(['portreeve'])
+    expect(of('HEALTHCHECK')[0]).toContain('/readyz')
+    expect(of('CMD')).toEqual(['["portreeve", "serve"]'])
+    expect(last?.instructions.at(-1)?.[0]).toBe('CMD')
+  })
+  it('copies only what there is, and what the build may see', () => {
+    const seen = read('Dockerfile.dockerignore')
+    const copied = stages.flatMap(({ instructions }) =>
+      instructions.flatMap(([name, rest]) =>
+        name === 'COPY' && !rest.startsWith('--from') ? rest.split(' ').slice(0, -1) : [],
+      ),
+    )
+    for (const path of copied.filter((name) => name !== '.')) {
+      expect(existsSync(path), path).toBe(true)
+      expect(seen, path).toContain(`!${path}\n`)
+    }
+    for (const [, path = ''] of seen.matchAll(/^!([\w./-]+)$/gm)) expect(existsSync(path), path).toBe(true)
+  })
+  it('installs from the lockfile and nothing by its newest name', () => {
+    const runs = stages.flatMap((stage) => stage.runs).join('\n')
+    expect(runs).not.toMatch(/npm install [^-]|:latest|curl|wget/)
+  })
+  it('sets only settings that there are', () => {
+    const names = [
+      ...of('ENV')
+        .join(' ')
+        .matchAll(/([A-Z_]+)=/g),
+    ].map(([, name]) => name as string)
+    expect(names.filter((name) => name !== 'NODE_ENV' && !Object.hasOwn(SETTINGS, name))).toEqual([])
+  })
+})
+
+describe('compose.yaml', () => {
+  const compose = read('compose.yaml')
+  it('asks for nothing that the example of its settings lacks', () => {
+    const asked = [...compose.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name as string)
+    const example = [...read('compose.env.example').matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name as string)
+    expect(new Set(asked)).toEqual(new Set(example))
+  })
+  it('sets only settings that there are', () => {
+    const service = /\n {2}portreeve:\n.*?environment:\n(.*?)\n {4}\w/s.exec(compose)?.[1] ?? ''
+    const names = [...service.matchAll(/^ {6}([A-Z_]+):/gm)].map(([, name]) => name as string)
+    expect(names.length).toBeGreaterThan(5)
+    expect(names.filter((name) => !Object.hasOwn(SETTINGS, name))).toEqual([])
+  })
+  it('mounts files that there are, one of them a configuration that Unbound takes', () => {
+    for (const [, file = ''] of compose.matchAll(/'\.\/([\w.]+):/g))
+      expect(existsSync(join('deploy', file)), file).toBe(true)
+    execFileSync('/usr/sbin/unbound-checkconf', ['deploy/unbound.conf'], { stdio: 'pipe' })
+  })
+})
+
+describe('the systemd unit', () => {
+  it('is taken by systemd, and shuts nearly everything that it does not need', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portreeve-unit-'))
+    const unit = join(folder, 'portreeve.service')
+    writeFileSync(unit, read('systemd/portreeve.service'))
+    try {
+      execFileSync('/usr/bin/systemd-analyze', ['verify', '--man=no', unit], { stdio: 'pipe' })
+      const rated = execFileSync('/usr/bin/systemd-analyze', ['security', '--offline=true', '--threshold=20', unit], {
+        encoding: 'utf8',
+      })
+      expect(rated).toMatch(/Overall exposure level for portreeve.service: [01]\.\d OK/)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+  it('sets only settings that there are', () => {
+    const [, set = ''] = /^Environment=(.*)$/m.exec(read('systemd/portreeve.service')) ?? []
+    const names = [...set.matchAll(/([A-Z_]+)=/g)].map(([, name]) => name as string)
+    expect(names.filter((name) => name !== 'NODE_ENV' && !Object.hasOwn(SETTINGS, name))).toEqual([])
+  })
+})

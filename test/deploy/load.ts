@@ -1,0 +1,86 @@
+import { Agent, request } from 'node:http'
+
+/** What a run of requests came to. */
+export type Tally = {
+  /** What was answered with success, and so must be there for ever. */
+  acknowledged: Set<string>
+  /** How often each other status came; 0 is a connection that broke. */
+  others: Map<number, number>
+}
+
+export type Sender = {
+  tally: Tally
+  /** Waits for what is under way. */
+  stop(): Promise<Tally>
+}
+
+type Sent = { path: string; body: string; type: string; key: string }
+
+/**
+ * Sends on some connections, each request when the one before is answered.
+ * @param make the n-th request; its key is what is acknowledged
+ * @param from the local addresses to send from, in turn
+ */
+export function startSender(
+  url: string,
+  make: (n: number) => Sent,
+  { connections = 8, from = ['127.0.0.1'] } = {},
+): Sender {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections * from.length })
+  const tally: Tally = { acknowledged: new Set(), others: new Map() }
+  const stopping = new AbortController()
+  let next = 0
+
+  function sendOne({ path, body, type }: Sent, localAddress: string): Promise<number> {
+    return new Promise((resolve) => {
+      const options = { method: 'POST', agent, localAddress, timeout: 30_000, headers: { 'content-type': type } }
+      const sent = request(`${url}${path}`, options, (response) => {
+        response.resume().once('end', () => resolve(response.statusCode ?? 0))
+        response.once('error', () => resolve(0))
+      })
+      sent.on('timeout', () => sent.destroy()).on('error', () => resolve(0))
+      sent.end(body)
+    })
+  }
+
+  async function keepSending(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const n = next++
+      const one = make(n)
+      const status = await sendOne(one, from[n % from.length] as string)
+      if (status === 200 || status === 201) tally.acknowledged.add(one.key)
+      else {
+        tally.others.set(status, (tally.others.get(status) ?? 0) + 1)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    }
+  }
+
+  const done = Promise.all(Array.from({ length: connections }, keepSending))
+  return {
+    tally,
+    async stop() {
+      stopping.abort()
+      await done
+      agent.destroy()
+      return tally
+    },
+  }
+}
+
+/** A webhook of its own path. */
+export function captureOf(tokens: string[]): (n: number) => Sent {
+  return (n) => {
+    const path = `/webhooks/${tokens[n % tokens.length]}/${n}`
+    return { path, body: `request ${n}`, type: 'text/plain', key: path }
+  }
+}
+
+/** A report of an attacker that no other report is about. */
+export function reportOf(first: number): (n: number) => Sent {
+  return (n) => {
+    const ip = `${first}.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`
+    const body = JSON.stringify({ ip, service: 'ssh' })
+    return { path: '/api/v1/abuse/report', body, type: 'application/json', key: ip }
+  }
+}

@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startHouse, type House } from '../house.ts'
+import { freePort } from '../free-port.ts'
+
+let house: House
+let door: string
+
+beforeAll(async () => {
+  const port = await freePort()
+  house = await startHouse({ METRICS_LISTEN: `127.0.0.1:${port}`, DNS_SERVERS: '127.0.0.1:1' })
+  door = `http://127.0.0.1:${port}`
+})
+afterAll(() => house.stop())
+
+const scrape = async () => (await fetch(`${door}/metrics`)).text()
+
+/** The value of the one series whose name and labels these are; 0 where there is none. */
+async function valueOf(series: string): Promise<number> {
+  const line = (await scrape()).split('\n').find((text) => text.startsWith(`${series} `))
+  return Number(line?.split(' ').at(-1) ?? 0)
+}
+
+const report = (ip: string) =>
+  house.request('/api/v1/abuse/report', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ip, service: 'ssh' }),
+  })
+
+describe('the metrics', () => {
+  it('count requests by the pattern of their route, never by their address', async () => {
+    const alice = await house.addPerson('Alice')
+    for (let i = 0; i < 3; i++) await house.request('/api/v1/account', alice)
+    await house.request('/api/v1/tokens/019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42', { method: 'DELETE', token: alice.token })
+    const count = 'portreeve_http_request_duration_seconds_count'
+    expect(await valueOf(`${count}{method="GET",route="/api/v1/account",status="200"}`)).toBe(3)
+    expect(await valueOf(`${count}{method="DELETE",route="/api/v1/tokens/:id",status="404"}`)).toBe(1)
+    expect(await scrape()).not.toContain('019a9d2e')
+  })
+
+  it('count captures, attack reports and DNS queries by what became of them', async () => {
+    const { token } = await house.addPerson('Hannah')
+    const made = await house.request('/api/webhook/endpoints', {
+      method: 'POST',
+      token,
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    })
+    const { endpoint } = (await made.json()) as { endpoint: { token: string } }
+    for (let i = 0; i < 4; i++) await house.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'x' })
+    expect(await valueOf('portreeve_captures_total{outcome="stored"}')).toBe(4)
+
+    await report('8.8.4.4')
+    await report('8.8.4.4')
+    expect(await valueOf('portreeve_attack_reports_total{outcome="accepted"}')).toBe(1)
+    expect(await valueOf('portreeve_attack_reports_total{outcome="deduped"}')).toBe(1)
+
+    await house.request('/api/v1/dns-check?domain=example.com', { token })
+    const asked = [
+      ...(await scrape()).matchAll(/^portreeve_dns_queries_total\{resolver="dns",outcome="(\w+)"\} (\d+)/gm),
+    ]
+    expect(asked.reduce((sum, [, , count]) => sum + Number(count), 0)).toBeGreaterThan(3)
+    expect(asked.map(([, outcome]) => outcome)).toContain('NETWORK')
+  })
+
+  it('tell of the database, the queues and the event loop', async () => {
+    const text = await scrape()
+    expect(text).toContain('portreeve_database_up 1')
+    expect(text).toMatch(/portreeve_database_connections\{state="idle"\} [1-9]/)
+    expect(text).toContain('portreeve_migrations_running 0')
+    expect(text).toContain('portreeve_jobs{queue="monitoring.sweep",state="ready"}')
+    expect(text).toMatch(/nodejs_eventloop_lag_p99_seconds \d/)
+  })
+
+  it('are what Prometheus takes', async () => {
+    // The library's own have names that promtool would have otherwise.
+    const ours = (await scrape()).split('\n').filter((line) => /^(# \w+ )?portreeve_/.test(line))
+    execFileSync('/usr/bin/promtool', ['check', 'metrics'], { input: `${ours.join('\n')}\n`, stdio: 'pipe' })
+  })
+
+  it('have a door of their own, with the health of an instance that serves nothing else', async () => {
+    for (const path of ['/healthz', '/readyz']) expect((await fetch(door + path)).status).toBe(200)
+    expect((await fetch(`${door}/api/v1/account`)).status).toBe(404)
+    expect((await house.request('/metrics')).status).toBe(404)
+  })
+
+  it('are refused with a sentence where the port is taken', async () => {
+    await expect(startHouse({ METRICS_LISTEN: door.slice('http://'.length) })).rejects.toThrow(/METRICS_LISTEN/)
+  })
+})
+
+describe('the dashboard, the alert rules and the documentation', () => {
+  const named = (file: string) =>
+    new Set(
+      [...readFileSync(file, 'utf8').matchAll(/\b(?:portreeve|nodejs|process)_[a-z0-9_]+/g)].map(([name]) => name),
+    )
+  const inScrape = async () => new Set([...(await scrape()).matchAll(/^([a-z0-9_]+)[{ ]/gm)].map(([, name]) => name))
+
+  it.each(['deploy/grafana/portreeve.json', 'deploy/prometheus/portreeve.rules.yaml', 'docs/metrics.md'])(
+    '%s names only what there is',
+    async (file) => {
+      const served = [...(await inScrape())].join(' ')
+      const missing = [...named(file)].filter((name) => !served.includes(name) && !/^(nodejs|process)_$/.test(name))
+      expect(missing).toEqual([])
+    },
+  )
+
+  it('documents every metric of ours', async () => {
+    const documented = named('docs/metrics.md')
+    const ours = [...(await scrape()).matchAll(/^# TYPE (portreeve_\w+)/gm)].map(([, name]) => name)
+    expect(ours.filter((name) => !documented.has(name as string))).toEqual([])
+    expect(ours).toHaveLength(10)
+  })
+
+  it('has rules that Prometheus takes, and that alert when they must', () => {
+    const promtool = (...args: string[]) => execFileSync('/usr/bin/promtool', args, { encoding: 'utf8', stdio: 'pipe' })
+    for (const file of globSync('deploy/prometheus/*.rules.yaml'))
+      expect(promtool('check', 'rules', file)).toContain('SUCCESS')
+    expect(promtool('test', 'rules', 'deploy/prometheus/portreeve.rules.test.yaml')).toContain('SUCCESS')
+  })
+})

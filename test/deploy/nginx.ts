@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../free-port.ts'
+
+export type Nginx = { url: string; stop(): Promise<void> }
+
+/** Debian's nginx with the configuration that we document, before these instances; without TLS, on a free port. */
+export async function startNginx(instances: string[]): Promise<Nginx> {
+  const folder = mkdtempSync(join(tmpdir(), 'portreeve-nginx-'))
+  const port = await freePort()
+  const servers = instances.map((url) => `    server ${new URL(url).host} max_fails=1 fail_timeout=5s;\n`).join('')
+  const documented = readFileSync('deploy/nginx.conf.example', 'utf8')
+    .replaceAll(/^ {4}server 10\..*\n/gm, '')
+    .replace('upstream portreeve {\n', `upstream portreeve {\n${servers}`)
+    .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
+    .replaceAll(/^ *ssl_.*\n/gm, '')
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `daemon off;\nworker_processes 1;\npid ${folder}/pid;\nerror_log ${folder}/error.log;\n` +
+      `events { worker_connections 2048; }\nhttp {\naccess_log off;\nclient_body_temp_path ${folder}/body;\n` +
+      `proxy_temp_path ${folder}/proxy;\nfastcgi_temp_path ${folder}/f;\nuwsgi_temp_path ${folder}/u;\n` +
+      `scgi_temp_path ${folder}/s;\n${documented}}\n`,
+  )
+  const child = spawn('/usr/sbin/nginx', ['-e', `${folder}/error.log`, '-c', `${folder}/nginx.conf`], { stdio: 'pipe' })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const url = `http://127.0.0.1:${port}`
+  while (!(await fetch(`${url}/healthz`).catch(() => null))) {
+    if (child.exitCode !== null) throw new Error(`nginx ended: ${said}`)
+    await sleep(50)
+  }
+  return {
+    url,
+    async stop() {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

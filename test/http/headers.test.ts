@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startHouse, type House, type Person } from '../house.ts'
+
+let house: House
+let alice: Person
+
+beforeAll(async () => {
+  house = await startHouse()
+  alice = await house.addPerson('Alice')
+})
+afterAll(() => house.stop())
+
+const headersOf = async (path: string, init = {}) => (await house.request(path, init)).headers
+
+describe('every answer', () => {
+  it.each([
+    '/api/v1/account',
+    '/api/v1/nothing',
+    '/healthz',
+    '/openapi.json',
+    '/docs/',
+    '/nothing',
+    '/api/v1/abuse/export',
+  ])('%s names its type, is not guessed at, and says nothing of what we run on', async (path) => {
+    const headers = await headersOf(path, alice)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-type')).toBeTruthy()
+    expect([headers.get('server'), headers.get('x-powered-by')]).toEqual([null, null])
+  })
+  it('of the API is kept by nobody and shown in no frame', async () => {
+    const headers = await headersOf('/api/v1/account', alice)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'")
+  })
+  it('is readable by no page of another origin', async () => {
+    for (const path of ['/api/v1/account', '/api/v1/service', '/'])
+      expect(
+        (await headersOf(path, { headers: { origin: 'https://evil.example' } })).get('access-control-allow-origin'),
+      ).toBeNull()
+  })
+})
+
+describe.runIf(existsSync('web/dist/index.html'))('a page', () => {
+  it('runs our scripts alone, inside nobody’s frame', async () => {
+    const headers = await headersOf('/', { headers: { accept: 'text/html' } })
+    const policy = headers.get('content-security-policy') ?? ''
+    for (const rule of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+      "trusted-types 'none'",
+    ])
+      expect(policy).toContain(rule)
+    expect(policy).not.toMatch(/unsafe|\*|data:/)
+    expect(headers.get('referrer-policy')).toBe('same-origin')
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
+  })
+})
+
+describe('what a stranger has set to be answered', () => {
+  it('is in a sandbox: no script, no form, no origin of ours', async () => {
+    const made = await house.request('/api/webhook/endpoints', {
+      method: 'POST',
+      token: alice.token,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ responseType: 'text/html', responseBody: '<script>alert(1)</script>' }),
+    })
+    const { endpoint } = (await made.json()) as { endpoint: { token: string } }
+    const headers = await headersOf(`/webhooks/${endpoint.token}`)
+    expect(headers.get('content-security-policy')).toMatch(/^sandbox; default-src 'none'/)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('set-cookie')).toBeNull()
+  })
+})
+
+describe('the session cookie', () => {
+  it('is for us alone, and on https for encrypted connections alone', async () => {
+    const secure = await startHouse({ BASE_URL: 'https://portreeve.test' })
+    const bob = await secure.addPerson('Bob')
+    const answer = await secure.request('/api/auth/sign-in/email', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: 'https://portreeve.test' },
+      body: JSON.stringify({ email: bob.email, password: bob.password }),
+    })
+    const [cookie = ''] = answer.headers.getSetCookie()
+    for (const attribute of ['HttpOnly', 'SameSite=Lax', 'Secure']) expect(cookie).toContain(attribute)
+    expect(answer.headers.get('strict-transport-security')).toMatch(/^max-age=\d{8}/)
+    await secure.stop()
+  })
+})

@@ -1,0 +1,90 @@
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { issueToken } from '../../src/accounts/tokens.ts'
+import { startService, type Service } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { seal } from '../../src/store/secrets.ts'
+import { emptyDatabase, type FreshDatabase } from '../database.ts'
+
+const FOLDER = 'src/store/migrations'
+const KEY = 'the key of a service that is years old'
+
+/** The last migration of each schema that somebody may have. */
+const SCHEMAS = ['0004_webhooks', '0070_delisting', '0091_delisting_reminder']
+
+describe.each(SCHEMAS)('a database at %s', (last) => {
+  let database: FreshDatabase
+  let service: Service
+  let token: string
+
+  beforeAll(async () => {
+    database = await emptyDatabase()
+    await migrateUpTo(last)
+    const { db, pool } = database
+    const email = 'alice@people.test'
+    const { id } = await createAccount(db, { email, password: 'the password of Alice', plan: 'pro', admin: true })
+    token = (await issueToken(db, id, 'old')).token
+    const endpoint = '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42'
+    const insert = `insert into webhook_endpoint (id, account_id, token, label, response_body, signature, signature_secret)
+      values ($1, $2, 'oldtoken00', 'years old', 'as ever', '{"scheme": "github"}', $3)`
+    await pool.query(insert, [endpoint, id, seal('its secret', KEY, `webhook/${endpoint}/signature`)])
+    await pool.query(`insert into abuse_range (kind, cidr, label) values ('whitelist', '8.8.8.0/24', 'ours')`)
+    const settings = {
+      DATABASE_URL: database.url,
+      SECRET_KEY: KEY,
+      PORT: '0',
+      SMTP_LISTEN: 'off',
+      DNS_SERVERS: '127.0.0.1:1',
+    }
+    service = await startService(readConfig(settings), createLog('silent'))
+  })
+  afterAll(async () => {
+    await service.stop()
+    await database.drop()
+  })
+
+  async function migrateUpTo(name: string): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), 'portreeve-schema-'))
+    const old = readdirSync(FOLDER).filter((file) => file <= `${name}.sql`)
+    for (const file of old) copyFileSync(join(FOLDER, file), join(folder, file))
+    await migrate(database.pool, folder)
+    rmSync(folder, { recursive: true })
+  }
+
+  const ask = async (path: string) => {
+    const answer = await fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } })
+    return { status: answer.status, text: await answer.text() }
+  }
+
+  it('is brought to this version with all that is in it', async () => {
+    expect(await ask('/api/v1/account')).toMatchObject({ status: 200, text: expect.stringContaining('"admin":true') })
+    expect(await ask('/api/webhook/endpoints')).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('years old'),
+    })
+    expect(await ask('/api/v1/abuse/whitelist')).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('8.8.8.0/24'),
+    })
+  })
+
+  it('works in every room as a new one does', async () => {
+    const captured = await fetch(`${service.url}/webhooks/oldtoken00`, { method: 'POST', body: 'still there?' })
+    expect([captured.status, await captured.text()]).toEqual([200, 'as ever'])
+    for (const path of [
+      '/api/v1/dmarc/domains',
+      '/api/v1/monitoring/hosts',
+      '/api/v1/imap/migrations',
+      '/api/v1/alerts',
+      '/api/v1/audit',
+      '/api/v1/abuse/stats',
+    ])
+      expect([path, (await ask(path)).status]).toEqual([path, 200])
+    expect((await ask('/readyz')).status).toBe(200)
+  })
+})
