@@ -55,6 +55,7 @@ const OWN: Screen[] = [
   { at: '/account', shows: 'last used' },
   { at: '/administration', shows: 'What was looked at' },
   { at: '/administration/accounts', shows: 'A new account' },
+  { at: '/administration/audit', shows: 'written down here' },
   { at: '/dmarc', shows: 'Choose report files' },
   { at: '/dmarc/:domain', shows: 'nothing can be said yet' },
   { at: '/dmarc/:domain/reports', shows: 'There is none like that.' },

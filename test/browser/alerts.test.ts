@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { IP } from '../servers/blacklists.ts'
 import { startReceiver, status, type Receiver } from '../servers/receiver.ts'
-import { faultsAtAllWidths, signedIn, tabTo, type Visit } from './browsing.ts'
+import { faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from './browsing.ts'
 import { startMailPlace, type MailPlace } from './mail-place.ts'
 
 const OTHER = 'oncall@example.test'
@@ -21,7 +21,6 @@ afterAll(async () => {
   await receiver.close()
 })
 
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
 const channel = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 const mailsTo = (address: string) => place.sink.mails.filter(({ to }) => to?.some((each) => each.address === address))
 

@@ -87,7 +87,7 @@ describe('somebody who runs servers', () => {
     await page.getByText('None of your servers has joined yet').waitFor()
     await page.getByLabel('Name of the server').fill('web-1')
     await page.getByLabel('Also keep out whom others have seen').check()
-    await page.getByRole('button', { name: 'Make its line' }).click()
+    await page.getByRole('button', { name: 'Make the installer line' }).click()
     await page.getByText('Run this on web-1').waitFor()
     await page.getByRole('button', { name: 'Copy the line' }).click()
     const line = await page.evaluate<string>('navigator.clipboard.readText()')

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import type { House } from '../house.ts'
 
 const BUILT = 'web/dist/index.html'
@@ -91,6 +91,11 @@ export async function signedIn(
   const answer = await visitor.page.request.post('/api/auth/sign-in/email', { data: { email, password }, headers })
   if (!answer.ok()) throw new Error(`signing in as ${email} was answered ${answer.status()}: ${await answer.text()}`)
   return visitor
+}
+
+/** The title of a screen, which says that it stands. */
+export function heading(page: Page, name: string): Locator {
+  return page.getByRole('heading', { level: 1, name, exact: true })
 }
 
 /** Presses the Tab key until something of that name has the focus. */

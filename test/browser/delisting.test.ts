@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { IP } from '../servers/blacklists.ts'
-import { faultsAtAllWidths, signedIn, tabTo, type Visit } from './browsing.ts'
+import { faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from './browsing.ts'
 import { startMailPlace, type MailPlace } from './mail-place.ts'
 
 /** A second address that is listed, without reverse DNS. */
@@ -29,7 +29,6 @@ beforeAll(async () => {
 })
 afterAll(() => place.stop())
 
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
 const step = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 
 /** A story: each step stands on the one before. */

@@ -5,7 +5,7 @@ import { aggregate, daysAgo, tlsReport } from '../dmarc/reports.ts'
 import { startHouse, type House } from '../house.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
-import { faultsAtAllWidths, signedIn, tabTo, type Visit } from './browsing.ts'
+import { faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from './browsing.ts'
 
 const DOMAIN = 'example.com'
 /** Milliseconds: axe over a long page, six times. */
@@ -26,7 +26,6 @@ afterAll(async () => {
   await dns.close()
 })
 
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
 const sample = (name: string) => file(name, readFileSync(`test/fixtures/dmarc/${name}`))
 const file = (name: string, content: string | Buffer) => ({
   name,
@@ -177,7 +176,7 @@ describe('somebody who has a domain’s reports read', () => {
   it('adds a mailbox, and is told why it cannot be read', async () => {
     await page.goto('/dmarc/mailboxes')
     await page.getByRole('button', { name: 'Read this mailbox' }).click()
-    await page.getByText('Type the name of the server.').waitFor()
+    await page.getByText('Type the name of the server').waitFor()
     await page.getByLabel('IMAP server').fill('127.0.0.1')
     await page.getByLabel('User').fill('dmarc')
     await page.getByLabel('Password', { exact: true }).fill('secret')

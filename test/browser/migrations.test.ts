@@ -6,7 +6,7 @@ import { startChromium } from '../servers/chromium.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
-import { faultsAtAllWidths, signedIn, tabTo, type Visit } from './browsing.ts'
+import { faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from './browsing.ts'
 
 /** Milliseconds: a whole migration with its verification, on a busy machine. */
 const PATIENCE = 60_000
@@ -39,8 +39,6 @@ afterAll(async () => {
   await slow.close()
   await Promise.all([from, to, picky].map((server) => server.stop()))
 })
-
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
 
 type Account = { port: number; user: string; password?: string }
 

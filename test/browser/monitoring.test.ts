@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { IP } from '../servers/blacklists.ts'
 import { makeCertificate } from '../servers/certificates.ts'
-import { faultsAtAllWidths, signedIn, tabTo, type Visit } from './browsing.ts'
+import { faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from './browsing.ts'
 import { startMailPlace, type MailPlace } from './mail-place.ts'
 
 const SHOP = 'shop.example.test'
@@ -33,8 +33,6 @@ afterAll(async () => {
   shop.close()
 })
 
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
-
 /** A story: each step stands on the one before. */
 describe('somebody who has hosts watched', () => {
   let alice: Visit
@@ -48,7 +46,7 @@ describe('somebody who has hosts watched', () => {
   it('is shown the command that adds a host, and is told what is no host', async () => {
     await page.goto('/monitoring')
     await page.getByText('No host is watched yet').waitFor()
-    await page.getByText('-d \'{"host": "people.test"}\'').waitFor()
+    await page.getByText('-d \'{"host":"people.test"}\'').waitFor()
     await page.getByRole('button', { name: 'Watch it' }).click()
     await page.getByText('Type a name or an address.').waitFor()
     await page.getByLabel('Name or address').fill('192.168.1.1')

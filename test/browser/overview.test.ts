@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startHouse, type House } from '../house.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
-import { signedIn, tabTo, visit, type Visit } from './browsing.ts'
+import { heading, signedIn, tabTo, visit, type Visit } from './browsing.ts'
 
 let browser: Browser
 let dns: DnsServer
@@ -22,8 +22,6 @@ afterAll(async () => {
 /** The service has taken a change of an account. */
 const changed = (page: Page) =>
   page.waitForResponse((response) => response.request().method() === 'PATCH' && response.ok())
-
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
 
 describe('the overview', () => {
   let alice: Visit

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startHouse, type House } from '../house.ts'
 import { startChromium } from '../servers/chromium.ts'
-import { signedIn, tabTo, type Visit } from './browsing.ts'
+import { heading, signedIn, tabTo, type Visit } from './browsing.ts'
 
 /** In a shell of its own, while the service goes on answering. */
 const run = promisify(execFile)
@@ -24,7 +24,6 @@ afterAll(async () => {
   await house.stop()
 })
 
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
 const requests = (page: Page) => page.getByRole('listbox', { name: 'Captured requests' })
 const detail = (page: Page) => page.getByRole('region', { name: 'Request', exact: true })
 
@@ -147,7 +146,7 @@ describe('somebody who is to receive webhooks', () => {
     await page.getByLabel('Filter by path').fill('')
     await page.getByLabel('Method').selectOption('PUT')
     await page.getByText('1 request like this').waitFor()
-    await page.getByLabel('Method').selectOption('All')
+    await page.getByLabel('Method').selectOption('Any method')
     await page.getByText('6 requests').waitFor()
   })
 

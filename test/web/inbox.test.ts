@@ -80,6 +80,23 @@ describe('the list of an endpoint', () => {
     await catchUp()
     expect(ids()).toEqual([4, 3, 2, 1])
   })
+  it('begins anew when more came than a page tells', async () => {
+    const latest = [captured(4), captured(3)]
+    const { more, catchUp, ids } = inboxOf([[captured(1)], latest, latest])
+    await more()
+    await catchUp()
+    expect(ids()).toEqual([4, 3])
+  })
+  it('shows what it had until it begins anew', async () => {
+    const { more, refresh, add, paint, ids } = inboxOf([[captured(1)], [captured(2)]])
+    await more()
+    const begun = refresh()
+    expect(ids()).toEqual([1])
+    await begun
+    add(captured(3))
+    paint()
+    expect(ids()).toEqual([3, 2])
+  })
   it('begins anew when it was cleared', async () => {
     const { more, refresh, add, paint, ids } = inboxOf([[captured(2)], []])
     await more()

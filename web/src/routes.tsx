@@ -114,6 +114,7 @@ const screens = root.addChildren([
     ownScreen('/account', () => import('./pages/account.tsx')),
     ownScreen('/administration', () => import('./pages/administration.tsx')),
     ownScreen('/administration/accounts', () => import('./pages/accounts.tsx'), pageSearch),
+    ownScreen('/administration/audit', () => import('./pages/audit.tsx'), pageSearch),
   ]),
 ])
 

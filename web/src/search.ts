@@ -12,6 +12,12 @@ export function pageOf(value: unknown): number | undefined {
   return Number.isInteger(value) && (value as number) > 1 ? (value as number) : undefined
 }
 
+/** What goes behind the `?` of a question to the service: only what is given. */
+export function searchOf(fields: Record<string, string | number | null | undefined>): string {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== '')
+  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+}
+
 export function oneOf<const T extends string | number>(value: unknown, choices: readonly T[]): T | undefined {
   return choices.find((choice) => choice === value)
 }

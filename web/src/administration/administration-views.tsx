@@ -8,6 +8,7 @@ export function AdministrationViews() {
         Health
       </View>
       <View to="/administration/accounts">Accounts</View>
+      <View to="/administration/audit">Acts</View>
     </Views>
   )
 }

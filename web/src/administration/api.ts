@@ -1,12 +1,20 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Static } from 'typebox'
-import type { Account as AccountShape, AccountChange, AccountPage, NewAccount } from '../../../src/accounts/shapes.ts'
+import type {
+  Account as AccountShape,
+  AccountChange,
+  AccountPage,
+  AuditEntry,
+  AuditPage,
+  NewAccount,
+} from '../../../src/accounts/shapes.ts'
 import type { Health as HealthShape } from '../../../src/diagnostics/shapes.ts'
 import { request, type Data } from '../api.ts'
 
 export type Person = Static<typeof AccountShape>
 export type People = Static<typeof AccountPage>
 export type Change = Static<typeof AccountChange>
+export type Act = Static<typeof AuditEntry>
 export type Health = Static<typeof HealthShape>
 
 const ACCOUNTS = '/api/v1/accounts'
@@ -15,6 +23,8 @@ export const administration = {
   /** Asks the resolvers and blacklists now; takes some seconds. */
   health: async () => (await request<Data<Health>>('GET', '/api/v1/service/health')).data,
   people: async (page: number) => (await request<Data<People>>('GET', `${ACCOUNTS}?page=${page}&limit=20`)).data,
+  acts: async (page: number) =>
+    (await request<Data<Static<typeof AuditPage>>>('GET', `/api/v1/audit?page=${page}&limit=20`)).data,
   add: async (wanted: Static<typeof NewAccount>) =>
     (await request<Data<Person>>('POST', ACCOUNTS, { body: wanted })).data,
   change: (id: string, change: Change) => request<unknown>('PATCH', `${ACCOUNTS}/${id}`, { body: change }),
@@ -32,3 +42,6 @@ export const healthQuery = queryOptions({
 
 export const peopleQuery = (page: number) =>
   queryOptions({ queryKey: ['people', page], queryFn: () => administration.people(page) })
+
+export const auditQuery = (page: number) =>
+  queryOptions({ queryKey: ['acts', page], queryFn: () => administration.acts(page) })

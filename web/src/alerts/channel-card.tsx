@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { Ago } from '../ui/ago.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmButton } from '../ui/confirm.tsx'
@@ -10,23 +10,18 @@ import { Notice } from '../ui/notice.tsx'
 import { Row } from '../ui/page.tsx'
 import { Status } from '../ui/status.tsx'
 import { Switch } from '../ui/switch.tsx'
+import { TitledCard } from '../ui/titled-card.tsx'
 import { alerts, channelsQuery, type Channel } from './api.ts'
-import classes from './channel-card.module.css'
 import { SettingsForm } from './settings-form.tsx'
 import { kindsText, quietText, standing, targetOf } from './words.ts'
 
 /** A mail address or a webhook: how it stands, what it is told and when, and a test. */
 export function ChannelCard({ channel }: { channel: Channel }) {
-  const heading = useId()
   const [isChanging, setChanging] = useState(false)
   const { type, label, kinds, quietHours, problem, lastSentAt, status } = channel
   const { tone, word } = standing(channel)
   return (
-    <section className={classes.card} aria-labelledby={heading}>
-      <div className={classes.head}>
-        <h3 id={heading}>{targetOf(channel)}</h3>
-        <Status tone={tone}>{word}</Status>
-      </div>
+    <TitledCard title={targetOf(channel)} aside={<Status tone={tone}>{word}</Status>}>
       {problem && <Notice tone="warn">{problem}</Notice>}
       {status === 'unconfirmed' && <Code channel={channel} />}
       <Facts
@@ -40,7 +35,7 @@ export function ChannelCard({ channel }: { channel: Channel }) {
       />
       {isChanging && <SettingsForm channel={channel} onDone={() => setChanging(false)} />}
       <Ways channel={channel} isChanging={isChanging} onChange={() => setChanging(!isChanging)} />
-    </section>
+    </TitledCard>
   )
 }
 

@@ -4,10 +4,9 @@ import { ConfirmButton } from '../ui/confirm.tsx'
 import { FieldRow, Form, SelectField, TextField } from '../ui/form.tsx'
 import { List, ListItem } from '../ui/list.tsx'
 import { Moment } from '../ui/moment.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Section, Soft } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 import { attacks, rangesQuery, type NewRange, type Range, type RangeList } from './api.ts'
 
 type RangeSectionProps = { list: RangeList; title: string; words: string; empty: string }
@@ -22,8 +21,9 @@ export function RangeSection({ list, title, words, empty }: RangeSectionProps) {
         <Soft>{words}</Soft>
       </p>
       <NewRangeForm list={list} />
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!data && !error && <Waiting lines={2}>Fetching the ranges …</Waiting>}
+      <Fetching there={data} error={error} lines={2}>
+        Fetching the ranges …
+      </Fetching>
       {data?.ranges.length === 0 && <Soft>{empty}</Soft>}
       {data && data.ranges.length > 0 && (
         <List>

@@ -1,8 +1,9 @@
 import type { BlacklistItem, BlacklistResult } from '../../../src/diagnostics/shapes.ts'
 import { Disclosure } from '../ui/disclosure.tsx'
+import { Soft } from '../ui/page.tsx'
 import { Status, type Tone } from '../ui/status.tsx'
+import { Table } from '../ui/table.tsx'
 import { counted } from '../ui/words.ts'
-import classes from './blacklist-panel.module.css'
 import type { CheckKind } from './kind.ts'
 import { blacklistVerdict } from './verdict.ts'
 import { Warnings } from './warnings.tsx'
@@ -45,21 +46,11 @@ const WORDS: Record<BlacklistItem['status'], [Tone, string]> = {
 function ListTable({ caption, lists }: { caption: string; lists: BlacklistItem[] }) {
   if (lists.length === 0) return null
   return (
-    <table className={classes.table}>
-      <caption>{caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col">Blacklist</th>
-          <th scope="col">Category</th>
-          <th scope="col">Answer</th>
-        </tr>
-      </thead>
-      <tbody>
-        {lists.map((list) => (
-          <ListRow key={list.dnsbl} list={list} />
-        ))}
-      </tbody>
-    </table>
+    <Table caption={caption} even columns={['Blacklist', 'Category', 'Answer']}>
+      {lists.map((list) => (
+        <ListRow key={list.dnsbl} list={list} />
+      ))}
+    </Table>
   )
 }
 
@@ -70,16 +61,22 @@ function ListRow({ list }: { list: BlacklistItem }) {
     <tr>
       <th scope="row">
         {list.name}
-        <small>{list.dnsbl}</small>
+        <small>
+          <code>{list.dnsbl}</code>
+        </small>
       </th>
-      <td>{list.category}</td>
+      <td data-label="Category">
+        <Soft>{list.category}</Soft>
+      </td>
       <td>
         <Status tone={tone}>{word}</Status>
-        {words && <p>{words}</p>}
+        {words && <small>{words}</small>}
         {list.status === 'listed' && list.delistUrl && (
-          <a href={list.delistUrl} target="_blank" rel="noreferrer">
-            How to get off {list.name}
-          </a>
+          <small>
+            <a href={list.delistUrl} target="_blank" rel="noreferrer">
+              How to get off {list.name}
+            </a>
+          </small>
         )}
       </td>
     </tr>

@@ -9,6 +9,7 @@ import type {
   ProcessWithHistory,
 } from '../../../src/delisting/shapes.ts'
 import { request, type Data } from '../api.ts'
+import { searchOf } from '../search.ts'
 
 export type Case = Static<typeof DelistingProcess>
 export type CaseWithHistory = Static<typeof ProcessWithHistory>
@@ -35,11 +36,6 @@ export const delisting = {
   submitted: (id: string, stepId: string) => act(id, stepId, 'submitted'),
   retry: (id: string, stepId: string) => act(id, stepId, 'retry'),
   cancel: (id: string, stepId: string) => act(id, stepId, 'cancel'),
-}
-
-function searchOf(fields: Record<string, string | number | undefined>): string {
-  const given = Object.entries(fields).filter((field) => field[1] !== undefined)
-  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
 }
 
 /** Whether it still changes by itself. */

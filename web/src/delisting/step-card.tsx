@@ -1,15 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { ConfirmButton } from '../ui/confirm.tsx'
 import { Hidden } from '../ui/hidden.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Row, Soft } from '../ui/page.tsx'
 import { Status } from '../ui/status.tsx'
+import { TitledCard } from '../ui/titled-card.tsx'
 import { caseQuery, delisting, type Case, type CaseWithHistory, type Step } from './api.ts'
 import { Asked, Evidence } from './evidence.tsx'
 import { RequestText } from './request-text.tsx'
-import classes from './step-card.module.css'
 import { isFinal, isUnasked, mayRetry, METHODS, stepStanding } from './words.ts'
 import { WordsForm } from './words-form.tsx'
 
@@ -17,15 +17,10 @@ type StepProps = { of: Case; step: Step }
 
 /** One list: how it stands, what to do now, and what the list said. */
 export function StepCard({ of, step }: StepProps) {
-  const heading = useId()
   const { blacklistName, category, method, nextStep } = step
   const { tone, word } = stepStanding(step)
   return (
-    <section className={classes.card} aria-labelledby={heading}>
-      <div className={classes.head}>
-        <h3 id={heading}>{blacklistName}</h3>
-        <Status tone={tone}>{word}</Status>
-      </div>
+    <TitledCard title={blacklistName} aside={<Status tone={tone}>{word}</Status>}>
       <p>
         <Soft>
           {category} · {METHODS[method]}
@@ -36,7 +31,7 @@ export function StepCard({ of, step }: StepProps) {
       <Asked step={step} />
       <Evidence step={step} />
       <Actions of={of} step={step} />
-    </section>
+    </TitledCard>
   )
 }
 

@@ -32,7 +32,7 @@ export function WordsForm({ of, step }: WordsFormProps) {
         prose
         name="fix"
         label="What was done about it, and when"
-        placeholder="Its password was changed on 20 November; mail is limited to 100 an hour."
+        placeholder="Its password was changed on 20 November."
         rows={2}
         defaultValue={of.fix ?? ''}
       />

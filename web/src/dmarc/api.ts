@@ -15,6 +15,7 @@ import type {
   Uploaded as UploadedShape,
 } from '../../../src/dmarc/shapes.ts'
 import { request, type Data } from '../api.ts'
+import { searchOf } from '../search.ts'
 
 export type Domain = Static<typeof DmarcDomain>
 export type Published = Static<typeof PublishedDomain>
@@ -65,11 +66,6 @@ export const dmarc = {
 }
 
 export const setAsidePath = (id: string) => `${BASE}/rejected/${id}/raw`
-
-function searchOf(fields: Record<string, string | number | undefined>): string {
-  const given = Object.entries(fields).filter((field) => field[1] !== undefined)
-  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
-}
 
 /** The UTC day so many days ago. */
 function dayBefore(days: number): string {

@@ -48,8 +48,8 @@ function Consent({ domain: { dns } }: { domain: Published }) {
   return (
     <>
       <Notice tone="warn">
-        <strong>Reporters do not find the consent of this service, and send nothing.</strong>
-        <p>Who runs it publishes this TXT record at {name}:</p>
+        <strong>One more record is missing: without it, receivers send no reports here.</strong>
+        <p>It says that this service takes them. Whoever runs the service publishes, as a TXT record at {name}:</p>
       </Notice>
       <Snippet what="the consent" text={expected} />
     </>

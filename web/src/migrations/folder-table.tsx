@@ -10,25 +10,33 @@ type FolderProgress = Migration['progress']['folderProgress'][string]
 /** How far each folder is, how fast it goes, and where it goes to. */
 export function FolderTable({ migration }: { migration: Migration }) {
   const { progress, folders, status } = migration
-  const rates = useRates(progress.folderProgress, status === 'running')
+  const isRunning = status === 'running'
+  const rates = useRates(progress.folderProgress, isRunning)
   return (
-    <Table caption="Folders" quiet columns={['Folder', 'Messages', 'Progress', 'Size', 'Rate']}>
+    <Table caption="Folders" quiet columns={['Folder', 'Messages', 'Progress', 'Size', ...(isRunning ? ['Rate'] : [])]}>
       {folders.map((path) => (
         <FolderRow
           key={path}
           path={path}
           progress={progress.folderProgress[path]}
           rate={rates[path]}
-          isCurrent={status === 'running' && progress.currentFolder === path}
+          isRunning={isRunning}
+          isCurrent={progress.currentFolder === path}
         />
       ))}
     </Table>
   )
 }
 
-type FolderRowProps = { path: string; progress: FolderProgress | undefined; rate: Rate | undefined; isCurrent: boolean }
+type FolderRowProps = {
+  path: string
+  progress: FolderProgress | undefined
+  rate: Rate | undefined
+  isRunning: boolean
+  isCurrent: boolean
+}
 
-function FolderRow({ path, progress, rate, isCurrent }: FolderRowProps) {
+function FolderRow({ path, progress, rate, isRunning, isCurrent }: FolderRowProps) {
   const { doneCount = 0, total = 0, bytes = 0, bytesTotal = null, destination = '' } = progress ?? {}
   const isDone = progress !== undefined && doneCount >= total
   return (
@@ -54,9 +62,11 @@ function FolderRow({ path, progress, rate, isCurrent }: FolderRowProps) {
           {bytesTotal !== null && bytesTotal > bytes && ` of ${sizeText(bytesTotal)}`}
         </Soft>
       </td>
-      <td>
-        <Soft>{isDone ? '' : rate ? rateText(rate, total - doneCount) : isCurrent && 'under way'}</Soft>
-      </td>
+      {isRunning && (
+        <td>
+          <Soft>{isDone ? '' : rate ? rateText(rate, total - doneCount) : isCurrent && 'under way'}</Soft>
+        </td>
+      )}
     </tr>
   )
 }

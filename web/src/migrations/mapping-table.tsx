@@ -32,8 +32,10 @@ function Mapping({ folders, map, found, onChange }: MappingProps) {
     const { [path]: _before, ...others } = map
     onChange(destination === '' ? others : { ...others, [path]: destination })
   }
+  const isLooked = Object.keys(found).length > 0
+  const columns = ['Folder', 'Messages', ...(isLooked ? ['Size'] : []), 'Goes to']
   return (
-    <Table caption="Folders and where they go" quiet columns={['Folder', 'Messages', 'Size', 'Goes to']}>
+    <Table caption="Folders and where they go" quiet columns={columns}>
       {folders.map(({ path, messages }) => {
         const known = found[path]
         const bytes = known?.bytesTotal
@@ -43,9 +45,11 @@ function Mapping({ folders, map, found, onChange }: MappingProps) {
             <td>
               {numberText(known?.total || messages)} <span className={classes.word}>messages</span>
             </td>
-            <td>
-              <Soft>{bytes === null || bytes === undefined ? '' : sizeText(bytes)}</Soft>
-            </td>
+            {isLooked && (
+              <td>
+                <Soft>{bytes === null || bytes === undefined ? '' : sizeText(bytes)}</Soft>
+              </td>
+            )}
             <td>
               <input
                 className={classes.input}

@@ -2,11 +2,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Ago } from '../ui/ago.tsx'
 import { Choice } from '../ui/choice.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Section, Soft } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
 import { Table } from '../ui/table.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 import { historyQuery, type Change, type HostDetail, type Kind } from './api.ts'
 import type { HistorySearch } from './search.ts'
 import { changeText } from './words.ts'
@@ -36,8 +35,9 @@ export function HistorySection({ host: { id, lastCheckAt } }: { host: HostDetail
         />
       }
     >
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!data && !error && <Waiting lines={3}>Fetching what changed …</Waiting>}
+      <Fetching there={data} error={error} lines={3}>
+        Fetching what changed …
+      </Fetching>
       {data?.events.length === 0 && <Soft>Nothing so far.</Soft>}
       {data && data.events.length > 0 && (
         <div>

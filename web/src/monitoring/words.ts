@@ -16,6 +16,12 @@ export function standing({ status }: Pick<Host, 'status'>): Standing {
   return STANDINGS[status]
 }
 
+const ORDER: Host['status'][] = ['listed', 'unknown', 'pending', 'clean']
+
+export function worstFirst(hosts: Host[]): Host[] {
+  return hosts.toSorted((one, other) => ORDER.indexOf(one.status) - ORDER.indexOf(other.status))
+}
+
 /** All hosts in one sentence. */
 export function sentenceOfAll(hosts: Pick<Host, 'status'>[]): { tone: Tone; sentence: string } {
   const of = (status: Host['status']) => hosts.filter((host) => host.status === status).length

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { joinCommand } from '../attacks/commands.ts'
+import { postCommand } from '../check/curl.ts'
 import { accountQuery } from '../queries.ts'
 import { Snippet } from '../ui/copy.tsx'
 import { Disclosure } from '../ui/disclosure.tsx'
@@ -32,8 +33,9 @@ function StepList({ steps }: { steps: Step[] }) {
     <>
       <p>
         <Soft>
-          Each begins on its screen, or in a program: make a <Link to="/tokens">token</Link>,{' '}
-          <code>export PORTREEVE_TOKEN=prv_…</code>, and run it. Everything is in the <a href="/docs">documentation</a>.
+          Each begins on its screen: follow its name. Or run its command, after you made a{' '}
+          <Link to="/tokens">token</Link> and typed <code>export PORTREEVE_TOKEN=prv_…</code>. Everything is in the{' '}
+          <a href="/docs">documentation</a>.
         </Soft>
       </p>
       <ul className={classes.steps} data-rows>
@@ -66,14 +68,14 @@ function stepsFor(email: string): Step[] {
       name: 'Watch a host',
       words: 'Blacklists, certificate and records, day and night; you are told once when something has changed.',
       to: '/monitoring',
-      command: post('/api/v1/monitoring/hosts', { host: domain }),
+      command: postCommand('/api/v1/monitoring/hosts', { host: domain }),
     },
     {
       name: 'Receive DMARC reports',
       words:
         'Who sends mail in your domain’s name, and whether its policy may be tightened. The answer has the record.',
       to: '/dmarc',
-      command: post('/api/v1/dmarc/domains', { domain }),
+      command: postCommand('/api/v1/dmarc/domains', { domain }),
     },
     {
       name: 'Move a mailbox',
@@ -91,16 +93,7 @@ function stepsFor(email: string): Step[] {
       name: 'Catch a webhook',
       words: 'An address that keeps every request sent to it. The answer has it.',
       to: '/hooks',
-      command: post('/api/webhook/endpoints', { label: 'first' }),
+      command: postCommand('/api/webhook/endpoints', { label: 'first' }),
     },
   ]
-}
-
-function post(path: string, body: object): string {
-  return [
-    'curl -H "Authorization: Bearer $PORTREEVE_TOKEN"',
-    '-H "Content-Type: application/json"',
-    `-d '${JSON.stringify(body)}'`,
-    `"${window.location.origin}${path}"`,
-  ].join(' \\\n  ')
 }

@@ -15,10 +15,10 @@ export function Lately() {
   return (
     <Section title="Lately" aside={<Link to="/alerts">All</Link>}>
       <List>
-        {alerts.slice(0, SOME).map(({ id, title, nextStep, at }) => (
+        {alerts.slice(0, SOME).map(({ id, title, text, at }) => (
           <ListItem key={id} title={title}>
             <Ago at={at} />
-            {nextStep && ` · ${nextStep}`}
+            {text && ` · ${text}`}
           </ListItem>
         ))}
       </List>

@@ -4,10 +4,9 @@ import { AdministrationViews } from '../administration/administration-views.tsx'
 import { peopleQuery } from '../administration/api.ts'
 import { NewPerson } from '../administration/new-person.tsx'
 import { PeopleTable } from '../administration/people-table.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Page, Section } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 
 /** Who uses this Portreeve, and how much they may. */
 export function Screen() {
@@ -17,8 +16,9 @@ export function Screen() {
   return (
     <Page wide title="Accounts">
       <AdministrationViews />
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!data && !error && <Waiting lines={4}>Fetching the accounts …</Waiting>}
+      <Fetching there={data} error={error} lines={4}>
+        Fetching the accounts …
+      </Fetching>
       {data && (
         <div>
           <PeopleTable people={data.accounts} page={page} />

@@ -9,7 +9,7 @@ import { Notice } from '../ui/notice.tsx'
 import { Page, Section, Soft } from '../ui/page.tsx'
 import { Status } from '../ui/status.tsx'
 import { Table } from '../ui/table.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 import { counted, numberText, sizeText } from '../ui/words.ts'
 
 /** Whether this Portreeve is well. */
@@ -18,8 +18,9 @@ export function Screen() {
   return (
     <Page wide title="Administration">
       <AdministrationViews />
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!health && !error && <Waiting lines={5}>Asking the resolvers and the blacklists …</Waiting>}
+      <Fetching there={health} error={error} lines={5}>
+        Asking the resolvers and the blacklists …
+      </Fetching>
       {health && <Found {...health} />}
     </Page>
   )

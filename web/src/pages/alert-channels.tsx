@@ -3,9 +3,8 @@ import { channelsQuery } from '../alerts/api.ts'
 import { ChannelCard } from '../alerts/channel-card.tsx'
 import { NewChannel } from '../alerts/new-channel.tsx'
 import { AlertViews } from '../alerts/views.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Card, Page, Section, Stack } from '../ui/page.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 
 export function Screen() {
   const { data: channels, error } = useQuery(channelsQuery)
@@ -15,8 +14,9 @@ export function Screen() {
       lead="Where you are told. A mail waits a minute for what else happens: a burst is one mail."
     >
       <AlertViews />
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!channels && !error && <Waiting lines={3}>Fetching your channels …</Waiting>}
+      <Fetching there={channels} error={error} lines={3}>
+        Fetching your channels …
+      </Fetching>
       {channels && (
         <Section title="Your channels">
           <Stack rows>

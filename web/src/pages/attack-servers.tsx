@@ -18,7 +18,7 @@ export function Screen() {
   return (
     <Page
       title="Your servers"
-      lead="One line joins a server that runs fail2ban. Its report token counts what it told; it changes no weight."
+      lead="One line joins a server that runs fail2ban, so that it tells who attacks it. By the report token in that line you see here what it told."
     >
       <AttackViews />
       <Join />
@@ -41,7 +41,7 @@ function Join() {
   return (
     <Card>
       <Stack>
-        <Form key={made?.id} onSubmit={make} submit="Make its line">
+        <Form key={made?.id} onSubmit={make} submit="Make the installer line">
           <TextField name="label" label="Name of the server" placeholder="web-1" maxLength={100} autoComplete="off" />
           <CheckField
             name="blocks"
@@ -119,7 +119,7 @@ function NoServer() {
   return (
     <Empty icon="shield" title="None of your servers has joined yet">
       <p>
-        <Soft>Make a line for it above. Reports without a token count the same, and need no account:</Soft>
+        <Soft>Make a line for it above. Without a report token it counts the same, but is not shown here:</Soft>
       </p>
       <Snippet what="the command" text={joinCommand({ blocks: false })} />
     </Empty>

@@ -9,7 +9,7 @@ import { Facts } from '../ui/facts.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page, Section, Soft, Stack } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 import { counted } from '../ui/words.ts'
 
 export function Screen() {
@@ -17,8 +17,9 @@ export function Screen() {
   const { data, error } = useQuery(caseQuery(id))
   return (
     <Page title={data ? `Delisting of ${data.ip}` : 'Delisting'} above={<BackLink to="/delisting">Delisting</BackLink>}>
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!data && !error && <Waiting lines={5}>Fetching the delisting …</Waiting>}
+      <Fetching there={data} error={error} lines={5}>
+        Fetching the delisting …
+      </Fetching>
       {data && <Known it={data} />}
     </Page>
   )
@@ -84,7 +85,11 @@ function Found({ it }: { it: CaseWithHistory }) {
   return (
     <Facts
       facts={[
-        ['Asked', `${counted(listsAsked, 'blacklist')}, of which ${listsUnknown} gave no usable answer`],
+        [
+          'Asked',
+          counted(listsAsked, 'blacklist') +
+            (listsUnknown > 0 ? `, of which ${listsUnknown} gave no usable answer` : ''),
+        ],
         ['Reverse DNS', reverseDns && [...reverseDns.names, REVERSE[reverseDns.status]].join(', ')],
         ['Cause', cause],
         ['Fix', fix],

@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { postCommand } from '../check/curl.ts'
 import { casesQuery, type Case, type CaseFilter } from '../delisting/api.ts'
 import { needing, standing } from '../delisting/words.ts'
 import { Ago } from '../ui/ago.tsx'
@@ -9,12 +10,11 @@ import { Choice } from '../ui/choice.tsx'
 import { Snippet } from '../ui/copy.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { FilterField } from '../ui/filter-field.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Page, Row, Soft, Stack } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
 import { Status } from '../ui/status.tsx'
 import { Table } from '../ui/table.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 import { counted } from '../ui/words.ts'
 
 export function Screen() {
@@ -34,8 +34,9 @@ export function Screen() {
         </ButtonLink>
       }
     >
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!data && !error && <Waiting lines={4}>Fetching your delistings …</Waiting>}
+      <Fetching there={data} error={error} lines={4}>
+        Fetching your delistings …
+      </Fetching>
       {data && data.pagination.total === 0 && !isFiltered && <NoCase />}
       {data && (data.pagination.total > 0 || isFiltered) && (
         <Stack>
@@ -98,10 +99,7 @@ function NoCase() {
           Begin with “New delisting”: every list is asked, and each that has the address gets a step. Or from a program:
         </Soft>
       </p>
-      <Snippet
-        what="the command"
-        text={`curl -X POST -H "Authorization: Bearer $PORTREEVE_TOKEN" \\\n  -H "Content-Type: application/json" -d '{"ip": "8.8.4.4"}' \\\n  "${window.location.origin}/api/v1/delisting"`}
-      />
+      <Snippet what="the command" text={postCommand('/api/v1/delisting', { ip: '8.8.4.4' })} />
     </Empty>
   )
 }

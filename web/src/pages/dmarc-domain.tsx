@@ -13,7 +13,7 @@ import { Figures } from '../ui/figures.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Section, Soft } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching, Waiting } from '../ui/waiting.tsx'
 import { counted, numberText } from '../ui/words.ts'
 
 export function Screen() {
@@ -36,8 +36,9 @@ export function Screen() {
         />
       }
     >
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!summary && !error && <Waiting lines={6}>Summing up …</Waiting>}
+      <Fetching there={summary} error={error} lines={6}>
+        Summing up …
+      </Fetching>
       {summary && <Known id={id} summary={summary} />}
     </DomainPage>
   )

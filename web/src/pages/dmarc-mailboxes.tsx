@@ -1,18 +1,19 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { dmarc, mailboxesQuery, type Mailbox } from '../dmarc/api.ts'
+import { accountOf, wrongAccount } from '../imap/account.ts'
+import { AccountFields, ConnectionFields } from '../imap/account-fields.tsx'
 import { Ago } from '../ui/ago.tsx'
 import { BackLink } from '../ui/back-link.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmButton } from '../ui/confirm.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { CheckField, FieldRow, Form, PasswordField, SelectField, TextField } from '../ui/form.tsx'
+import { FieldRow, Form, TextField } from '../ui/form.tsx'
 import { Hidden } from '../ui/hidden.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Card, Page, Row, Section, Soft } from '../ui/page.tsx'
 import { Status } from '../ui/status.tsx'
 import { Table } from '../ui/table.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 import { counted } from '../ui/words.ts'
 
 export function Screen() {
@@ -24,8 +25,9 @@ export function Screen() {
       above={<BackLink to="/dmarc">DMARC</BackLink>}
       lead="Reports that arrive in a mailbox of yours are read out of it every ten minutes. A message is moved or marked as seen only once its reports are stored."
     >
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!mailboxes && !error && <Waiting lines={3}>Fetching your mailboxes …</Waiting>}
+      <Fetching there={mailboxes} error={error} lines={3}>
+        Fetching your mailboxes …
+      </Fetching>
       {mailboxes && mailboxes.length > 0 && <MailboxTable mailboxes={mailboxes} />}
       <Section title="Read a mailbox">
         <Card>
@@ -116,14 +118,9 @@ function NewMailbox() {
   const [added, setAdded] = useState(0)
 
   async function add(values: Record<string, string>): Promise<void> {
-    const { host = '', user = '', password = '', folder = '', moveTo = '', port = '', security, unverified } = values
+    const { folder = '', moveTo = '' } = values
     await dmarc.addMailbox({
-      host: host.trim(),
-      port: Number(port),
-      secure: security === 'tls',
-      tlsVerify: unverified !== 'on',
-      user: user.trim(),
-      password,
+      ...accountOf(values),
       folder: folder.trim() || 'INBOX',
       ...(moveTo.trim() && { moveTo: moveTo.trim() }),
     })
@@ -132,12 +129,8 @@ function NewMailbox() {
   }
 
   return (
-    <Form key={added} onSubmit={add} submit="Read this mailbox" check={wrongMailbox}>
-      <TextField name="host" label="IMAP server" placeholder="imap.example.com" autoComplete="off" spellCheck={false} />
-      <FieldRow>
-        <TextField name="user" label="User" placeholder="dmarc@example.com" autoComplete="off" spellCheck={false} />
-        <PasswordField name="password" label="Password" autoComplete="off" />
-      </FieldRow>
+    <Form key={added} onSubmit={add} submit="Read this mailbox" check={wrongAccount}>
+      <AccountFields example="dmarc@example.com" />
       <FieldRow>
         <TextField
           name="folder"
@@ -154,30 +147,7 @@ function NewMailbox() {
           autoComplete="off"
         />
       </FieldRow>
-      <Disclosure summary="Port and security">
-        <FieldRow>
-          <SelectField
-            name="security"
-            label="Connection"
-            choices={[
-              { value: 'tls', label: 'TLS' },
-              { value: 'starttls', label: 'STARTTLS' },
-            ]}
-          />
-          <TextField name="port" label="Port" defaultValue="993" inputMode="numeric" autoComplete="off" />
-        </FieldRow>
-        <CheckField name="unverified" label="Accept a certificate that nobody vouches for" />
-      </Disclosure>
+      <ConnectionFields />
     </Form>
   )
-}
-
-function wrongMailbox({ host = '', user = '', password = '', port = '' }: Record<string, string>) {
-  const number = Number(port)
-  return {
-    ...(host.trim() === '' && { host: 'Type the name of the server.' }),
-    ...(user.trim() === '' && { user: 'Type the user name.' }),
-    ...(password === '' && { password: 'Type the password.' }),
-    ...((!Number.isInteger(number) || number < 1 || number > 65_535) && { port: 'Type a number from 1 to 65535.' }),
-  }
 }

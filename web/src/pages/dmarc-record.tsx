@@ -11,15 +11,16 @@ import { Disclosure } from '../ui/disclosure.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Section, Soft } from '../ui/page.tsx'
 import { Status } from '../ui/status.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/record' })
   const { data: domain, error } = useQuery(domainQuery(id))
   return (
     <DomainPage id={id} part="DNS record">
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!domain && !error && <Waiting lines={5}>Asking the DNS …</Waiting>}
+      <Fetching there={domain} error={error} lines={5}>
+        Asking the DNS …
+      </Fetching>
       {domain && (
         <>
           <Section title="The record that asks for reports">

@@ -6,11 +6,10 @@ import { Ago } from '../ui/ago.tsx'
 import { BackLink } from '../ui/back-link.tsx'
 import { DownloadLink } from '../ui/button.tsx'
 import { Hidden } from '../ui/hidden.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Page, Soft } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
 import { Table } from '../ui/table.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 
 export function Screen() {
   const { page = 1 } = useSearch({ from: '/own/dmarc/rejected' })
@@ -23,8 +22,9 @@ export function Screen() {
       above={<BackLink to="/dmarc">DMARC</BackLink>}
       lead="What came and was not taken, and why: it is on a domain that is not yours, damaged, hostile or something else."
     >
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!data && !error && <Waiting lines={5}>Fetching what was set aside …</Waiting>}
+      <Fetching there={data} error={error} lines={5}>
+        Fetching what was set aside …
+      </Fetching>
       {data?.rejected.length === 0 && <Soft>Nothing was set aside.</Soft>}
       {data && data.rejected.length > 0 && (
         <div>

@@ -10,7 +10,7 @@ import { Facts } from '../ui/facts.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page, Section } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 
 export function Screen() {
   const { id, reportId } = useParams({ from: '/own/dmarc/$id/reports/$reportId' })
@@ -25,8 +25,9 @@ export function Screen() {
         </BackLink>
       }
     >
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!report && !error && <Waiting lines={6}>Fetching the report …</Waiting>}
+      <Fetching there={report} error={error} lines={6}>
+        Fetching the report …
+      </Fetching>
       {report && <Known report={report} />}
     </Page>
   )
@@ -99,8 +100,9 @@ function Records({ report }: { report: Report }) {
   const totalPages = Math.ceil(report.recordCount / Math.max(1, report.records.length))
   return (
     <Section title="What was seen">
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!records && !error && <Waiting lines={6}>Fetching the records …</Waiting>}
+      <Fetching there={records} error={error} lines={6}>
+        Fetching the records …
+      </Fetching>
       {records && <RecordTable records={records} />}
       <Pages page={page} totalPages={totalPages} onGo={(to) => void navigate({ search: { page: to } })} />
     </Section>

@@ -6,12 +6,11 @@ import { PeriodText } from '../dmarc/period.tsx'
 import { Ago } from '../ui/ago.tsx'
 import { Choice } from '../ui/choice.tsx'
 import { FilterField } from '../ui/filter-field.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Row, Soft } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
 import { Status } from '../ui/status.tsx'
 import { Table } from '../ui/table.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 import { counted, numberText } from '../ui/words.ts'
 
 export function Screen() {
@@ -43,8 +42,9 @@ export function Screen() {
           {data && <Soft>{counted(data.pagination.total, 'report')}</Soft>}
         </Row>
       </div>
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!data && !error && <Waiting lines={5}>Fetching the reports …</Waiting>}
+      <Fetching there={data} error={error} lines={5}>
+        Fetching the reports …
+      </Fetching>
       {data?.reports.length === 0 && <Soft>There is none like that.</Soft>}
       {data && data.reports.length > 0 && (
         <div>

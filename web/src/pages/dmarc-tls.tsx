@@ -4,12 +4,11 @@ import { tlsReportsQuery, type TlsReport } from '../dmarc/api.ts'
 import { DomainPage } from '../dmarc/domain-page.tsx'
 import { PeriodText } from '../dmarc/period.tsx'
 import { Snippet } from '../ui/copy.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Soft, Stack } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
 import { Status } from '../ui/status.tsx'
 import { Table } from '../ui/table.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 import { counted, numberText } from '../ui/words.ts'
 import { domainsQuery } from '../dmarc/api.ts'
 
@@ -20,8 +19,9 @@ export function Screen() {
   const { data, error } = useQuery({ ...tlsReportsQuery(id, page), placeholderData: keepPreviousData })
   return (
     <DomainPage id={id} part="TLS reports">
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!data && !error && <Waiting lines={5}>Fetching the TLS reports …</Waiting>}
+      <Fetching there={data} error={error} lines={5}>
+        Fetching the TLS reports …
+      </Fetching>
       {data?.reports.length === 0 && <NoReport id={id} />}
       {data && data.reports.length > 0 && (
         <div>

@@ -1,18 +1,18 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
+import { postCommand } from '../check/curl.ts'
 import { dmarc, domainsQuery, type Domain } from '../dmarc/api.ts'
 import { Upload } from '../dmarc/upload.tsx'
-import { accountQuery } from '../queries.ts'
+import { useOwnDomain } from '../queries.ts'
 import { Ago } from '../ui/ago.tsx'
 import { ButtonLink } from '../ui/button.tsx'
 import { Snippet } from '../ui/copy.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Form, TextField } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Card, Page, Row, Section, Soft } from '../ui/page.tsx'
 import { Status } from '../ui/status.tsx'
 import { Table } from '../ui/table.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 import { counted } from '../ui/words.ts'
 
 export function Screen() {
@@ -24,15 +24,16 @@ export function Screen() {
       lead="Who sends in your domain’s name, does it pass, and may the policy be tightened? Receivers report; this is what they say."
       aside={
         <Row>
-          <ButtonLink to="/dmarc/rejected">What was set aside</ButtonLink>
+          {domains && domains.length > 0 && <ButtonLink to="/dmarc/rejected">What was set aside</ButtonLink>}
           <ButtonLink icon="mail" to="/dmarc/mailboxes">
             Mailboxes
           </ButtonLink>
         </Row>
       }
     >
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!domains && !error && <Waiting lines={4}>Fetching your domains …</Waiting>}
+      <Fetching there={domains} error={error} lines={4}>
+        Fetching your domains …
+      </Fetching>
       {domains && domains.length > 0 && <DomainTable domains={domains} />}
       <Section title="Register a domain">
         <Card>
@@ -71,17 +72,13 @@ function wrongDomain({ domain = '' }: Record<string, string>): Record<string, st
 }
 
 function NoDomain() {
-  const { data: account } = useQuery(accountQuery)
-  const domain = account?.email.split('@')[1] ?? 'example.com'
+  const domain = useOwnDomain()
   return (
     <Empty icon="mail" title="No domain is registered yet">
       <p>
         <Soft>Register yours above, and you get the record to publish. Or from a program:</Soft>
       </p>
-      <Snippet
-        what="the command"
-        text={`curl -X POST -H "Authorization: Bearer $PORTREEVE_TOKEN" \\\n  -H "Content-Type: application/json" -d '{"domain": "${domain}"}' \\\n  "${window.location.origin}/api/v1/dmarc/domains"`}
-      />
+      <Snippet what="the command" text={postCommand('/api/v1/dmarc/domains', { domain })} />
     </Empty>
   )
 }

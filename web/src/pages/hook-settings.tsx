@@ -2,9 +2,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { BackLink } from '../ui/back-link.tsx'
 import { Form } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Page, Section } from '../ui/page.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 import { endpointQuery, endpointsQuery, webhooks, type Endpoint } from '../webhooks/api.ts'
 import { DeleteEndpoint } from '../webhooks/endpoint-head.tsx'
 import { AnswerFields, SignatureFields } from '../webhooks/settings-fields.tsx'
@@ -23,8 +22,9 @@ export function Screen() {
         </BackLink>
       }
     >
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!endpoint && !error && <Waiting lines={6}>Fetching the settings …</Waiting>}
+      <Fetching there={endpoint} error={error} lines={6}>
+        Fetching the settings …
+      </Fetching>
       {endpoint && <Settings endpoint={endpoint} />}
     </Page>
   )

@@ -1,13 +1,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
+import { postCommand } from '../check/curl.ts'
 import { Ago } from '../ui/ago.tsx'
 import { CopyButton, Snippet } from '../ui/copy.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Form, TextField } from '../ui/form.tsx'
 import { List, ListItem } from '../ui/list.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Card, Page, Section, Soft } from '../ui/page.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 import { counted } from '../ui/words.ts'
 import { endpointsQuery, webhooks, type Endpoint } from '../webhooks/api.ts'
 
@@ -19,8 +19,9 @@ export function Screen() {
       lead="An endpoint is an address that keeps every request sent to it, byte for byte, and answers as you say."
     >
       <NewEndpoint />
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!endpoints && !error && <Waiting lines={3}>Fetching your endpoints …</Waiting>}
+      <Fetching there={endpoints} error={error} lines={3}>
+        Fetching your endpoints …
+      </Fetching>
       {endpoints?.length === 0 && <NoEndpoint />}
       {endpoints && endpoints.length > 0 && (
         <Section title="Your endpoints">
@@ -67,10 +68,7 @@ function NoEndpoint() {
       <p>
         <Soft>Make one above, or from a program; the answer has its address:</Soft>
       </p>
-      <Snippet
-        what="the command"
-        text={`curl -X POST -H "Authorization: Bearer $PORTREEVE_TOKEN" \\\n  "${window.location.origin}/api/webhook/endpoints"`}
-      />
+      <Snippet what="the command" text={postCommand('/api/webhook/endpoints')} />
     </Empty>
   )
 }

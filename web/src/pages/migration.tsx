@@ -17,7 +17,7 @@ import { Hidden } from '../ui/hidden.tsx'
 import { Live } from '../ui/live.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page, Row, Section } from '../ui/page.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 import { durationText, numberText, sizeText } from '../ui/words.ts'
 
 export function Screen() {
@@ -35,8 +35,9 @@ export function Screen() {
         </Row>
       }
     >
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!data && !error && <Waiting lines={5}>Fetching the migration …</Waiting>}
+      <Fetching there={data} error={error} lines={5}>
+        Fetching the migration …
+      </Fetching>
       {data && <Progress migration={data} />}
     </Page>
   )

@@ -8,12 +8,11 @@ import { Bar } from '../ui/bar.tsx'
 import { ButtonLink } from '../ui/button.tsx'
 import { Snippet } from '../ui/copy.tsx'
 import { Empty } from '../ui/empty.tsx'
-import { Notice } from '../ui/notice.tsx'
 import { Page, Soft } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
 import { Status } from '../ui/status.tsx'
 import { Table } from '../ui/table.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 import { counted, numberText } from '../ui/words.ts'
 
 export function Screen() {
@@ -31,8 +30,9 @@ export function Screen() {
         </ButtonLink>
       }
     >
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!data && !error && <Waiting lines={4}>Fetching your migrations …</Waiting>}
+      <Fetching there={data} error={error} lines={4}>
+        Fetching your migrations …
+      </Fetching>
       {data && data.pagination.total === 0 && <NoMigration />}
       {data && data.migrations.length > 0 && (
         <div>

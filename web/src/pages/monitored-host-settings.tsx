@@ -9,7 +9,7 @@ import { BackLink } from '../ui/back-link.tsx'
 import { CheckField, Form, TextField } from '../ui/form.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page, Section, Soft } from '../ui/page.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching, Waiting } from '../ui/waiting.tsx'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/monitoring/$id/settings' })
@@ -25,8 +25,9 @@ export function Screen() {
         </BackLink>
       }
     >
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!host && !error && <Waiting lines={6}>Fetching the settings …</Waiting>}
+      <Fetching there={host} error={error} lines={6}>
+        Fetching the settings …
+      </Fetching>
       {host && <Settings host={host} />}
       {host && <Lists host={host} />}
     </Page>

@@ -15,7 +15,7 @@ import { DayStrip } from '../ui/day-strip.tsx'
 import { Figures } from '../ui/figures.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page, Row, Section } from '../ui/page.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 import { counted, numberText } from '../ui/words.ts'
 
 export function Screen() {
@@ -29,8 +29,9 @@ export function Screen() {
       lead={host?.label}
       aside={host && <Ways host={host} />}
     >
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!host && !error && <Waiting lines={5}>Fetching the host …</Waiting>}
+      <Fetching there={host} error={error} lines={5}>
+        Fetching the host …
+      </Fetching>
       {host && <Known host={host} />}
     </Page>
   )
@@ -141,7 +142,7 @@ function Headline({ host }: { host: HostDetail }) {
       {host.periods.length > 0 && <DayStrip {...stripOf(host.periods, days, Date.now())} />}
       <Figures
         figures={[
-          [`Available, ${counted(days, 'day')}`, percent !== null && availabilityText(availability)],
+          [`Off the lists, ${counted(days, 'day')}`, percent !== null && availabilityText(availability)],
           ['Listed for', listedSeconds > 0 && spanText(listedSeconds)],
           ['Not known for', unknownSeconds > 0 && spanText(unknownSeconds)],
           ['Answers', totalChecked > 0 && numberText(totalChecked)],

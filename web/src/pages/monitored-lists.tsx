@@ -6,7 +6,7 @@ import { MODE_NAMES } from '../monitoring/words.ts'
 import { BackLink } from '../ui/back-link.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page } from '../ui/page.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 
 export function Screen() {
   const { data: lists, error } = useQuery(listsQuery)
@@ -17,8 +17,9 @@ export function Screen() {
       above={<BackLink to="/monitoring">Monitoring</BackLink>}
       lead="What a listing means to you, on all your hosts. You are told of lists that servers really use to refuse mail; the others are written down."
     >
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!lists && !error && <Waiting lines={6}>Fetching the blacklists …</Waiting>}
+      <Fetching there={lists} error={error} lines={6}>
+        Fetching the blacklists …
+      </Fetching>
       {lists && <Modes lists={lists} />}
     </Page>
   )

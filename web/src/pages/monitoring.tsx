@@ -1,11 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { postCommand } from '../check/curl.ts'
 import { hostsQuery, monitoring, type Host } from '../monitoring/api.ts'
+import { HostTable } from '../monitoring/host-table.tsx'
 import type { HostsSearch } from '../monitoring/search.ts'
-import { answersText, availabilityText, sentenceOfAll, standing } from '../monitoring/words.ts'
-import { accountQuery } from '../queries.ts'
-import { Ago } from '../ui/ago.tsx'
+import { sentenceOfAll, worstFirst } from '../monitoring/words.ts'
+import { useOwnDomain } from '../queries.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Choice } from '../ui/choice.tsx'
 import { Snippet } from '../ui/copy.tsx'
@@ -14,9 +15,7 @@ import { FilterField } from '../ui/filter-field.tsx'
 import { FieldRow, Form, TextField } from '../ui/form.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Card, Page, Row, Section, Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Fetching } from '../ui/waiting.tsx'
 import { counted } from '../ui/words.ts'
 
 export function Screen() {
@@ -28,8 +27,9 @@ export function Screen() {
       lead="Blacklists, certificates and DNS records of your hosts are looked at day and night; you are told once when something has changed."
       aside={<ButtonLink to="/monitoring/lists">Blacklists</ButtonLink>}
     >
-      {error && <Notice tone="bad">{error.message}</Notice>}
-      {!hosts && !error && <Waiting lines={4}>Fetching your hosts …</Waiting>}
+      <Fetching there={hosts} error={error} lines={4}>
+        Fetching your hosts …
+      </Fetching>
       {hosts && hosts.length > 0 && <Hosts hosts={hosts} />}
       <NewHost />
       {hosts?.length === 0 && <NoHost />}
@@ -72,17 +72,13 @@ function wrongHost({ host = '' }: Record<string, string>): Record<string, string
 }
 
 function NoHost() {
-  const { data: account } = useQuery(accountQuery)
-  const domain = account?.email.split('@')[1] ?? 'example.com'
+  const host = useOwnDomain()
   return (
     <Empty icon="watch" title="No host is watched yet">
       <p>
         <Soft>Begin with the server that sends your mail. Or from a program:</Soft>
       </p>
-      <Snippet
-        what="the command"
-        text={`curl -X POST -H "Authorization: Bearer $PORTREEVE_TOKEN" \\\n  -H "Content-Type: application/json" -d '{"host": "${domain}"}' \\\n  "${window.location.origin}/api/v1/monitoring/hosts"`}
-      />
+      <Snippet what="the command" text={postCommand('/api/v1/monitoring/hosts', { host })} />
     </Empty>
   )
 }
@@ -97,17 +93,15 @@ const STATUSES: { value: Host['status'] | ''; name: string }[] = [
 const MANY = 8
 /** Rows at once. */
 const SOME = 100
-const ORDER: Host['status'][] = ['listed', 'unknown', 'pending', 'clean']
 
 function Hosts({ hosts }: { hosts: Host[] }) {
   const { q = '', status } = useSearch({ from: '/own/monitoring' })
   const navigate = useNavigate({ from: '/monitoring' })
   const [most, setMost] = useState(SOME)
   const { tone, sentence } = sentenceOfAll(hosts)
-  const found = hosts
+  const found = worstFirst(hosts)
     .filter((host) => !status || host.status === status)
     .filter(({ host, label }) => `${host} ${label}`.toLowerCase().includes(q.toLowerCase()))
-    .toSorted((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status))
   const go = (search: HostsSearch) => void navigate({ search: (before) => ({ ...before, ...search }), replace: true })
   return (
     <>
@@ -129,40 +123,12 @@ function Hosts({ hosts }: { hosts: Host[] }) {
           <Soft>{counted(found.length, 'host')}</Soft>
         </Row>
       )}
-      <Table caption="Your hosts" quiet columns={['Host', 'State', 'Over 30 days', 'Looked at']}>
-        {found.slice(0, most).map((host) => (
-          <HostRow key={host.id} host={host} />
-        ))}
-      </Table>
+      <HostTable hosts={found.slice(0, most)} />
       {found.length > most && (
         <div>
           <Button onClick={() => setMost(most + SOME)}>Show more</Button>
         </div>
       )}
     </>
-  )
-}
-
-function HostRow({ host }: { host: Host }) {
-  const { id, label, lastCheckAt, availability } = host
-  const { tone, word } = standing(host)
-  const available = availabilityText(availability)
-  return (
-    <tr>
-      <th scope="row">
-        <Link to="/monitoring/$id" params={{ id }}>
-          {host.host}
-        </Link>
-        {label && <small>{label}</small>}
-      </th>
-      <td>
-        <Status tone={tone}>{word}</Status>
-        <small>{answersText(host)}</small>
-      </td>
-      <td>{available ? `${available} available` : <Soft>availability not known yet</Soft>}</td>
-      <td>
-        <Soft>{lastCheckAt ? <Ago at={lastCheckAt} /> : 'not yet'}</Soft>
-      </td>
-    </tr>
   )
 }

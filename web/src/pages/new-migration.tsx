@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
-import { migrations, migrationsQuery, type Connection, type Folders } from '../migrations/api.ts'
+import type { ImapAccount } from '../imap/account.ts'
+import { migrations, migrationsQuery, type Folders } from '../migrations/api.ts'
 import { ConnectionForm } from '../migrations/connection-form.tsx'
 import { FolderPicker } from '../migrations/folder-picker.tsx'
 import { MonthNote, MonthSpent } from '../migrations/month.tsx'
@@ -17,10 +18,10 @@ type StepName = 'source' | 'folders' | 'destination' | 'review'
 
 /** What was decided so far; passwords are nowhere else. */
 type Draft = {
-  source: Connection | null
+  source: ImapAccount | null
   found: Folders | null
   chosen: ReadonlySet<string>
-  destination: Connection | null
+  destination: ImapAccount | null
 }
 
 const NOTHING: Draft = { source: null, found: null, chosen: new Set(), destination: null }
@@ -31,12 +32,12 @@ export function Screen() {
   const { source, found, chosen, destination } = draft
   const { data: list } = useQuery(migrationsQuery(1))
 
-  async function lookAtSource(connection: Connection): Promise<void> {
+  async function lookAtSource(connection: ImapAccount): Promise<void> {
     const folders = await migrations.folders(connection)
     setDraft({ ...draft, source: connection, found: { ...folders, folders: inOrder(folders) }, chosen: usual(folders) })
     setStep('folders')
   }
-  async function lookAtDestination(connection: Connection): Promise<void> {
+  async function lookAtDestination(connection: ImapAccount): Promise<void> {
     await migrations.test(connection)
     setDraft({ ...draft, destination: connection })
     setStep('review')
@@ -131,7 +132,7 @@ function usual({ folders }: Folders): Set<string> {
   return new Set(folders.filter(({ specialUse }) => useOf(specialUse) !== 'All mail').map(({ path }) => path))
 }
 
-function accountText({ user, host }: Connection): string {
+function accountText({ user, host }: ImapAccount): string {
   return `${user} on ${host}`
 }
 

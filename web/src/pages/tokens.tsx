@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, type ApiToken, type NewApiToken } from '../api.ts'
 import { curlOf } from '../check/curl.ts'
-import { accountQuery, tokensQuery } from '../queries.ts'
+import { tokensQuery, useOwnDomain } from '../queries.ts'
 import { ConfirmButton } from '../ui/confirm.tsx'
 import { Snippet } from '../ui/copy.tsx'
 import { Form, TextField } from '../ui/form.tsx'
@@ -19,6 +20,11 @@ export function Screen() {
       lead="A token lets a program use Portreeve in your name. It can do what you can, except make other tokens."
     >
       <NewToken />
+      <p>
+        <Soft>
+          Servers that report attacks have <Link to="/attacks/servers">report tokens</Link> of their own.
+        </Soft>
+      </p>
       <Section title="Your tokens">
         <TokenList />
       </Section>
@@ -48,8 +54,7 @@ function NewToken() {
 }
 
 function MadeToken({ token, label }: NewApiToken) {
-  const { data: account } = useQuery(accountQuery)
-  const domain = account?.email.split('@')[1] ?? 'example.com'
+  const domain = useOwnDomain()
   return (
     <Notice tone="good" title={label ? `The token “${label}” is made` : 'The token is made'}>
       <p>Copy it now: it is shown this once, and nobody can look it up later.</p>

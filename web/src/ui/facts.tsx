@@ -1,19 +1,9 @@
-import type { ReactNode } from 'react'
 import classes from './facts.module.css'
+import { PairList, type Pairs } from './pairs.tsx'
 
-/** Names and what they are: `[name, value]`. A pair without a value is left out. */
-export function Facts({ facts }: { facts: [name: string, value: ReactNode][] }) {
-  const shown = facts.filter(([, value]) => value !== null && value !== undefined && value !== '')
-  return (
-    <dl className={classes.facts}>
-      {shown.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  )
+/** Names and what they are, each on a line. A pair without a value is left out. */
+export function Facts({ facts }: { facts: Pairs }) {
+  return <PairList className={classes.facts} pairs={facts} />
 }
 
 /** Values that each deserve their own line, as they stand in the DNS. */

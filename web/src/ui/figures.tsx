@@ -1,18 +1,7 @@
-import type { ReactNode } from 'react'
 import classes from './figures.module.css'
+import { PairList, type Pairs } from './pairs.tsx'
 
-/** A few numbers that say how something stands: `[name, value]`. One without a value is left out. */
-export function Figures({ figures }: { figures: [name: string, value: ReactNode][] }) {
-  return (
-    <dl className={classes.figures}>
-      {figures
-        .filter(([, value]) => Boolean(value))
-        .map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-    </dl>
-  )
+/** A few numbers that say how something stands. One without a value is left out. */
+export function Figures({ figures }: { figures: Pairs }) {
+  return <PairList className={classes.figures} pairs={figures} />
 }

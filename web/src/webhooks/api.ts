@@ -8,6 +8,7 @@ import type {
   WebhookSettings,
 } from '../../../src/webhooks/shapes.ts'
 import { request } from '../api.ts'
+import { searchOf } from '../search.ts'
 
 export type Endpoint = Static<typeof WebhookEndpoint>
 export type Settings = Static<typeof WebhookSettings>
@@ -39,11 +40,6 @@ export const eventsPath = (id: string) => `${BASE}/${id}/events`
 export const bodyPath = (id: string, requestId: string) => `${BASE}/${id}/requests/${requestId}/body`
 export const harPath = (id: string, filter: Filter) =>
   `${BASE}/${id}/requests?${searchOf({ ...filter, limit: '500', format: 'har' })}`
-
-function searchOf(fields: Record<string, string | null | undefined>): string {
-  const given = Object.entries(fields).filter((field): field is [string, string] => Boolean(field[1]))
-  return new URLSearchParams(given).toString()
-}
 
 export const endpointsQuery = queryOptions({ queryKey: ['webhooks', 'all'], queryFn: webhooks.list })
 

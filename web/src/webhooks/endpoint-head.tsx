@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { Link } from '../events.ts'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import type { Link as LiveLink } from '../events.ts'
 import { ButtonLink, DownloadLink } from '../ui/button.tsx'
 import { ConfirmButton } from '../ui/confirm.tsx'
 import { CopyButton } from '../ui/copy.tsx'
@@ -12,8 +12,8 @@ import classes from './endpoint-head.module.css'
 import { SendTest } from './first-request.tsx'
 
 /** Where to send, what is answered, and whether the screen follows. */
-export function EndpointAddress({ endpoint, link }: { endpoint: Endpoint; link: Link }) {
-  const { url, responseStatus, responseType, timeout, signature } = endpoint
+export function EndpointAddress({ endpoint, link }: { endpoint: Endpoint; link: LiveLink }) {
+  const { id, url, responseStatus, responseType, timeout, signature } = endpoint
   return (
     <div className={classes.address}>
       <code className={classes.url}>{url}</code>
@@ -21,11 +21,11 @@ export function EndpointAddress({ endpoint, link }: { endpoint: Endpoint; link: 
       <SendTest endpoint={endpoint} />
       <Live link={link} />
       <span className={classes.answer}>
-        <Soft>
+        <Link to="/hooks/$id/settings" params={{ id }}>
           answers {responseStatus} {responseType.split(';')[0]}
           {timeout > 0 && ` after ${durationText(timeout)}`}
-          {signature && ` · signatures: ${signature.scheme}`}
-        </Soft>
+        </Link>
+        {signature && <Soft> · signatures: {signature.scheme}</Soft>}
       </span>
     </div>
   )

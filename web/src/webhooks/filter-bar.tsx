@@ -37,7 +37,7 @@ export function FilterBar({ filter: { q = '', method = '' }, inbox }: { filter: 
         className={classes.field}
         type="search"
         aria-label="Filter by path, query, header or body"
-        placeholder="Filter: path, query, header, body"
+        placeholder="Path, header or body"
         defaultValue={q}
         onChange={(event) => type(event.currentTarget.value)}
         autoComplete="off"
@@ -50,7 +50,7 @@ export function FilterBar({ filter: { q = '', method = '' }, inbox }: { filter: 
         value={method}
         onChange={(event) => filter({ method: event.currentTarget.value || undefined })}
       >
-        <option value="">All</option>
+        <option value="">Any method</option>
         {METHODS.map((name) => (
           <option key={name}>{name}</option>
         ))}

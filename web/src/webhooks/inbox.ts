@@ -32,6 +32,8 @@ export function createInbox({ filter, fetchPage, schedule = requestAnimationFram
   let known = new Set<string>()
   let fetching: Promise<void> | null = null
   let generation = 0
+  /** What is shown is of before, until the first page of this generation has come. */
+  let isStale = false
   const listeners = new Set<() => void>()
 
   function set(change: Partial<Inbox>): void {
@@ -58,7 +60,9 @@ export function createInbox({ filter, fetchPage, schedule = requestAnimationFram
       const page = await fetchPage(cursor)
       if (asked !== generation) return
       cursor = page.nextCursor
-      const rows = [...inbox.rows, ...unknown(page.requests.map(rowOf))]
+      const before = isStale ? inbox.rows.filter(({ id }) => known.has(id)) : inbox.rows
+      isStale = false
+      const rows = [...before, ...unknown(page.requests.map(rowOf))]
       set({ rows, state: 'ready', problem: '', hasMore: page.hasMore && rows.length < MOST })
     } catch (error) {
       if (asked === generation) set({ state: 'failed', problem: (error as Error).message })
@@ -68,6 +72,17 @@ export function createInbox({ filter, fetchPage, schedule = requestAnimationFram
   function more(): Promise<void> {
     fetching ??= fetchNext().finally(() => (fetching = null))
     return fetching
+  }
+
+  /** Begins anew, as when the list was cleared; what is shown stays until the first page has come. */
+  async function refresh(): Promise<void> {
+    generation += 1
+    await fetching
+    cursor = null
+    arrived = []
+    known = new Set()
+    isStale = true
+    await more()
   }
 
   return {
@@ -85,24 +100,18 @@ export function createInbox({ filter, fetchPage, schedule = requestAnimationFram
       if (arrived.length > MOST) arrived = arrived.slice(-MOST)
     },
     more,
-    /** Takes what came between the first page and the first event, or while no event could come. */
+    /** Takes what came while no event could come; begins anew when that is more than a page. */
     catchUp: async (): Promise<void> => {
       await fetching
       const asked = generation
       const page = await fetchPage(null).catch(() => null)
-      const missed = page && asked === generation ? unknown(page.requests.map(rowOf)) : []
+      if (!page || asked !== generation) return
+      const oldest = page.requests.at(-1)
+      if (oldest ? !known.has(oldest.id) : inbox.rows.length > 0) return refresh()
+      const missed = unknown(page.requests.map(rowOf))
       if (missed.length > 0) set({ rows: [...missed, ...inbox.rows].toSorted(newestFirst) })
     },
-    /** Begins anew: the list was cleared, or events were missed. */
-    refresh: async (): Promise<void> => {
-      generation += 1
-      await fetching
-      cursor = null
-      arrived = []
-      known = new Set()
-      inbox = { ...inbox, rows: [] }
-      await more()
-    },
+    refresh,
   }
 }
 

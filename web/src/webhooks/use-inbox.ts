@@ -32,8 +32,8 @@ export function useInbox(id: string, { q, method }: Filter): Inbox & { link: Lin
       if (endpoint.requestCount > 0) void queries.invalidateQueries({ queryKey: ['webhooks', id, 'request'] })
       void inbox.refresh()
     },
-    skipped: () => void inbox.refresh(),
-    again: () => void inbox.refresh(),
+    skipped: () => void inbox.catchUp(),
+    again: () => void inbox.catchUp(),
     deleted: () => void queries.invalidateQueries({ queryKey: ['webhooks'] }),
   })
   return { ...useSyncExternalStore(inbox.subscribe, inbox.current), link, more: () => void inbox.more() }

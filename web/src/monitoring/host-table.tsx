@@ -1,0 +1,42 @@
+import { Link } from '@tanstack/react-router'
+import { Ago } from '../ui/ago.tsx'
+import { Soft } from '../ui/page.tsx'
+import { Status } from '../ui/status.tsx'
+import { Table } from '../ui/table.tsx'
+import type { Host } from './api.ts'
+import { answersText, availabilityText, standing } from './words.ts'
+
+/** Hosts that are watched: how each stands, and how it fared. */
+export function HostTable({ hosts }: { hosts: Host[] }) {
+  return (
+    <Table caption="Your hosts" quiet columns={['Host', 'State', 'Over 30 days', 'Looked at']}>
+      {hosts.map((host) => (
+        <HostRow key={host.id} host={host} />
+      ))}
+    </Table>
+  )
+}
+
+function HostRow({ host }: { host: Host }) {
+  const { id, label, lastCheckAt, availability } = host
+  const { tone, word } = standing(host)
+  const available = availabilityText(availability)
+  return (
+    <tr>
+      <th scope="row">
+        <Link to="/monitoring/$id" params={{ id }}>
+          {host.host}
+        </Link>
+        {label && <small>{label}</small>}
+      </th>
+      <td>
+        <Status tone={tone}>{word}</Status>
+        <small>{answersText(host)}</small>
+      </td>
+      <td>{available ? `Off the lists ${available} of the time` : <Soft>not known yet</Soft>}</td>
+      <td>
+        <Soft>{lastCheckAt ? <Ago at={lastCheckAt} /> : 'not yet'}</Soft>
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,20 @@
+import type { ReactNode } from 'react'
+
+/** Names and what they are. */
+export type Pairs = [name: string, value: ReactNode][]
+
+/** A pair without a value is left out. */
+export function PairList({ pairs, className }: { pairs: Pairs; className?: string }) {
+  return (
+    <dl className={className}>
+      {pairs
+        .filter(([, value]) => Boolean(value))
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  )
+}
