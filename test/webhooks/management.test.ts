@@ -58,6 +58,26 @@ describe('an endpoint', () => {
     })
   })
 
+  it('is nobody else’s and has no other address, whatever a request says', async () => {
+    const wishes = {
+      id: bob.id,
+      accountId: bob.id,
+      token: 'chosen0000',
+      requestCount: 7,
+      signatureSecret: 'x',
+      nothing: 1,
+    }
+    const made = await room.api('POST', '', wishes)
+    expect(made.status).toBe(201)
+    const { endpoint } = made.json
+    const changed = await room.api('PUT', `/${endpoint.id}`, wishes)
+    expect(changed.json.endpoint).toEqual(endpoint)
+    expect(endpoint).toMatchObject({ requestCount: 0, signature: null })
+    expect([endpoint.id, endpoint.token]).not.toContain('chosen0000')
+    const { rows } = await database.pool.query('select account_id from webhook_endpoint where id = $1', [endpoint.id])
+    expect(rows).toEqual([{ account_id: room.alice.id }])
+  })
+
   it('changes only in what is given', async () => {
     const endpoint = await room.makeEndpoint({ label: 'before', responseBody: 'kept' })
     const change = { label: 'after', responseStatus: 202, timeout: 0.5, cors: false }
