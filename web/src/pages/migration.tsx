@@ -4,6 +4,7 @@ import { isOpen, migrationQuery, migrations, type Migration } from '../migration
 import { Warnings } from '../migrations/dry-run.tsx'
 import { ErrorTable } from '../migrations/error-table.tsx'
 import { FolderTable } from '../migrations/folder-table.tsx'
+import { NoteTable } from '../migrations/note-table.tsx'
 import { RetryForm } from '../migrations/retry-form.tsx'
 import { useMigration } from '../migrations/use-migration.ts'
 import { isCancelled, sentenceOf, standing } from '../migrations/words.ts'
@@ -57,6 +58,11 @@ function Progress({ migration }: { migration: Migration }) {
       {progress.errors.length > 0 && !isCancelled(migration) && (
         <Section title="What failed">
           <ErrorTable errors={progress.errors} count={migration.errorCount} />
+        </Section>
+      )}
+      {progress.notes.length > 0 && (
+        <Section title="Not kept exactly as it was">
+          <NoteTable notes={progress.notes} />
         </Section>
       )}
       {(totalMessages > 0 || Object.keys(progress.folderProgress).length > 0) && (
