@@ -42,6 +42,8 @@ export const HEARTBEAT = 20
 /** Namespace of the advisory locks behind which jobs with a limit are claimed. */
 const CLAIM_LOCK = 7_402_152
 
+const START_LOCK = 7_402_157
+
 /** Seconds between two looks for jobs whose instance died, and for schedules that came due. */
 const SUPERVISION = 10
 
@@ -61,9 +63,11 @@ export async function openQueue({ pool, jobs, log }: { pool: Pool; jobs: Job[]; 
   })
   boss.on('error', (error) => log.warn({ err: error }, 'the queue could not reach the database'))
   boss.on('warning', ({ message, data }) => log.warn({ data }, message))
-  await boss.start()
-  for (const job of jobs) await makeQueue(boss, job)
-  await setSchedules(boss, jobs)
+  await behindOthers(pool, async () => {
+    await boss.start()
+    for (const job of jobs) await makeQueue(boss, job)
+    await setSchedules(boss, jobs)
+  })
   const inTurn = createTurns()
   return {
     enqueue: (db, job, data, options) => enqueue(boss, db, job, data, options?.startAfter),
@@ -75,6 +79,18 @@ export async function openQueue({ pool, jobs, log }: { pool: Pool; jobs: Job[]; 
       void (await boss.fail(job.name, attempt as BossJob, { message: messageOf(error) })),
     figures: () => figures(boss, jobs),
     close: () => boss.stop({ graceful: false }),
+  }
+}
+
+/** Instances that start together for the first time would make the same tables. */
+async function behindOthers(pool: Pool, work: () => Promise<void>): Promise<void> {
+  const client = await pool.connect()
+  try {
+    await client.query('select pg_advisory_lock($1)', [START_LOCK])
+    await work()
+  } finally {
+    // The lock ends with its connection, whatever happened.
+    client.release(true)
   }
 }
 

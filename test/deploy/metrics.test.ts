@@ -62,7 +62,8 @@ describe('the metrics', () => {
       ...(await scrape()).matchAll(/^portreeve_dns_queries_total\{resolver="dns",outcome="(\w+)"\} (\d+)/gm),
     ]
     expect(asked.reduce((sum, [, , count]) => sum + Number(count), 0)).toBeGreaterThan(3)
-    expect(asked.map(([, outcome]) => outcome)).toContain('NETWORK')
+    // Nobody listens there, which a busy machine may notice too late.
+    expect(['NETWORK', 'TIMEOUT']).toEqual(expect.arrayContaining(asked.map(([, outcome]) => outcome)))
   })
 
   it('tell of the database, the queues and the event loop', async () => {
