@@ -67,12 +67,6 @@ describe.each(KINDS)('jobs on %s', (kind) => {
     expect(begun[0]! - enqueued).toBeLessThan(500)
   })
 
-  it('finds its queue also when several instances start together on a new database', async () => {
-    const job = defineJob({ name: 'first', schema, run: async () => {} })
-    await Promise.all(Array.from({ length: 5 }, () => startInstance(job)))
-    expect(instances).toHaveLength(5)
-  })
-
   it('never runs more at once than its concurrency, over all instances together', async () => {
     let [now, most, done] = [0, 0, 0]
     const run = async () => {
