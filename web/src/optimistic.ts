@@ -1,4 +1,7 @@
-import type { QueryClient, QueryKey } from '@tanstack/react-query'
+import { hashKey, type QueryClient, type QueryKey } from '@tanstack/react-query'
+
+/** Changes that are on their way, by what they change. */
+const underWay = new Map<string, number>()
 
 /**
  * Shows a change at once, and takes it back where the service refuses it.
@@ -11,18 +14,23 @@ export async function optimistically<T>(
   change: (before: T) => T,
   send: () => Promise<unknown>,
 ): Promise<void> {
+  const key = hashKey(queryKey)
+  underWay.set(key, (underWay.get(key) ?? 0) + 1)
   const before = queries.getQueryData<T>(queryKey)
   const show = (value: T | undefined) => queries.setQueryData(queryKey, value)
-  const after = before && change(before)
-  show(after)
-  // An answer from before the change would show the old state once more; that it is given up shows it too.
-  await queries.cancelQueries({ queryKey })
-  show(after)
+  // An answer from before the change would show the old state once more. Giving it up does, too, but only until the next line.
+  const givenUp = queries.cancelQueries({ queryKey })
+  show(before && change(before))
+  await givenUp
   try {
     await send()
   } catch (error) {
     show(before)
     throw error
+  } finally {
+    const others = (underWay.get(key) ?? 1) - 1
+    underWay.set(key, others)
+    // Asked while another change is on its way, the service would answer with what was before that one.
+    if (others === 0) void queries.invalidateQueries({ queryKey })
   }
-  void queries.invalidateQueries({ queryKey })
 }
