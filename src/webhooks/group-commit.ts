@@ -8,60 +8,70 @@ export type Outcome = 'stored' | 'gone' | 'failed' | 'full'
 type Row = { endpointId: string; body: Buffer }
 type Waiting<R> = { row: R; settle: (outcome: Outcome) => void }
 
+/** Commits at once: while the database has the one, its disk has the other. */
+const AT_ONCE = 2
+
+/** Rows that are not worth being shared out among two commits. */
+const FEW = 16
+
 /** Turns of the event loop for which a commit waits at most; some tenths of a millisecond. */
 const TURNS = 8
 
 export type GroupCommit<R> = { add(row: R): Promise<Outcome> }
 
 type Options<R> = {
-  /** Stores all of them or none. @returns the endpoints that still exist */
-  insert: (rows: R[]) => Promise<Set<string>>
-  onStored: (rows: R[]) => void
+  /** Stores all of them or none. @returns the endpoints that still exist, with their accounts */
+  insert: (rows: R[]) => Promise<Map<string, string>>
+  onStored: (endpoints: Map<string, string>) => void
   log: Logger
 }
 
 /**
- * Commits rows together: what comes while one commit is under way is the next. There is no timer, so a lone row waits for
- * nothing, and a crowd shares one flush of the disk.
+ * Commits rows together: what comes while commits are under way shares the next. There is no timer, so a lone row waits for
+ * nothing, and a crowd shares the flushes of the disk.
  */
 export function createGroupCommit<R extends Row>({ insert, onStored, log }: Options<R>): GroupCommit<R> {
   let waiting: Waiting<R>[] = []
-  let isCommitting = false
+  let isGathering = false
+  let commits = 0
+  let rowsUnderWay = 0
   /** Rows of the commit before. */
   let last = 0
 
-  async function commitAll(): Promise<void> {
-    isCommitting = true
-    while (waiting.length > 0) await commitWhileTheyCome()
-    isCommitting = false
-  }
-
-  /** Commit after commit, as long as there is enough for the next when one ends: then the senders of the one are answered during the next. */
-  async function commitWhileTheyCome(): Promise<void> {
-    let answer = () => {}
-    do {
-      await halfOfThem()
-      last = countOfNext(waiting)
-      const batch = waiting.slice(0, last)
-      waiting = waiting.slice(last)
-      const committed = commit(batch)
-      // Now it is on its way to the database, which works while those before are answered.
-      await nextTurn()
-      answer()
-      answer = await committed
-    } while (waiting.length > 0 && waiting.length >= last / 2)
+  /** Begins a commit, if there is one to begin. */
+  async function depart(): Promise<void> {
+    if (isGathering || commits === AT_ONCE) return
+    isGathering = true
+    await gather()
+    isGathering = false
+    // Beside another only one of a size: two large ones cost less than one and many small ones.
+    if (waiting.length === 0 || waiting.length < Math.min(last, rowsUnderWay) / 2) return
+    last = Math.min(countOfNext(waiting), halfOfAll())
+    const batch = waiting.slice(0, last)
+    waiting = waiting.slice(last)
+    commits++
+    rowsUnderWay += batch.length
+    const committed = commit(batch)
+    void depart()
+    const answer = await committed
+    commits--
+    rowsUnderWay -= batch.length
+    // The next is on its way to the database before these are answered.
+    void depart()
     answer()
   }
 
-  /**
-   * What lies in our sockets already is read first, turn by turn of the event loop, while there is more of it: but only up to
-   * half of the last commit, so that under load one half of the senders is read and answered while the other is committed.
-   */
-  async function halfOfThem(): Promise<void> {
-    for (let turn = 0, before = 0; turn < TURNS && waiting.length > before && waiting.length < last / 2; turn++) {
+  /** What lies in our sockets already is read first, turn by turn of the event loop, while there is more of it. */
+  async function gather(): Promise<void> {
+    for (let turn = 0, before = 0; turn < TURNS && waiting.length > before && waiting.length < last; turn++) {
       before = waiting.length
       await nextTurn()
     }
+  }
+
+  /** Under load one half of the senders is read and answered while the other is committed. */
+  function halfOfAll(): number {
+    return Math.max(FEW, Math.ceil((waiting.length + rowsUnderWay) / 2))
   }
 
   /** @returns what answers them */
@@ -71,7 +81,7 @@ export function createGroupCommit<R extends Row>({ insert, onStored, log }: Opti
       const alive = await insert(rows)
       return () => {
         for (const { row, settle } of batch) settle(alive.has(row.endpointId) ? 'stored' : 'gone')
-        onStored(rows)
+        onStored(alive)
       }
     } catch (error) {
       log.error({ err: error, rows: rows.length }, 'captured requests were not stored')
@@ -86,7 +96,7 @@ export function createGroupCommit<R extends Row>({ insert, onStored, log }: Opti
       if (waiting.length >= QUEUE_ROWS) return Promise.resolve('full')
       return new Promise((settle) => {
         waiting.push({ row, settle })
-        if (!isCommitting) void commitAll()
+        void depart()
       })
     },
   }

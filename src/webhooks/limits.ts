@@ -31,7 +31,7 @@ export const KEPT = 1_000
 export const KEPT_DAYS = 30
 
 /** Milliseconds between two looks for requests beyond those. */
-export const TRIM_EVERY = 2_000
+export const TRIM_EVERY = 1_000
 
 /** Rows of one deletion in the background. */
 export const TRIM_ROWS = 20_000

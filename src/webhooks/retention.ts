@@ -6,8 +6,12 @@ import { deleteBeyond, deleteOlder, listOverfull } from './store.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
+/** Endpoints of which is remembered how far they are trimmed. */
+const REMEMBERED = 10_000
+
 /** Keeps the newest of each endpoint that captures here, beside the captures and never in their way. */
 export function startTrimming({ db, log }: { db: Db; log: Logger }) {
+  const upTo = new Map<string, number>()
   let captured = new Set<string>()
   let running: Promise<void> | undefined
 
@@ -15,7 +19,8 @@ export function startTrimming({ db, log }: { db: Db; log: Logger }) {
     const ids = [...captured]
     captured = new Set()
     try {
-      await trimAll(db, ids)
+      if (upTo.size > REMEMBERED) upTo.clear()
+      await trimAll(db, ids, upTo)
     } catch (error) {
       log.warn({ err: error }, 'old requests were not deleted; the next look will')
       for (const id of ids) captured.add(id)
@@ -27,8 +32,8 @@ export function startTrimming({ db, log }: { db: Db; log: Logger }) {
   }, TRIM_EVERY).unref()
 
   return {
-    captured(rows: { endpointId: string }[]): void {
-      for (const { endpointId } of rows) captured.add(endpointId)
+    captured(endpointIds: Iterable<string>): void {
+      for (const id of endpointIds) captured.add(id)
     },
     async close(): Promise<void> {
       clearInterval(timer)
@@ -43,7 +48,7 @@ export function webhookCleanUpJob({ db }: { db: Db }): Job {
     name: 'webhooks.clean-up',
     schedule: '*/15 * * * *',
     async run(_data, { signal, log }) {
-      const beyond = await trimAll(db, await listOverfull(db, KEPT), signal)
+      const beyond = await trimAll(db, await listOverfull(db, KEPT), new Map(), signal)
       const before = new Date(Date.now() - KEPT_DAYS * DAY)
       const old = await untilNone(() => deleteOlder(db, before, TRIM_ROWS), signal)
       if (beyond + old > 0) log.info({ beyond, old }, 'captured requests that are not kept any longer deleted')
@@ -51,8 +56,14 @@ export function webhookCleanUpJob({ db }: { db: Db }): Job {
   })
 }
 
-function trimAll(db: Db, endpointIds: string[], signal?: AbortSignal): Promise<number> {
-  return untilNone(() => deleteBeyond(db, endpointIds, KEPT, TRIM_ROWS), signal)
+/** @param upTo how far each is trimmed, which this carries on */
+function trimAll(db: Db, ids: string[], upTo: Map<string, number>, signal?: AbortSignal): Promise<number> {
+  return untilNone(async () => {
+    const endpoints = ids.map((endpointId) => ({ endpointId, upTo: upTo.get(endpointId) ?? 0 }))
+    const trimmed = await deleteBeyond(db, endpoints, KEPT, TRIM_ROWS)
+    for (const { endpointId, upTo: last } of trimmed) upTo.set(endpointId, last)
+    return trimmed.reduce((sum, { deleted }) => sum + deleted, 0)
+  }, signal)
 }
 
 async function untilNone(deleteSome: () => Promise<number>, signal?: AbortSignal): Promise<number> {

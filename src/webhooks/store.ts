@@ -194,23 +194,25 @@ const CAPTURE_LOCK = 7_402_153
 
 /**
  * One statement, one commit. Bodies go as one binary value, which costs a tenth of one text literal each. The lock is
- * held until the commit is visible, so that numbers never become visible out of their order; holding the endpoint's row
- * keeps it from being deleted meanwhile.
+ * taken when all is read, and held until the commit is visible, so that numbers never become visible out of their order;
+ * holding the endpoint's row keeps it from being deleted meanwhile.
  */
 const INSERT = {
   name: 'webhook-capture',
   text: `
-    with turn as materialized (select pg_advisory_xact_lock(${CAPTURE_LOCK})),
-    incoming as materialized (
-      select r.* from turn, json_to_recordset($1::json) as r (
+    with incoming as materialized (
+      select * from json_to_recordset($1::json) as r (
         n int, start int, kept int, id uuid, "endpointId" uuid, method text, path text, query text, headers json,
         trailers json, ip inet, "bodySize" bigint, "contentType" text, "receivedAt" float8, "durationMs" real,
         "httpVersion" text, preflight boolean, aborted boolean, rejected text, "responseStatus" smallint)
     ),
+    turn as materialized (
+      select pg_advisory_xact_lock(${CAPTURE_LOCK}) from (select count(*) from incoming) as all_read
+    ),
     counted as (
       update webhook_endpoint e set request_count = e.request_count + c.captured
-      from (select "endpointId", count(*) as captured from incoming group by 1) c
-      where e.id = c."endpointId" returning e.id
+      from (select "endpointId", count(*) as captured from turn, incoming group by 1) c
+      where e.id = c."endpointId" returning e.id, e.account_id
     ),
     stored as (
       insert into webhook_request (id, endpoint_id, method, path, query, headers, trailers, ip, body, body_size,
@@ -221,14 +223,14 @@ const INSERT = {
         i."httpVersion", i.preflight, i.aborted, i.rejected, i."responseStatus"
       from incoming i join counted on counted.id = i."endpointId" order by i.n
     )
-    select id from counted`,
+    select id, account_id from counted`,
 }
 
 /**
  * Stores all of them, durably, or throws and has stored none, as far as it is known.
- * @returns the endpoints that exist; requests of others were not stored
+ * @returns the endpoints that exist, with their accounts; requests of others were not stored
  */
-export async function insertRequests(pool: Pool, rows: CapturedRequest[]): Promise<Set<string>> {
+export async function insertRequests(pool: Pool, rows: CapturedRequest[]): Promise<Map<string, string>> {
   let start = 0
   const described = rows.map((row, n) => {
     const kept = row.body.length
@@ -242,8 +244,8 @@ export async function insertRequests(pool: Pool, rows: CapturedRequest[]): Promi
   )
   const values = [JSON.stringify(described), bodies]
   const query = { ...INSERT, values, query_timeout: COMMIT_DEADLINE }
-  const result = await pool.query<{ id: string }>(query)
-  return new Set(result.rows.map(({ id }) => id))
+  const result = await pool.query<{ id: string; account_id: string }>(query)
+  return new Map(result.rows.map((row) => [row.id, row.account_id]))
 }
 
 /**
@@ -350,17 +352,36 @@ export async function listOverfull(db: Db, kept: number): Promise<string[]> {
   return rows.map(({ endpointId }) => endpointId)
 }
 
-/** Deletes the oldest beyond those kept, of each of these endpoints; at most `limit`, so that no deletion takes long. */
-export async function deleteBeyond(db: Db, endpointIds: string[], kept: number, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from webhook_request where ctid = any (array(
-      select r.ctid
-      from unnest(${endpointIds}::uuid[]) as e (id)
-      cross join lateral (
-        select seq from webhook_request where endpoint_id = e.id order by seq desc offset ${kept} limit 1) as oldest
-      join webhook_request r on r.endpoint_id = e.id and r.seq <= oldest.seq
-      limit ${limit} for update of r skip locked))`.execute(db)
-  return Number(numAffectedRows ?? 0)
+/** An endpoint, and the number up to which its requests were deleted already. */
+export type Trimmed = { endpointId: string; upTo: number }
+
+/**
+ * Deletes the oldest beyond those kept, of each of these endpoints; at most `limit`, so that no deletion takes long. What
+ * was deleted lies in the index until it is vacuumed: looking through it again would cost more than all the rest.
+ * @returns those of which something was deleted, and how much
+ */
+export async function deleteBeyond(
+  db: Db,
+  endpoints: Trimmed[],
+  kept: number,
+  limit: number,
+): Promise<(Trimmed & { deleted: number })[]> {
+  const ids = endpoints.map(({ endpointId }) => endpointId)
+  const upTo = endpoints.map((endpoint) => endpoint.upTo)
+  const { rows } = await sql<Trimmed & { deleted: number }>`
+    with gone as (
+      delete from webhook_request where ctid = any (array(
+        select r.ctid
+        from unnest(${ids}::uuid[], ${upTo}::bigint[]) as e (id, up_to)
+        cross join lateral (
+          select seq from webhook_request where endpoint_id = e.id and seq > e.up_to
+          order by seq desc offset ${kept} limit 1) as oldest
+        join webhook_request r on r.endpoint_id = e.id and r.seq > e.up_to and r.seq <= oldest.seq
+        order by r.endpoint_id, r.seq
+        limit ${limit} for update of r skip locked))
+      returning endpoint_id, seq)
+    select endpoint_id, max(seq) as up_to, count(*) as deleted from gone group by endpoint_id`.execute(db)
+  return rows
 }
 
 /** Deletes what is older than this, at most `limit`. */

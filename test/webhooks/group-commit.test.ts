@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { createGroupCommit } from '../../src/webhooks/group-commit.ts'
@@ -11,28 +10,33 @@ const log = createLog('silent')
 
 /** A commit whose transactions the test lets end. */
 function controlled() {
-  const batches: { rows: Row[]; end: (alive: Set<string>) => void; fail: (error: Error) => void }[] = []
+  const batches: { rows: Row[]; end: (alive: Map<string, string>) => void; fail: (error: Error) => void }[] = []
   const onStored = vi.fn()
   const insert = (rows: Row[]) =>
-    new Promise<Set<string>>((end, fail) => {
+    new Promise<Map<string, string>>((end, fail) => {
       batches.push({ rows, end, fail })
     })
   return { batches, onStored, commits: createGroupCommit<Row>({ insert, onStored, log }) }
 }
 
 describe('commits in groups', () => {
-  it('let a lone row go at once, and those that come meanwhile together', async () => {
+  it('let a lone row go at once, those that come meanwhile together, and a crowd in halves', async () => {
     const { batches, commits } = controlled()
+    const sizes = () => batches.map(({ rows }) => rows.length)
+    const end = (index: number) => batches[index]?.end(new Map([['e', 'a']]))
     const first = commits.add(row())
-    await vi.waitFor(() => expect(batches).toHaveLength(1))
+    await vi.waitFor(() => expect(sizes()).toEqual([1]))
     const others = [commits.add(row()), commits.add(row()), commits.add(row('gone'))]
-    await sleep(20)
-    expect(batches).toHaveLength(1)
-    batches[0]?.end(new Set(['e']))
+    await vi.waitFor(() => expect(sizes()).toEqual([1, 3]))
+    end(0)
     expect(await first).toBe('stored')
-    await vi.waitFor(() => expect(batches[1]?.rows).toHaveLength(3))
-    batches[1]?.end(new Set(['e']))
+    end(1)
     expect(await Promise.all(others)).toEqual(['stored', 'stored', 'gone'])
+    const crowd = Array.from({ length: 40 }, () => commits.add(row()))
+    await vi.waitFor(() => expect(sizes()).toEqual([1, 3, 20, 20]))
+    end(2)
+    end(3)
+    expect(new Set(await Promise.all(crowd))).toEqual(new Set(['stored']))
   })
 
   it('acknowledge nobody of a group that failed, and go on with the next', async () => {
@@ -44,7 +48,7 @@ describe('commits in groups', () => {
     expect(await Promise.all(failing)).toEqual(['failed', 'failed'])
     expect(onStored).not.toHaveBeenCalled()
     await vi.waitFor(() => expect(batches).toHaveLength(2))
-    batches[1]?.end(new Set(['e']))
+    batches[1]?.end(new Map([['e', 'a']]))
     expect(await next).toBe('stored')
   })
 
@@ -52,15 +56,18 @@ describe('commits in groups', () => {
     const { batches, commits } = controlled()
     void commits.add(row())
     await vi.waitFor(() => expect(batches).toHaveLength(1))
-    for (let i = 0; i < 1_500; i++) void commits.add(row())
+    for (let i = 0; i < 3_500; i++) void commits.add(row())
     for (let i = 0; i < 20; i++) void commits.add(row('e', 1024 * 1024))
-    const sizes: number[] = []
-    for (let i = 0; i < 5; i++) {
-      await vi.waitFor(() => expect(batches).toHaveLength(i + 1))
-      sizes.push(batches[i]?.rows.length ?? 0)
-      batches[i]?.end(new Set(['e']))
+    const stored = () => batches.reduce((sum, { rows }) => sum + rows.length, 0)
+    for (let i = 0; i < batches.length || stored() < 3_521; i++) {
+      await vi.waitFor(() => expect(batches.length).toBeGreaterThan(i))
+      batches[i]?.end(new Map([['e', 'a']]))
     }
-    expect(sizes).toEqual([1, 1_000, 507, 8, 5])
+    expect(stored()).toBe(3_521)
+    expect(Math.max(...batches.map(({ rows }) => rows.length))).toBe(1_000)
+    const mebibytes = batches.map(({ rows }) => rows.reduce((sum, { body }) => sum + body.length, 0) / 1024 / 1024)
+    expect(Math.max(...mebibytes)).toBeGreaterThan(6)
+    expect(Math.max(...mebibytes)).toBeLessThanOrEqual(8)
   })
 
   it('take no more than ten thousand that wait', async () => {
