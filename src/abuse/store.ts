@@ -109,8 +109,8 @@ export function updateAddresses(rows: AddressRow[]) {
     update abuse_address as known set
       state = given.state, score = given.score, confidence = given.confidence, evidence = given.evidence,
       services = given.services, networks = given.networks, total_reports = given."totalReports",
-      last_reported_at = given."lastReportedAt", due_at = given."dueAt", probation_until = given."probationUntil",
-      shared = given.shared, revision = given.revision + 1
+      last_reported_at = to_timestamp(given."lastReportedAt"), due_at = to_timestamp(given."dueAt"),
+      probation_until = to_timestamp(given."probationUntil"), shared = given.shared, revision = given.revision + 1
     from ${recordsOf(rows)}
     where known.address = given.address and known.revision = given.revision`
 }
@@ -123,8 +123,9 @@ export function upsertAddresses(rows: AddressRow[]) {
   return sql`
     insert into abuse_address as known (address, state, score, confidence, evidence, services, networks, total_reports,
       first_reported_at, last_reported_at, due_at, probation_until, shared, revision)
-    select address, state, score, confidence, evidence, services, networks, "totalReports", "firstReportedAt",
-      "lastReportedAt", "dueAt", "probationUntil", shared, revision + 1
+    select address, state, score, confidence, evidence, services, networks, "totalReports",
+      to_timestamp("firstReportedAt"), to_timestamp("lastReportedAt"), to_timestamp("dueAt"), to_timestamp("probationUntil"),
+      shared, revision + 1
     from ${recordsOf(rows)}
     on conflict (address) do update set
       state = excluded.state, score = excluded.score, confidence = excluded.confidence, evidence = excluded.evidence,
@@ -137,11 +138,24 @@ export function upsertAddresses(rows: AddressRow[]) {
 function recordsOf(rows: AddressRow[]) {
   // In one order for all, or two statements could wait for each other.
   const sorted = rows.toSorted((a, b) => (a.address < b.address ? -1 : 1))
-  const records = sorted.map((row) => ({ ...row, evidence: row.evidence.map(stored) }))
+  const records = sorted.map((row) => ({
+    ...row,
+    evidence: row.evidence.map(stored),
+    // Seconds: with a Date in it, all of the JSON would be written the slow way.
+    firstReportedAt: secondsOf(row.firstReportedAt),
+    lastReportedAt: secondsOf(row.lastReportedAt),
+    dueAt: secondsOf(row.dueAt),
+    probationUntil: secondsOf(row.probationUntil),
+  }))
   return sql`json_to_recordset(${JSON.stringify(records)}::json) as given (
     address inet, state text, score real, confidence text, evidence json, services text[], networks integer,
-    "totalReports" integer, "firstReportedAt" timestamptz, "lastReportedAt" timestamptz, "dueAt" timestamptz,
-    "probationUntil" timestamptz, shared boolean, revision integer)`
+    "totalReports" integer, "firstReportedAt" float8, "lastReportedAt" float8, "dueAt" float8,
+    "probationUntil" float8, shared boolean, revision integer)`
+}
+
+/** Since 1970. */
+function secondsOf(date: Date | null): number | null {
+  return date && date.getTime() / 1000
 }
 
 // --- statistics ---

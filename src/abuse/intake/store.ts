@@ -113,8 +113,10 @@ export async function writeGroup(
   const query = sql`
     with written_address as (${upsertAddresses(addresses)} returning 1),
     usage as (
-      select * from json_to_recordset(${JSON.stringify(usageRecords(usages))}::json)
-        as given (source text, used integer, started_at timestamptz, used_before integer, started_before timestamptz)
+      select source, used, used_before, to_timestamp(started / 1000) as started_at,
+        to_timestamp(before / 1000) as started_before
+      from json_to_recordset(${JSON.stringify(usageRecords(usages))}::json)
+        as given (source text, used integer, started float8, used_before integer, before float8)
     ),
     written_usage as (
       insert into abuse_rate as known (source, used, started_at) select source, used, started_at from usage
@@ -148,9 +150,9 @@ function usageRecords(usages: Changes['usages']): object[] {
     .map(({ before, after: { source, used, startedAt } }) => ({
       source,
       used,
-      started_at: new Date(startedAt),
+      started: startedAt,
       used_before: before?.used,
-      started_before: before && new Date(before.startedAt),
+      before: before?.startedAt,
     }))
 }
 
