@@ -102,7 +102,7 @@ export function absorb(
   const { count, ...rest } = sighting
   const entry = known ? { ...known, port: sighting.port ?? known.port } : { ...rest, ...unseen(now) }
   entry.standing = better(entry.standing, sighting.standing)
-  const isFirst = !known || now - known.at >= WINDOW
+  const isFirst = !known || isOver(known, now)
   if (sighting.standing !== 'mute') addEvents(entry, sighting, now, halfLifeOf(traitsOf(entry.service), shared))
   if (counted || isFirst) entry.events += count
   if (counted) Object.assign(entry, { countedAt: now, reports: entry.reports + 1 })
@@ -111,8 +111,11 @@ export function absorb(
   return all.length > MOST_EVIDENCE ? withoutFaintest(all, now, shared, traitsOf) : all
 }
 
+/** Whether its window has ended, or began in the future: before the clock was set back. */
+const isOver = ({ at }: Evidence, now: number) => Math.abs(now - at) >= WINDOW
+
 function addEvents(entry: Evidence, { standing, count }: Sighting, now: number, halfLife: number): void {
-  if (now - entry.at >= WINDOW) {
+  if (isOver(entry, now)) {
     entry.base = round((entry.base + entry.more) * decay(now - entry.at, halfLife))
     entry.more = 0
     entry.at = now
@@ -138,9 +141,10 @@ function withoutFaintest(evidence: Evidence[], now: number, shared: boolean, tra
   return evidence.filter((e) => e !== faintest)
 }
 
-/** When a report of this service was last counted, from whomever; 0 when never. */
-export function lastCounted(evidence: readonly Evidence[], service: string): number {
-  return evidence.reduce((last, e) => (e.service === service ? Math.max(last, e.countedAt) : last), 0)
+/** When a report of this service was last counted, from whomever; 0 when never, or before the clock was set back. */
+export function lastCounted(evidence: readonly Evidence[], service: string, now: number): number {
+  const counted = evidence.filter((e) => e.service === service && e.countedAt - now < WINDOW)
+  return counted.reduce((last, e) => Math.max(last, e.countedAt), 0)
 }
 
 /** What follows from the evidence now. A pure function of its arguments: see docs/scoring.md. */

@@ -6,6 +6,7 @@ import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Db } from '../store/database.ts'
 import { notify } from '../store/signals.ts'
+import { holdQueueBack } from './hold-back.ts'
 import { placeOf, type Job } from './job.ts'
 import { setSchedules } from './schedule.ts'
 
@@ -27,6 +28,8 @@ export type Queue = {
   fail(job: Job, claimed: ClaimedJob, error: unknown): Promise<void>
   /** How full it is, counted some seconds ago. */
   figures(): Promise<JobFigures[]>
+  /** To be called when a clock was set: what is marked with times to come would stand still. */
+  holdBack(): Promise<void>
   close: () => Promise<void>
 }
 
@@ -49,6 +52,15 @@ const SUPERVISION = 10
 
 const DONE_IS_KEPT_FOR = 24 * 3600
 
+/** A clock that nobody sets: with the machine's, timers would wait for the hours by which that was set back. */
+const STEADY = {
+  now: () => performance.timeOrigin + performance.now(),
+  setTimeout: (work: () => void, milliseconds: number) => setTimeout(work, milliseconds),
+  clearTimeout: (timer: unknown) => clearTimeout(timer as NodeJS.Timeout),
+  setInterval: (work: () => void, milliseconds: number) => setInterval(work, milliseconds),
+  clearInterval: (timer: unknown) => clearInterval(timer as NodeJS.Timeout),
+}
+
 /**
  * Opens the queue: its tables in the schema `pgboss`, a queue for each job, and the schedules.
  * @param jobs all jobs of this version, whether or not this instance runs them
@@ -60,9 +72,12 @@ export async function openQueue({ pool, jobs, log }: { pool: Pool; jobs: Job[]; 
     superviseIntervalSeconds: SUPERVISION,
     monitorIntervalSeconds: SUPERVISION,
     cronMonitorIntervalSeconds: SUPERVISION,
+    clockMonitorIntervalSeconds: SUPERVISION,
+    clock: STEADY,
   })
   boss.on('error', (error) => log.warn({ err: error }, 'the queue could not reach the database'))
-  boss.on('warning', ({ message, data }) => log.warn({ data }, message))
+  // Clocks that differ are told of by whoever watches them.
+  boss.on('warning', ({ message, data }) => log[/clock skew/i.test(message) ? 'debug' : 'warn']({ data }, message))
   await behindOthers(pool, async () => {
     await boss.start()
     for (const job of jobs) await makeQueue(boss, job)
@@ -78,6 +93,7 @@ export async function openQueue({ pool, jobs, log }: { pool: Pool; jobs: Job[]; 
       // The words only: what else an error carries may be somebody's secret.
       void (await boss.fail(job.name, attempt as BossJob, { message: messageOf(error) })),
     figures: () => figures(boss, jobs),
+    holdBack: () => holdQueueBack(pool),
     close: () => boss.stop({ graceful: false }),
   }
 }

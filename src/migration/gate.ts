@@ -19,15 +19,17 @@ export function createGate({ slowDown, asked }: Patience, changed: () => void): 
   let until = 0
   let wait = slowDown.first
 
-  const isClosed = () => until > Date.now()
+  /** By a clock that nobody sets; what is shown is in the machine's. */
+  const left = () => until - performance.now()
+  const isClosed = () => left() > 0
   return {
     get closedUntil() {
-      return isClosed() ? until : null
+      return isClosed() ? Date.now() + left() : null
     },
     close({ retryAfterMs }) {
       // Several connections are told at once; that is one reason to wait, not several.
       if (isClosed() && retryAfterMs === null) return
-      until = Math.max(until, Date.now() + (retryAfterMs === null ? wait : Math.min(retryAfterMs, asked)))
+      until = Math.max(until, performance.now() + (retryAfterMs === null ? wait : Math.min(retryAfterMs, asked)))
       wait = Math.min(wait * 2, slowDown.most)
       changed()
     },
@@ -35,7 +37,7 @@ export function createGate({ slowDown, asked }: Patience, changed: () => void): 
     async pass(signal) {
       signal.throwIfAborted()
       if (!isClosed()) return
-      while (isClosed()) await sleep(until - Date.now(), undefined, { signal })
+      while (isClosed()) await sleep(left(), undefined, { signal })
       changed()
     },
   }

@@ -87,12 +87,12 @@ function createLine(side: Side, deps: LaneDeps): Line {
 
   async function connect(): Promise<Session> {
     const { gate, patience, signal, log } = deps
-    let deadline = Date.now() + patience.away
+    let deadline = performance.now() + patience.away
     for (let wait = patience.reconnect.first; ; wait = Math.min(wait * 2, patience.reconnect.most)) {
       // Time that the server itself asked for is not held against it.
-      const before = Date.now()
+      const before = performance.now()
       await gate.pass(signal)
-      deadline += Date.now() - before
+      deadline += performance.now() - before
       try {
         current = await signIn(await accountOf(side), signal)
         failures = -Infinity
@@ -100,7 +100,7 @@ function createLine(side: Side, deps: LaneDeps): Line {
       } catch (error) {
         signal.throwIfAborted()
         judge(error)
-        if (Date.now() + wait > deadline) throw error
+        if (performance.now() + wait > deadline) throw error
         log.info({ host: side.account.target.host, wait }, `could not connect: ${messageOf(error)}`)
         await sleep(wait, undefined, { signal })
       }

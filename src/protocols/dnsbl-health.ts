@@ -130,7 +130,11 @@ export type HealthBook = {
  * Remembers the health of zones.
  * @param zoneCount how many zones there are: when more than half fail in one round it is the resolver's fault
  */
-export function createHealthBook(zoneCount: number, ask: AskZone, now: () => number = Date.now): HealthBook {
+export function createHealthBook(
+  zoneCount: number,
+  ask: AskZone,
+  now: () => number = () => performance.now(),
+): HealthBook {
   const records = new Map<string, ZoneRecord>()
   const asking = new Map<string, Promise<ZoneHealth>>()
   const recordOf = (list: Blocklist) => records.get(list.zone) ?? UNTESTED

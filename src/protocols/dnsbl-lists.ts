@@ -100,7 +100,9 @@ export function createListingCache(size = CACHE_SIZE): ListingCache {
   return {
     recall(key) {
       const found = young.get(key) ?? old.get(key)
-      return found && found.expiresAt > Date.now() ? found : undefined
+      const now = Date.now()
+      // An answer from the future is from before the clock was set back.
+      return found && found.checkedAt <= now && now < found.expiresAt ? found : undefined
     },
     remember(key, listing) {
       // Two generations: dropping a map whole is cheaper than looking for its oldest key.

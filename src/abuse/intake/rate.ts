@@ -22,7 +22,8 @@ export function createTurnedAway() {
     /** Milliseconds since 1970 until which there is nothing for it; undefined when it may ask. */
     find(source: string, now: number): number | undefined {
       const time = until.get(source)
-      if (time === undefined || time > now) return time
+      // Further ahead than a window: it was noted before the clock was set back.
+      if (time === undefined || (time > now && time <= now + RATE.window)) return time
       until.delete(source)
       return undefined
     },
@@ -31,7 +32,7 @@ export function createTurnedAway() {
 
 /** Takes one request from what a source has left; one that is refused is not counted. */
 export function takeOne(usage: Usage | undefined, source: string, now: number): { usage: Usage; allowance: Allowance } {
-  const isOver = usage === undefined || usage.startedAt + RATE.window <= now
+  const isOver = usage === undefined || Math.abs(now - usage.startedAt) >= RATE.window
   const { used, startedAt } = isOver ? { used: 0, startedAt: now } : usage
   const allowed = used < RATE.requests
   const after = { source, startedAt, used: used + Number(allowed) }

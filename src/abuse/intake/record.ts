@@ -49,7 +49,7 @@ export type Taken = {
 export function takeReport(row: AddressRow | undefined, report: Report, taking: Taking): Taken {
   const { now, reporter, standing, shared, traitsOf } = taking
   const known = row ?? unknown(report.subject.key, now)
-  const counted = now - lastCounted(known.evidence, report.service) >= WINDOW
+  const counted = now - lastCounted(known.evidence, report.service, now) >= WINDOW
   const { network, origin } = reporter
   const sighting = { network, origin, service: report.service, standing, port: report.port, count: report.count }
   const evidence = absorb(known.evidence, sighting, { now, counted, shared, traitsOf })
