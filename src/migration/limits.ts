@@ -28,6 +28,8 @@ export const LIMITS = {
   firstAttempts: 3,
   /** Rounds over one folder in which nothing more was dealt with. */
   idleRounds: 10,
+  /** How often something is asked for again whose answer was no IMAP, or more than fits. */
+  nonsense: 3,
   /** How often one folder is opened anew because it changed under our hands. */
   reopens: 3,
   /** Remarks that are kept for the report. */

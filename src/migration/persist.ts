@@ -18,7 +18,8 @@ export async function persist<T>({ gate, patience, signal, log }: PersistDeps, a
       return await attempt()
     } catch (error) {
       signal.throwIfAborted()
-      if (!isPassing(error, gate) || tries === LIMITS.idleRounds) throw error
+      const isNonsense = error instanceof ImapLost && error.reason === 'protocol'
+      if (!isPassing(error, gate) || tries >= (isNonsense ? LIMITS.nonsense : LIMITS.idleRounds)) throw error
       log.debug(messageOf(error))
       await pause(tries, patience, signal)
     }

@@ -46,6 +46,8 @@ export type SmtpDoorLimits = {
   idle: number
   /** For one mail to arrive: who trickles it holds a connection no longer than this. */
   transfer: number
+  /** For all that one connection says: who trickles commands is never idle. */
+  session: number
   /** For clients to finish when the door closes. */
   closing: number
 }
@@ -59,10 +61,14 @@ const LIMITS: SmtpDoorLimits = {
   recipients: 10,
   idle: 60_000,
   transfer: 300_000,
+  session: 900_000,
   closing: 5_000,
 }
 
 export type SmtpDoor = { port: number; close(): Promise<void> }
+
+/** How often connections are looked at that last too long; at most. */
+const SESSIONS_EVERY = 10_000
 
 /** How often the certificate's file is looked at: who renews it does not tell us. */
 const CERTIFICATE_EVERY = 60_000
@@ -85,10 +91,12 @@ export async function openSmtpDoor<Recipient>(options: SmtpDoorOptions<Recipient
   }
   // A client that breaks off is nothing to do about; without a listener it would end the process.
   server.on('error', (error: Error) => options.log.debug({ err: error }, 'an SMTP connection broke'))
+  const stopEnding = endLongSessions(server, limits)
   const stopWatching = watchCertificate(server, options)
   return {
     port: (server.server.address() as AddressInfo).port,
     async close() {
+      stopEnding()
       stopWatching()
       await new Promise<void>((resolve) => server.close(() => resolve()))
     },
@@ -110,7 +118,11 @@ function createDoor<Recipient>(options: SmtpDoorOptions<Recipient>, limits: Smtp
   }
 
   async function take(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
-    const bytes = await transfers.read(stream)
+    const bytes = await transfers.read(stream).catch((error: unknown) => {
+      // Before its last byte the client hears no answer, and sends on.
+      if (!stream.readableEnded) hangUp(server, session, error)
+      throw error
+    })
     const { mailFrom, rcptTo } = session.envelope
     const known = recipients.get(session)
     const sender = mailFrom === false ? '' : mailFrom.address
@@ -135,7 +147,7 @@ function createDoor<Recipient>(options: SmtpDoorOptions<Recipient>, limits: Smtp
     )
   }
 
-  return new SMTPServer({
+  const server = new SMTPServer({
     name,
     banner: 'reports only',
     size: limits.size,
@@ -159,6 +171,36 @@ function createDoor<Recipient>(options: SmtpDoorOptions<Recipient>, limits: Smtp
     onRcptTo: ({ address }, session, callback) => answering(addRecipient(address, session), callback),
     onData: (stream, session, callback) => answering(take(stream, session), callback),
   })
+  return server
+}
+
+/** What of the library's connections we need; its types keep them to themselves. */
+type Connection = { session: SMTPServerSession; send(code: number, text: string): void }
+
+const connectionsOf = (server: SMTPServer) => [...(server.connections as Set<Connection>)]
+
+/** Says why, and closes the connection in the middle of a mail. */
+function hangUp(server: SMTPServer, session: SMTPServerSession, reason: unknown): void {
+  const connection = connectionsOf(server).find((each) => each.session === session)
+  connection?.send(421, messageOf(reason))
+}
+
+/** Ends connections that last too long, whatever they say meanwhile. */
+function endLongSessions(server: SMTPServer, { session }: SmtpDoorLimits): () => void {
+  const since = new WeakMap<Connection, number>()
+  const timer = setInterval(
+    () => {
+      const now = performance.now()
+      for (const connection of connectionsOf(server)) {
+        const begun = since.get(connection) ?? now
+        since.set(connection, begun)
+        if (now - begun < session) continue
+        connection.send(421, '4.4.2 Too long')
+      }
+    },
+    Math.min(session / 4, SESSIONS_EVERY),
+  ).unref()
+  return () => clearInterval(timer)
 }
 
 function reply(responseCode: number, text: string): Error {
@@ -208,17 +250,19 @@ function networkOf(address: string): string {
 }
 
 /** Reads mails into memory, each and all together within their limits. */
-function createTransfers({ sizeTogether, transfer }: SmtpDoorLimits) {
+function createTransfers({ size, sizeTogether, transfer }: SmtpDoorLimits) {
   let together = 0
 
   async function read(stream: SMTPServerDataStream): Promise<Buffer> {
     const timer = setTimeout(() => stream.destroy(reply(421, '4.4.2 Too slow')), transfer)
     const chunks: Buffer[] = []
     let held = 0
-    let isFull = false
+    let [seen, isFull] = [0, false]
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
-        // What is not kept is read on, because the client hears us only after its last byte.
+        seen += chunk.length
+        // What is not kept is read on, because the client hears us only after its last byte; but not for ever.
+        if (seen > 2 * size) throw reply(421, '4.3.1 The mail does not end')
         isFull ||= together + chunk.length > sizeTogether
         if (isFull || stream.sizeExceeded) continue
         chunks.push(chunk)

@@ -1,8 +1,8 @@
 import { COOKIE_PREFIX } from '../accounts/auth.ts'
 import type { Header } from './sender.ts'
 
-/** The names of ours, with the prefixes that browsers give a meaning to. */
-const NAME = `(?:__(?:Secure|Host)-)?${COOKIE_PREFIX}\\.[^=;\\s]*`
+/** The names of ours, with the prefixes that browsers give a meaning to; without a bound, a crowd of beginnings is read again and again. */
+const NAME = `(?:__(?:Secure|Host)-)?${COOKIE_PREFIX}\\.[^=;\\s]{0,100}`
 const OURS = new RegExp(`^\\s*${NAME}=`, 'i')
 const OURS_ANYWHERE = new RegExp(`(${NAME})=[^;\\s]*`, 'gi')
 

@@ -1,3 +1,4 @@
+import { UPLOAD_FILES } from '../limits.ts'
 import type { GivenFile } from './ingest.ts'
 
 /**
@@ -15,11 +16,14 @@ export function formFiles(body: Buffer, contentType: string): GivenFile[] | null
   return (named.length > 0 ? named : parts).map(({ name, bytes }) => ({ name, bytes }))
 }
 
+/** Parts that are looked at: more than a form may have, and few enough to hold. */
+const MOST_PARTS = 10 * UPLOAD_FILES
+
 /** What lies between two delimiters, header fields and all. */
 function partsOf(body: Buffer, delimiter: string): Buffer[] {
   const parts: Buffer[] = []
   let start = body.indexOf(delimiter)
-  while (start !== -1) {
+  while (start !== -1 && parts.length < MOST_PARTS) {
     start += delimiter.length
     const next = body.indexOf(`\r\n${delimiter}`, start)
     if (next === -1) break

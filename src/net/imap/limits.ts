@@ -2,6 +2,8 @@
 export const LIMITS = {
   /** One line without its literals: `UID SEARCH` over half a million messages still fits. */
   line: 4 * 1024 * 1024,
+  /** A server that sends less than this in `TIMES.silence`, and ends no answer, is as good as silent. */
+  trickle: 1024,
   /** The code and words of a status line; PERMANENTFLAGS and APPENDUID of thousands fit. */
   statusText: 64 * 1024,
   /** A literal that nobody takes as a stream: header fields, folder names, small bodies. */

@@ -2,7 +2,7 @@ import { astring, type Part } from './encode.ts'
 import { LIMITS } from './limits.ts'
 import { statusOf, type MailboxStatus } from './mailbox.ts'
 import type { ByteString } from './mailbox-name.ts'
-import { ImapRefused, mayPass } from './refusals.ts'
+import { ImapLost, ImapRefused, mayPass } from './refusals.ts'
 import { stringOf, stringsOf, type Value } from './response.ts'
 import type { Wire } from './wire.ts'
 
@@ -61,7 +61,7 @@ async function levelByLevel(wire: Wire): Promise<Listed[]> {
   const all: Listed[] = []
   for (let level = await tried(wire, 'LIST', '', '%'); level && level.length > 0;) {
     all.push(...level)
-    if (all.length > LIMITS.folders) break
+    if (all.length > LIMITS.folders) throw tooMany()
     const parents = level.filter(({ delimiter, flags }) => delimiter && !flags.some(isChildless))
     const below = parents.map(({ name, delimiter }) => tried(wire, 'LIST', '', `${name}${delimiter}%`))
     const known = new Set(all.map(({ name }) => name))
@@ -80,10 +80,21 @@ async function tried(wire: Wire, verb: string, reference: string, pattern: ByteS
   return ask(wire, [`${verb} "${reference}" `, astring(pattern)], verb, verb === 'LSUB' ? true : null)
 }
 
+/** A folder has a line of its own and one with its figures; some servers say one of them twice. */
+const LINES_OF_FOLDER = 3
+
 async function ask(wire: Wire, parts: Part[], verb: string, tellsSubscribed: boolean | null): Promise<Listed[] | null> {
   const listed = new Map<ByteString, Listed>()
+  let lines = 0
   try {
-    await wire.run(parts, { data: (values) => heed(values, verb, tellsSubscribed, listed) })
+    await wire.run(parts, {
+      data(values) {
+        // A listing that goes on and on would never be answered.
+        lines += 1
+        if (listed.size > LIMITS.folders || lines > LINES_OF_FOLDER * LIMITS.folders) wire.destroy(tooMany())
+        return heed(values, verb, tellsSubscribed, listed)
+      },
+    })
     return [...listed.values()]
   } catch (error) {
     // Zimbra says a bare NO; others BAD to what they do not know. “Come back later” is no refusal of the form.
@@ -105,10 +116,14 @@ function heed(values: Value[], verb: string, tells: boolean | null, listed: Map<
   if (verb === 'LSUB' && kind !== 'LSUB') return false
   const flags = stringsOf(values[1])
   const isSubscribed = tells === null ? null : verb === 'LSUB' || flags.some((flag) => /^\\Subscribed$/i.test(flag))
-  if (listed.size < LIMITS.folders) {
-    listed.set(name, { name, delimiter: stringOf(values[2]), flags, status: null, isSubscribed })
-  }
+  listed.set(name, { name, delimiter: stringOf(values[2]), flags, status: null, isSubscribed })
   return true
+}
+
+/** Some of them in place of all would look like all. */
+function tooMany(): ImapLost {
+  const most = LIMITS.folders.toLocaleString('en')
+  return new ImapLost('protocol', `The account has more than ${most} folders, which is more than can be listed.`)
 }
 
 function unique(listed: Listed[]): Listed[] {

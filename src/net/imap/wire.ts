@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream'
 import type { Part } from './encode.ts'
-import { TIMES } from './limits.ts'
+import { LIMITS, TIMES } from './limits.ts'
 import { createHearing } from './hearing.ts'
 import { NotImap } from './reader.ts'
-import { classify, ImapLost, ImapRefused, type Refusal } from './refusals.ts'
+import { classify, ImapLost, ImapRefused, sanitise, type Refusal } from './refusals.ts'
 import type { Response, ResponseCode, Value } from './response.ts'
 import { createOut, type Out } from './out.ts'
 
@@ -88,8 +88,10 @@ export function createWire(socket: Duplex, { capabilities, silenceMs = TIMES.sil
   let lastTurn: Promise<unknown> = Promise.resolve()
   let bye: Refusal | null = null
   let watch: NodeJS.Timeout | undefined
+  let trickled = 0
 
   function dispatch(response: Response): void {
+    watch?.refresh()
     if (response.kind === 'data') {
       for (const { listener } of inFlight.values()) if (listener.data?.(response.values)) return
     } else if (response.kind === 'continue') {
@@ -152,12 +154,16 @@ export function createWire(socket: Duplex, { capabilities, silenceMs = TIMES.sil
   }
 
   function onData(chunk: Buffer): void {
-    watch?.refresh()
+    trickled += chunk.length
+    if (trickled >= LIMITS.trickle) {
+      trickled = 0
+      watch?.refresh()
+    }
     try {
       hearing.push(chunk)
     } catch (error) {
       if (!(error instanceof NotImap)) throw error
-      destroy(new ImapLost('protocol', `The server does not speak IMAP: ${error.message}.`))
+      destroy(new ImapLost('protocol', `The server does not speak IMAP: ${sanitise(error.message)}.`))
     }
   }
 

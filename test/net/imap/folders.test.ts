@@ -125,6 +125,17 @@ describe('the ways to list folders (case 9)', () => {
     await expect(cut).rejects.toBeInstanceOf(ImapLost)
   })
 
+  it('never takes some of very many folders for all of them', async () => {
+    const crowded = listingOf(({ name }, reply) => {
+      if (name !== 'LIST') return false
+      reply.raw(Array.from({ length: 20_010 }, (_, n) => `* LIST () "/" "folder ${n}"\r\n`).join(''))
+      reply.ok()
+      return true
+    })
+    const lost: unknown = await crowded.catch((thrown: unknown) => thrown)
+    expect(lost instanceof ImapLost && lost.message).toContain('more than 20,000 folders')
+  })
+
   it('does not go down the ladder for a server that asks us to wait', async () => {
     const throttled = listingOf(({ name }, reply) => {
       if (name === 'LIST') reply.no('[THROTTLED] later')

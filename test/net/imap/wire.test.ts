@@ -1,10 +1,11 @@
+import { duplexPair } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAppender } from '../../../src/net/imap/append.ts'
 import { fetchBodies, type Fetched } from '../../../src/net/imap/fetch-bodies.ts'
 import { fetchMetadata } from '../../../src/net/imap/fetch-metadata.ts'
 import { examine, noop, searchUids, select, status } from '../../../src/net/imap/mailbox.ts'
 import { ImapLost, ImapRefused } from '../../../src/net/imap/refusals.ts'
-import type { Wire } from '../../../src/net/imap/wire.ts'
+import { createWire, type Wire } from '../../../src/net/imap/wire.ts'
 import { startDovecot } from '../../servers/dovecot.ts'
 import { startImapFake, type FakeOptions, type ImapFake } from '../../servers/imap-fake.ts'
 import { startProxy } from '../../servers/proxy.ts'
@@ -347,6 +348,15 @@ describe('a wire', () => {
       'bye',
       'Session expired, please login again.',
     ])
+  })
+
+  it('gives up a server that trickles an answer as if it were silent', async () => {
+    const [ours, theirs] = duplexPair()
+    const wire = createWire(ours, { capabilities: [], silenceMs: 300 })
+    const timer = setInterval(() => theirs.write('x'), 20)
+    const lost: unknown = await noop(wire).catch((thrown: unknown) => thrown)
+    clearInterval(timer)
+    expect(lost).toMatchObject({ reason: 'timeout' })
   })
 
   it('refuses names with line breaks before they reach the wire (case 49)', async () => {

@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createLog } from '../../src/log.ts'
+import { openSmtpDoor, type SmtpDoor, type SmtpDoorLimits } from '../../src/net/smtp-door.ts'
+
+let door: SmtpDoor | undefined
+afterEach(async () => door?.close())
+
+const taken: number[] = []
+
+async function open(limits: Partial<SmtpDoorLimits>): Promise<Socket> {
+  taken.length = 0
+  door = await openSmtpDoor({
+    listen: { address: '127.0.0.1', port: 0 },
+    name: 'reports.portreeve.test',
+    certificate: null,
+    onRecipient: async (address) => address,
+    onMail: async ({ bytes }) => void taken.push(bytes.length),
+    log: createLog('silent'),
+    limits: { closing: 500, ...limits },
+  })
+  const socket = connect(door.port, '127.0.0.1').on('error', () => {})
+  // Who talks before the greeting is sent away.
+  await once(socket, 'data')
+  return socket
+}
+
+async function heardFrom(socket: Socket): Promise<string> {
+  let said = ''
+  socket.on('data', (bytes: Buffer) => (said += bytes.toString()))
+  await once(socket, 'close')
+  return said
+}
+
+const ENVELOPE = 'EHLO x\r\nMAIL FROM:<a@receiver.test>\r\nRCPT TO:<b@reports.test>\r\nDATA\r\n'
+
+describe('the SMTP door', () => {
+  it('lets go who trickles commands, and who says nothings', async () => {
+    const socket = await open({ session: 400 })
+    const timer = setInterval(() => socket.write('NOOP\r\n'), 50)
+    const said = await heardFrom(socket)
+    clearInterval(timer)
+    expect(said).toContain('421 4.4.2 Too long')
+  })
+
+  it('lets go who sends a mail without end, and keeps nothing of it', async () => {
+    const socket = await open({ size: 100_000 })
+    socket.write(ENVELOPE)
+    const piece = Buffer.alloc(10_000, 'x'.repeat(70).concat('\r\n'))
+    const timer = setInterval(() => socket.writable && socket.write(piece), 5)
+    const said = await heardFrom(socket)
+    clearInterval(timer)
+    expect(said).toContain('421 4.3.1 The mail does not end')
+    expect(taken).toEqual([])
+  })
+
+  it('lets go who trickles a mail', async () => {
+    const socket = await open({ transfer: 400 })
+    socket.write(ENVELOPE)
+    const timer = setInterval(() => socket.writable && socket.write('x'), 50)
+    const said = await heardFrom(socket)
+    clearInterval(timer)
+    expect(said).toContain('421 4.4.2 Too slow')
+    expect(taken).toEqual([])
+  })
+
+  it('still says to whom it sent a little too much that it was too much, and takes the next', async () => {
+    const socket = await open({ size: 100_000 })
+    socket.write(`${ENVELOPE}${'x'.repeat(150_000)}\r\n.\r\n${ENVELOPE}short\r\n.\r\nQUIT\r\n`)
+    const said = await heardFrom(socket)
+    expect(said).toMatch(/552 5\.3\.4 .*\r\n[^]*250 2\.0\.0 Taken/)
+    expect(taken).toEqual([7])
+  })
+})

@@ -1,0 +1,66 @@
+import type { Socket } from 'node:net'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createLog } from '../../src/log.ts'
+import { keepMalformed } from '../../src/webhooks/malformed.ts'
+import { withoutOwnCookieValues } from '../../src/webhooks/own-cookies.ts'
+import type { CapturedRequest } from '../../src/webhooks/store.ts'
+import { readTarget } from '../../src/webhooks/target.ts'
+import { within } from '../protocols/hostile.ts'
+
+const TOKEN = 'abcdefghij'
+const PIECES = [
+  'GET ',
+  `/webhooks/${TOKEN}`,
+  '/x?y',
+  ' HTTP/1.1',
+  '\r\n',
+  '\n',
+  ' ',
+  '\t',
+  'http://',
+  '%',
+  '\0',
+  '\xff',
+  'Cookie: portreeve.session_token=secret',
+  ';',
+]
+
+describe('bytes that are no request', () => {
+  it('are kept by their endpoint or left, without an accident and without our cookies', async () => {
+    const kept: CapturedRequest[] = []
+    const warnings: unknown[] = []
+    const deps = {
+      endpoints: { get: () => ({ id: 'e' }), find: async () => undefined } as never,
+      commits: {
+        add: async (row: CapturedRequest) => {
+          kept.push(row)
+          return 'stored' as const
+        },
+      },
+      trustedProxies: [],
+      log: Object.assign(createLog('silent'), { warn: (...words: unknown[]) => void warnings.push(words) }),
+    }
+    const socket = { remoteAddress: '192.0.2.1' } as Socket
+    const property = fc.asyncProperty(
+      fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary', maxLength: 5 })), { maxLength: 20 }),
+      async (pieces) => {
+        const rawPacket = Buffer.from(pieces.join(''), 'latin1')
+        await keepMalformed(Object.assign(new Error('x'), { rawPacket }), socket, deps)
+      },
+    )
+    await fc.assert(property, { numRuns: 500 })
+    expect(warnings).toEqual([])
+    expect(kept.length).toBeGreaterThan(10)
+    expect(kept.filter(({ body }) => /portreeve\.session_token=secret/.test(String(body)))).toEqual([])
+  })
+
+  it('are read in no time', () => {
+    const read = (text: string) => [readTarget(text), withoutOwnCookieValues(text)]
+    within(
+      read,
+      ['/', '/webhooks/', 'http://', 'portreeve.', '__Host-', ' ', '?'],
+      ['', '/webhooks/abcdefghij', 'http://'],
+    )
+  })
+})
