@@ -27,7 +27,7 @@ describe('the programs of PostgreSQL', () => {
   afterEach(() => rmSync(folder, { recursive: true }))
 
   it('do not run as npm unpacks them, which is what the next tests stand on', () => {
-    expect(runs({ bin: join(native, 'bin'), env: {} })).toBe('')
+    expect(runs({ bin: join(native, 'bin'), major: 18, env: {} })).toBe('')
   })
 
   it('run where the install script of their package was not allowed to', () => {

@@ -157,7 +157,7 @@ describe.runIf(isRoot())('as root, the PostgreSQL we ship', () => {
     const bin = join(dataDir, 'native', 'bin')
     mkdirSync(bin, { recursive: true })
     writeFileSync(join(bin, 'initdb'), '', { mode: 0o700 })
-    const prepared = prepareFolder(join(dataDir, 'postgres'), { bin, env: {} }, unprivilegedUser(), null)
+    const prepared = prepareFolder(join(dataDir, 'postgres'), { bin, major: 18, env: {} }, unprivilegedUser(), null)
     await expect(prepared).rejects.toThrow(`chmod -R go+rX ${join(dataDir, 'native')}`)
   })
 
@@ -302,12 +302,12 @@ describe('a folder that is not ours to use', () => {
     expect(readdirSync(dataDir)).toEqual(['postgres'])
   })
 
-  it('is left alone when another major version made it', async () => {
+  it('is left alone when a later major version made it', async () => {
     mkdirSync(join(dataDir, 'postgres'), { mode: 0o700 })
-    writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n')
+    writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '19\n')
     await expect(start()).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringMatching(/made by PostgreSQL 17.*DATABASE_URL/),
+      message: expect.stringMatching(/made by PostgreSQL 19.*DATABASE_URL/),
     })
     expect(readdirSync(join(dataDir, 'postgres'))).toEqual(['PG_VERSION'])
   })

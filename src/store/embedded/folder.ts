@@ -39,6 +39,7 @@ export function serverUser(folder: string): User | null {
 
 /**
  * Makes the data folder, or sees whether we can use the one that is there.
+ * One of an older PostgreSQL is left to be upgraded.
  * @throws Fault `conflict` for what is there and is not ours to use, `unavailable` when none can be made
  */
 export async function prepareFolder(
@@ -48,8 +49,9 @@ export async function prepareFolder(
   passwordFile: string | null,
 ): Promise<void> {
   removeHalfMade(folder)
-  if (existsSync(join(folder, 'PG_VERSION'))) {
-    requireShippedMajor(folder)
+  const major = majorOf(folder)
+  if (major !== null) {
+    if (major > SHIPPED_MAJOR) throw newerThanOurs(folder, major)
     if (user) giveTo(user, folder)
   } else {
     requireEmpty(folder)
@@ -57,14 +59,18 @@ export async function prepareFolder(
   }
 }
 
-function requireShippedMajor(folder: string): void {
-  const major = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim()
-  if (major === String(SHIPPED_MAJOR)) return
+function newerThanOurs(folder: string, major: number): Fault {
   const sentence =
     `${folder} was made by PostgreSQL ${major}, and this Portreeve ships PostgreSQL ${SHIPPED_MAJOR}. ` +
     `Start the Portreeve that made it, or serve it with PostgreSQL ${major} and set DATABASE_URL, ` +
     'or move the folder away to begin with an empty one.'
-  throw new Fault('conflict', sentence)
+  return new Fault('conflict', sentence)
+}
+
+/** The PostgreSQL that made a folder; null where there is none. */
+export function majorOf(folder: string): number | null {
+  const file = join(folder, 'PG_VERSION')
+  return existsSync(file) ? parseInt(readFileSync(file, 'utf8'), 10) : null
 }
 
 function requireEmpty(folder: string): void {
@@ -101,7 +107,7 @@ async function makeFolder(
   } catch (error) {
     rmSync(half, { recursive: true, force: true })
     // Another Portreeve that began at the same moment was faster: its folder is as good.
-    if (!existsSync(join(folder, 'PG_VERSION'))) throw error
+    if (majorOf(folder) === null) throw error
   }
   syncFolder(dirname(folder))
 

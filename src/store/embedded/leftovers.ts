@@ -28,14 +28,14 @@ const ENDINGS: [NodeJS.Signals, number][] = [
  * @throws Fault `conflict` when another Portreeve is using the folder
  */
 export async function endLeftovers(folder: string, url: string, user: User | null, log: Logger): Promise<void> {
-  const deadline = Date.now() + PATIENCE
+  const deadline = performance.now() + PATIENCE
   for (;;) {
     const claim = await tryClaim(url)
     // Read first: whoever of ours wrote itself into one of them since then is seen among the processes.
     const notes = readNotes(folder, user)
     const processes = processesOf(folder)
     if (claim === 'away' && processes.length === 0) return disown(notes, user)
-    const isLate = Date.now() > deadline
+    const isLate = performance.now() > deadline
     if (claim === 'taken' && isLate) throw inUse(folder)
     if (typeof claim === 'object' ? claim.age > INFANCY : claim === 'away' && isLate)
       await endOrphan(folder, processes, log)
@@ -59,13 +59,13 @@ async function endOrphan(folder: string, processes: number[], log: Logger): Prom
 
 /** Signals the server, or where only its children are left, these. True when all are gone in time. */
 async function endWith(folder: string, signal: NodeJS.Signals, milliseconds: number): Promise<boolean> {
-  const deadline = Date.now() + milliseconds
+  const deadline = performance.now() + milliseconds
   const postmaster = parseInt(readIfThere(join(folder, PID_FILE)), 10)
   const processes = processesOf(folder)
   const targets = signal !== 'SIGKILL' && processes.includes(postmaster) ? [postmaster] : processes
   for (const pid of targets) kill(pid, signal)
   while (processesOf(folder).length > 0) {
-    if (Date.now() > deadline) return false
+    if (performance.now() > deadline) return false
     await sleep(20)
   }
   return true

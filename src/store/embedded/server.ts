@@ -24,7 +24,8 @@ const SETTINGS = [
   'synchronous_commit=on',
   'full_page_writes=on',
   'max_connections=50',
-  'shared_buffers=64MB',
+  // What comes in within some seconds is still there when it is trimmed.
+  'shared_buffers=128MB',
   'effective_cache_size=256MB',
   'work_mem=8MB',
   'maintenance_work_mem=64MB',
@@ -33,7 +34,6 @@ const SETTINGS = [
   'wal_init_zero=off',
   'jit=off',
   'max_parallel_workers_per_gather=0',
-  'io_method=sync',
   'timezone=UTC',
   'log_timezone=UTC',
   'log_line_prefix=',
@@ -41,6 +41,9 @@ const SETTINGS = [
   // What a statement did wrong reaches us as its error. The log would repeat it with the values of people in it.
   'log_min_messages=log',
 ]
+
+/** Settings that came with a major version. */
+const SINCE: [number, string][] = [[18, 'io_method=sync']]
 
 /** Milliseconds for a fast shutdown, before the immediate one that leaves the rest to recovery. */
 const FAST_SHUTDOWN = 10_000
@@ -51,7 +54,8 @@ const LEVELS: Record<string, 'debug' | 'warn' | 'error'> = { WARNING: 'warn', PA
 
 /** Starts the server on a folder that is ready for it. */
 export function spawnServer(folder: string, binaries: Binaries, user: User | null, door: Door, log: Logger): Server {
-  const settings = [...SETTINGS, ...door.settings, `cluster_name=${nameOf(folder)}`].flatMap((setting) => [
+  const newer = SINCE.filter(([major]) => binaries.major >= major).map(([, setting]) => setting)
+  const settings = [...SETTINGS, ...newer, ...door.settings, `cluster_name=${nameOf(folder)}`].flatMap((setting) => [
     '-c',
     setting,
   ])

@@ -1,0 +1,75 @@
+import type { Client } from 'pg'
+import { Fault } from '../../errors.ts'
+import { copyRows } from './copy-rows.ts'
+import { findStrange, readSchema, type Made, type Schema, type Table } from './schema.ts'
+
+/** What a table holds: how many rows, and the sum of their hashes, which PostgreSQL keeps the same in all versions. */
+type Content = { rows: string; sum: string | null }
+
+/**
+ * Makes a database as another one is, with all its rows, and compares them.
+ * @param from as its superuser; is only read
+ * @param to empty, as its owner
+ * @param onBytes is told how many bytes of rows went over
+ * @throws Fault `conflict` naming what it holds that Portreeve never makes; Error when the two differ in the end
+ */
+export async function carryOver(from: Client, to: Client, onBytes: (bytes: number) => void): Promise<void> {
+  // With no schema on the path, every name is said and understood in full.
+  for (const client of [from, to]) await client.query(`set search_path = ''`)
+  await from.query('begin isolation level repeatable read read only')
+  await refuseStrange(from)
+  const schema = await readSchema(from)
+  await to.query('begin')
+  await to.query('set local check_function_bodies = off')
+  await makeAll(to, schema.before)
+  for (const table of schema.tables) await copyTable(from, to, table, onBytes)
+  await makeAll(to, schema.after)
+  await to.query('commit')
+  await to.query('analyze')
+  await compare(from, to, schema)
+}
+
+async function refuseStrange(client: Client): Promise<void> {
+  const strange = await findStrange(client)
+  if (strange.length === 0) return
+  const sentence =
+    `The database holds what Portreeve never made and cannot carry over to another PostgreSQL: ${strange.join(', ')}. ` +
+    'Start the Portreeve that made it, drop these, and start this one again. Nothing was changed.'
+  throw new Fault('conflict', sentence)
+}
+
+async function makeAll(client: Client, all: Made[]): Promise<void> {
+  for (const { sql } of all) await client.query(sql)
+}
+
+function copyTable(from: Client, to: Client, { name, columns }: Table, onBytes: (bytes: number) => void) {
+  const source = `copy (select ${columns} from only ${name}) to stdout`
+  return copyRows({ from, source }, { to, target: `copy ${name} (${columns}) from stdin` }, onBytes)
+}
+
+async function compare(from: Client, to: Client, before: Schema): Promise<void> {
+  const after = await readSchema(to)
+  const differing = [...missing(namesOf(before), namesOf(after)), ...missing(namesOf(after), namesOf(before))]
+  for (const { name } of before.tables) {
+    const [left, right] = await Promise.all([contentOf(from, name), contentOf(to, name)])
+    if (left.rows !== right.rows || left.sum !== right.sum) differing.push(`the rows of ${name}`)
+  }
+  if (differing.length > 0) throw new Error(`the new database differs from the old one: ${differing.join(', ')}`)
+}
+
+function namesOf({ before, after }: Schema): string[] {
+  return [...before, ...after].map(({ name }) => name)
+}
+
+function missing(wanted: string[], there: string[]): string[] {
+  const known = new Set(there)
+  return wanted.filter((name) => !known.has(name))
+}
+
+/** Hash partitions rest on `hashtextextended`, so it gives the same in every version. */
+async function contentOf(client: Client, table: string): Promise<Content> {
+  const { rows } = await client.query<Content>(
+    `select count(*) as rows, sum(hashtextextended(t::text, 0)::numeric) as sum from only ${table} as t`,
+  )
+  return rows[0] as Content
+}

@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Fault } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
+import { replaceFile } from '../file.ts'
+import type { Binaries } from './binaries.ts'
+import { tryClaim, type Claim } from './claim.ts'
+import type { Door } from './door.ts'
+import { endLeftovers } from './leftovers.ts'
+import { spawnServer, type Server } from './server.ts'
+import { troubleOf } from './trouble.ts'
+import type { User } from './user.ts'
+
+/** A data folder, and all that starting its server needs. */
+export type Site = { folder: string; binaries: Binaries; user: User | null; door: Door; log: Logger }
+
+/** A server that is running and ours. */
+export type Run = { server: Server; claim: Claim }
+
+export const ROLE = 'portreeve'
+export const DATABASE = 'portreeve'
+
+/** Starts the server and waits until it answers and is ours. */
+export async function launch(site: Site): Promise<Run> {
+  const { folder, binaries, user, door, log } = site
+  await endLeftovers(folder, door.url('postgres', 'postgres'), user, log)
+  replaceFile(join(folder, 'pg_hba.conf'), door.hba, 0o600, user)
+  replaceFile(join(folder, 'pg_ident.conf'), door.ident, 0o600, user)
+  const server = spawnServer(folder, binaries, user, door, log)
+  try {
+    const claim = await claimWhenReady(site, server)
+    await makeDatabase(claim, door)
+    return { server, claim }
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
+
+/** Waits as long as the server lives: recovery after a crash takes the time it takes. */
+export async function claimWhenReady({ folder, door, log }: Site, server: Server): Promise<Claim> {
+  const begun = performance.now()
+  for (let turn = 1; ; turn++) {
+    const claim = await tryClaim(door.url('postgres', 'postgres'))
+    if (typeof claim === 'object') return claim
+    if (!server.isRunning()) throw troubleOf('postgres', folder, await server.ended)
+    if (claim === 'taken' && performance.now() - begun > 5_000)
+      throw new Fault('conflict', `Another Portreeve took over ${folder}.`)
+    if (turn % 1_000 === 0) log.info('PostgreSQL is still recovering from a crash')
+    await sleep(10)
+  }
+}
+
+/** The statements cannot be prepared: these names are ours, and the password is hexadecimal. */
+async function makeDatabase({ client }: Claim, door: Door): Promise<void> {
+  const { password } = new URL(door.url(ROLE, DATABASE))
+  const { rows } = await client.query<{ role: boolean; database: boolean }>(
+    `select exists (select from pg_roles where rolname = $1) as role,
+            exists (select from pg_database where datname = $2) as database`,
+    [ROLE, DATABASE],
+  )
+  if (!rows[0]?.role) await client.query(`create role ${ROLE} login ${password ? `password '${password}'` : ''}`)
+  if (!rows[0]?.database) await client.query(`create database ${DATABASE} owner ${ROLE}`)
+}
+
+/** Ends the server after what its clients have committed is on disk. */
+export async function end({ server, claim }: Run): Promise<void> {
+  await claim.release().catch(() => {})
+  await server.stop()
+}

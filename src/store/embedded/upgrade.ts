@@ -1,0 +1,144 @@
+import { existsSync, renameSync, rmSync, statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Client } from 'pg'
+import { Fault, messageOf } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
+import { syncFolder } from '../file.ts'
+import { findOlderBinaries, SHIPPED_MAJOR } from './binaries.ts'
+import { carryOver } from './carry-over.ts'
+import { doorOf } from './door.ts'
+import { majorOf, prepareFolder } from './folder.ts'
+import { DATABASE, end, launch, ROLE, type Run, type Site } from './launch.ts'
+import { endLeftovers } from './leftovers.ts'
+
+/** Where the new database grows, and how it is called once it is whole. */
+const growing = (folder: string) => `${folder}.upgrading`
+const whole = (folder: string) => `${folder}.upgraded`
+
+/** Where the old one stays. */
+export const keptFolder = (folder: string, major: number) => `${folder}.${major}`
+
+/** Bytes a second at which two cores carry a database over. */
+const PACE = 10_000_000
+
+/** Bytes that an empty database takes, and the most that the log of what is written takes before it is used again. */
+const EMPTY = 100_000_000
+const LOG = 600_000_000
+
+/**
+ * Carries the database of a folder that an older PostgreSQL made over to the shipped one. The new one is compared with the
+ * old one before it takes its place; the old one stays beside it, as it was. Cut off at any moment, the next start begins
+ * again or finishes.
+ * @throws Fault `unavailable` without the older programs or the room, `conflict` for what cannot be carried over; then
+ *   everything is as it was
+ */
+export async function upgradeIfOlder(site: Site): Promise<void> {
+  const { folder, log } = site
+  const major = majorOf(folder)
+  if (major === null || major === SHIPPED_MAJOR) return
+  const old = { ...site, binaries: findOlderBinaries(major, `${folder}.lib-${major}`) }
+  requireFree(keptFolder(folder, major))
+  const began = performance.now()
+  const from = await launch(old)
+  try {
+    const bytes = await requireRoom(old)
+    const seconds = Math.ceil(5 + bytes / PACE)
+    log.warn({ from: major, to: SHIPPED_MAJOR, bytes, seconds }, 'carrying the database over to the shipped PostgreSQL')
+    await makeAnew(old, site)
+  } finally {
+    await end(from)
+  }
+  await finishUpgrade(site)
+  const facts = { seconds: Math.round((performance.now() - began) / 1000), kept: keptFolder(folder, major) }
+  log.warn(facts, 'the database was carried over; remove the old one when you are content with the new one')
+}
+
+/** Puts a whole new database into the place of the old one, where an upgrade was cut off just before. */
+export async function finishUpgrade(site: Site): Promise<void> {
+  const { folder, door, user, log } = site
+  if (!existsSync(whole(folder))) return
+  const major = majorOf(folder)
+  if (major !== null) {
+    await endLeftovers(folder, door.url('postgres', 'postgres'), user, log)
+    renameSync(folder, keptFolder(folder, major))
+  }
+  renameSync(whole(folder), folder)
+  syncFolder(dirname(folder))
+}
+
+/** Grows the new database beside the running old one, and gives it the name of a whole one. */
+async function makeAnew(old: Site, site: Site): Promise<void> {
+  const { user, log } = site
+  const folder = growing(site.folder)
+  const anew: Site = { ...site, folder, door: doorOf(folder, user, site.folder) }
+  await endLeftovers(folder, anew.door.url('postgres', 'postgres'), user, log)
+  rmSync(folder, { recursive: true, force: true })
+  await prepareFolder(folder, site.binaries, user, site.door.passwordFile)
+  try {
+    await fill(anew, await launch(anew), old)
+  } catch (cause) {
+    rmSync(folder, { recursive: true, force: true })
+    if (cause instanceof Fault) throw cause
+    const sentence = `The database could not be carried over: ${messageOf(cause)}. The old one is as it was.`
+    throw new Fault('unavailable', sentence, { cause })
+  }
+  renameSync(folder, whole(site.folder))
+  syncFolder(dirname(folder))
+}
+
+async function fill(anew: Site, run: Run, old: Site): Promise<void> {
+  try {
+    await withClient(old.door.url('postgres', DATABASE), (from) =>
+      withClient(anew.door.url(ROLE, DATABASE), (to) => carryOver(from, to, tellerOf(anew.log))),
+    )
+  } finally {
+    await end(run)
+  }
+}
+
+async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url, application_name: 'portreeve upgrade' })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+function tellerOf(log: Logger): (bytes: number) => void {
+  let sum = 0
+  let last = performance.now()
+  return (bytes) => {
+    sum += bytes
+    if (performance.now() - last < 10_000) return
+    last = performance.now()
+    log.info({ bytes: sum }, 'carrying over')
+  }
+}
+
+function requireFree(folder: string): void {
+  if (!existsSync(folder)) return
+  const sentence = `${folder} is where the old database is kept after an upgrade, and exists. Move it away and start again.`
+  throw new Fault('conflict', sentence)
+}
+
+/** @returns bytes of the database */
+async function requireRoom({ folder, door }: Site): Promise<number> {
+  const bytes = await withClient(door.url('postgres', DATABASE), async (client) => {
+    const { rows } = await client.query<{ bytes: string }>('select pg_database_size(current_database()) as bytes')
+    return Number(rows[0]?.bytes)
+  })
+  const { bavail, bsize } = statfsSync(dirname(folder))
+  const needed = bytes + Math.min(bytes, LOG) + EMPTY
+  if (bavail * bsize >= needed) return bytes
+  const sentence =
+    `The database was made by an older PostgreSQL. Carrying it over needs ${megabytes(needed)} on the disk of ${folder}, ` +
+    `which has ${megabytes(bavail * bsize)}. Make room and start again: nothing was changed.`
+  throw new Fault('unavailable', sentence)
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1_000_000)} MB`
+}

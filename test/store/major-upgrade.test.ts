@@ -1,0 +1,193 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createLog } from '../../src/log.ts'
+import { backUp, restore } from '../../src/store/backup.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { startEmbedded, type Embedded } from '../../src/store/embedded.ts'
+import { findOlderBinaries } from '../../src/store/embedded/binaries.ts'
+import { doorOf } from '../../src/store/embedded/door.ts'
+import { end, launch } from '../../src/store/embedded/launch.ts'
+import { processesOf } from '../../src/store/embedded/leftovers.ts'
+import { isRoot, unprivilegedUser } from '../../src/store/embedded/user.ts'
+import { openMigrated } from '../../src/store/migrate.ts'
+import { makeOldFolder } from './old-folder.ts'
+import { countRows } from './old-rows.ts'
+
+const log = createLog('silent')
+const CHILD = join(import.meta.dirname, 'embedded.child.ts')
+const ROWS = 10_000
+
+let place: string
+let old: string
+let dataDir: string
+let running: Embedded | undefined
+
+beforeAll(async () => {
+  place = mkdtempSync(join(tmpdir(), 'portreeve-major-'))
+  chmodSync(place, 0o755)
+  old = newFolder()
+  await makeOldFolder(old, ROWS)
+})
+afterAll(() => rmSync(place, { recursive: true }))
+beforeEach(() => {
+  dataDir = newFolder()
+  copy(join(old, 'postgres'), join(dataDir, 'postgres'))
+})
+afterEach(async () => {
+  await running?.stop()
+  running = undefined
+})
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(place, 'data-'))
+  chmodSync(folder, 0o755)
+  return folder
+}
+
+/** With its owners. */
+function copy(from: string, to: string): void {
+  execFileSync('cp', ['-a', from, to])
+}
+
+const start = async () => (running = await startEmbedded({ dataDir, log }))
+const majorIn = (name: string) => readFileSync(join(dataDir, name, 'PG_VERSION'), 'utf8').trim()
+
+async function ask(url: string, statement: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(statement)
+    return rows.map((row) => Object.values(row)).flat()
+  } finally {
+    await client.end()
+  }
+}
+
+const SUM = `select count(*)::int, sum(hashtextextended(r::text, 0))::text from webhook_request r`
+const KEYS = `select count(*)::int from pg_constraint union all select count(*)::int from pg_trigger where not tgisinternal`
+
+/** What the old server says, in a copy of the folder. */
+async function askOld(statement: string): Promise<unknown[]> {
+  const folder = join(newFolder(), 'postgres')
+  copy(join(old, 'postgres'), folder)
+  const user = isRoot() ? unprivilegedUser() : null
+  const door = doorOf(folder, user)
+  const run = await launch({ folder, binaries: findOlderBinaries(15, `${folder}.lib`), user, door, log })
+  const answer = await ask(door.url('postgres', 'portreeve'), statement)
+  await end(run)
+  return answer
+}
+
+describe('a data folder of PostgreSQL 15', () => {
+  it('is carried over at the start with all that is in it, and the old one is kept', async () => {
+    const { url } = await start()
+    expect([majorIn('postgres'), majorIn('postgres.15')]).toEqual(['18', '15'])
+    expect(readdirSync(dataDir).toSorted()).toEqual(['postgres', 'postgres.15'])
+    expect(await ask(url, SUM)).toEqual(await askOld(SUM))
+    expect(await ask(url, `select state::text, data::text from pgboss.job where name = 'kept'`)).toEqual([
+      'created',
+      '{"still": "to do"}',
+    ])
+    expect(await ask(url, 'select distinct tableowner::text from pg_tables where schemaname = $$public$$')).toEqual([
+      'portreeve',
+    ])
+    const { pool, close } = openDatabase(url)
+    const counts = await countRows(pool)
+    await close()
+    expect(Object.entries(counts).filter(([, rows]) => rows === 0)).toEqual([])
+  })
+
+  it('is like any other from then on', async () => {
+    await (await openMigrated((await start()).url)).close()
+    await running?.stop()
+    expect(await ask((await start()).url, 'select count(*)::int from webhook_request')).toEqual([ROWS + 1])
+  })
+
+  it('has keys, triggers and counters as before', async () => {
+    const { url } = await start()
+    const [, triggers] = await askOld(KEYS)
+    expect((await ask(url, KEYS))[1]).toBe(triggers)
+    const endpoint = '(select id from webhook_endpoint limit 1)'
+    await expect(ask(url, `insert into api_token (id) values (gen_random_uuid())`)).rejects.toThrow('not-null')
+    await expect(ask(url, `update webhook_endpoint set account_id = gen_random_uuid()`)).rejects.toThrow('foreign key')
+    const [next] = await ask(
+      url,
+      `insert into migration_error (migration_id, folder, code, message, attempts)
+      select migration_id, folder, code, message, attempts from migration_error limit 1 returning id`,
+    )
+    expect(Number(next)).toBe(2)
+    await ask(url, `delete from webhook_endpoint where id = ${endpoint}`)
+    expect(await ask(url, 'select count(*)::int from webhook_request')).toEqual([0])
+  })
+
+  it('is whole whenever the upgrade is killed, and carried over at the next start', { timeout: 120_000 }, async () => {
+    for (let round = 0; round < 5; round++) {
+      const child = spawn(process.execPath, [CHILD, dataDir], { stdio: 'ignore' })
+      await expect.poll(() => readdirSync(dataDir).join(), { interval: 10 }).toMatch(/upgrading|postgres\.15/)
+      await sleep(Math.random() * 2_500)
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }
+    const { url } = await start()
+    expect(await ask(url, SUM)).toEqual(await askOld(SUM))
+    expect(readdirSync(dataDir).toSorted()).toEqual(['postgres', 'postgres.15'])
+    for (const name of ['postgres.15', 'postgres.upgrading']) expect(processesOf(join(dataDir, name))).toEqual([])
+  })
+
+  it.each(['with the old one in its place', 'with none in its place'])(
+    'that was carried over and not yet put into its place is put there, %s',
+    async (how) => {
+      await start()
+      await running?.stop()
+      const path = (name: string) => join(dataDir, name)
+      renameSync(path('postgres'), path('postgres.upgraded'))
+      if (how.includes('old one')) renameSync(path('postgres.15'), path('postgres'))
+      const { url } = await start()
+      expect(await ask(url, 'select count(*)::int from webhook_request')).toEqual([ROWS + 1])
+      expect(readdirSync(dataDir).toSorted()).toEqual(['postgres', 'postgres.15'])
+    },
+  )
+
+  it('is left as it is when it holds what we would not know how to make', async () => {
+    const folder = join(dataDir, 'postgres')
+    const user = isRoot() ? unprivilegedUser() : null
+    const door = doorOf(folder, user)
+    const run = await launch({ folder, binaries: findOlderBinaries(15, `${folder}.lib`), user, door, log })
+    await ask(door.url('portreeve', 'portreeve'), 'create view mine as select 1 as one')
+    await end(run)
+    await expect(start()).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(/public\.mine.*Nothing was changed/),
+    })
+    expect(readdirSync(dataDir)).toEqual(['postgres'])
+    expect(majorIn('postgres')).toBe('15')
+  })
+
+  it('is restored from a backup that was made of it', { timeout: 120_000 }, async () => {
+    const folder = join(dataDir, 'postgres')
+    const user = isRoot() ? unprivilegedUser() : null
+    const door = doorOf(folder, user)
+    const run = await launch({ folder, binaries: findOlderBinaries(15, `${folder}.lib`), user, door, log })
+    const file = join(dataDir, 'old.backup')
+    await backUp({ dataDir, log, file })
+    await end(run)
+    dataDir = newFolder()
+    await restore({ dataDir, log, file })
+    expect(readdirSync(dataDir)).toEqual(['postgres'])
+    const { url } = await start()
+    expect(await ask(url, SUM)).toEqual(await askOld(SUM))
+  })
+})
+
+describe('a PostgreSQL that is not here', () => {
+  it('is named, with how to get it', () => {
+    expect(() => findOlderBinaries(12, '/nowhere')).toThrow(/PostgreSQL 12.*apt-get install postgresql-12.*Nothing was/)
+    expect(existsSync('/nowhere')).toBe(false)
+  })
+})

@@ -1,0 +1,109 @@
+import type { Pool } from 'pg'
+
+type Column = {
+  name: string
+  type: string
+  /** Must be given: not null, and nothing fills it. */
+  needed: boolean
+  /** `select …` of the row it refers to. */
+  parent: string | null
+  /** The first of the values that a check allows. */
+  allowed: string | null
+}
+type Table = { name: string; partitioned: boolean; columns: Column[] }
+
+const TABLES = `
+  select c.oid::regclass::text as name, c.relkind = 'p' as partitioned, json_agg(json_build_object(
+    'name', quote_ident(a.attname), 'type', format_type(a.atttypid, null),
+    'needed', a.attnotnull and not a.atthasdef and a.attidentity = '',
+    'parent', (select format('(select %I from %s limit 1)', r.attname, f.confrelid::regclass) from pg_constraint f
+               join pg_attribute r on r.attrelid = f.confrelid and r.attnum = f.confkey[array_position(f.conkey, a.attnum)]
+               where f.conrelid = c.oid and f.contype = 'f' and a.attnum = any (f.conkey) limit 1),
+    'allowed', (select substring(pg_get_constraintdef(k.oid) from format('\\(%s = (?:ANY \\(ARRAY\\[)?(''[^'']*'')', a.attname))
+                from pg_constraint k where k.conrelid = c.oid and k.contype = 'c' and a.attnum = any (k.conkey)
+                order by 1 limit 1)) order by a.attnum) as columns
+  from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    and a.attgenerated = '' and a.attidentity <> 'a'
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+    and c.relname <> 'schema_migration'
+  group by c.oid order by c.oid`
+
+/** A value of each type, as SQL. */
+const VALUES: Record<string, string> = {
+  text: `'x'`,
+  uuid: `'019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42'`,
+  boolean: 'false',
+  'timestamp with time zone': 'now()',
+  date: 'current_date',
+  inet: `'192.0.2.1'`,
+  cidr: `'192.0.2.0/24'`,
+  bytea: `'\\x00'`,
+  json: `'[]'`,
+  jsonb: `'[]'`,
+  interval: `'1 hour'`,
+}
+
+const REACHED = `'{"host": "imap.example.test", "port": 993, "secure": true, "user": "alice", "tlsVerify": true}'`
+
+/** What a table's own checks ask for, and what the first version wrote where a column holds more than one thing. */
+const ODD: Record<string, string> = {
+  'migration.status': `'completed'`,
+  'migration.source': REACHED,
+  'migration.destination': REACHED,
+  'migration.options': `'{"deduplicate": true, "dryRun": false, "folderMap": {}}'`,
+  'migration.progress': `'{"currentFolder": "", "foldersDone": 1, "foldersTotal": 1, "messagesDone": 7, "messagesTotal": 7,
+    "skippedByDedup": 0, "errorCount": 0, "bytesDone": 700, "messagesPerSecond": 0, "etaSeconds": null, "throttledUntil": null,
+    "folderProgress": {"INBOX": {"lastUid": 7, "doneCount": 7, "total": 7, "bytes": 700, "destination": "INBOX"}}}'`,
+  'webhook_endpoint.token': `'oldtoken00'`,
+  'shared_check.token': `repeat('a', 24)`,
+}
+
+/** Puts a row into every table that has none, whatever the schema: no column empty, where its checks allow that. */
+export async function fillEveryTable(pool: Pool): Promise<void> {
+  const { rows: tables } = await pool.query<Table>(TABLES)
+  let left = tables
+  while (left.length > 0) {
+    const troubles = new Map<Table, unknown>()
+    for (const table of left) await fill(pool, table).catch((error: unknown) => troubles.set(table, error))
+    if (troubles.size === left.length) {
+      const said = [...troubles].map(([{ name }, error]) => `${name}: ${String(error)}`)
+      throw new Error(`no row can be made for\n${said.join('\n')}`)
+    }
+    left = [...troubles.keys()]
+  }
+}
+
+async function fill(pool: Pool, { name, partitioned, columns }: Table): Promise<void> {
+  const { rows } = await pool.query(`select from ${name} limit 1`)
+  if (rows.length > 0) return
+  if (partitioned) await pool.query(partitionOfToday(name))
+  const insert = (some: Column[]) => {
+    const values = some.map((column) => valueOf(name, column)).join(', ')
+    return pool.query(`insert into ${name} (${some.map((column) => column.name).join(', ')}) values (${values})`)
+  }
+  const needed = columns.filter((column) => column.needed)
+  await insert(columns).catch(() => insert(needed))
+}
+
+/** As the service makes it. */
+function partitionOfToday(table: string): string {
+  const [today, tomorrow] = [0, 1].map((ahead) => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10))
+  const name = `${table}_${today?.replaceAll('-', '')}`
+  return `create table if not exists ${name} partition of ${table} for values from ('${today}') to ('${tomorrow}')`
+}
+
+function valueOf(table: string, { name, type, parent, allowed }: Column): string {
+  const fitting = type.endsWith('[]') ? `'{}'` : VALUES[type]
+  return ODD[`${table}.${name}`] ?? parent ?? allowed ?? fitting ?? '1'
+}
+
+/** Rows of each table, to be compared. */
+export async function countRows(pool: Pool): Promise<Record<string, number>> {
+  const { rows: tables } = await pool.query<Table>(TABLES)
+  const counts: Record<string, number> = {}
+  for (const { name } of tables) {
+    const { rows } = await pool.query<{ n: number }>(`select count(*)::int as n from ${name}`)
+    counts[name] = rows[0]?.n ?? 0
+  }
+  return counts
+}
