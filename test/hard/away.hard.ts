@@ -7,6 +7,7 @@ import { createLog } from '../../src/log.ts'
 import { startEmbedded } from '../../src/store/embedded.ts'
 import { freePort } from '../free-port.ts'
 import { swaks } from '../servers/swaks.ts'
+import { figure } from './figures.ts'
 import { makeEndpoints, startPlace, type Place } from './place.ts'
 
 const AWAY = 60_000
@@ -57,8 +58,9 @@ describe('a database that is away for a minute', () => {
       const host = await place.api('/api/v1/monitoring/hosts', 'POST', { host: '8.8.4.4' })
       expect(host.status).toBe(201)
       await expect.poll(() => jobsRun(place), { timeout: 90_000, interval: 1_000 }).toBe(true)
-      console.log(
-        `away for ${AWAY / 1000} s: ${refused} requests answered 503, the slowest after ${Math.round(slowest)} ms; ready ${recovered} ms after the database`,
+      figure(
+        `the database is away for ${AWAY / 1000} s`,
+        `${refused} requests answered 503, the slowest after ${Math.round(slowest)} ms; ready ${recovered} ms after the database`,
       )
       expect(slowest).toBeLessThan(12_000)
       expect(recovered).toBeLessThan(10_000)

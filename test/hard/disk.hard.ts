@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { captureOf, startSender } from '../deploy/load.ts'
+import { figure } from './figures.ts'
 import { makeEndpoints, startPlace, type Place } from './place.ts'
 
 /** Megabytes: an empty database takes some 45, and its log as much again. */
@@ -39,8 +40,9 @@ describe.runIf(process.getuid?.() === 0)('a full disk', () => {
       }
       for (const { requestCount } of list.endpoints) kept += requestCount
       expect(kept).toBeGreaterThanOrEqual(acknowledged.size)
-      console.log(
-        `disk full: ${whileFull.get(503)} captures answered 503, ${acknowledged.size} acknowledged and kept; took them again ${recovered} ms after there was room`,
+      figure(
+        'the disk is full',
+        `${whileFull.get(503)} captures answered 503, ${acknowledged.size} acknowledged and kept; took them again ${recovered} ms after there was room`,
       )
     } finally {
       await place?.stop()

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startHouse, type House, type Person } from '../house.ts'
+import { figure } from './figures.ts'
 import { textOf, valueOf, type Schema } from './arbitrary.ts'
 
 type Parameter = { name: string; in: string; required?: boolean; schema: Schema }
@@ -120,7 +121,7 @@ describe('every route of openapi.json', () => {
     }
     const total = [...seen.values()].reduce((sum, count) => sum + count, 0)
     const statuses = [...seen].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
-    console.log(`fuzzed ${tried.length} operations with ${total} requests; ${statuses.join(', ')}`)
+    figure(`${total.toLocaleString('en')} requests to ${tried.length} operations of openapi.json`, statuses.join(', '))
     expect(wrong).toEqual([])
   })
 })

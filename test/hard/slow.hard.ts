@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { figure } from './figures.ts'
 import { startPlace, type Place } from './place.ts'
 
 const MANY = 1_500
@@ -54,8 +55,9 @@ describe(`${MANY} clients that trickle`, () => {
     const slowest = await slowestOf(60)
     const lasted = await Promise.all(clients.map(({ closed }) => closed))
     const longest = Math.max(...lasted)
-    console.log(
-      `${MANY} clients that trickle ${what}: the slowest of 60 requests took ${Math.round(slowest)} ms; the last was let go after ${(longest / 1000).toFixed(1)} s`,
+    figure(
+      `${MANY.toLocaleString('en')} clients trickle ${what}`,
+      `the slowest of 60 requests took ${Math.round(slowest)} ms; the last was let go after ${(longest / 1000).toFixed(1)} s`,
     )
     expect(slowest).toBeLessThan(2_000)
     expect(longest).toBeLessThan(limit)

@@ -24,6 +24,7 @@ export const PACKAGES = {
     'libpcre3',
   ],
   isync: ['isync'],
+  faketime: ['libfaketime'],
 } as const
 
 /** Compiled into each of these files: a path, and one of the same length that leads into the folder a server runs in. */

@@ -32,7 +32,10 @@ const DURABLE = ['max_connections=200', 'shared_buffers=64MB']
 export const KINDS: PostgresKind[] = ['embedded', 'debian15']
 
 /** A server of its own in a temporary folder, on a Unix socket; unless told otherwise fast and not durable. */
-export async function startPostgres(kind: PostgresKind, { isDurable = false } = {}): Promise<Postgres> {
+export async function startPostgres(
+  kind: PostgresKind,
+  { isDurable = false, environment = {} }: { isDurable?: boolean; environment?: Record<string, string> } = {},
+): Promise<Postgres> {
   if (kind === 'debian15' && !existsSync(DEBIAN_15))
     throw new Error(`no PostgreSQL 15 at ${DEBIAN_15}: install postgresql-15`)
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-postgres-'))
@@ -41,7 +44,10 @@ export async function startPostgres(kind: PostgresKind, { isDurable = false } = 
   if (user) chownSync(folder, user.uid, user.gid)
   const data = join(folder, 'data')
   const run = (program: string, args: string[]) =>
-    spawnAs(user, [join(bin, program), ...args], [bin, folder], { env: { ...process.env, ...env }, stdio: 'ignore' })
+    spawnAs(user, [join(bin, program), ...args], [bin, folder], {
+      env: { ...process.env, ...env, ...environment },
+      stdio: 'ignore',
+    })
 
   const [code] = await once(
     run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N']),

@@ -1,0 +1,38 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+
+export type Listening = { port: number; close(): Promise<void> }
+
+/** A server on loopback that does what it is told with each connection. */
+export async function listen(serve: (socket: Socket) => void, host = '127.0.0.1'): Promise<Listening> {
+  const sockets = new Set<Socket>()
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)))
+    serve(socket)
+  })
+  await once(server.listen(0, host), 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** Sends the same bytes as fast as they are taken, for ever. */
+export function flood(socket: Socket, bytes: Buffer): void {
+  const more = () => {
+    while (socket.writable && socket.write(bytes));
+  }
+  socket.on('drain', more)
+  more()
+}
+
+/** Sends a text byte by byte, one every so many milliseconds. */
+export function trickle(socket: Socket, text: string, every: number): void {
+  let at = 0
+  const timer = setInterval(() => socket.writable && socket.write(text[at++ % text.length] ?? ''), every)
+  socket.on('close', () => clearInterval(timer))
+}

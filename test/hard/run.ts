@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Figure } from './figures.ts'
+
+/** Minutes for all of it. What has not ended by then is stopped, and what was measured until then is told. */
+const MINUTES = 20
+
+/** Seconds to end decently, with the servers that were started. */
+const GRACE = 20
+
+const vitest = join(import.meta.dirname, '../../node_modules/vitest/vitest.mjs')
+const config = join(import.meta.dirname, 'vitest.config.ts')
+
+/** Runs the hard tests, all or those whose file has one of these words in its name. @returns the exit code */
+async function run(words: string[]): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'portreeve-figures-'))
+  const file = join(folder, 'figures.jsonl')
+  const begun = performance.now()
+  // A process group of its own: what the tests start goes with them.
+  const child = spawn(process.execPath, [vitest, 'run', '--config', config, ...words], {
+    stdio: 'inherit',
+    detached: true,
+    env: { ...process.env, PORTREEVE_FIGURES: file },
+  })
+  const ended = once(child, 'exit') as Promise<[number | null]>
+  const ofGroup = (signal: NodeJS.Signals) => {
+    try {
+      process.kill(-(child.pid ?? 0), signal)
+    } catch {
+      // All of it has ended.
+    }
+  }
+  const stop = Promise.withResolvers<string>()
+  const timer = setTimeout(stop.resolve, MINUTES * 60_000, `after ${MINUTES} minutes`)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.resolve(`by ${signal}`))
+  const stopped = await Promise.race([ended.then(() => null), stop.promise])
+  clearTimeout(timer)
+  if (stopped !== null) {
+    ofGroup('SIGTERM')
+    await Promise.race([ended, sleep(GRACE * 1_000)])
+    ofGroup('SIGKILL')
+  }
+  const [code] = await ended
+  console.log(tableOf(existsSync(file) ? readFileSync(file, 'utf8') : ''))
+  const minutes = ((performance.now() - begun) / 60_000).toFixed(1)
+  console.log(stopped === null ? `\nAll of it in ${minutes} minutes.` : `\nStopped ${stopped}: not all of it ran.`)
+  rmSync(folder, { recursive: true })
+  return stopped === null ? (code ?? 1) : 1
+}
+
+function tableOf(lines: string): string {
+  const rows = lines
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Figure)
+  const cells = rows.map(({ what, outcome, test }) => `| ${what} | ${outcome} | \`${test}\` |`)
+  return ['', '| what is done | what comes of it | test |', '| --- | --- | --- |', ...cells.toSorted()].join('\n')
+}
+
+process.exitCode = await run(process.argv.slice(2))
