@@ -63,7 +63,10 @@ function fill(home: string): void {
 
 it('does what docs/dmarc.md says, command by command', async () => {
   const blocks = examplesIn(readFileSync(join(ROOT, 'docs/dmarc.md'), 'utf8'))
-  const [functions, register, verify, mail, upload, mailbox, files, rejected, answer] = blocks as [string, ...string[]]
+  const [functions, register, verify, mail, upload, mailbox, files, rejected, answer, source] = blocks as [
+    string,
+    ...string[],
+  ]
   const alice = await house.addPerson('Alice')
   const env = { PATH: `${folder}:/usr/bin:/bin`, HOME: folder, DATABASE_URL: house.databaseUrl }
   const shell = startShell(env, folder)
@@ -97,7 +100,8 @@ it('does what docs/dmarc.md says, command by command', async () => {
   expect(await reportsNow()).toContain(`"total":${DAYS + 4}`)
   expect(await run(rejected)).toContain('"total":0')
   expect(await run(answer)).toMatch(/"reports":\[[^]*"readiness":[^]*"success":true/)
-  expect(blocks.length).toBe(9)
+  expect(await run(source)).toMatch(/"advice":\{"verdict":"forwarder"[^]*"records":\[\]/)
+  expect(blocks.length).toBe(10)
   dns.records['odd7._domainkey.example.com TXT'] = [
     'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
   ]

@@ -12,6 +12,7 @@ import { createLog } from '../../src/log.ts'
 import type { Resolver } from '../../src/net/dns.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openSignals } from '../../src/store/signals.ts'
+import { openRoomDoor } from '../scaled/instances.ts'
 import { mapResolver } from '../resolver.ts'
 
 const SECRET_KEY = 'the key of the room in which reports are read'
@@ -29,12 +30,8 @@ let people = 0
 
 /** One instance with the room for reports alone, its SMTP door open on a free port. */
 export async function startRoom(databaseUrl: string, { resolver = mapResolver(), env, raiseAlert }: Options = {}) {
-  const config = readConfig({
-    REPORT_DOMAIN,
-    SMTP_LISTEN: '127.0.0.1:0',
-    ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1',
-    ...env,
-  })
+  const settings = { REPORT_DOMAIN, ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1', ...env }
+  const config = readConfig({ SMTP_LISTEN: '127.0.0.1:0', ...settings })
   const log = createLog('silent')
   const { db, pool, close } = openDatabase(databaseUrl)
   const signals = await openSignals(databaseUrl, log)
@@ -53,7 +50,8 @@ export async function startRoom(databaseUrl: string, { resolver = mapResolver(),
   const queue = await openQueue({ pool, jobs: dmarc.jobs, log })
   const app = await createServer({ log, version: '0', trustedProxies: [], isUnavailable, isReady: async () => true })
   dmarc.routes(app, { door: createDoor(identify, []), queue })
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
+  const { url } = entrance
   const smtp = await dmarc.listen()
 
   async function ask(path: string, { token, body, type, method }: Asked = {}): Promise<Answer> {
@@ -102,7 +100,7 @@ export async function startRoom(databaseUrl: string, { resolver = mapResolver(),
     },
     async stop(): Promise<void> {
       await smtp?.close()
-      await app.close()
+      await entrance.stop()
       await queue.close()
       await identify.close()
       await signals.close()

@@ -10,6 +10,8 @@ import type {
   RecordPage,
   RejectedPage,
   ReportPage,
+  SourceDetail as SourceDetailShape,
+  SourceRecordPage,
   Summary as SummaryShape,
   TlsReportPage,
   Uploaded as UploadedShape,
@@ -22,6 +24,7 @@ export type Published = Static<typeof PublishedDomain>
 export type Summary = Static<typeof SummaryShape>['data']
 export type Source = Summary['sources'][number]
 export type Group = Source['group']
+export type SourceDetail = Static<typeof SourceDetailShape>['data']
 export type Report = Static<typeof AggregateReport>
 export type ReportRecord = Static<typeof AggregateRecord>
 export type TlsReport = Static<typeof TlsReportPage>['data']['reports'][number]
@@ -31,6 +34,13 @@ export type Mailbox = Static<typeof MailboxShape>
 
 /** What narrows the reports down, as the address of the screen has it. */
 export type ReportFilter = { orgName?: string | undefined; result?: 'fail' | undefined; page?: number | undefined }
+
+/** What narrows the records of a source down. */
+export type SourceFilter = {
+  orgName?: string | undefined
+  result?: 'pass' | 'fail' | undefined
+  page?: number | undefined
+}
 
 const BASE = '/api/v1/dmarc'
 
@@ -44,6 +54,13 @@ export const dmarc = {
   /** @param days up to today */
   summary: async (id: string, days: number) =>
     (await request<Data<Summary>>('GET', `${BASE}/domains/${id}/summary?from=${dayBefore(days - 1)}`)).data,
+  source: async (id: string, address: string, days: number) =>
+    (await request<Data<SourceDetail>>('GET', `${sourcePath(id, address)}?from=${dayBefore(days - 1)}`)).data,
+  sourceRecords: async (id: string, address: string, days: number, filter: SourceFilter) => {
+    const search = searchOf({ from: dayBefore(days - 1), ...filter })
+    const path = `${sourcePath(id, address)}/records?${search}`
+    return (await request<Static<typeof SourceRecordPage>>('GET', path)).data
+  },
   reports: async (id: string, filter: ReportFilter) =>
     (await request<Static<typeof ReportPage>>('GET', `${BASE}/domains/${id}/reports?${searchOf({ ...filter })}`)).data,
   report: async (id: string, reportId: string) =>
@@ -65,6 +82,8 @@ export const dmarc = {
   removeMailbox: (id: string) => request<unknown>('DELETE', `${BASE}/mailboxes/${id}`),
 }
 
+const sourcePath = (id: string, address: string) => `${BASE}/domains/${id}/sources/${encodeURIComponent(address)}`
+
 export const setAsidePath = (id: string) => `${BASE}/rejected/${id}/raw`
 
 /** The UTC day so many days ago. */
@@ -83,6 +102,16 @@ export const domainQuery = (id: string) =>
 
 export const summaryQuery = (id: string, days: number) =>
   queryOptions({ queryKey: [ROOT, 'summary', id, days], queryFn: () => dmarc.summary(id, days) })
+
+export const sourceQuery = (id: string, address: string, days: number) =>
+  queryOptions({ queryKey: [ROOT, 'source', id, address, days], queryFn: () => dmarc.source(id, address, days) })
+
+export const sourceRecordsQuery = (id: string, address: string, days: number, filter: SourceFilter) =>
+  queryOptions({
+    queryKey: [ROOT, 'source-records', id, address, days, filter],
+    queryFn: () => dmarc.sourceRecords(id, address, days, filter),
+    gcTime: 60_000,
+  })
 
 export const reportsQuery = (id: string, filter: ReportFilter) =>
   queryOptions({ queryKey: [ROOT, 'reports', id, filter], queryFn: () => dmarc.reports(id, filter) })
@@ -109,11 +138,7 @@ export const tlsReportsQuery = (id: string, page: number) =>
 export const setAsideQuery = (page: number) =>
   queryOptions({ queryKey: [ROOT, 'set-aside', page], queryFn: () => dmarc.setAside(page) })
 
-/** Milliseconds between two looks: a mailbox is read soon after somebody wished so. */
-const LOOK_AGAIN = 5_000
-
 export const mailboxesQuery = queryOptions({
   queryKey: [ROOT, 'mailboxes'],
   queryFn: dmarc.mailboxes,
-  refetchInterval: LOOK_AGAIN,
 })

@@ -1,30 +1,35 @@
+import type { ReactNode } from 'react'
 import { Soft } from '../ui/page.tsx'
 import { Status } from '../ui/status.tsx'
 import { Table } from '../ui/table.tsx'
-import { counted } from '../ui/words.ts'
 import type { ReportRecord } from './api.ts'
 
-/** Source by source, what a receiver saw and did. */
-export function RecordTable({ records }: { records: ReportRecord[] }) {
-  if (records.length === 0) return <Soft>Nothing: the report has no records.</Soft>
+type RecordTableProps<T> = {
+  records: T[]
+  /** What tells the records apart, in the first column. */
+  column: string
+  lead: (record: T) => ReactNode
+}
+
+/** What receivers saw and did, a row a record. */
+export function RecordTable<T extends ReportRecord>({ records, column, lead }: RecordTableProps<T>) {
   return (
-    <Table caption="What was seen" quiet columns={['Source', 'From', 'Result', 'Checked', 'Then']}>
+    <Table caption="What was seen" quiet columns={[column, 'From', 'Result', 'Checked', 'Then']}>
       {records.map((record, index) => (
-        <RecordRow key={index} record={record} />
+        <tr key={index}>
+          <th scope="row">{lead(record)}</th>
+          <RecordCells record={record} />
+        </tr>
       ))}
     </Table>
   )
 }
 
-function RecordRow({ record }: { record: ReportRecord }) {
-  const { sourceIp, count, identifiers, policyEvaluated, result, outside } = record
+function RecordCells({ record }: { record: ReportRecord }) {
+  const { identifiers, policyEvaluated, result, outside } = record
   const { headerFrom, envelopeFrom } = identifiers
   return (
-    <tr>
-      <th scope="row">
-        {sourceIp}
-        <small>{counted(count, 'message')}</small>
-      </th>
+    <>
       <td>
         {headerFrom ?? <Soft>nobody</Soft>}
         {envelopeFrom && envelopeFrom !== headerFrom && <small>sent by {envelopeFrom}</small>}
@@ -45,11 +50,16 @@ function RecordRow({ record }: { record: ReportRecord }) {
           <small key={index}>{[type, comment].filter(Boolean).join(': ')}</small>
         ))}
       </td>
-    </tr>
+    </>
   )
 }
 
-const DONE: Record<string, string> = { none: 'Let through', quarantine: 'Set aside', reject: 'Refused' }
+const DONE: Record<string, string> = {
+  none: 'Let through',
+  pass: 'Let through',
+  quarantine: 'Set aside',
+  reject: 'Refused',
+}
 
 /** What was signed and sent for whom, and whether that is the domain in the From line. */
 function Checked({ record: { policyEvaluated, authResults } }: { record: ReportRecord }) {

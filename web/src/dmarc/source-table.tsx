@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { dayText } from '../ui/chart-days.tsx'
@@ -6,15 +7,20 @@ import { Status } from '../ui/status.tsx'
 import { Table } from '../ui/table.tsx'
 import { counted, numberText } from '../ui/words.ts'
 import type { Group, Source, Summary } from './api.ts'
-import { GROUPS, shareText, sourceFacts, sourceName } from './words.ts'
+import type { Span } from './search.ts'
+import { GROUPS, shareText, sourceFacts, sourceName, toneOf } from './words.ts'
+
+/** Of which domain and how many days, for the way to a source. */
+type At = { id: string; days: Span | undefined }
 
 /** Who sends in the domain's name, in groups. */
-export function Sources({ summary: { sources, sourceCount, groups } }: { summary: Summary }) {
+export function Sources({ at, summary: { sources, sourceCount, groups } }: { at: At; summary: Summary }) {
   return (
     <>
       {(Object.keys(GROUPS) as Group[]).map((group) => (
         <SourceGroup
           key={group}
+          at={at}
           group={group}
           sources={sources.filter((source) => source.group === group)}
           count={groups[group]}
@@ -32,9 +38,9 @@ export function Sources({ summary: { sources, sourceCount, groups } }: { summary
 /** Rows at once. */
 const SOME = 10
 
-type SourceGroupProps = { group: Group; sources: Source[]; count: Summary['groups'][Group] }
+type SourceGroupProps = { at: At; group: Group; sources: Source[]; count: Summary['groups'][Group] }
 
-function SourceGroup({ group, sources, count }: SourceGroupProps) {
+function SourceGroup({ at, group, sources, count }: SourceGroupProps) {
   const [shown, setShown] = useState(SOME)
   if (sources.length === 0) return null
   const { title, words } = GROUPS[group]
@@ -50,7 +56,7 @@ function SourceGroup({ group, sources, count }: SourceGroupProps) {
       <Soft>{words}</Soft>
       <Table caption={title} quiet even columns={['Source', 'Messages', 'Passed', 'By', 'Seen']}>
         {sources.slice(0, shown).map((source) => (
-          <SourceRow key={source.sourceIp} source={source} />
+          <SourceRow key={source.sourceIp} at={at} source={source} />
         ))}
       </Table>
       {sources.length > shown && (
@@ -64,14 +70,15 @@ function SourceGroup({ group, sources, count }: SourceGroupProps) {
   )
 }
 
-function SourceRow({ source }: { source: Source }) {
+function SourceRow({ at: { id, days }, source }: { at: At; source: Source }) {
   const { messages, pass, fail, dkimAligned, spfAligned, disposition, firstDay, lastDay } = source
   const stopped = disposition.quarantine + disposition.reject
-  const tone = fail === 0 ? 'good' : pass === 0 ? 'bad' : 'warn'
   return (
     <tr>
       <th scope="row">
-        {sourceName(source)}
+        <Link to="/dmarc/$id/sources/$address" params={{ id, address: source.sourceIp }} search={{ days }}>
+          {sourceName(source)}
+        </Link>
         <small>{sourceFacts(source)}</small>
       </th>
       <td>
@@ -79,7 +86,7 @@ function SourceRow({ source }: { source: Source }) {
         <small>{stopped > 0 ? `${numberText(stopped)} stopped` : ''}</small>
       </td>
       <td>
-        <Status tone={tone}>{`${shareText(pass, messages)} passed`}</Status>
+        <Status tone={toneOf(source)}>{`${shareText(pass, messages)} passed`}</Status>
         {fail > 0 && <small>{numberText(fail)} failed</small>}
       </td>
       <td>

@@ -1,7 +1,7 @@
 import { dayText } from '../ui/chart-days.tsx'
 import type { Tone } from '../ui/status.tsx'
 import { counted, numberText } from '../ui/words.ts'
-import type { Group, Report, Source, Summary } from './api.ts'
+import type { Group, Report, Source, SourceDetail, Summary } from './api.ts'
 
 export const VERDICTS: Record<Summary['readiness']['verdict'], Tone> = {
   'no-data': 'info',
@@ -9,6 +9,23 @@ export const VERDICTS: Record<Summary['readiness']['verdict'], Tone> = {
   'not-ready': 'warn',
   ready: 'good',
   enforced: 'good',
+}
+
+export const SOURCE_VERDICTS: Record<SourceDetail['advice']['verdict'], Tone> = {
+  'no-data': 'info',
+  good: 'good',
+  half: 'warn',
+  forwarder: 'info',
+  partly: 'warn',
+  failing: 'bad',
+}
+
+/** A verdict in two parts: the answer, and what belongs to it. */
+export function partsOf(sentence: string): { verdict: string; rest: string | null } {
+  const at = sentence.indexOf('; ')
+  if (at < 0) return { verdict: sentence.replace(/\.$/, ''), rest: null }
+  const rest = sentence.slice(at + 2)
+  return { verdict: sentence.slice(0, at), rest: rest.charAt(0).toUpperCase() + rest.slice(1) }
 }
 
 type GroupWords = { title: string; words: string }
@@ -37,8 +54,15 @@ export function shareText(part: number, all: number): string {
   return `${share === 100 || share === 0 ? share : share.toFixed(1)} %`
 }
 
+type Counted = { messages: number; fail: number }
+
+/** How a source fares, at a glance. */
+export function toneOf({ pass, fail }: Pick<Source, 'pass' | 'fail'>): Tone {
+  return fail === 0 ? 'good' : pass === 0 ? 'bad' : 'warn'
+}
+
 /** What the chart shows. */
-export function daysText({ days, totals }: Pick<Summary, 'days' | 'totals'>): string {
+export function daysText({ days, totals }: Pick<Summary, 'days'> & { totals: Counted }): string {
   const { messages, fail } = totals
   const whole = `${counted(messages, 'message')} in ${counted(days.length, 'day')}`
   if (messages === 0) return `No messages in ${counted(days.length, 'day')}.`
@@ -57,10 +81,20 @@ export function sourceFacts({ sourceIp, reverseName, reverseConfirmed, asn, asNa
   return [
     reverseName !== null && reverseConfirmed && sourceIp,
     reverseName !== null && !reverseConfirmed && `calls itself ${reverseName}`,
-    asn !== null && `AS${asn}${asName ? ` ${asName}` : ''}`,
+    networkText({ asn, asName }),
   ]
     .filter(Boolean)
     .join(' · ')
+}
+
+/** The name of an address, and how far it is to be believed. */
+export function nameText({ reverseName, reverseConfirmed }: Source): string {
+  if (reverseName === null) return 'None is known in the DNS.'
+  return reverseConfirmed ? reverseName : `${reverseName}, which does not lead back to the address: anybody may say so.`
+}
+
+export function networkText({ asn, asName }: Pick<Source, 'asn' | 'asName'>): string | null {
+  return asn === null ? null : `AS${asn}${asName ? ` ${asName}` : ''}`
 }
 
 /** One report in a sentence. */

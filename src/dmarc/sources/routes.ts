@@ -1,0 +1,60 @@
+import { Type } from 'typebox'
+import { callerOf } from '../../http/auth.ts'
+import { answers, paginationOf, security, sliceOf, Uuid } from '../../http/schema.ts'
+import type { App } from '../../http/server.ts'
+import { requireDomain } from '../domains/domains.ts'
+import { tags, type RouteDeps } from '../route.ts'
+import { SourceDetail, SourceRecordPage, SourceRecordQuery, SummaryQuery } from '../shapes.ts'
+import { rangeOf } from '../summary/summary.ts'
+import { describeSource, recordsOfSource, sourceAddress } from './source.ts'
+
+const params = Type.Object({ id: Uuid, address: Type.String({ maxLength: 100, description: 'IPv4 or IPv6.' }) })
+
+/** One address that sends in a domain's name, and what reports say of it. */
+export function sourceRoutes(app: App, { db, door, findAsn }: RouteDeps): void {
+  app.get(
+    '/api/v1/dmarc/domains/:id/sources/:address',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'One source: how much it sends, in whose names, how it fares, and what to do about it',
+        tags,
+        security,
+        params,
+        querystring: SummaryQuery,
+        response: answers(SourceDetail),
+      },
+    },
+    async (request) => {
+      const domain = await requireDomain(db, callerOf(request).accountId, request.params.id)
+      const address = sourceAddress(request.params.address)
+      const range = rangeOf(request.query, new Date())
+      return { success: true, data: await describeSource(db, domain, address, range, findAsn) }
+    },
+  )
+  app.get(
+    '/api/v1/dmarc/domains/:id/sources/:address/records',
+    {
+      onRequest: door.account,
+      schema: {
+        summary: 'What reports say of one source, the newest first',
+        tags,
+        security,
+        params,
+        querystring: SourceRecordQuery,
+        response: answers(SourceRecordPage),
+      },
+    },
+    async (request) => {
+      const { from, to, result, orgName, ...page } = request.query
+      const domain = await requireDomain(db, callerOf(request).accountId, request.params.id)
+      const wanted = {
+        address: sourceAddress(request.params.address),
+        range: rangeOf({ from, to }, new Date()),
+        filter: { result, orgName },
+      }
+      const { records, total } = await recordsOfSource(db, domain, wanted, sliceOf(page))
+      return { success: true, data: { records, pagination: paginationOf(page, total) } }
+    },
+  )
+}

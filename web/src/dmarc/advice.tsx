@@ -1,0 +1,39 @@
+import { Link } from '@tanstack/react-router'
+import { Snippet } from '../ui/copy.tsx'
+import { Points } from '../ui/points.tsx'
+import { Section, Soft, Stack } from '../ui/page.tsx'
+import type { SourceDetail } from './api.ts'
+
+/** What to do about a source, for whom it belongs to and for whom it does not. */
+export function WhatToDo({ domain, advice: { steps, otherwise } }: Pick<SourceDetail, 'domain' | 'advice'>) {
+  if (steps.length === 0 && otherwise === null) return null
+  return (
+    <Section title="What to do">
+      {steps.length > 0 && (
+        <Stack>
+          {otherwise && <h3>If it is yours, or a service you use</h3>}
+          <Points>
+            {steps.map(({ text, publish }) => (
+              <li key={text}>
+                {text}
+                {publish && <Snippet what={`what belongs into the record of ${publish.name}`} text={publish.value} />}
+              </li>
+            ))}
+          </Points>
+          <Soft>
+            {steps.length > 1 && 'One of the two is enough to pass; DKIM also holds where mail is passed on. '}
+            <Link to="/check" search={{ q: domain }}>
+              Check the records of {domain}
+            </Link>
+          </Soft>
+        </Stack>
+      )}
+      {otherwise && (
+        <Stack>
+          {steps.length > 0 && <h3>If you do not know it</h3>}
+          <p>{otherwise}</p>
+        </Stack>
+      )}
+    </Section>
+  )
+}

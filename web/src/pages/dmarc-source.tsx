@@ -1,0 +1,119 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { WhatToDo } from '../dmarc/advice.tsx'
+import { domainsQuery, sourceQuery, type Source, type SourceDetail, type SourceFilter } from '../dmarc/api.ts'
+import { Days } from '../dmarc/days.tsx'
+import { InWhoseNames } from '../dmarc/identities.tsx'
+import { Neighbours } from '../dmarc/neighbours.tsx'
+import { spanOf, type Span } from '../dmarc/search.ts'
+import { SourceRecords } from '../dmarc/source-records.tsx'
+import { SpanChoice } from '../dmarc/span-choice.tsx'
+import { GROUPS, nameText, networkText, shareText, sourceName, SOURCE_VERDICTS } from '../dmarc/words.ts'
+import { BackLink } from '../ui/back-link.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { Figures } from '../ui/figures.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Page, Row, Section } from '../ui/page.tsx'
+import { Fetching } from '../ui/waiting.tsx'
+import { numberText } from '../ui/words.ts'
+
+const FROM = '/own/dmarc/$id/sources/$address'
+
+/** One address that sends in the domain's name. */
+export function Screen() {
+  const { id, address } = useParams({ from: FROM })
+  const { days = 30, ...filter } = useSearch({ from: FROM })
+  const navigate = useNavigate({ from: '/dmarc/$id/sources/$address' })
+  const { data: domains } = useQuery(domainsQuery)
+  const { data: detail, error } = useQuery({ ...sourceQuery(id, address, days), placeholderData: keepPreviousData })
+  const domain = domains?.find((each) => each.id === id)?.domain ?? 'the domain'
+  const go = (changed: SourceFilter & { days?: Span | undefined }) =>
+    void navigate({
+      search: (before) => ({ ...before, page: undefined, ...changed }),
+      replace: true,
+      resetScroll: false,
+    })
+  return (
+    <Page
+      wide
+      title={detail?.source ? sourceName(detail.source) : address}
+      above={
+        <BackLink to="/dmarc/$id" params={{ id }} search={{ days: spanOf(days) }}>
+          Sources of {domain}
+        </BackLink>
+      }
+      aside={<SpanChoice days={days} onChange={(to) => go({ days: to })} />}
+    >
+      <Fetching there={detail} error={error} lines={6}>
+        Looking through the reports …
+      </Fetching>
+      {detail && <Verdict advice={detail.advice} />}
+      {detail?.source && (
+        <>
+          <Numbers source={detail.source} />
+          <WhatToDo {...detail} />
+          <Days days={detail.days} totals={detail.source} />
+          <Section title="Who it is">
+            <Who source={detail.source} />
+          </Section>
+          <InWhoseNames identities={detail.identities} />
+          <Neighbours id={id} days={days} source={detail.source} />
+          <SourceRecords id={id} address={address} days={days} filter={filter} onFilter={go} />
+        </>
+      )}
+    </Page>
+  )
+}
+
+function Verdict({ advice: { verdict, sentence } }: Pick<SourceDetail, 'advice'>) {
+  return (
+    <div role="status">
+      <Notice tone={SOURCE_VERDICTS[verdict]}>
+        <strong>{sentence}</strong>
+      </Notice>
+    </div>
+  )
+}
+
+function Numbers({ source }: { source: Source }) {
+  const { messages, pass, dkimAligned, spfAligned, forwarded, disposition } = source
+  const stopped = disposition.quarantine + disposition.reject
+  return (
+    <Figures
+      figures={[
+        ['Messages', numberText(messages)],
+        ['Passed', shareText(pass, messages)],
+        ['DKIM aligned', shareText(dkimAligned, messages)],
+        ['SPF aligned', shareText(spfAligned, messages)],
+        ['Passed on by others', forwarded > 0 && numberText(forwarded)],
+        ['Stopped', stopped > 0 && numberText(stopped)],
+      ]}
+    />
+  )
+}
+
+function Who({ source }: { source: Source }) {
+  const { sourceIp, organizationalDomain, reverseConfirmed, group } = source
+  return (
+    <Facts
+      facts={[
+        ['Address', sourceIp],
+        ['Name', nameText(source)],
+        ['Organisation', reverseConfirmed && organizationalDomain],
+        ['Network', networkText(source)],
+        ['Stands under', GROUPS[group].title],
+        [
+          'Look it up',
+          <Row key="ways">
+            <Link to="/check" search={{ q: sourceIp }}>
+              On the blacklists
+            </Link>
+            <Link to="/attacks" search={{ ip: sourceIp }}>
+              In the attack reports
+            </Link>
+          </Row>,
+        ],
+      ]}
+    />
+  )
+}
