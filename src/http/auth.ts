@@ -39,8 +39,8 @@ export type Door = {
   session: Entry
   /** Lets administrators in. */
   admin: Entry
-  /** Refuses what `account` let in earlier if it would not be let in now: for answers that last. */
-  again: (request: FastifyRequest) => Promise<void>
+  /** Who it is that `account` let in earlier; refuses what would not be let in now. For answers that last. */
+  again: (request: FastifyRequest) => Promise<Caller>
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -69,8 +69,10 @@ export function createDoor(identify: Identify, ownOrigins: string[]): Door {
     session: entry(requireSession),
     admin: entry(requireAdmin),
     async again(request) {
-      const fault = refusalOf(request, await identify(request.headers), ownOrigins)
-      if (fault) throw fault
+      const caller = await identify(request.headers)
+      const fault = refusalOf(request, caller, ownOrigins)
+      if (fault || !caller) throw fault ?? stranger(request)
+      return caller
     },
   }
 }

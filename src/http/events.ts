@@ -10,6 +10,8 @@ export type EventSource = {
   read(): Promise<object | null>
   /** Calls `wake` when something may have changed; gives back how to stop that. */
   subscribe(wake: () => void): () => void
+  /** Throws when whoever asked may not any more; asked every 15 seconds. */
+  stillAllowed?(): Promise<unknown>
   /** Milliseconds between two events, 1,000 by default. */
   atMostEvery?: number
 }
@@ -23,7 +25,7 @@ export type Events = {
 const AT_MOST_EVERY = 1_000
 
 /** Milliseconds between two comments, which keep proxies from closing a silent stream and show us who has gone. */
-const HEARTBEAT = 15_000
+export const HEARTBEAT = 15_000
 
 /** Server-sent events for the routes of `app`; all streams end when it closes. */
 export function createEvents(app: FastifyInstance): Events {
@@ -33,7 +35,7 @@ export function createEvents(app: FastifyInstance): Events {
     async stream(reply, source) {
       // A first look that fails is an ordinary answer.
       const first = await source.read()
-      const { raw, log } = begin(reply)
+      const { raw, log } = beginEvents(reply)
       await new Promise<void>((resolve) => {
         const end = follow(raw, source, first, log as Logger)
         open.add(end)
@@ -47,7 +49,8 @@ export function createEvents(app: FastifyInstance): Events {
   }
 }
 
-function begin(reply: FastifyReply) {
+/** Answers with the head of a stream of events; what follows is written to `raw`. */
+export function beginEvents(reply: FastifyReply): FastifyReply {
   reply.hijack()
   reply.raw.writeHead(200, {
     ...(reply.getHeaders() as Record<string, string>),
@@ -91,6 +94,11 @@ function follow(raw: ServerResponse, source: EventSource, first: object | null, 
     if (!raw.writableEnded) timer ??= setTimeout(() => void look(), source.atMostEvery ?? AT_MOST_EVERY)
   }
 
+  function beat(): void {
+    if (!raw.writableNeedDrain) raw.write(':\n\n')
+    source.stillAllowed?.().catch(end)
+  }
+
   function end(): void {
     unsubscribe()
     clearInterval(heartbeat)
@@ -99,7 +107,7 @@ function follow(raw: ServerResponse, source: EventSource, first: object | null, 
   }
 
   const unsubscribe = source.subscribe(wake)
-  const heartbeat = setInterval(() => !raw.writableNeedDrain && raw.write(':\n\n'), HEARTBEAT)
+  const heartbeat = setInterval(beat, HEARTBEAT)
   raw.write('retry: 2000\n\n')
   show(first)
   return end

@@ -11,6 +11,12 @@ export type Metrics = {
   reported: (outcome: string) => void
   /** One DNS query. */
   asked: (resolver: string, outcome: string) => void
+  /** DMARC and TLS reports that came by one way. */
+  takenIn: (via: string, outcome: string, reports: number) => void
+  /** One look at a watched host. */
+  looked: (status: string) => void
+  /** One try to send an alert. */
+  alerted: (channel: string, outcome: string) => void
 }
 
 /** How many jobs of a name are in each state. */
@@ -50,6 +56,12 @@ export function createMetrics(version: string): Metrics {
     'resolver',
     'outcome',
   ])
+  const mailReports = counter('portreeve_dmarc_reports_total', 'DMARC and TLS reports by what became of them.', [
+    'via',
+    'outcome',
+  ])
+  const looks = counter('portreeve_looks_total', 'Looks at watched hosts by what was seen.', ['status'])
+  const alerts = counter('portreeve_alerts_total', 'Tries to send an alert.', ['channel', 'outcome'])
 
   function counter<T extends string>(name: string, help: string, labelNames: T[]): Counter<T> {
     return new Counter({ name, help, labelNames, registers })
@@ -66,6 +78,9 @@ export function createMetrics(version: string): Metrics {
     captured: (outcome) => captures.inc({ outcome }),
     reported: (outcome) => reports.inc({ outcome }),
     asked: (resolver, outcome) => queries.inc({ resolver, outcome }),
+    takenIn: (via, outcome, sum) => mailReports.inc({ via, outcome }, sum),
+    looked: (status) => looks.inc({ status }),
+    alerted: (channel, outcome) => alerts.inc({ channel, outcome }),
   }
 }
 

@@ -1,56 +1,56 @@
-import { useEffect, useEffectEvent, useState } from 'react'
+import type { Static } from 'typebox'
+import type { Changed } from '../../src/http/shapes.ts'
 
 /** Whether a stream of events flows. */
 export type Link = 'connecting' | 'live' | 'broken'
 
-type Handlers = Record<string, (data: unknown) => void>
+export type Change = Static<typeof Changed>
+
+/** @param change null when anything may have changed */
+export type Hear = (change: Change | null) => void
+
+type Following = {
+  hear: Hear
+  onLink: (link: Link) => void
+  /** The service was reached and did not let us in. */
+  onRefused: () => void
+}
+
+const PATH = '/api/v1/events'
 
 /** Milliseconds until a stream that the service refused is asked for again; a broken one the browser asks for by itself. */
 const AGAIN = 5_000
 
-/**
- * Follows server-sent events for as long as the component is shown.
- * @param path null for nothing to follow
- * @param names the events that are listened to
- * @param on what to do with each, by its name; `again` is called when events may have been missed
- */
-export function useEvents(path: string | null, names: readonly string[], on: Handlers): Link {
-  const [link, setLink] = useState<Link>('connecting')
-  const hear = useEffectEvent((name: string, data: unknown) => on[name]?.(data))
-  const key = names.join(' ')
-  useEffect(() => {
-    if (path === null) return undefined
-    setLink('connecting')
-    return follow(path, key.split(' '), hear, setLink)
-  }, [path, key])
-  return link
-}
-
 /** A browser has six connections for all its tabs: one that nobody sees gives its own back after so many milliseconds. */
 const UNSEEN = 60_000
 
-function follow(
-  path: string,
-  names: string[],
-  hear: (name: string, data: unknown) => void,
-  setLink: (link: Link) => void,
-): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let source: EventSource | null = open(false)
+/** A stream begins with what changed in the last five seconds: who waited longer for it must look at everything. */
+const TOLD_AGAIN = 4_000
 
-  function open(isAgain: boolean): EventSource {
-    const opened = new EventSource(path)
+/**
+ * Follows what changes in the account, while somebody sees this tab: its one stream.
+ * @returns how to end it
+ */
+export function followChanges({ hear, onLink, onRefused }: Following): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let begun = performance.now()
+  let source: EventSource | null = open()
+
+  function open(): EventSource {
+    const opened = new EventSource(PATH)
     opened.addEventListener('open', () => {
-      setLink('live')
-      if (isAgain) hear('again', null)
+      onLink('live')
+      if (performance.now() - begun > TOLD_AGAIN) hear(null)
+      begun = -Infinity
     })
     opened.addEventListener('error', () => {
-      setLink('broken')
-      if (opened.readyState === EventSource.CLOSED) later(AGAIN, () => (source = open(true)))
+      onLink('broken')
+      if (opened.readyState !== EventSource.CLOSED) return
+      onRefused()
+      later(AGAIN, () => (source = open()))
     })
-    for (const name of names) {
-      opened.addEventListener(name, (event) => hear(name, JSON.parse((event as MessageEvent<string>).data)))
-    }
+    opened.addEventListener('changed', ({ data }: MessageEvent<string>) => hear(JSON.parse(data) as Change))
+    opened.addEventListener('missed', () => hear(null))
     return opened
   }
   function later(milliseconds: number, act: () => void): void {
@@ -64,7 +64,7 @@ function follow(
   function look(): void {
     if (document.hidden) return later(UNSEEN, rest)
     clearTimeout(timer)
-    if (source === null || source.readyState === EventSource.CLOSED) source = open(true)
+    if (source === null || source.readyState === EventSource.CLOSED) source = open()
   }
 
   document.addEventListener('visibilitychange', look)

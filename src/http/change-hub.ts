@@ -1,0 +1,91 @@
+import { ADMINISTRATORS, EVERYBODY, onChange, type Change, type Told } from '../store/changes.ts'
+import type { Signals } from '../store/signals.ts'
+import type { Caller } from './auth.ts'
+
+/** Somebody who is told what changes. */
+export type Listener = {
+  caller: Pick<Caller, 'accountId' | 'admin'>
+  hear(change: Change): void
+  /** Anything may have changed. */
+  miss(): void
+}
+
+export type ChangeHub = {
+  /** Tells from now on, and what was told just before. @returns a function that ends it */
+  add(listener: Listener): () => void
+  close(): void
+}
+
+/** Milliseconds for which a change is told to who comes later: it may lie between their first look and their first event. */
+export const TOLD_AGAIN = 5_000
+/** Changes that are remembered for that; of more, who comes is told to look at everything. */
+const REMEMBERED = 1_000
+
+/** One ear for the signals of all instances, and who in this instance wants to hear of which. */
+export function createChangeHub(signals: Signals): ChangeHub {
+  const listeners = new Set<Listener>()
+  const byAccount = new Map<string, Set<Listener>>()
+  const recent = createMemory()
+  const end = onChange(
+    signals,
+    (told) => {
+      recent.note(told)
+      const { whom, ...change } = told
+      const those = byAccount.get(whom) ?? (isShared(whom) ? listeners : [])
+      for (const listener of those) if (concerns(whom, listener)) listener.hear(change)
+    },
+    () => listeners.forEach((listener) => listener.miss()),
+  )
+
+  return {
+    add(listener) {
+      const { accountId } = listener.caller
+      const those = byAccount.get(accountId) ?? new Set()
+      byAccount.set(accountId, those.add(listener))
+      listeners.add(listener)
+      const before = recent.all()
+      if (before === null) listener.miss()
+      else for (const { whom, ...change } of before) if (concerns(whom, listener)) listener.hear(change)
+      return () => {
+        listeners.delete(listener)
+        those.delete(listener)
+        if (those.size === 0) byAccount.delete(accountId)
+      }
+    },
+    close: end,
+  }
+}
+
+const isShared = (whom: string) => whom === EVERYBODY || whom === ADMINISTRATORS
+
+function concerns(whom: string, { caller }: Listener): boolean {
+  return whom === caller.accountId || whom === EVERYBODY || (whom === ADMINISTRATORS && caller.admin)
+}
+
+/** What was told in the last seconds, each thing once; null when it was too much to remember. */
+function createMemory() {
+  const known = new Map<string, { told: Told; at: number }>()
+  let forgotAt = -Infinity
+
+  function forget(): void {
+    for (const [key, { at }] of known) {
+      const isOld = performance.now() - at > TOLD_AGAIN
+      if (!isOld && known.size <= REMEMBERED) return
+      if (!isOld) forgotAt = performance.now()
+      known.delete(key)
+    }
+  }
+
+  return {
+    note(told: Told): void {
+      const key = `${told.whom} ${told.room} ${told.id}`
+      known.delete(key)
+      known.set(key, { told, at: performance.now() })
+      forget()
+    },
+    all(): Told[] | null {
+      forget()
+      return performance.now() - forgotAt < TOLD_AGAIN ? null : Array.from(known.values(), ({ told }) => told)
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import { Fault } from '../errors.ts'
+import type { Signals } from '../store/signals.ts'
+import { callerOf, type Caller, type Door } from './auth.ts'
+import { createChangeHub } from './change-hub.ts'
+import { openChangeStream } from './change-stream.ts'
+import { beginEvents } from './events.ts'
+import { TABS_PER_ACCOUNT } from './limits.ts'
+import { failures, security } from './schema.ts'
+import type { App } from './server.ts'
+import { Changed } from './shapes.ts'
+
+/** `/api/v1/events`: says what changed in the account, for whoever shows it. */
+export function changeRoute(app: App, { door, signals }: { door: Door; signals: Signals }): void {
+  const hub = createChangeHub(signals)
+  const open = new Map<string, Set<() => void>>()
+  app.addHook('preClose', async () => {
+    hub.close()
+    for (const those of open.values()) for (const end of those) end()
+  })
+
+  app.get(
+    '/api/v1/events',
+    {
+      onRequest: door.account,
+      exposeHeadRoute: false,
+      schema: {
+        summary: 'Follow what changes in my account (server-sent events)',
+        description:
+          'An event `changed` says where something looks different now: ask there again. What changes often is told a few ' +
+          'times a second at most. A stream begins with what changed in the last 5 seconds. After an event `missed`, ' +
+          `whose data is \`{}\`, anything may have changed. An account has at most ${TABS_PER_ACCOUNT} streams.`,
+        tags: ['Accounts'],
+        security,
+        produces: ['text/event-stream'],
+        response: {
+          200: { description: 'Changes', content: { 'text/event-stream': { schema: Changed } } },
+          ...failures,
+        },
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const those = open.get(caller.accountId) ?? new Set()
+      if (those.size >= TABS_PER_ACCOUNT) throw tooMany()
+      open.set(caller.accountId, those)
+      const { raw } = beginEvents(reply)
+      const stream = openChangeStream(raw, () => isSame(caller, door.again(request)))
+      const leave = hub.add({ caller, ...stream })
+      those.add(stream.end)
+      await new Promise((resolve) => raw.once('close', resolve))
+      leave()
+      stream.end()
+      those.delete(stream.end)
+      if (those.size === 0) open.delete(caller.accountId)
+    },
+  )
+}
+
+/** Whether they would be let in now as they were; with other rights they come in anew. */
+function isSame({ admin }: Caller, again: Promise<Caller>): Promise<boolean> {
+  return again.then(
+    (now) => now.admin === admin,
+    () => false,
+  )
+}
+
+function tooMany(): Fault {
+  const sentence = `An account has at most ${TABS_PER_ACCOUNT} event streams. Close a tab, or a program that follows.`
+  return new Fault('rate_limited', sentence, { retryAfter: 5 })
+}

@@ -1,0 +1,12 @@
+import { Type, type Static } from 'typebox'
+import { CHANGING } from '../store/changes.ts'
+import { Nullable, Uuid } from './schema.ts'
+
+/** The data of an event `changed`. */
+export const Changed = Type.Object({
+  room: Type.Enum([...CHANGING], {
+    description: 'Where to look. `requests`: a webhook endpoint captured some; `id` is the endpoint.',
+  }),
+  id: Nullable(Uuid),
+})
+export type Changed = Static<typeof Changed>
