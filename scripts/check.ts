@@ -32,14 +32,19 @@ const REAL_PARTS = {
   '/etc/services': 'netbase',
 }
 
+/** What shows soonest that instances do not hear of one another; `npm run test:scaled` runs the rest. */
+const SCALED = ['test/webhooks/events', 'test/http/changes', 'test/accounts/tokens', 'test/accounts/own-data']
+
 installRealParts()
 prepare()
 run('prettier', ['--check', '--log-level=warn', '.'])
 run('oxlint', ['--type-aware', '--deny-warnings'])
 run('node', ['scripts/licences.ts'])
+run('node', ['scripts/audit.ts', '--if-reachable'])
 run('tsc', ['-p', '.'])
 run('tsc', ['-p', 'web'])
 run('npm', ['run', '--silent', 'build:web'])
+run('vitest', ['run', '--config=test/scaled/vitest.config.ts', '--reporter=dot', ...SCALED])
 test()
 
 function installRealParts(): void {

@@ -11,6 +11,7 @@ import { createServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openSignals } from '../../src/store/signals.ts'
+import { openRoomDoor } from '../scaled/instances.ts'
 
 export type Room = Awaited<ReturnType<typeof startRoom>>
 export type Person = { id: string; token: string }
@@ -35,7 +36,8 @@ type Asked = {
  * @param clock milliseconds since 1970
  */
 export async function startRoom(databaseUrl: string, clock: () => number = Date.now) {
-  const config = readConfig({ BASE_URL: ORIGIN, TRUSTED_PROXIES: '127.0.0.1' })
+  const settings = { BASE_URL: ORIGIN, TRUSTED_PROXIES: '127.0.0.1' }
+  const config = readConfig(settings)
   const log = createLog('silent')
   const { db, pool, close } = openDatabase(databaseUrl)
   const signals = await openSignals(databaseUrl, log)
@@ -48,7 +50,8 @@ export async function startRoom(databaseUrl: string, clock: () => number = Date.
   const isReady = async () => true
   const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })
   abuseRoutes(app, { ...abuse, door })
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY: secretKey })
+  const { url } = entrance
 
   function request(path: string, { from = SOMEWHERE, token, body, headers, method }: Asked = {}): Promise<Response> {
     const isText = typeof body === 'string'
@@ -88,7 +91,7 @@ export async function startRoom(databaseUrl: string, clock: () => number = Date.
       return { id, token: (await issueToken(db, id, 'tests')).token }
     },
     async stop(): Promise<void> {
-      await app.close()
+      await entrance.stop()
       await abuse.close()
       await identify.close()
       await signals.close()

@@ -4,6 +4,7 @@ import { createAccount } from '../../src/accounts/accounts.ts'
 import { createAuth, ownOrigins } from '../../src/accounts/auth.ts'
 import { announceChange } from '../../src/accounts/changes.ts'
 import { createIdentify } from '../../src/accounts/identify.ts'
+import { deriveKey } from '../../src/accounts/keys.ts'
 import { findSetupLink } from '../../src/accounts/setup.ts'
 import { hasAccounts } from '../../src/accounts/store.ts'
 import { issueToken } from '../../src/accounts/tokens.ts'
@@ -13,6 +14,7 @@ import { createServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openSignals } from '../../src/store/signals.ts'
+import { openRoomDoor } from '../scaled/instances.ts'
 
 export type Person = { id: string; email: string; password: string; token: string }
 export type Room = Awaited<ReturnType<typeof startRoom>>
@@ -23,14 +25,15 @@ export const ORIGIN = 'http://portreeve.test'
 
 /** One instance of the accounts room behind an HTTP server; several may share a database. */
 export async function startRoom(databaseUrl: string, env: Record<string, string> = {}) {
-  const config = readConfig({ BASE_URL: ORIGIN, ...env })
+  const settings = { BASE_URL: ORIGIN, ...env }
+  const config = readConfig(settings)
   const log = createLog('silent')
   const { db, pool, close } = openDatabase(databaseUrl)
   const signals = await openSignals(databaseUrl, log)
   const auth = createAuth({
     pool,
     config,
-    secret: secretKey,
+    secret: deriveKey(secretKey, 'sessions'),
     log,
     isSetUp: () => hasAccounts(db),
     onChange: (accountId) => announceChange(db, accountId),
@@ -40,7 +43,8 @@ export async function startRoom(databaseUrl: string, env: Record<string, string>
   const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })
   authRoutes(app, { auth })
   accountRoutes(app, { db, door, auth, config, secretKey, version: '0.1.0' })
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY: secretKey })
+  const { url } = entrance
 
   /** A request of a browser on our own page, unless its headers say otherwise. */
   function request(path: string, { token, cookie, body, headers, method }: Asked = {}): Promise<Response> {
@@ -79,7 +83,7 @@ export async function startRoom(databaseUrl: string, env: Record<string, string>
       return cookieOf(headers)
     },
     async stop(): Promise<void> {
-      await app.close()
+      await entrance.stop()
       await identify.close()
       await signals.close()
       await close()

@@ -12,6 +12,7 @@ import { createLog } from '../../src/log.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openSignals } from '../../src/store/signals.ts'
+import { openRoomDoor } from '../scaled/instances.ts'
 
 export const SECRET_KEY = 'the key of the room in which alerts are tested'
 export const BASE_URL = 'http://portreeve.test'
@@ -32,13 +33,14 @@ export type Room = Awaited<ReturnType<typeof startRoom>>
 
 /** What all tests of alerts and of those who raise them stand on: an instance without routes of its own. */
 export async function startGround(databaseUrl: string, { smtpUrl = '', env = {} }: RoomOptions = {}) {
-  const config = readConfig({
+  const settings = {
     ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1',
     BASE_URL,
     SMTP_URL: smtpUrl,
     MAIL_FROM: 'Portreeve <alerts@portreeve.test>',
     ...env,
-  })
+  }
+  const config = readConfig(settings)
   const log = createLog(process.env['ROOM_LOG'] ?? 'silent')
   const { db, pool, close } = openDatabase(databaseUrl)
   const signals = await openSignals(databaseUrl, log)
@@ -51,8 +53,10 @@ export async function startGround(databaseUrl: string, { smtpUrl = '', env = {} 
   const isReady = async () => true
   const app = await createServer({ log, version: '0', trustedProxies: [], isUnavailable, isReady })
 
+  let entrance: Awaited<ReturnType<typeof openRoomDoor>> | undefined
+
   async function call<T>(token: string, method: string, path: string, body?: object): Promise<Reply<T>> {
-    const answer = await fetch(new URL(`/api/v1/${path}`, app.listeningOrigin), {
+    const answer = await fetch(new URL(`/api/v1/${path}`, entrance?.url), {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
@@ -69,6 +73,14 @@ export async function startGround(databaseUrl: string, { smtpUrl = '', env = {} 
     door,
     resolver,
     app,
+    /** Where it listens, once it is open. */
+    get url(): string {
+      return entrance?.url ?? ''
+    },
+    /** Lets requests in, once the routes are there. */
+    async open(): Promise<void> {
+      entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
+    },
     call,
     async addPerson(name: string): Promise<Person> {
       const email = `${name.toLowerCase()}@people.test`
@@ -77,7 +89,7 @@ export async function startGround(databaseUrl: string, { smtpUrl = '', env = {} 
       return { id, email, token: (await issueToken(db, id, 'tests')).token }
     },
     async stop(): Promise<void> {
-      await app.close()
+      await (entrance ?? { stop: () => app.close() }).stop()
       await identify.close()
       resolver.close()
       await signals.close()
@@ -96,7 +108,7 @@ export async function startRoom(databaseUrl: string, options: RoomOptions = {}) 
   const { db, app, door } = ground
   const alerts = openAlerts({ ...ground, secretKey: SECRET_KEY, patience, ...(clock && { clock }) })
   alerts.routes(app, { door })
-  await app.listen({ host: '127.0.0.1', port: 0 })
+  await ground.open()
   const stopWork = works ? alerts.work() : async () => {}
   return {
     ...ground,

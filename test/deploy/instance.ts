@@ -5,7 +5,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../free-port.ts'
 
+/** Where the compiled sources of one instance are found by the next. */
+const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/compiled')
+
 const PROGRAM = join(import.meta.dirname, '../../bin/portreeve.js')
+
+const SURROUNDINGS = { PATH: process.env['PATH'], NODE_COMPILE_CACHE: COMPILED }
 
 /** The service in a process of its own, which one may kill. */
 export type Instance = {
@@ -22,7 +27,7 @@ export async function startInstance(env: Record<string, string>): Promise<Instan
   const port = env['PORT'] ?? String(await freePort())
   const child = spawn(process.execPath, [PROGRAM, 'serve'], {
     cwd: tmpdir(),
-    env: { PATH: process.env['PATH'], SMTP_LISTEN: 'off', LOG_LEVEL: 'warn', ...env, PORT: port },
+    env: { ...SURROUNDINGS, SMTP_LISTEN: 'off', LOG_LEVEL: 'warn', ...env, PORT: port },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

@@ -10,6 +10,8 @@ export type Tally = {
 
 export type Sender = {
   tally: Tally
+  /** How many were begun. */
+  sent(): number
   /** Waits for what is under way. */
   stop(): Promise<Tally>
 }
@@ -20,11 +22,12 @@ type Sent = { path: string; body: string; type: string; key: string }
  * Sends on some connections, each request when the one before is answered.
  * @param make the n-th request; its key is what is acknowledged
  * @param from the local addresses to send from, in turn
+ * @param pause milliseconds after each success
  */
 export function startSender(
   url: string,
   make: (n: number) => Sent,
-  { connections = 8, from = ['127.0.0.1'] } = {},
+  { connections = 8, from = ['127.0.0.1'], pause = 0 } = {},
 ): Sender {
   const agent = new Agent({ keepAlive: true, maxSockets: connections * from.length })
   const tally: Tally = { acknowledged: new Set(), others: new Map() }
@@ -48,17 +51,17 @@ export function startSender(
       const n = next++
       const one = make(n)
       const status = await sendOne(one, from[n % from.length] as string)
-      if (status === 200 || status === 201) tally.acknowledged.add(one.key)
-      else {
-        tally.others.set(status, (tally.others.get(status) ?? 0) + 1)
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
+      const isTaken = status === 200 || status === 201
+      if (isTaken) tally.acknowledged.add(one.key)
+      else tally.others.set(status, (tally.others.get(status) ?? 0) + 1)
+      if (!isTaken || pause > 0) await new Promise((resolve) => setTimeout(resolve, isTaken ? pause : 20))
     }
   }
 
   const done = Promise.all(Array.from({ length: connections }, keepSending))
   return {
     tally,
+    sent: () => next,
     async stop() {
       stopping.abort()
       await done

@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { raiseAlert } from '../../src/alerts/raise.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { aggregate } from '../dmarc/reports.ts'
 import { startHouse, type House } from '../house.ts'
 import { freePort } from '../free-port.ts'
 
@@ -66,6 +69,30 @@ describe('the metrics', () => {
     expect(['NETWORK', 'TIMEOUT']).toEqual(expect.arrayContaining(asked.map(([, outcome]) => outcome)))
   })
 
+  it('count reports, looks at hosts and alerts by what became of them', async () => {
+    const { id, token } = await house.addPerson('Rita')
+    const upload = { method: 'POST', token, headers: { 'content-type': 'application/octet-stream' } }
+    await house.request('/api/v1/dmarc/reports', { ...upload, body: 'no report at all' })
+    await house.request('/api/v1/dmarc/reports', { ...upload, body: aggregate({ domain: 'nobody.example' }) })
+    expect(await valueOf('portreeve_dmarc_reports_total{via="upload",outcome="unread"}')).toBe(1)
+    expect(await valueOf('portreeve_dmarc_reports_total{via="upload",outcome="foreign"}')).toBe(1)
+
+    const json = { method: 'POST', token, headers: { 'content-type': 'application/json' } }
+    const added = await house.request('/api/v1/monitoring/hosts', { ...json, body: '{"host":"8.8.4.4"}' })
+    const host = ((await added.json()) as { data: { id: string } }).data
+    await house.request(`/api/v1/monitoring/hosts/${host.id}/check`, { method: 'POST', token })
+    expect(await valueOf('portreeve_looks_total{status="unknown"}')).toBeGreaterThan(0)
+
+    const channel = JSON.stringify({ type: 'webhook', url: 'http://127.0.0.1:1/' })
+    expect((await house.request('/api/v1/alerts/channels', { ...json, body: channel })).status).toBe(201)
+    const { db, close } = openDatabase(house.databaseUrl)
+    const words = { title: 'A host is listed', text: 'By one list.', nextStep: 'Ask for removal.' }
+    await raiseAlert(db, { accountId: id, kind: 'blacklist.listed', key: 'one', ...words, at: new Date() })
+    await close()
+    const failed = () => valueOf('portreeve_alerts_total{channel="webhook",outcome="failed"}')
+    await expect.poll(failed).toBeGreaterThan(0)
+  })
+
   it('tell of the database, the queues and the event loop', async () => {
     const text = await scrape()
     expect(text).toContain('portreeve_database_up 1')
@@ -112,7 +139,7 @@ describe('the dashboard, the alert rules and the documentation', () => {
     const documented = named('docs/metrics.md')
     const ours = [...(await scrape()).matchAll(/^# TYPE (portreeve_\w+)/gm)].map(([, name]) => name)
     expect(ours.filter((name) => !documented.has(name as string))).toEqual([])
-    expect(ours).toHaveLength(10)
+    expect(ours).toHaveLength(13)
   })
 
   it('has rules that Prometheus takes, and that alert when they must', () => {

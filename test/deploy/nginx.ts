@@ -8,16 +8,24 @@ import { freePort } from '../free-port.ts'
 
 export type Nginx = { url: string; stop(): Promise<void> }
 
-/** Debian's nginx with the configuration that we document, before these instances; without TLS, on a free port. */
-export async function startNginx(instances: string[]): Promise<Nginx> {
+type Options = {
+  /** A free one unless it is named. */
+  port?: number
+  /** Its clients are proxies themselves: what they say about theirs is passed on. */
+  isBehindAnother?: boolean
+}
+
+/** Debian's nginx with the configuration that we document, before these instances; without TLS. */
+export async function startNginx(instances: string[], options: Options = {}): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-nginx-'))
-  const port = await freePort()
+  const { port = await freePort(), isBehindAnother = false } = options
   const servers = instances.map((url) => `    server ${new URL(url).host} max_fails=1 fail_timeout=5s;\n`).join('')
   const documented = readFileSync('deploy/nginx.conf.example', 'utf8')
     .replaceAll(/^ {4}server 10\..*\n/gm, '')
     .replace('upstream portreeve {\n', `upstream portreeve {\n${servers}`)
     .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
     .replaceAll(/^ *ssl_.*\n/gm, '')
+    .replace('Forwarded-For $remote_addr;', isBehindAnother ? 'Forwarded-For $proxy_add_x_forwarded_for;' : '$&')
   writeFileSync(
     join(folder, 'nginx.conf'),
     `daemon off;\nworker_processes 1;\npid ${folder}/pid;\nerror_log ${folder}/error.log;\n` +

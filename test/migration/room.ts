@@ -15,6 +15,7 @@ import { migrationRoutes } from '../../src/migration/routes.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openSignals } from '../../src/store/signals.ts'
+import { openRoomDoor } from '../scaled/instances.ts'
 
 export const SECRET_KEY = 'the key of the room in which migrations are tested'
 
@@ -24,7 +25,8 @@ type Asked = { token?: string; body?: unknown; method?: string; signal?: AbortSi
 
 /** One instance with the migration room alone; several may share a database. */
 export async function startRoom(databaseUrl: string, { concurrency = 4, works = true } = {}) {
-  const config = readConfig({ ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1' })
+  const settings = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1' }
+  const config = readConfig(settings)
   const log = createLog(process.env['ROOM_LOG'] ?? 'silent')
   const { db, pool, close } = openDatabase(databaseUrl)
   const signals = await openSignals(databaseUrl, log)
@@ -46,7 +48,8 @@ export async function startRoom(databaseUrl: string, { concurrency = 4, works = 
   const worker = works ? startWorker({ queue, jobs, signals, log }) : null
   const app = await createServer({ log, version: '0', trustedProxies: [], isUnavailable, isReady: async () => true })
   migrationRoutes(app, { ...deps, queue, job, door, events: createEvents(app), signals })
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
+  const { url } = entrance
 
   function request(path: string, { token, body, method, signal }: Asked = {}): Promise<Response> {
     return fetch(new URL(`/api/v1/imap/${path}`, url), {
@@ -62,7 +65,7 @@ export async function startRoom(databaseUrl: string, { concurrency = 4, works = 
 
   let stopped: Promise<void> | undefined
   async function stop(): Promise<void> {
-    await Promise.all([worker?.stop(8_000), app.close()])
+    await Promise.all([worker?.stop(8_000), entrance.stop()])
     await queue.close()
     await identify.close()
     resolver.close()

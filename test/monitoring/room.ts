@@ -85,7 +85,7 @@ export async function startRoom(
   monitoring.routes(app, { door, queue })
   alerts.routes(app, { door })
   delisting.routes(app, { door, queue })
-  await app.listen({ host: '127.0.0.1', port: 0 })
+  await ground.open()
   const worker = works ? startWorker({ queue, jobs, signals, log }) : null
   const stopSending = works ? alerts.work() : async () => {}
   let person = await ground.addPerson(name)

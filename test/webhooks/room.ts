@@ -105,7 +105,7 @@ export async function startRoom(env: Record<string, string> = {}): Promise<Room>
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
     },
-    raw: (bytes) => sendRaw(house.url, bytes),
+    raw: (bytes) => sendRaw(house.wire, bytes),
     stop: () => house.stop(),
   }
 }

@@ -1,0 +1,42 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { defineConfig } from 'vitest/config'
+
+const root = join(import.meta.dirname, '../..')
+
+const BY_ITS_OWN_CLOCK = 'moves the clock of its own process'
+
+/** What speaks to a service, by the beginning of its path, and yet is not run against three of them. */
+const WITHOUT: Record<string, string> = {
+  'test/accounts/identify': 'asks the function that identifies people, not a service',
+  'test/abuse/export': BY_ITS_OWN_CLOCK,
+  'test/abuse/people': BY_ITS_OWN_CLOCK,
+  'test/abuse/report': BY_ITS_OWN_CLOCK,
+  'test/abuse/time': BY_ITS_OWN_CLOCK,
+  'test/delisting/': BY_ITS_OWN_CLOCK,
+  'test/monitoring/': 'looks every few milliseconds, where a service looks every few minutes',
+  'test/dmarc/domains': 'answers the questions about domains from a table in its own process',
+  'test/deploy/metrics': 'metrics are of one instance, each at an address of its own',
+}
+
+/** What starts a service: a house, or a room of one. */
+const SPEAKS_TO_A_SERVICE = /from '(?:\.\.?\/)+(?:house|(?:\w+\/)?room|mail-place)\.ts'/
+
+/** `npm run test:scaled`: every test that speaks HTTP to a service, with three instances behind nginx in its place. */
+export default defineConfig({
+  test: {
+    root,
+    include: globSync('test/**/*.test.ts', { cwd: root }).filter(isBlackBox),
+    maxWorkers: 3,
+    globalSetup: ['test/global.ts'],
+    env: { PORTREEVE_SCALED: '1' },
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 30_000 } },
+  },
+})
+
+function isBlackBox(file: string): boolean {
+  const isLeftOut = Object.keys(WITHOUT).some((start) => file.startsWith(start))
+  return !isLeftOut && SPEAKS_TO_A_SERVICE.test(readFileSync(join(root, file), 'utf8'))
+}
