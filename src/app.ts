@@ -11,6 +11,7 @@ import { openQueue, type Queue } from './jobs/queue.ts'
 import { startWorker } from './jobs/worker.ts'
 import type { Logger } from './log.ts'
 import { openRooms } from './rooms.ts'
+import { holdBack, watchClocks } from './store/clock.ts'
 import { isUnavailable, type Database } from './store/database.ts'
 import { startEmbedded } from './store/embedded.ts'
 import { openMigrated } from './store/migrate.ts'
@@ -52,6 +53,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const jobs = rooms.flatMap((room) => room.jobs ?? [])
   const queue = await openQueue({ pool, jobs, log })
   undo.defer(() => queue.close())
+  const moments = rooms.flatMap((room) => room.moments ?? [])
+  const onMoved = async () => void (await Promise.all([holdBack(db, moments), queue.holdBack()]))
+  undo.defer(watchClocks({ db, log, onMoved }))
 
   const isReady = () => answersNow(database)
   if (metrics) await showMetrics({ config, metrics, pool, queue, isReady }, undo)

@@ -11,6 +11,7 @@ import { healthRoutes } from './diagnostics/health.ts'
 import { openDiagnostics } from './diagnostics/open.ts'
 import { openDmarc } from './dmarc/open.ts'
 import type { Door } from './http/auth.ts'
+import { changeRoute } from './http/change-route.ts'
 import type { Events } from './http/events.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { App, Capture } from './http/server.ts'
@@ -21,6 +22,7 @@ import type { Logger } from './log.ts'
 import { openMigration } from './migration/open.ts'
 import { openMonitoring } from './monitoring/open.ts'
 import { readAsnTable } from './protocols/asn-table.ts'
+import type { Moment } from './store/clock.ts'
 import type { SealedColumn } from './store/reseal.ts'
 import type { Signals } from './store/signals.ts'
 import type { DB } from './store/tables.ts'
@@ -46,6 +48,8 @@ export type Room = {
   jobs?: Job[]
   /** Where it keeps what is sealed under SECRET_KEY. */
   sealed?: SealedColumn[]
+  /** Its columns with times to come, to be put right when a clock was set. */
+  moments?: Moment[]
   /** Registers what it answers over HTTP. */
   routes?(app: App, hall: Hall): void
   /** Begins what a worker does besides jobs; gives back how to stop it. */
@@ -94,13 +98,15 @@ export async function openRooms(ground: Ground, undo: AsyncDisposableStack): Pro
       onReport: metrics?.reported,
     }),
   )
-  const { selectorsSeen } = add(openDmarc({ db, log, secretKey, resolver, config, systems, raiseAlert }))
+  const onReports = metrics?.takenIn
+  const { selectorsSeen } = add(openDmarc({ db, log, secretKey, resolver, config, systems, raiseAlert, onReports }))
   add(openDiagnostics({ ...checks, db, secretKey, selectorsSeen, baseUrl: config.BASE_URL }))
   add({ routes: (app, { queue }) => healthRoutes(app, { db, door, queue, resolver, blocklists }) })
-  add(openMonitoring({ db, resolver, blocklists, config, log }))
+  add(openMonitoring({ db, resolver, blocklists, config, log, onLook: metrics?.looked }))
   add(openDelisting({ db, blocklists, resolver, raiseAlert, config, log }))
-  add(openAlerts({ db, signals, secretKey, resolver, config, log }))
+  add(openAlerts({ db, signals, secretKey, resolver, config, log, onTry: metrics?.alerted }))
   const webhooks = add(openWebhooks({ ...ground, onOutcome: metrics?.captured }))
+  add({ routes: (app) => changeRoute(app, { door, signals }) })
   add({ routes: (app) => siteRoutes(app) })
   return { all, door, capture: webhooks.capture }
 }

@@ -7,7 +7,7 @@ import { databaseUrl, execute } from './servers/postgres.ts'
 export type FreshDatabase = Omit<Database, 'close'> & {
   url: string
   /** Closes the pool and removes the database. */
-  drop(): Promise<void>
+  drop: () => Promise<void>
 }
 
 /** A database of the test's own: migrated, without rows, on the run's server. */

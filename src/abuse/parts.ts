@@ -10,6 +10,7 @@ import type { Signals } from '../store/signals.ts'
 import type { DB } from '../store/tables.ts'
 import { createLookup } from './check.ts'
 import { openExports } from './export/exports.ts'
+import { createFigures } from './figures.ts'
 import type { Receipt } from './intake/commit.ts'
 import { GROUPS_AT_ONCE } from './intake/group-commit.ts'
 import { createIntake } from './intake/intake.ts'
@@ -56,11 +57,15 @@ export async function openParts(options: AbuseOptions) {
   const standings = await openStandings(db, signals, log)
   const exports = await openExports(db, signals, { log, checkUrl })
   const lookups = openLookups(pool, GROUPS_AT_ONCE)
+  const figures = createFigures({ db, log })
   // Instances count side by side; two that draw the same lane only wait for each other.
   const intake = createIntake(
     { store: { db, pool: lookups }, ranges, standings, traitsOf: serviceOf, lane: 2 * randomInt(1, 10_000) },
     clock,
-    onReport && ((receipt) => outcomesOf(receipt).forEach(onReport)),
+    (receipt) => {
+      figures.changed()
+      if (onReport) outcomesOf(receipt).forEach(onReport)
+    },
   )
   return {
     db,
@@ -78,6 +83,7 @@ export async function openParts(options: AbuseOptions) {
     async close(): Promise<void> {
       await intake.close()
       await lookups.end()
+      figures.close()
       for (const room of [ranges, standings, exports]) room.close()
     },
   }

@@ -89,7 +89,10 @@ export async function setPassword(db: Kysely<DB>, email: string, password: strin
   if (problem) throw new Fault('invalid_request', `The password ${problem.message}.`, { details })
   const account = await requireAccount(db, email)
   const hash = await hashPassword(password)
-  await db.transaction().execute((trx) => updatePassword(trx, account.id, hash))
+  await db.transaction().execute(async (trx) => {
+    await updatePassword(trx, account.id, hash)
+    await announceChange(trx, account.id)
+  })
   return account
 }
 

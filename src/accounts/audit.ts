@@ -1,11 +1,12 @@
-import type { onSendAsyncHookHandler } from 'fastify'
+import type { FastifyRequest, onSendAsyncHookHandler, preHandlerAsyncHookHandler } from 'fastify'
 import { callerOf, type Door } from '../http/auth.ts'
-import { answers, PageQuery, paginationOf, security, sliceOf, Success } from '../http/schema.ts'
+import { answers, paginationOf, security, sliceOf, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Logger } from '../log.ts'
+import { ADMINISTRATORS, tellChange } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
-import { AuditPage } from './shapes.ts'
-import { countAuditEntries, insertAuditEntry, listAuditEntries } from './store.ts'
+import { AuditPage, AuditQuery } from './shapes.ts'
+import { countAuditEntries, findEmail, insertAuditEntry, listAuditEntries } from './store.ts'
 
 export type AuditDeps = { db: Db; door: Door; log: Logger }
 
@@ -18,6 +19,12 @@ const SECRETS = new Set(['password', 'token', 'secret'])
 
 /** Writes down what administrators do on every route that is for them alone, of every room. Call it before those are registered. */
 export function auditAdministrators(app: App, { db, door, log }: AuditDeps): void {
+  // Afterwards it may be gone, and an id tells nobody who it was.
+  const names = new WeakMap<FastifyRequest, { account: string }>()
+  const name: preHandlerAsyncHookHandler = async (request) => {
+    const account = await findEmail(db, (request.params as { id: string }).id)
+    if (account !== undefined) names.set(request, { account })
+  }
   const write: onSendAsyncHookHandler = async (request, reply, payload) => {
     if (reply.statusCode >= 400) return payload
     const { accountId: actorId, email: actorEmail } = callerOf(request)
@@ -31,18 +38,21 @@ export function auditAdministrators(app: App, { db, door, log }: AuditDeps): voi
       actorEmail,
       what: schema?.summary ?? '',
       route: `${method} ${url}`,
-      details: detailsOf(request),
+      details: { ...names.get(request), ...detailsOf(request) },
     }
     // It is done by now: that it could not be written down must not look as if it had failed.
     await insertAuditEntry(db, entry).catch((err: unknown) =>
       log.error({ err, ...entry }, 'an act was not written down'),
     )
+    await tellChange(db, ADMINISTRATORS, 'administration').catch((err: unknown) => log.warn({ err }))
     return payload
   }
   app.addHook('onRoute', (route) => {
     const isTheirs = [route.preHandler ?? []].flat().includes(door.admin)
     const changes = [route.method].flat().some((method) => !READING.has(method))
-    if (isTheirs && changes) route.onSend = [...[route.onSend ?? []].flat(), write]
+    if (!isTheirs || !changes) return
+    route.onSend = [...[route.onSend ?? []].flat(), write]
+    if (route.url === '/api/v1/accounts/:id') route.preHandler = [...[route.preHandler ?? []].flat(), name]
   })
 }
 
@@ -56,13 +66,13 @@ export function auditRoute(app: App, { db, door }: AuditDeps): void {
         tags: ['Accounts'],
         description: 'For administrators. Kept for 400 days.',
         security,
-        querystring: PageQuery,
+        querystring: AuditQuery,
         response: answers(Success(AuditPage)),
       },
     },
-    async ({ query }) => {
-      const [entries, total] = await Promise.all([listAuditEntries(db, sliceOf(query)), countAuditEntries(db)])
-      return { success: true, data: { entries, pagination: paginationOf(query, total) } }
+    async ({ query: { q, ...page } }) => {
+      const [entries, total] = await Promise.all([listAuditEntries(db, q, sliceOf(page)), countAuditEntries(db, q)])
+      return { success: true, data: { entries, pagination: paginationOf(page, total) } }
     },
   )
 }

@@ -26,7 +26,7 @@ export type AuthOptions = {
   log: Logger
   /** Whether the first account, an administrator's, exists; before that nobody signs up. */
   isSetUp: () => Promise<boolean>
-  /** Called with the account's id after its owner changed it. */
+  /** Called with the account's id after its owner changed it, signed in or out. */
   onChange: (accountId: string) => Promise<void>
 }
 
@@ -51,6 +51,10 @@ export function createAuth({ pool, config, secret, log, isSetUp, onChange }: Aut
       user: {
         create: { before: async (account) => admit(account, await isSetUp()) },
         update: { before: async (account) => keepPlain(account), after: ({ id }) => onChange(id) },
+      },
+      session: {
+        create: { after: ({ userId }) => onChange(userId) },
+        delete: { after: ({ userId }) => onChange(userId) },
       },
     },
     logger: {

@@ -5,6 +5,7 @@ import { createDoor } from '../http/auth.ts'
 import type { App } from '../http/server.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
+import type { Moment } from '../store/clock.ts'
 import type { Signals } from '../store/signals.ts'
 import type { DB } from '../store/tables.ts'
 import { VERSION } from '../version.ts'
@@ -28,6 +29,12 @@ export type AccountsOptions = {
   log: Logger
 }
 
+/** Whom a clock that was ahead would keep signed in, or out, for longer; sessions last a week, as better-auth has it. */
+const MOMENTS: Moment[] = [
+  { table: 'session', column: 'expires_at', ahead: 7 * 86_400, by: 'service' },
+  { table: 'auth_rate_limit', column: 'last_request', ahead: 0, by: 'service', isNumber: true },
+]
+
 /** Accounts, and the door that lets them into every other room. */
 export function openAccounts({ db, pool, signals, secretKey, config, log }: AccountsOptions) {
   const auth = createAuth({
@@ -43,6 +50,7 @@ export function openAccounts({ db, pool, signals, secretKey, config, log }: Acco
   return {
     door,
     jobs: [cleanUpJob({ db })] as Job[],
+    moments: MOMENTS,
     routes(app: App): void {
       auditAdministrators(app, { db, door, log })
       authRoutes(app, { auth })

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { PLANS } from '../config.ts'
-import { Nullable, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import { Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 
 /** PostgreSQL chokes on NUL and half a surrogate pair, a terminal on the other control characters. */
 const PLAIN_TEXT = '^[^\\p{Cc}\\p{Cs}]*$'
@@ -92,6 +92,15 @@ export const AuditEntry = Type.Object(
     ],
   },
 )
+export const AuditQuery = Type.Object({
+  ...PageQuery.properties,
+  q: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description: 'Only entries that have this text: who, what, the route, or what was given.',
+    }),
+  ),
+})
 export const AuditPage = Type.Object({ entries: Type.Array(AuditEntry), pagination: Pagination })
 export const Token = Type.Object(
   {

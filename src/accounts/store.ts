@@ -74,6 +74,11 @@ export async function findAccountByEmail(db: Db, email: string): Promise<Account
   return row as AccountRow | undefined
 }
 
+export async function findEmail(db: Db, id: string): Promise<string | undefined> {
+  const row = await db.selectFrom('account').select('email').where('id', '=', id).executeTakeFirst()
+  return row?.email
+}
+
 /** The administrators' ids; they stay administrators until the transaction ends. */
 export async function lockAdministrators(db: Transaction<DB>): Promise<string[]> {
   const rows = await db.selectFrom('account').select('id').where('admin', '=', true).orderBy('id').forUpdate().execute()
@@ -165,15 +170,21 @@ export async function insertAuditEntry(db: Db, { details, ...entry }: AuditEntry
   await db.insertInto('auditEntry').values(row).execute()
 }
 
-/** Newest first. */
-export async function listAuditEntries(db: Db, { limit, offset }: { limit: number; offset: number }) {
-  const all = db.selectFrom('auditEntry').selectAll().orderBy('id', 'desc')
-  return all.limit(limit).offset(offset).execute()
+/** Newest first; those that have the text, whatever its case. */
+export async function listAuditEntries(db: Db, text: string | undefined, page: { limit: number; offset: number }) {
+  const all = db.selectFrom('auditEntry').selectAll().where(hasText(text)).orderBy('id', 'desc')
+  return all.limit(page.limit).offset(page.offset).execute()
 }
 
-export async function countAuditEntries(db: Db): Promise<number> {
+function hasText(text: string | undefined) {
+  if (text === undefined) return sql<boolean>`true`
+  return sql<boolean>`position(lower(${text}) in lower(concat_ws(' ', actor_email, what, route, details::text))) > 0`
+}
+
+export async function countAuditEntries(db: Db, text?: string): Promise<number> {
   const { count } = await db
     .selectFrom('auditEntry')
+    .where(hasText(text))
     .select(({ fn }) => fn.countAll().as('count'))
     .executeTakeFirstOrThrow()
   return Number(count)

@@ -2,6 +2,7 @@ import { createHash, randomInt, randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { Fault } from '../errors.ts'
 import { isAllowed, parseHost } from '../net/address.ts'
+import { tellChange } from '../store/changes.ts'
 import { seal } from '../store/secrets.ts'
 import type { DB } from '../store/tables.ts'
 import { mailAlerts, mailCode, NO_RELAY, type MailDeps } from './channels/email.ts'
@@ -60,6 +61,7 @@ export async function createChannel(
     codeHash: code === null ? null : hashOf(code),
   })
   if (!channel) throw new Fault('conflict', `There is a channel to ${target} already.`)
+  await tellChange(db, account.id, 'alerts', id)
   // A code that could not be mailed is asked for again; the channel stays.
   if (code && deps.relay) await mailCode(withRelay(deps), { to: target, code }, AbortSignal.timeout(LOOKING_ON))
   return { channel, secret }
@@ -72,7 +74,9 @@ export async function changeChannel(
   settings: ChannelSettings,
 ): Promise<ChannelRow> {
   if (settings.quietHours) requireTimeZone(settings.quietHours)
-  return (await updateChannel(db, accountId, id, settings)) ?? noChannel()
+  const channel = (await updateChannel(db, accountId, id, settings)) ?? noChannel()
+  await tellChange(db, accountId, 'alerts', id)
+  return channel
 }
 
 /** @throws Fault `not_found` */
@@ -124,6 +128,7 @@ export async function confirm(deps: ChannelDeps, channel: ChannelRow, code: stri
     const message = `is not the code; after ${CODE_TRIES} wrong ones a new code is needed`
     throw new Fault('invalid_request', `This ${message}.`, { details: [{ path: 'code', message }] })
   }
+  await tellChange(deps.db, channel.accountId, 'alerts', channel.id)
   return requireChannel(deps, channel.accountId, channel.id)
 }
 

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { Fault, messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { mayHaveBeenTaken } from '../net/smtp.ts'
+import { tellChange } from '../store/changes.ts'
 import { unseal } from '../store/secrets.ts'
 import type { DB } from '../store/tables.ts'
 import { mailAlerts, NO_RELAY, type MailDeps } from './channels/email.ts'
@@ -33,6 +34,8 @@ export type DeliverDeps = MailDeps &
     log: Logger
     /** What time it is, in milliseconds since 1970, for quiet hours. */
     clock: () => number
+    /** Hears of each try: `sent` or `failed`. */
+    onTry?: ((channel: string, outcome: string) => void) | undefined
   }
 
 /** `stop` ends with what is being sent, `cut` cuts that off too. */
@@ -70,11 +73,14 @@ async function deliver(message: ClaimedMessage, deps: DeliverDeps, signal: Abort
   try {
     await send(message, deps, signal)
     await markSent(db, message)
+    deps.onTry?.(message.channel.type, 'sent')
   } catch (error) {
     if (signal.aborted && !mayHaveBeenTaken(error)) return markPutOff(db, message, new Date(), 'interrupted')
+    deps.onTry?.(message.channel.type, 'failed')
     log.warn({ channel: message.channel.id, err: error }, 'an alert could not be sent')
-    return settleFailure(message, error, deps)
+    await settleFailure(message, error, deps)
   }
+  await tellChange(db, message.channel.accountId, 'alerts')
 }
 
 async function send(message: ClaimedMessage, deps: DeliverDeps, signal: AbortSignal): Promise<void> {

@@ -5,10 +5,11 @@ import type { App } from '../http/server.ts'
 import { defineJob, type Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
 import type { Resolver } from '../net/dns.ts'
+import type { Moment } from '../store/clock.ts'
 import type { Signals } from '../store/signals.ts'
 import type { DB } from '../store/tables.ts'
-import { ALERTS_KEPT, PATIENCE } from './limits.ts'
-import { secretContext } from './deliver.ts'
+import { ALERTS_KEPT, LEASE, PATIENCE, RETRY_AFTER } from './limits.ts'
+import { secretContext, type DeliverDeps } from './deliver.ts'
 import { alertRoutes } from './routes.ts'
 import { startSender } from './sender.ts'
 import { deleteAlertsBefore, type Patience } from './store.ts'
@@ -22,9 +23,22 @@ export type AlertsOptions = {
   config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'BASE_URL' | 'ALLOW_PRIVATE_TARGETS'>
   log: Logger
   patience?: Patience
+  onTry?: DeliverDeps['onTry'] | undefined
   /** Milliseconds since 1970. */
   clock?: () => number
 }
+
+const LONGEST_PAUSE = Math.max(...RETRY_AFTER) / 1000
+
+/** What waits for its first try may be tried at once: quiet hours are looked at anew. */
+const MOMENTS: Moment[] = [
+  { table: 'alert_message', column: 'due_at', ahead: 0, by: 'database', where: 'attempts = 0' },
+  { table: 'alert_message', column: 'due_at', ahead: LONGEST_PAUSE, by: 'database' },
+  { table: 'alert_message', column: 'created_at', ahead: 0, by: 'database' },
+  { table: 'alert_message', column: 'claimed_until', ahead: LEASE, by: 'database' },
+  { table: 'alert_channel', column: 'last_sent_at', ahead: 0, by: 'database' },
+  { table: 'alert_channel', column: 'code_sent_at', ahead: 0, by: 'database' },
+]
 
 /** Telling people: where, and what they were told. Other rooms tell by `raiseAlert`. */
 export function openAlerts(options: AlertsOptions) {
@@ -36,10 +50,11 @@ export function openAlerts(options: AlertsOptions) {
     resolver: options.resolver,
     allowPrivate: config.ALLOW_PRIVATE_TARGETS,
   }
-  const deps = { ...ways, db, secretKey: options.secretKey, patience, log, clock }
+  const deps = { ...ways, db, secretKey: options.secretKey, patience, log, clock, onTry: options.onTry }
   const jobs: Job[] = [cleanUpJob({ db })]
   return {
     jobs,
+    moments: MOMENTS,
     sealed: [{ table: 'alert_channel', id: 'id', column: 'secret', contextOf: secretContext }],
     routes: (app: App, { door }: { door: Door }) => alertRoutes(app, { ...deps, door }),
     /** Sends what is raised, in any number of instances; gives back how to stop. */

@@ -1,3 +1,4 @@
+import { tellChange } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
 import { notify } from '../store/signals.ts'
 import { insertAlert, insertFirstChannel, queueAlert } from './store.ts'
@@ -33,5 +34,6 @@ export async function raiseAlert(db: Db, alert: NewAlert): Promise<boolean> {
   await insertFirstChannel(db, alert.accountId)
   await queueAlert(db, alert, id)
   await notify(db, RAISED, alert.accountId)
+  await tellChange(db, alert.accountId, 'alerts', id)
   return true
 }

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { callerOf, type Door } from '../http/auth.ts'
 import { answers, Done, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
+import { tellChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import {
   changeChannel,
@@ -136,6 +137,7 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
       const { accountId } = callerOf(request)
       const { id } = await requireChannel(deps, accountId, request.params.id)
       await deleteChannel(db, accountId, id)
+      await tellChange(db, accountId, 'alerts', id)
       return { success: true }
     },
   )

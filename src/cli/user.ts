@@ -2,8 +2,9 @@ import * as consume from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import type { Kysely } from 'kysely'
 import { createAccount, setPassword, setPlan } from '../accounts/accounts.ts'
-import { hasAccounts, listAccounts, type AccountRow } from '../accounts/store.ts'
+import { hasAccounts, insertAuditEntry, listAccounts, type AccountRow } from '../accounts/store.ts'
 import { PLANS, type Config, type Plan } from '../config.ts'
+import { ADMINISTRATORS, tellChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import { UsageError, type Command } from './command.ts'
 import { withDatabase } from './database.ts'
@@ -57,7 +58,9 @@ async function create(args: string[]): Promise<number> {
   const password = await readPassword(values['password-stdin'])
   const make = async (db: Kysely<DB>, { DEFAULT_PLAN }: Config) => {
     const byDefault = admin && !(await hasAccounts(db)) ? 'enterprise' : DEFAULT_PLAN
-    return createAccount(db, { email, password, name, admin, plan: plan ?? byDefault })
+    const account = await createAccount(db, { email, password, name, admin, plan: plan ?? byDefault })
+    await writeDown(db, 'create', { account: account.email, plan: account.plan, admin })
+    return account
   }
   const account = await withDatabase(make, { mayBegin: true })
   return tell(account, json, `Made the account ${account.email} with the plan ${account.plan}.`)
@@ -85,7 +88,11 @@ async function changePlan(args: string[]): Promise<number> {
   const plan = values.plan ?? words.shift()
   if (email === undefined || plan === undefined || words.length > 0) throw new UsageError('give an e-mail and a plan')
   const name = planCalled(plan)
-  const account = await withDatabase((db) => setPlan(db, email, name))
+  const account = await withDatabase(async (db) => {
+    const changed = await setPlan(db, email, name)
+    await writeDown(db, 'set-plan', { account: changed.email, plan: name })
+    return changed
+  })
   return tell(account, values.json, `${account.email} now has the plan ${account.plan}.`)
 }
 
@@ -102,8 +109,25 @@ async function changePassword(args: string[]): Promise<number> {
   const [email = values.email, ...others] = positionals
   if (email === undefined || others.length > 0) throw new UsageError('give one e-mail')
   const password = await readPassword(values['password-stdin'])
-  const account = await withDatabase((db) => setPassword(db, email, password))
+  const account = await withDatabase(async (db) => {
+    const changed = await setPassword(db, email, password)
+    await writeDown(db, 'set-password', { account: changed.email })
+    return changed
+  })
   return tell(account, values.json, `${account.email} has a new password, and is signed out everywhere.`)
+}
+
+const ACTS = {
+  create: 'Make an account',
+  'set-plan': 'Change the plan of an account',
+  'set-password': 'Give an account another password',
+}
+
+/** Whoever may run commands here is an administrator without a name. */
+async function writeDown(db: Kysely<DB>, verb: keyof typeof ACTS, details: Record<string, unknown>): Promise<void> {
+  const who = { actorId: null, actorEmail: 'command line' }
+  await insertAuditEntry(db, { ...who, what: ACTS[verb], route: `portreeve user ${verb}`, details })
+  await tellChange(db, ADMINISTRATORS, 'administration')
 }
 
 /** The first line of standard input. */

@@ -4,6 +4,7 @@ import type { Queue } from '../jobs/queue.ts'
 import { classify, parseAddress } from '../net/address.ts'
 import type { Listing } from '../protocols/dnsbl-lists.ts'
 import { sweepAddress } from '../protocols/dnsbl-sweep.ts'
+import { tellChange } from '../store/changes.ts'
 import { notPursued, planSteps } from './plan.ts'
 import {
   countOpenProcesses,
@@ -53,6 +54,7 @@ export async function beginProcess(
     const process: NewProcess = { accountId, ip, cause, fix, relistedAfter, ...countsOf(listings), createdAt }
     const id = await insertProcess(trx, process, steps)
     await deps.queue.enqueue(trx, deps.job, {})
+    await tellChange(trx, accountId, 'delisting', id)
     return id
   })
 }

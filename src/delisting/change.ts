@@ -1,3 +1,4 @@
+import { tellChange } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
 import { isFinal, transition, type StepEvent } from './machine.ts'
 import type { Answer } from './plan.ts'
@@ -45,6 +46,7 @@ export async function changeStep(deps: TellDeps, stepId: string, change: Change)
     const text = [storyOf(found.step, state, change.event, change.answer), change.note].filter(Boolean).join(' ')
     if (text !== '') await insertEvent(trx, { stepId, at: deps.now(), text })
     await refresh(trx, deps, found.process, change.quiet === true)
+    await tellChange(trx, found.process.accountId, 'delisting', found.process.id)
     return step
   })
 }

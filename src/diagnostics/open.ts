@@ -3,9 +3,11 @@ import type { Events } from '../http/events.ts'
 import type { App } from '../http/server.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Db } from '../store/database.ts'
+import type { Moment } from '../store/clock.ts'
 import { cleanUpJob } from './jobs.ts'
 import { diagnosticsRoutes, type DiagnosticsOptions } from './routes.ts'
 import { shareRoutes } from './share-routes.ts'
+import { KEPT_FOR } from './share.ts'
 
 type OpenOptions = Omit<DiagnosticsOptions, 'door' | 'events'> & { db: Db; baseUrl: string }
 
@@ -13,6 +15,7 @@ type OpenOptions = Omit<DiagnosticsOptions, 'door' | 'events'> & { db: Db; baseU
 export function openDiagnostics({ db, baseUrl, ...checks }: OpenOptions) {
   return {
     jobs: [cleanUpJob({ db })] as Job[],
+    moments: [{ table: 'shared_check', column: 'expires_at', ahead: KEPT_FOR / 1000, by: 'service' }] as Moment[],
     routes(app: App, { door, events }: { door: Door; events: Events }): void {
       diagnosticsRoutes(app, { ...checks, door, events })
       shareRoutes(app, { db, door, secretKey: checks.secretKey, baseUrl })

@@ -3,6 +3,7 @@ import { Fault } from '../errors.ts'
 import { callerOf, type Door } from '../http/auth.ts'
 import { answers, Done, security, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
+import { tellChange } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
 import { NewShare, SharedCheck, SharedChecks, SharedResults } from './shapes.ts'
 import { share } from './share.ts'
@@ -68,7 +69,9 @@ export function shareRoutes(app: App, { db, door, secretKey, baseUrl }: ShareRou
       schema: { summary: 'Take a link back', tags, security, params, response: answers(Done) },
     },
     async (request) => {
-      if (!(await deleteShared(db, callerOf(request).accountId, request.params.token))) throw notThere()
+      const { accountId } = callerOf(request)
+      if (!(await deleteShared(db, accountId, request.params.token))) throw notThere()
+      await tellChange(db, accountId, 'checks')
       return { success: true }
     },
   )

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { Fault } from '../errors.ts'
+import { tellChange } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
 import { readReceipt } from './receipt.ts'
 import { insertShared, listShared, type SharedResult, type SharedRow } from './store.ts'
@@ -8,7 +9,7 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 /** 143 random bits. */
 const TOKEN_LENGTH = 24
 
-const KEPT_FOR = 30 * 86_400_000
+export const KEPT_FOR = 30 * 86_400_000
 const SHARES_PER_ACCOUNT = 200
 
 /** A result with the receipt that came with it. */
@@ -29,7 +30,9 @@ export async function share(deps: ShareDeps, accountId: string, results: Shareab
   if ((await listShared(deps.db, accountId)).length >= SHARES_PER_ACCOUNT)
     throw new Fault('conflict', `An account shares at most ${SHARES_PER_ACCOUNT} results. Take one back first.`)
   const expiresAt = new Date(Date.now() + KEPT_FOR)
-  return insertShared(deps.db, { token: newToken(), accountId, target, results: proven, expiresAt })
+  const row = await insertShared(deps.db, { token: newToken(), accountId, target, results: proven, expiresAt })
+  await tellChange(deps.db, accountId, 'checks')
+  return row
 }
 
 function prove({ secretKey }: ShareDeps, accountId: string, shareable: Shareable, index: number): SharedResult {

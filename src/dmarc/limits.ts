@@ -30,6 +30,9 @@ export const SUMMARY_DAYS = 800
 export const SUMMARY_SOURCES = 500
 export const SUMMARY_REPORTERS = 100
 
+/** Records of one source from which its names are taken, the newest: enough for what holds now. */
+export const SOURCE_RECORDS = 2_000
+
 /** Milliseconds for what the DNS says about a domain while somebody waits for it. */
 export const DNS_DEADLINE = 4_000
 

@@ -10,6 +10,7 @@ import type { Resolver } from '../net/dns.ts'
 import type { SmtpDoor } from '../net/smtp-door.ts'
 import type { AsnTable } from '../protocols/asn-table.ts'
 import type { DB } from '../store/tables.ts'
+import type { OnReports } from './intake/ingest.ts'
 import { openMailDoor } from './intake/mail-door.ts'
 import { cleanUpJob, fetchJob, nameJob, verifyJob, watchJob, type RaiseAlert } from './jobs.ts'
 import { sealContext } from './mailboxes/fetch.ts'
@@ -34,13 +35,15 @@ export type DmarcOptions = {
   /** Who announces an address; null where there is no table. */
   systems: AsnTable | null
   raiseAlert?: RaiseAlert
+  onReports?: OnReports | undefined
 }
 
 /** Selectors that one check tries: the commonest are the domain's own. */
 const MOST_SELECTORS = 20
 
 /** Reports on domains: how they come in, and what they come to. */
-export function openDmarc({ db, log, secretKey, resolver, config, systems, raiseAlert }: DmarcOptions) {
+export function openDmarc(options: DmarcOptions) {
+  const { db, log, secretKey, resolver, config, systems, raiseAlert, onReports } = options
   const deps = {
     db,
     secretKey,
@@ -50,6 +53,7 @@ export function openDmarc({ db, log, secretKey, resolver, config, systems, raise
     findAsn: (address: string) => systems?.find(address) ?? null,
     kept: { reportMonths: config.REPORTS_KEPT_MONTHS, fileDays: config.REPORT_FILES_KEPT_DAYS },
     raiseAlert,
+    onReports,
   }
   const certificate = certificateOf(config)
   const fetching = fetchJob(deps)
@@ -63,7 +67,7 @@ export function openDmarc({ db, log, secretKey, resolver, config, systems, raise
     /** Opens the door for report mail; null where it is switched off. */
     async listen(): Promise<SmtpDoor | null> {
       const { SMTP_LISTEN: listen, REPORT_DOMAIN: reportDomain } = config
-      return listen && openMailDoor({ db, resolver, log, reportDomain, listen, certificate })
+      return listen && openMailDoor({ db, resolver, log, reportDomain, listen, certificate, onReports })
     },
     /** Selectors under which a domain was seen to sign in the account's reports, the commonest first. */
     selectorsSeen: (accountId: string, domain: string) => listSelectorsOf(db, accountId, domain, MOST_SELECTORS),

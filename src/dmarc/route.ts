@@ -8,6 +8,7 @@ import type { Queue } from '../jobs/queue.ts'
 import type { Resolver } from '../net/dns.ts'
 import type { DB } from '../store/tables.ts'
 import type { FindAsn } from './summary/summary.ts'
+import type { OnReports } from './intake/ingest.ts'
 
 /** What the work on reports is given. */
 export type DmarcDeps = {
@@ -18,6 +19,7 @@ export type DmarcDeps = {
   /** The domain of the addresses that receive reports. */
   reportDomain: string
   findAsn: FindAsn
+  onReports?: OnReports | undefined
 }
 
 /** What the routes are given besides. */

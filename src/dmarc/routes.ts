@@ -4,11 +4,13 @@ import { uploadRoute } from './intake/upload-route.ts'
 import { mailboxRoutes } from './mailboxes/routes.ts'
 import { reportRoutes } from './reports/routes.ts'
 import type { RouteDeps } from './route.ts'
+import { sourceRoutes } from './sources/routes.ts'
 
 /** `/api/v1/dmarc/…`: domains, what was reported on them, and how it comes in. */
 export function dmarcRoutes(app: App, deps: RouteDeps): void {
   domainRoutes(app, deps)
   reportRoutes(app, deps)
+  sourceRoutes(app, deps)
   uploadRoute(app, deps)
   mailboxRoutes(app, deps)
 }

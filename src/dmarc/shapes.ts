@@ -213,6 +213,8 @@ const COUNTS = {
   disposition: Disposition,
 }
 
+export const SOURCE_VERDICTS = ['no-data', 'good', 'half', 'forwarder', 'partly', 'failing'] as const
+
 export const SOURCE_GROUPS = ['aligned', 'partly-aligned', 'failing', 'forwarder-like'] as const
 
 export const Source = Type.Object({
@@ -275,6 +277,70 @@ export const SummaryQuery = Type.Object({
       description: 'The last day, UTC. Today by default.',
     }),
   ),
+})
+
+const SEEN = { domain: Word, messages: Count }
+const FARED = {
+  result: Type.String({ description: 'What the receivers found, whoever it speaks for.' }),
+  own: Type.Boolean({ description: 'Of the same organisational domain as the From line.' }),
+  aligned: Type.Integer({ minimum: 0, description: 'Messages that passed by it.' }),
+}
+
+/** One address that sends in a domain's name. */
+export const SourceDetail = Success(
+  Type.Object({
+    domain: Text,
+    from: Day,
+    to: Day,
+    source: Nullable(Source),
+    days: Type.Array(Type.Object({ day: Day, ...COUNTS }), { description: 'Every day, those without mail too. UTC.' }),
+    identities: Type.Object(
+      {
+        from: Type.Array(Type.Object(SEEN), { description: 'Domains of From lines.' }),
+        signers: Type.Array(Type.Object({ ...SEEN, selector: Word, ...FARED }), { description: 'DKIM.' }),
+        envelopes: Type.Array(Type.Object({ ...SEEN, ...FARED }), { description: 'Domains that SPF was asked about.' }),
+        unsigned: Type.Integer({ minimum: 0, description: 'Messages without any signature.' }),
+        records: Type.Integer({ minimum: 0, description: 'The newest, of which this is taken.' }),
+        recordCount: Type.Integer({ minimum: 0, description: 'Of all that there are.' }),
+      },
+      { description: 'In whose names it sent, the most messages first.' },
+    ),
+    advice: Type.Object({
+      verdict: Type.Enum([...SOURCE_VERDICTS]),
+      sentence: Text,
+      steps: Type.Array(
+        Type.Object({
+          text: Text,
+          publish: Nullable(
+            Type.Object(
+              { name: Text, type: Type.Literal('TXT'), value: Text },
+              { description: 'Goes into that record.' },
+            ),
+          ),
+        }),
+        { description: 'What to do when the source is yours.' },
+      ),
+      otherwise: Nullable(Type.String({ description: 'What holds when it is not.' })),
+    }),
+  }),
+)
+
+const InReport = Type.Object({
+  id: Uuid,
+  orgName: Text,
+  dateRange: Type.Object({ begin: Timestamp, end: Timestamp }),
+})
+export const SourceRecordPage = Success(
+  Type.Object({
+    records: Type.Array(Type.Object({ ...AggregateRecord.properties, report: InReport })),
+    pagination: Pagination,
+  }),
+)
+export const SourceRecordQuery = Type.Object({
+  ...PageQuery.properties,
+  ...SummaryQuery.properties,
+  orgName: Type.Optional(Type.String({ maxLength: 255, description: 'The whole name of a reporter.' })),
+  result: Type.Optional(Type.Enum(['pass', 'fail'])),
 })
 
 const Secret = Type.String({ minLength: 1, maxLength: 10_000 })

@@ -180,6 +180,7 @@ function statusRoutes(app: App, { door, events, signals, ...deps }: MigrationRou
       await events.stream(reply, {
         name: 'migration',
         read: () => found(deps, accountId, id),
+        stillAllowed: () => door.again(request),
         subscribe: (wake) => {
           const stops = [signals.on(CHANGED, (changed) => changed === id && wake()), signals.onReconnect(wake)]
           return () => stops.forEach((stop) => stop())

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
 import type { Db } from '../store/database.ts'
+import { tellChange } from '../store/changes.ts'
 import { notify } from '../store/signals.ts'
 import type { DB } from '../store/tables.ts'
 import { tryAgain, type Failure, type SavedFolder } from './journal.ts'
@@ -42,6 +43,12 @@ type NewRow = Pick<
 
 /** The signal that a migration changed; its payload is the id. */
 export const CHANGED = 'migration.changed'
+
+/** Says that a migration changed, to who follows it and to who shows it. */
+export async function tellMigration(db: Db, accountId: string, id: string): Promise<void> {
+  await notify(db, CHANGED, id)
+  await tellChange(db, accountId, 'migrations', id)
+}
 
 /** Errors that are kept of one migration; all are counted. */
 export const ERRORS_KEPT = 1_000
@@ -108,6 +115,7 @@ export async function insertMigration(db: Db, row: NewRow, sealedBy: (id: string
     .insertInto('migrationSecret')
     .values({ migrationId: id, sealed: sealedBy(id) })
     .execute()
+  await tellMigration(db, row.accountId, id)
   return id
 }
 
@@ -178,7 +186,7 @@ export async function cancelMigration(db: Transaction<DB>, accountId: string, id
   const none = { uid: null, messageId: null, size: null }
   await addErrors(db, id, [{ folder: '', code: 'cancelled', message: 'It was cancelled.', attempts: 1, ...none }])
   await eraseSecret(db, id)
-  await notify(db, CHANGED, id)
+  await tellMigration(db, accountId, id)
   return true
 }
 
@@ -214,7 +222,7 @@ export async function requeueMigration(
   }
   await db.deleteFrom('migrationError').where('migrationId', '=', id).execute()
   await db.insertInto('migrationSecret').values({ migrationId: id, sealed }).execute()
-  await notify(db, CHANGED, id)
+  await tellMigration(db, accountId, id)
   return true
 }
 

@@ -23,7 +23,7 @@ export function sweepJob(deps: LookDeps): Job {
     deadline: SWEEP_DEADLINE,
     retry: { limit: 0 },
     async run(_data, { signal, log }) {
-      const looked = await sweepDue({ ...deps, log }, signal, Date.now() + SWEEP_TAKES_MORE)
+      const looked = await sweepDue({ ...deps, log }, signal, performance.now() + SWEEP_TAKES_MORE)
       if (looked > 0) log.debug({ looked }, 'hosts looked at')
     },
   })

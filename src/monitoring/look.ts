@@ -9,7 +9,14 @@ import { lookAtRecords } from './records/look.ts'
 import { settle } from './settle.ts'
 import { claimHost, releaseHost, type ClaimedHost } from './store.ts'
 
-export type LookDeps = ListingDeps & CertificateDeps & { db: Kysely<DB>; rhythm: Rhythm; log: Logger }
+export type LookDeps = ListingDeps &
+  CertificateDeps & {
+    db: Kysely<DB>
+    rhythm: Rhythm
+    log: Logger
+    /** Hears what was seen of a host, or `failed`. */
+    onLook?: ((status: string) => void) | undefined
+  }
 
 /**
  * Looks at a host, and writes down what follows from it: facts, history, alerts.

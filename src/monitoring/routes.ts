@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { callerOf, type Door } from '../http/auth.ts'
 import { answers, Done, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
+import { tellChange } from '../store/changes.ts'
 import { availabilityOf, availableSince } from './availability.ts'
 import { addHost, changeHost, checkNow, noHost, requireHost, requireList, type HostDeps } from './hosts.ts'
 import type { LookDeps } from './look.ts'
@@ -134,7 +135,9 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
       schema: { summary: 'Watch a host no longer', tags, security, params, response: answers(Done) },
     },
     async (request) => {
-      if (!(await deleteHost(db, callerOf(request).accountId, request.params.id))) noHost()
+      const { accountId } = callerOf(request)
+      if (!(await deleteHost(db, accountId, request.params.id))) noHost()
+      await tellChange(db, accountId, 'monitoring', request.params.id)
       return { success: true }
     },
   )
@@ -225,6 +228,7 @@ function listRoutes(app: App, { db, door, blocklists }: MonitoringRoutesDeps): v
       const { mode } = request.body
       const list = requireList(request.params.dnsbl, blocklists, 'dnsbl')
       await setChoice(db, accountId, list.zone, mode === 'default' ? null : mode)
+      await tellChange(db, accountId, 'monitoring')
       return { success: true, data: shownList(list, await choicesOf(accountId)) }
     },
   )

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import { adviceOnSweep } from '../protocols/dnsbl-advice.ts'
+import { tellChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import type { CertificateDetail } from './certificates/look.ts'
 import { settleCertificates, type SettledCertificates } from './certificates/settle.ts'
@@ -63,7 +64,9 @@ export async function settle(host: ClaimedHost, look: Look, deps: LookDeps): Pro
     await tellListings(trx, host, settled.listings.changes, now)
     await tellCertificates(trx, host, settled.certificates, now)
     await tellRecords(trx, host, settled.records, now)
+    await tellChange(trx, host.accountId, 'monitoring', host.id)
   })
+  deps.onLook?.(status)
 }
 
 /** “Clean” only where every critical and major list said so: “we could not ask” never looks like “not listed”. */

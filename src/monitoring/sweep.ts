@@ -5,7 +5,7 @@ import { claimDue, releaseHost, type ClaimedHost } from './store.ts'
 
 /**
  * Looks at every host that is due, those that have waited longest first, some side by side, until none is left.
- * @param until when to stop taking more, in milliseconds since 1970
+ * @param until when to stop taking more, as performance.now() tells it
  * @returns how many were looked at
  */
 export async function sweepDue(deps: LookDeps, signal: AbortSignal, until = Infinity): Promise<number> {
@@ -15,7 +15,7 @@ export async function sweepDue(deps: LookDeps, signal: AbortSignal, until = Infi
   let isDry = false
 
   async function claimMore(): Promise<void> {
-    if (signal.aborted || Date.now() > until) return void (isDry = true)
+    if (signal.aborted || performance.now() > until) return void (isDry = true)
     const claimed = await claimDue(deps.db, BATCH, LEASE)
     isDry = claimed.length === 0
     waiting.push(...claimed)
@@ -44,7 +44,8 @@ async function lookSafely(host: ClaimedHost, deps: LookDeps, signal: AbortSignal
   try {
     await lookAtHost(host, deps, signal)
   } catch (error) {
-    if (!signal.aborted)
-      deps.log.warn({ hostId: host.id, err: error }, `a host could not be looked at: ${messageOf(error)}`)
+    if (signal.aborted) return
+    deps.onLook?.('failed')
+    deps.log.warn({ hostId: host.id, err: error }, `a host could not be looked at: ${messageOf(error)}`)
   }
 }

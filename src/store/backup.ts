@@ -10,6 +10,8 @@ import type { Logger } from '../log.ts'
 import { reachEmbedded } from './embedded.ts'
 import { HEAD, LABEL, packBaseBackup, type BackupHead } from './embedded/base-backup.ts'
 import { SHIPPED_MAJOR } from './embedded/binaries.ts'
+import { majorOf } from './embedded/folder.ts'
+import { keptFolder } from './embedded/upgrade.ts'
 import { syncFolder } from './file.ts'
 
 /** What stands in an archive: its header, and its bytes to read. */
@@ -30,7 +32,8 @@ export async function backUp({ dataDir, log, file }: Options): Promise<number> {
   const server = await reachEmbedded({ dataDir, log })
   const half = `${resolve(file)}.part-${process.pid}`
   const pack = createPack()
-  const head: BackupHead = { format: 1, takenAt: new Date().toISOString(), postgres: SHIPPED_MAJOR }
+  const postgres = majorOf(server.folder) ?? SHIPPED_MAJOR
+  const head: BackupHead = { format: 1, takenAt: new Date().toISOString(), postgres }
   try {
     const written = pipeline(pack, createGzip(COMPRESSION), createWriteStream(half, { mode: 0o600 }))
     const packed = packBaseBackup(server.adminUrl, server.folder, pack, head).then(() => pack.finalize())
@@ -55,7 +58,8 @@ async function makeDurable(path: string): Promise<void> {
 }
 
 /**
- * Puts the database of a backup into a data folder that has none, and sees that it starts.
+ * Puts the database of a backup into a data folder that has none, and sees that it starts. One of an older PostgreSQL is
+ * carried over.
  * @returns when the backup was taken
  * @throws Fault `conflict` when there is a database, `invalid_request` when the file is no whole backup for this version
  */
@@ -66,11 +70,13 @@ export async function restore({ dataDir, log, file }: Options): Promise<Date> {
   // A name of which the next start removes what was left half made.
   const half = `${folder}.new-${process.pid}`
   try {
-    const { takenAt } = await unpack(file, half)
+    const { takenAt, postgres } = await unpack(file, half)
     renameSync(half, folder)
     syncFolder(dirname(folder))
     const server = await reachEmbedded({ dataDir, log })
     await server.stop()
+    // What an upgrade keeps is in the file.
+    if (postgres !== SHIPPED_MAJOR) rmSync(keptFolder(folder, postgres), { recursive: true, force: true })
     return new Date(takenAt)
   } catch (cause) {
     for (const made of [half, folder]) rmSync(made, { recursive: true, force: true })
@@ -102,7 +108,7 @@ async function unpack(file: string, folder: string): Promise<BackupHead> {
 async function readHead(entry: Entry): Promise<BackupHead> {
   if (entry.header.name !== HEAD) throw new Error('it is no backup of Portreeve')
   const head = JSON.parse(await text(entry)) as BackupHead
-  if (head.format === 1 && head.postgres === SHIPPED_MAJOR) return head
+  if (head.format === 1 && head.postgres <= SHIPPED_MAJOR) return head
   throw new Error(
     `it was made with PostgreSQL ${head.postgres}, and this Portreeve ships ${SHIPPED_MAJOR}: restore it with the ` +
       'Portreeve that made it',

@@ -1,30 +1,31 @@
 import type { Logger } from '../log.ts'
+import { onChange, tellChanges } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
-import { notify, type Signals } from '../store/signals.ts'
+import type { Signals } from '../store/signals.ts'
 import { ANNOUNCE_EVERY } from './limits.ts'
 
-const CAPTURED = 'webhook.captured'
-
-/** Ids in one signal: some 40 bytes each, of 8,000. */
-const AT_ONCE = 150
-
 /** @returns a function that ends it */
-export function onCaptured(signals: Signals, captured: (endpointIds: string[]) => void): () => void {
-  return signals.on(CAPTURED, (ids) => captured(ids as string[]))
+export function onCaptured(signals: Signals, captured: (endpointId: string) => void): () => void {
+  const hear = (room: string, id: string | null) => room === 'requests' && id !== null && captured(id)
+  return onChange(
+    signals,
+    ({ room, id }) => hear(room, id),
+    () => {},
+  )
 }
 
 /** Tells every instance which endpoints have something new: the first at once, the others together a moment later. */
 export function createAnnouncer({ db, log }: { db: Db; log: Logger }) {
-  let pending = new Set<string>()
+  let pending = new Map<string, string>()
   let timer: NodeJS.Timeout | undefined
 
   async function tell(): Promise<void> {
-    const ids = [...pending]
-    pending = new Set()
-    if (ids.length === 0) return void (timer = undefined)
+    const changes = Array.from(pending, ([id, whom]) => ({ whom, room: 'requests' as const, id }))
+    pending = new Map()
+    if (changes.length === 0) return void (timer = undefined)
     timer = setTimeout(() => void tell(), ANNOUNCE_EVERY)
     try {
-      for (let i = 0; i < ids.length; i += AT_ONCE) await notify(db, CAPTURED, ids.slice(i, i + AT_ONCE))
+      await tellChanges(db, changes)
     } catch (error) {
       // Whoever listens looks by itself now and then.
       log.warn({ err: error }, 'captured requests were not announced')
@@ -32,8 +33,9 @@ export function createAnnouncer({ db, log }: { db: Db; log: Logger }) {
   }
 
   return {
-    captured(rows: { endpointId: string }[]): void {
-      for (const { endpointId } of rows) pending.add(endpointId)
+    /** @param endpoints with their accounts */
+    captured(endpoints: Map<string, string>): void {
+      for (const [id, accountId] of endpoints) pending.set(id, accountId)
       if (timer === undefined) void tell()
     },
     close: () => clearTimeout(timer),

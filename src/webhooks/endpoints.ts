@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { Fault, type FaultDetail } from '../errors.ts'
 import type { SignatureScheme } from '../protocols/webhook-signature.ts'
 import type { SealedColumn } from '../store/reseal.ts'
+import { tellChange } from '../store/changes.ts'
 import { seal, unseal } from '../store/secrets.ts'
 import { notify, type Signals } from '../store/signals.ts'
 import type { Db } from '../store/database.ts'
@@ -78,7 +79,7 @@ export async function createEndpoint(
     const made = await insertEndpoint(trx, { accountId, token: newToken(), ...given(plain) })
     const sealed = sealedSignature(signature, made.id, secretKey)
     const row = sealed ? await updateEndpoint(trx, accountId, made.id, sealed) : made
-    await announce(trx, made)
+    await announce(trx, accountId, made)
     return row ?? made
   })
 }
@@ -101,7 +102,7 @@ export async function changeEndpoint(
     const change = { ...given(plain), ...sealedSignature(signature, id, secretKey) }
     const row = await updateEndpoint(trx, accountId, id, change)
     if (!row) throw noSuchEndpoint()
-    await announce(trx, row)
+    await announce(trx, accountId, row)
     return row
   })
 }
@@ -111,7 +112,7 @@ export async function removeEndpoint(db: Kysely<DB>, accountId: string, id: stri
   return db.transaction().execute(async (trx) => {
     const token = await deleteEndpoint(trx, accountId, id)
     if (token === undefined) throw noSuchEndpoint()
-    await announce(trx, { id, token })
+    await announce(trx, accountId, { id, token })
     return token
   })
 }
@@ -125,7 +126,7 @@ export async function clearRequests(db: Kysely<DB>, accountId: string, id: strin
   return db.transaction().execute(async (trx) => {
     const row = await updateEndpoint(trx, accountId, id, { requestCount: 0 })
     if (!row) throw noSuchEndpoint()
-    await announce(trx, row)
+    await announce(trx, accountId, row)
     return deleteRequests(trx, id)
   })
 }
@@ -166,8 +167,9 @@ function contextOf(id: string): string {
   return `webhook/${id}/signature`
 }
 
-async function announce(db: Db, { id, token }: EndpointChanged): Promise<void> {
+async function announce(db: Db, accountId: string, { id, token }: EndpointChanged): Promise<void> {
   await notify(db, CHANGED, { id, token })
+  await tellChange(db, accountId, 'webhooks', id)
 }
 
 type Plain = Omit<Settings, 'signature'>

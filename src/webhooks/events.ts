@@ -27,7 +27,7 @@ export type Stream = {
   /** The last number the client has seen; null to begin with what comes from now on. */
   from: number | null
   /** Throws when whoever asked may not any more. */
-  stillAllowed: () => Promise<void>
+  stillAllowed: () => Promise<unknown>
 }
 
 export type Live = {
@@ -49,7 +49,7 @@ export function createLive({ db, signals, secretKey, webhookBaseUrl, log }: Deps
   const wake = (endpointId: string, changed: boolean) => wakers.get(endpointId)?.forEach((waker) => waker(changed))
   const wakeAll = () => wakers.forEach((_those, id) => wake(id, true))
   const ends = [
-    onCaptured(signals, (ids) => ids.forEach((id) => wake(id, false))),
+    onCaptured(signals, (id) => wake(id, false)),
     onEndpointChange(signals, ({ id }) => wake(id, true), wakeAll),
   ]
 

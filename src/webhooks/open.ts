@@ -50,9 +50,9 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutc
   const trimming = startTrimming({ db, log })
   const committing = createGroupCommit<CapturedRequest>({
     insert: (rows) => insertRequests(pool, rows),
-    onStored(rows) {
-      announcer.captured(rows)
-      trimming.captured(rows)
+    onStored(captured) {
+      announcer.captured(captured)
+      trimming.captured(captured.keys())
     },
     log,
   })

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf, type Door } from '../http/auth.ts'
+import { beginEvents } from '../http/events.ts'
 import { answers, Done, failures, security, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { DB } from '../store/tables.ts'
@@ -142,8 +143,10 @@ function listRoutes(app: App, { db, door, secretKey, webhookBaseUrl, version }: 
       }
       const last = rows.at(-1)?.seq ?? from
       const nextCursor = last !== null && (hasMore || order === 'asc') ? String(last) : null
+      const newest = order === 'asc' ? last : (rows[0]?.seq ?? from)
+      const laterCursor = newest === null ? null : String(newest)
       const requests = rows.map((row) => ({ ...shownRequest(row), signature: signatureOf(row, endpoint, secretKey) }))
-      return { success: true, requests, nextCursor, hasMore }
+      return { success: true, requests, nextCursor, laterCursor, hasMore }
     },
   )
   app.delete(
@@ -234,14 +237,7 @@ function eventRoute(app: App, { db, door, live }: WebhookRoutesDeps): void {
       const from = seen === undefined ? null : Number(seen)
       const stillAllowed = () => door.again(request)
       const follow = await live.open({ accountId, endpointId: id, from, stillAllowed })
-      reply.hijack()
-      reply.raw.writeHead(200, {
-        ...(reply.getHeaders() as Record<string, string>),
-        'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-store',
-        'x-accel-buffering': 'no',
-      })
-      await follow(reply.raw)
+      await follow(beginEvents(reply).raw)
     },
   )
 }

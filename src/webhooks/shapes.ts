@@ -184,6 +184,12 @@ export const RequestPage = Type.Object(
           'Where the next page begins. Oldest first there is always one, for whoever asks again later. Null: there is nothing older.',
       }),
     ),
+    laterCursor: Nullable(
+      Type.String({
+        description:
+          'The newest of this page: with `order=asc`, the `cursor` for what was captured after it. Null: nothing yet.',
+      }),
+    ),
     hasMore: Type.Boolean(),
   },
   { description: `At most ${KEPT} requests are kept. A page ends early when its bodies are large.` },

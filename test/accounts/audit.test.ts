@@ -47,9 +47,28 @@ describe('what administrators do', () => {
       route: 'POST /api/v1/accounts',
       details: { email: dave.email, plan: 'pro' },
     })
-    expect(changed).toMatchObject({ route: 'PATCH /api/v1/accounts/:id', details: { id, plan: 'business' } })
-    expect(removed).toMatchObject({ route: 'DELETE /api/v1/accounts/:id', details: { id } })
+    expect(changed).toMatchObject({
+      route: 'PATCH /api/v1/accounts/:id',
+      details: { account: dave.email, id, plan: 'business' },
+    })
+    expect(removed).toMatchObject({ route: 'DELETE /api/v1/accounts/:id', details: { account: dave.email, id } })
     expect(JSON.stringify(await entries())).not.toContain(dave.password)
+  })
+
+  it('is found by who did it, what it was, and whom it was about', async () => {
+    const erin = { email: 'erin@people.test', password: 'the password of Erin', plan: 'free' }
+    const made = await send('/api/v1/accounts', 'POST', erin, bob)
+    const { id } = ((await made.json()) as { data: { id: string } }).data
+    await send(`/api/v1/accounts/${id}`, 'DELETE')
+    const found = async (q: string) => {
+      const answer = await house.request(`/api/v1/audit?q=${encodeURIComponent(q)}`, { token: alice.token })
+      const { data } = (await answer.json()) as { data: { entries: Entry[]; pagination: { total: number } } }
+      expect(data.pagination.total).toBe(data.entries.length)
+      return data.entries.map(({ route }) => route.split(' ')[0])
+    }
+    expect(await found('ERIN@')).toEqual(['DELETE', 'POST'])
+    expect(await found(bob.email)).toEqual(['POST'])
+    expect(await found('100% _ nobody')).toEqual([])
   })
 
   it('is written down in other rooms too', async () => {

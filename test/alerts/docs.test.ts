@@ -28,7 +28,7 @@ it('does what docs/alerts.md says, command by command', async () => {
   const run = (block = 'false') =>
     shell.run(
       block
-        .replace('http://localhost:8080', room.app.listeningOrigin)
+        .replace('http://localhost:8080', room.url)
         .replace('https://chat.example.com', receiver.origin)
         .replace('12345678', /\b\d{8}\b/.exec(sink.mails.at(-1)?.text ?? '')?.[0] ?? ''),
     )

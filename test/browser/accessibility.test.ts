@@ -59,6 +59,7 @@ const OWN: Screen[] = [
   { at: '/dmarc', shows: 'Choose report files' },
   { at: '/dmarc/:domain', shows: 'nothing can be said yet' },
   { at: '/dmarc/:domain/reports', shows: 'There is none like that.' },
+  { at: '/dmarc/:domain/sources/192.0.2.1', shows: 'It was not seen in these days.' },
   { at: '/dmarc/:domain/tls', shows: 'v=TLSRPTv1' },
   { at: '/dmarc/:domain/record', shows: 'Is it yours?' },
   { at: '/dmarc/rejected', shows: 'Nothing was set aside.' },

@@ -43,7 +43,7 @@ const DAYS = Array.from({ length: 10 }, (_, day) =>
       begin: daysAgo(day + 1),
       rows: [
         { ip: '192.0.2.1', count: 100 },
-        { ip: '198.51.100.7', count: 7, dkim: 'fail', spf: 'fail' },
+        { ip: '198.51.100.7', count: 7, dkim: 'fail', spf: 'fail', envelope: ['mail.example.com', 'softfail'] },
         { ip: '203.0.113.9', count: 3, dkim: day % 2 ? 'pass' : 'fail', spf: 'fail' },
       ],
     }),
@@ -128,6 +128,43 @@ describe('somebody who has a domain’s reports read', () => {
 
   it('meets no fault of the page at any width, in either theme', { timeout: PATIENCE }, async () => {
     expect(await faultsAtAllWidths(page)).toEqual([])
+  })
+
+  it('follows a source to what it is, what is wrong with it, and what to do about that', async () => {
+    await page.getByRole('region', { name: 'Never passed' }).getByRole('link', { name: '198.51.100.7' }).click()
+    await heading(page, '198.51.100.7').waitFor()
+    expect(page.url()).toMatch(/sources\/198\.51\.100\.7\?days=7$/)
+    await page.getByText(`None of its mail passed: neither DKIM nor SPF spoke for ${DOMAIN}.`).waitFor()
+    await page.getByText('42 messages in 7 days, of which 42 failed').waitFor({ state: 'attached' })
+    await page.getByText('Look whether s1._domainkey.example.com has the key').waitFor()
+    await page.getByRole('button', { name: 'Copy what belongs into the record of mail.example.com' }).click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('ip4:198.51.100.7')
+    const signed = page.getByRole('table', { name: 'Who signed' })
+    await signed.getByRole('row', { name: `${DOMAIN} selector s1 42 messages DKIM fail Not aligned` }).waitFor()
+    const bounces = page.getByRole('table', { name: 'Where bounces go' })
+    await bounces.getByRole('row', { name: 'mail.example.com 42 messages SPF softfail Not aligned' }).waitFor()
+  })
+
+  it('narrows what was seen of a source down, and goes on to the report', async () => {
+    const seen = page.getByRole('region', { name: 'What was seen' })
+    await seen.getByText('6 records').waitFor()
+    await page.getByLabel('How long back').selectOption('Last 30 days')
+    await seen.getByText('10 records').waitFor()
+    await seen.getByLabel('Result').selectOption('Passed')
+    await seen.getByText('There is none like that.').waitFor()
+    expect(page.url()).toContain('result=pass')
+    await seen.getByLabel('Result').selectOption('Failed')
+    await seen.getByText('10 records').waitFor()
+  })
+
+  it('meets no fault on the page of a source, either', { timeout: PATIENCE }, async () => {
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    await page.getByRole('table', { name: 'What was seen' }).getByRole('link', { name: 'google.com' }).first().click()
+    await heading(page, 'Report of google.com').waitFor()
+    await page.getByRole('link', { name: '203.0.113.9' }).click()
+    await heading(page, '203.0.113.9').waitFor()
+    await page.getByRole('link', { name: `Sources of ${DOMAIN}` }).click()
+    await heading(page, DOMAIN).waitFor()
   })
 
   it('finds a report in which something failed, and what each source did', async () => {
@@ -222,6 +259,14 @@ describe('with the keyboard alone', () => {
     const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Space')])
     await chooser.setFiles([file('report.xml', aggregate({ domain: 'klara.test' }))])
     await page.getByText('1 report stored.').waitFor()
+    await page.getByRole('link', { name: 'klara.test' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('row', { name: '192.0.2.1' }).waitFor()
+    await page.keyboard.press('j')
+    await tabTo(page, '192.0.2.1')
+    await page.keyboard.press('Enter')
+    await heading(page, '192.0.2.1').waitFor()
+    await page.getByText('There is nothing to do.').waitFor()
     await close()
   })
 })
@@ -233,7 +278,7 @@ describe('a domain of somebody else', () => {
     const init = { method: 'POST', token, headers, body: JSON.stringify({ domain: 'dora.test' }) }
     const made = (await (await house.request('/api/v1/dmarc/domains', init)).json()) as { data: { id: string } }
     const { page, close } = await signedIn(browser, house, 'Charlie')
-    for (const part of ['', '/reports', '/tls', '/record']) {
+    for (const part of ['', '/reports', '/tls', '/record', '/sources/192.0.2.1']) {
       await page.goto(`/dmarc/${made.data.id}${part}`)
       await page.getByText('There is no such domain.').first().waitFor()
       expect(await page.getByText('dora.test').count()).toBe(0)

@@ -6,6 +6,7 @@ import { startChromium } from '../servers/chromium.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
+import { startTokens } from '../servers/tokens.ts'
 import { faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from './browsing.ts'
 
 /** Milliseconds: a whole migration with its verification, on a busy machine. */
@@ -42,10 +43,14 @@ afterAll(async () => {
 
 type Account = { port: number; user: string; password?: string }
 
-async function fillAccount(page: Page, { port, user, password = 'secret' }: Account): Promise<void> {
+async function fillAccount(page: Page, { password = 'secret', ...account }: Account): Promise<void> {
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await fillServer(page, account)
+}
+
+async function fillServer(page: Page, { port, user }: Account): Promise<void> {
   await page.getByLabel('IMAP server').fill('127.0.0.1')
   await page.getByLabel('User').fill(user)
-  await page.getByLabel('Password', { exact: true }).fill(password)
   if (!(await page.getByLabel('Connection').isVisible())) await page.getByText('Port and security').click()
   await page.getByLabel('Connection').selectOption('STARTTLS')
   await page.getByLabel('Port', { exact: true }).fill(String(port))
@@ -196,6 +201,46 @@ describe('a migration with a message that is refused', () => {
     await page.getByRole('row', { name: /INBOX message 2 · .*@example\.org.* · 30\d kB/ }).waitFor()
     await page.getByLabel('Source: password').waitFor()
     await close()
+  })
+})
+
+describe('an account that takes access tokens', () => {
+  it('is moved with one, and tried again with another once that has expired', { timeout: 2 * PATIENCE }, async () => {
+    const tokens = await startTokens()
+    const modern = await startDovecot({ tokensAt: tokens.url })
+    await modern.addUser('alice', 'secret')
+    tokens.valid.set('the-first-token', 'alice')
+    const { page, close } = await signedIn(browser, house, 'Tom', 1440, { plan: 'pro' })
+    await page.goto('/migrations/new')
+    await fillAccount(page, { port: from.port, user: 'alice' })
+    await page.getByRole('button', { name: 'Test, and list the folders' }).click()
+    await page.getByRole('button', { name: 'Go on' }).click()
+
+    await page.getByRole('button', { name: 'Use an access token instead' }).click()
+    expect(await page.evaluate('document.activeElement.name')).toBe('accessToken')
+    await page.getByText('Most tokens hold for an hour').waitFor()
+    await page.getByRole('button', { name: 'Use the password instead' }).click()
+    await page.getByRole('button', { name: 'Use an access token instead' }).click()
+    await fillServer(page, { port: modern.port, user: 'alice' })
+    await page.getByRole('button', { name: 'Test the connection' }).click()
+    await page.getByText('Paste the access token.').waitFor()
+    await page.getByLabel('Access token', { exact: true }).fill('the-first-token\n')
+    await page.getByRole('button', { name: 'Test the connection' }).click()
+    await page.getByRole('button', { name: 'Start the migration' }).waitFor()
+
+    tokens.valid.delete('the-first-token')
+    await page.getByRole('button', { name: 'Start the migration' }).click()
+    await page.getByRole('button', { name: 'Try again' }).waitFor({ timeout: PATIENCE })
+    tokens.valid.set('the-second-token', 'alice')
+    await page.getByLabel('Source: password').fill('secret')
+    await page.getByRole('button', { name: 'Use an access token instead' }).last().click()
+    await page.getByLabel('Destination: access token').fill('the-second-token')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('Every one of the 17 messages is accounted for.').waitFor({ timeout: PATIENCE })
+    expect((await read(accountOn(modern.port)))['INBOX']).toHaveLength(12)
+    await close()
+    await modern.stop()
+    await tokens.close()
   })
 })
 

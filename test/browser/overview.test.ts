@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startHouse, type House } from '../house.ts'
@@ -116,6 +117,52 @@ describe('the account', () => {
   })
 })
 
+describe('what is kept of a person', () => {
+  it('is taken along as a file', async () => {
+    const { page, close } = await signedIn(browser, house, 'Olga')
+    await page.goto('/account')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Export my data' }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe('portreeve-account.ndjson')
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\n')
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
+      expect.objectContaining({ table: 'account', row: expect.objectContaining({ email: 'olga@people.test' }) }),
+    )
+    await close()
+  })
+
+  it('is erased with the keyboard alone, once it is said what goes and who wishes it', async () => {
+    const { page, close } = await signedIn(browser, house, 'Erika')
+    await page.goto('/account')
+    await page.getByText('last used').first().waitFor()
+    await tabTo(page, 'Erase the account')
+    await page.keyboard.press('Enter')
+    await page.getByText('your sessions, and the account itself').waitFor()
+    await tabTo(page, 'Your e-mail, to be sure')
+    await page.keyboard.type('somebody@else.test')
+    await page.keyboard.press('Enter')
+    await page.getByText('Type erika@people.test.').waitFor()
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('erika@people.test')
+    await tabTo(page, 'Your password')
+    await page.keyboard.type('not the password')
+    await page.keyboard.press('Enter')
+    await page.getByText('This is not your password.').waitFor()
+    await page.getByLabel('Your password').focus()
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('the password of Erika')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${house.url}/`)
+    await page.goto('/account')
+    await heading(page, 'Sign in').waitFor()
+    await close()
+  })
+})
+
 describe('an administrator', () => {
   let admin: Visit
   let page: Page
@@ -160,6 +207,28 @@ describe('an administrator', () => {
     await row.getByRole('button', { name: 'Delete newcomer@people.test' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await row.waitFor({ state: 'hidden' })
+  })
+
+  it('finds in the audit log who did what to whom', async () => {
+    await page.getByRole('link', { name: 'Audit log', exact: true }).click()
+    await page.getByText('4 entries').waitFor()
+    await page.getByLabel('E-mail, change or value').fill('delete')
+    await page.getByText('1 entry', { exact: true }).waitFor()
+    await page.getByRole('row', { name: /account: newcomer@people\.test by ada@people\.test/ }).waitFor()
+    expect(page.url()).toContain('q=delete')
+    await page.getByLabel('E-mail, change or value').fill('nobody at all')
+    await page.getByText('There is none like that.').waitFor()
+    await page.getByRole('link', { name: 'Accounts', exact: true }).click()
+  })
+
+  it('is told that the last of them cannot be erased', async () => {
+    await page.goto('/account')
+    await page.getByText('Erase the account').click()
+    await page.getByLabel('Your e-mail, to be sure').fill('ada@people.test')
+    await page.getByLabel('Your password').fill('the password of Ada')
+    await page.getByRole('button', { name: 'Erase my account' }).click()
+    await page.getByText('This is the last administrator.').waitFor()
+    await page.goto('/administration/accounts')
   })
 
   it('sees a change taken back that is refused: one administrator must be left', async () => {

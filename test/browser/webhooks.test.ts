@@ -321,6 +321,8 @@ describe('ten thousand requests', () => {
       const before = await read.boundingBox()
       await Promise.all([1, 2, 3].map((each) => fetch(`${url}/late-${each}`)))
       await page.getByRole('button', { name: '3 new requests' }).waitFor()
+      // The newest is shown beside the list by and by, and must not pull the list to itself.
+      await detail(page).getByRole('heading', { name: '/late-' }).waitFor()
       const after = await read.boundingBox()
       expect(Math.abs((after?.y ?? NaN) - (before?.y ?? NaN))).toBeLessThan(2)
       await page.getByRole('button', { name: '3 new requests' }).click()

@@ -56,6 +56,34 @@ describe('portreeve user', () => {
     )
   })
 
+  it('is written down with what administrators do, without passwords', async () => {
+    const acts = room.db.selectFrom('auditEntry').select(['actorId', 'actorEmail', 'what', 'route', 'details'])
+    const email = 'eve@people.test'
+    await create(['--email', email])
+    await portreeve(['user', 'set-password', email, '--password-stdin'], env, 'another from a pipe')
+    await portreeve(['user', 'set-plan', email, 'pro'], env)
+    const who = { actorId: null, actorEmail: 'command line' }
+    const account = { account: email }
+    expect((await acts.orderBy('id', 'desc').limit(3).execute()).toReversed()).toEqual([
+      {
+        ...who,
+        what: 'Make an account',
+        route: 'portreeve user create',
+        details: { ...account, plan: 'starter', admin: false },
+      },
+      { ...who, what: 'Give an account another password', route: 'portreeve user set-password', details: account },
+      {
+        ...who,
+        what: 'Change the plan of an account',
+        route: 'portreeve user set-plan',
+        details: { ...account, plan: 'pro' },
+      },
+    ])
+    await portreeve(['user', 'set-plan', 'nobody@people.test', 'pro'], env)
+    expect((await acts.orderBy('id', 'desc').limit(1).executeTakeFirst())?.details).toMatchObject(account)
+    await room.db.deleteFrom('account').where('email', '=', email).execute()
+  })
+
   it('changes a plan, in the running service at once', async () => {
     const { token } = await room.addPerson('Dora')
     const plan = async () =>

@@ -7,6 +7,7 @@ import type { MailServer } from '../servers/mail-server.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
 import { accountOn, contents, fill, mail, read } from './mailbox.ts'
 import { startRoom, type Person, type Room } from './room.ts'
+import { itAlone } from '../scaled/alone.ts'
 
 type Status = {
   migrationId: string
@@ -463,7 +464,7 @@ describe('migrations over HTTP', () => {
     stop.abort()
   })
 
-  it('ends its event streams when the service stops', async () => {
+  itAlone('closes the server of its own process')('ends its event streams when the service stops', async () => {
     const { body } = await post('migrate', {
       source: source(),
       destination: await newDestination(),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { batchesOf } from '../../web/src/dmarc/batches.ts'
-import { daysText, shareText } from '../../web/src/dmarc/words.ts'
+import { spanSince } from '../../web/src/dmarc/search.ts'
+import { daysText, partsOf, shareText } from '../../web/src/dmarc/words.ts'
 
 describe('a share', () => {
   it.each([
@@ -16,8 +17,7 @@ describe('a share', () => {
 
 describe('the days in a sentence', () => {
   const day = (name: string, messages: number, fail: number) => ({ day: name, messages, fail }) as never
-  const text = (days: never[], messages: number, fail: number) =>
-    daysText({ days, totals: { messages, fail } as never })
+  const text = (days: never[], messages: number, fail: number) => daysText({ days, totals: { messages, fail } })
 
   it('names the worst day', () => {
     expect(text([day('2026-11-01', 10, 1), day('2026-11-02', 1_000, 70)], 1_010, 71)).toBe(
@@ -42,5 +42,25 @@ describe('files to upload', () => {
       1, 1, 1,
     ])
     expect(batchesOf([])).toEqual([])
+  })
+})
+
+describe('a verdict', () => {
+  it('has the answer first, and then what belongs to it', () => {
+    expect(partsOf('90.0 % aligned: p=reject is not safe yet; this source would be hit: a.test (3 messages).')).toEqual(
+      {
+        verdict: '90.0 % aligned: p=reject is not safe yet',
+        rest: 'This source would be hit: a.test (3 messages).',
+      },
+    )
+    expect(partsOf('Nothing can be said yet.')).toEqual({ verdict: 'Nothing can be said yet', rest: null })
+  })
+})
+
+describe('how far back to look', () => {
+  const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
+
+  it('is the shortest time in which a report lies, and the usual goes without saying', () => {
+    expect([1, 28, 30, 200, 2_000].map((days) => spanSince(ago(days)))).toEqual([undefined, undefined, 90, 365, 365])
   })
 })

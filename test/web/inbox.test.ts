@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Captured, Page } from '../../web/src/webhooks/api.ts'
-import { createInbox, matches } from '../../web/src/webhooks/inbox.ts'
+import { createInbox, type Ask } from '../../web/src/webhooks/inbox.ts'
 
-function captured(id: number, over: Partial<Captured> = {}): Captured {
+function captured(id: number): Captured {
   return {
     id: String(id),
     method: 'POST',
@@ -24,106 +24,141 @@ function captured(id: number, over: Partial<Captured> = {}): Captured {
     rejected: null,
     responseStatus: 200,
     signature: null,
-    ...over,
   }
 }
 
-/** Answers with the pages that stand ready, one for each question. */
-function inboxOf(pages: Captured[][], filter = {}) {
-  const painting: (() => void)[] = []
-  const asked: (string | null)[] = []
+/** An endpoint that numbers what it captures, and answers pages of two. */
+function endpointOf(...first: number[]) {
+  let kept = first
+  const asked: Ask[] = []
+  let hold: Promise<void> | null = null
   const inbox = createInbox({
-    filter,
-    async fetchPage(cursor): Promise<Page> {
-      asked.push(cursor)
-      const requests = pages.shift() ?? []
-      const hasMore = pages.length > 0
-      return { success: true, requests, hasMore, nextCursor: hasMore ? String(pages.length) : null }
+    async fetchPage(ask): Promise<Page> {
+      asked.push(ask)
+      const from = ask.cursor === null ? null : Number(ask.cursor)
+      const those = kept.filter((id) => from === null || (ask.order === 'asc' ? id > from : id < from))
+      const sorted = those.toSorted((a, b) => (ask.order === 'asc' ? a - b : b - a))
+      const page = sorted.slice(0, 2)
+      const newest = page.length > 0 ? Math.max(...page) : from
+      await hold
+      return {
+        success: true,
+        requests: page.map((id) => captured(id)),
+        hasMore: sorted.length > 2,
+        nextCursor: page.length > 0 ? String(page.at(-1)) : ask.cursor,
+        laterCursor: newest === null ? null : String(newest),
+      }
     },
-    schedule: (paint) => void painting.push(paint),
   })
-  const paint = () => painting.splice(0).forEach((each) => each())
-  return { ...inbox, asked, paint, painting, ids: () => inbox.current().rows.map(({ id }) => Number(id)) }
+  return {
+    ...inbox,
+    asked,
+    capture: (...ids: number[]) => (kept = [...kept, ...ids]),
+    clear: () => (kept = []),
+    /** Answers from now on wait until it is called. */
+    delay: () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      hold = promise
+      return resolve
+    },
+    ids: () => inbox.current().rows.map(({ id }) => Number(id)),
+  }
 }
 
 describe('the list of an endpoint', () => {
-  it('puts what arrives before what was there, and paints what arrives together once', async () => {
-    const { add, more, paint, painting, ids } = inboxOf([[captured(2), captured(1)]])
+  it('puts what is captured before what was there', async () => {
+    const { more, follow, capture, ids } = endpointOf(1, 2)
     await more()
-    ;[3, 4, 5].forEach((id) => add(captured(id)))
-    expect([ids(), painting.length]).toEqual([[2, 1], 1])
-    paint()
+    capture(3, 4, 5)
+    await follow()
     expect(ids()).toEqual([5, 4, 3, 2, 1])
   })
-  it('shows each request once, though it came on both ways', async () => {
-    const { add, more, paint, ids } = inboxOf([[captured(3), captured(2)]])
-    add(captured(3))
-    paint()
+  it('shows each request once, whatever is asked for at the same time', async () => {
+    const { more, follow, catchUp, capture, ids } = endpointOf(1, 2, 3)
     await more()
-    add(captured(2))
-    paint()
-    expect(ids()).toEqual([3, 2])
+    capture(4)
+    await Promise.all([follow(), more(), catchUp(), follow()])
+    expect(ids()).toEqual([4, 3, 2, 1])
+  })
+  it('takes what is captured while it takes what was captured before', async () => {
+    const { more, follow, capture, delay, ids, asked } = endpointOf(1)
+    await more()
+    const answer = delay()
+    capture(2)
+    const first = follow()
+    await Promise.resolve()
+    capture(3)
+    const others = [follow(), follow(), follow()]
+    answer()
+    await Promise.all([first, ...others])
+    expect(ids()).toEqual([3, 2, 1])
+    expect(asked.length).toBe(3)
+  })
+  it('shows the first request of an endpoint that had none', async () => {
+    const { more, follow, capture, ids } = endpointOf()
+    await more()
+    capture(1)
+    await follow()
+    expect(ids()).toEqual([1])
   })
   it('fetches the older ones page by page, and one page at a time', async () => {
-    const { more, ids, asked, current } = inboxOf([[captured(4)], [captured(3)], [captured(2)]])
+    const { more, ids, current } = endpointOf(1, 2, 3, 4, 5)
     await Promise.all([more(), more()])
-    expect([ids(), current().hasMore]).toEqual([[4], true])
+    expect([ids(), current().hasMore]).toEqual([[5, 4], true])
     await more()
     await more()
-    expect([ids(), current().hasMore, asked]).toEqual([[4, 3, 2], false, [null, '2', '1']])
+    expect([ids(), current().hasMore]).toEqual([[5, 4, 3, 2, 1], false])
   })
-  it('takes what came between its first page and the first event', async () => {
-    const { more, catchUp, add, paint, ids } = inboxOf([[captured(1)], [captured(3), captured(2), captured(1)]])
+  it('takes what came while nobody looked, and keeps what was scrolled to', async () => {
+    const { more, catchUp, capture, ids } = endpointOf(1, 2, 3)
     await more()
-    add(captured(4))
-    paint()
+    await more()
+    capture(4)
     await catchUp()
     expect(ids()).toEqual([4, 3, 2, 1])
   })
   it('begins anew when more came than a page tells', async () => {
-    const latest = [captured(4), captured(3)]
-    const { more, catchUp, ids } = inboxOf([[captured(1)], latest, latest])
+    const { more, catchUp, capture, ids } = endpointOf(1)
     await more()
+    capture(2, 3, 4)
     await catchUp()
     expect(ids()).toEqual([4, 3])
   })
-  it('shows what it had until it begins anew', async () => {
-    const { more, refresh, add, paint, ids } = inboxOf([[captured(1)], [captured(2)]])
+  it('begins anew when a flood came that nobody can read', async () => {
+    const { more, follow, capture, ids } = endpointOf(1)
     await more()
+    capture(...Array.from({ length: 50 }, (_, at) => at + 2))
+    await follow()
+    expect(ids()).toEqual([51, 50])
+  })
+  it('begins anew when it was cleared, and shows what it had until then', async () => {
+    const { more, refresh, clear, delay, ids } = endpointOf(1, 2)
+    await more()
+    clear()
+    const answer = delay()
     const begun = refresh()
-    expect(ids()).toEqual([1])
+    expect(ids()).toEqual([2, 1])
+    answer()
     await begun
-    add(captured(3))
-    paint()
-    expect(ids()).toEqual([3, 2])
-  })
-  it('begins anew when it was cleared', async () => {
-    const { more, refresh, add, paint, ids } = inboxOf([[captured(2)], []])
-    await more()
-    await refresh()
     expect(ids()).toEqual([])
-    add(captured(2))
-    paint()
-    expect(ids()).toEqual([2])
   })
-  it('holds ten thousand at most, and lets the oldest go', async () => {
-    const { more, add, paint, ids } = inboxOf([[captured(0)]])
+  it('finds that it was cleared while nobody looked', async () => {
+    const { more, catchUp, clear, ids } = endpointOf(1, 2)
     await more()
-    for (let id = 1; id <= 12_000; id++) add(captured(id))
-    paint()
-    expect([ids().length, ids()[0], ids().at(-1)]).toEqual([10_000, 12_000, 2_001])
+    clear()
+    await catchUp()
+    expect(ids()).toEqual([])
   })
-  it('says why it could not be fetched', async () => {
-    const fetchPage = () => Promise.reject(new Error('The service does not answer.'))
-    const inbox = createInbox({ filter: {}, fetchPage, schedule: () => {} })
+  it('says why it could not be fetched, and begins when it can be', async () => {
+    let fails = true
+    const empty: Page = { success: true, requests: [], hasMore: false, nextCursor: null, laterCursor: null }
+    const inbox = createInbox({
+      fetchPage: () => (fails ? Promise.reject(new Error('The service does not answer.')) : Promise.resolve(empty)),
+    })
     await inbox.more()
     expect(inbox.current()).toMatchObject({ state: 'failed', problem: 'The service does not answer.' })
-  })
-  it('finds by method, path, query, header value and body, whatever the case', () => {
-    const request = captured(1, { query: 'lang=de' })
-    for (const q of ['ORDERS', 'lang=DE', 'harbour', '"number": 7'])
-      expect([q, matches(request, { q })]).toEqual([q, true])
-    for (const q of ['X-Shop', 'nothing']) expect([q, matches(request, { q })]).toEqual([q, false])
-    expect([matches(request, { method: 'POST' }), matches(request, { method: 'GET' })]).toEqual([true, false])
+    fails = false
+    await inbox.catchUp()
+    expect(inbox.current()).toMatchObject({ state: 'ready', problem: '' })
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { portsOf, wrongPorts } from '../../web/src/monitoring/ports.ts'
 import { stripOf } from '../../web/src/monitoring/strip.ts'
-import { availabilityText, sentenceOfAll } from '../../web/src/monitoring/words.ts'
+import { availabilityText, certificateTroubles, sentenceOfAll } from '../../web/src/monitoring/words.ts'
 
 type Status = Parameters<typeof sentenceOfAll>[0][number]['status']
 
@@ -61,5 +61,17 @@ describe('the days of a host', () => {
   })
   it('say so when it was never listed', () => {
     expect(stripOf([period('clean', '21T00:00', '21T12:00')], 30, now).text).toBe('1 day: not listed on 1')
+  })
+})
+
+describe('what is wrong with certificates', () => {
+  const certificate = (port: number, state: string) => ({ port, state }) as never
+
+  it('is said port by port, and nothing of those that are right', () => {
+    const certificates = [certificate(25, 'valid'), certificate(443, 'wrong-host'), certificate(993, 'expiring')]
+    expect(certificateTroubles({ certificates })).toEqual([
+      'The certificate on port 443: for another host.',
+      'The certificate on port 993: expires.',
+    ])
   })
 })

@@ -113,7 +113,7 @@ describe('a captured request', () => {
 
   it('is asked for its body when the sender waits for that', async () => {
     const endpoint = await room.makeEndpoint()
-    const socket = connect(Number(new URL(room.house.url).port), '127.0.0.1').setEncoding('latin1')
+    const socket = connect(Number(new URL(room.house.wire).port), '127.0.0.1').setEncoding('latin1')
     socket.write(
       `POST ${under(endpoint)} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\nConnection: close\r\n\r\n`,
     )
@@ -175,7 +175,7 @@ describe('a body', () => {
 
   it('that becomes more than ten is answered 413, and its beginning kept', async () => {
     const endpoint = await room.makeEndpoint()
-    const sender = httpRequest(new URL(under(endpoint), room.house.url), { method: 'POST' })
+    const sender = httpRequest(new URL(under(endpoint), room.house.wire), { method: 'POST' })
     sender.on('error', () => {})
     const answered = once(sender, 'response')
     for (let i = 0; i < 11; i++) sender.write(Buffer.alloc(MIB, 'y'))
@@ -189,7 +189,7 @@ describe('a body', () => {
 
   it('that its sender breaks off is kept as far as it came', async () => {
     const endpoint = await room.makeEndpoint()
-    const socket = connect(Number(new URL(room.house.url).port), '127.0.0.1')
+    const socket = connect(Number(new URL(room.house.wire).port), '127.0.0.1')
     socket.write(`POST ${under(endpoint)} HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf`)
     setTimeout(() => socket.destroy(), 200)
     expect(await room.captured(endpoint)).toMatchObject([
@@ -327,7 +327,7 @@ describe('connections', () => {
 
   it('that idle or trickle do not keep others waiting', async () => {
     const endpoint = await room.makeEndpoint()
-    const port = Number(new URL(room.house.url).port)
+    const port = Number(new URL(room.house.wire).port)
     const idle = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => {}))
     for (const socket of idle.slice(0, 100))
       socket.write(`POST ${under(endpoint)} HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx`)
@@ -345,7 +345,7 @@ describe('an origin of its own', () => {
     const endpoint = await own.makeEndpoint()
     expect(endpoint.url).toBe(`http://hooks.test/webhooks/${endpoint.token}`)
     const ask = (path: string, host: string) =>
-      sendRaw(own.house.url, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      sendRaw(own.house.wire, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
     expect(await ask(`/webhooks/${endpoint.token}`, 'hooks.test')).toMatch(/^HTTP\/1\.1 200 /)
     for (const host of ['hooks.test', 'HOOKS.test:80', 'hooks.test.']) {
       for (const path of ['/', '/healthz', '/api/v1/service', '/docs/']) {

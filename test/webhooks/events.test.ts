@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { followEvents, readEvents, type ServerEvent } from '../../src/net/event-stream.ts'
 import { startRoom, type Captured, type Endpoint, type Room } from './room.ts'
+import { itAlone } from '../scaled/alone.ts'
 
 let room: Room
 beforeAll(async () => void (room = await startRoom()))
@@ -97,17 +98,20 @@ describe('the event stream', () => {
     expect(stream.named('deleted')).toHaveLength(1)
   })
 
-  it('is one of at most twenty, and makes room when it ends', async () => {
-    const endpoint = await room.makeEndpoint()
-    const streams = await Promise.all(Array.from({ length: 20 }, () => follow(endpoint)))
-    const { status, json } = await room.api('GET', `/${endpoint.id}/events`)
-    expect([status, json.code]).toEqual([429, 'rate_limited'])
-    for (const stream of streams) stream.stop()
-    await sleep(200)
-    const again = await follow(endpoint)
-    expect(again.named('ready')).toHaveLength(1)
-    again.stop()
-  })
+  itAlone('the limit protects the memory of one instance')(
+    'is one of at most twenty, and makes room when it ends',
+    async () => {
+      const endpoint = await room.makeEndpoint()
+      const streams = await Promise.all(Array.from({ length: 20 }, () => follow(endpoint)))
+      const { status, json } = await room.api('GET', `/${endpoint.id}/events`)
+      expect([status, json.code]).toEqual([429, 'rate_limited'])
+      for (const stream of streams) stream.stop()
+      await sleep(200)
+      const again = await follow(endpoint)
+      expect(again.named('ready')).toHaveLength(1)
+      again.stop()
+    },
+  )
 
   it('refuses an id that is none', async () => {
     const path = `/api/webhook/endpoints/${(await room.makeEndpoint()).id}/events`

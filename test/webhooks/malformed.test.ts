@@ -80,7 +80,7 @@ describe('bytes that are no request', () => {
 
 describe('a sender that is too slow', () => {
   it('is cut off, and told so, when its headers take longer than ten seconds', async () => {
-    const socket = connect(Number(new URL(room.house.url).port), '127.0.0.1').setEncoding('latin1')
+    const socket = connect(Number(new URL(room.house.wire).port), '127.0.0.1').setEncoding('latin1')
     let answer = ''
     socket.on('error', () => {}).on('data', (text: string) => (answer += text))
     socket.write('POST /webhooks/0000000000 HTTP/1.1\r\n')

@@ -84,7 +84,7 @@ function readWhole(bytes: string): Sent | null {
 function shown(request: Captured, { token }: Endpoint): Sent {
   const { method, path, query, httpVersion, body, bodyEncoding } = request
   const line = `${method} /webhooks/${token}${path}${query && `?${query}`} HTTP/${httpVersion}`
-  const own = (text: string) => text.replace(new URL(room.house.url).port, String(portOf(recorder)))
+  const own = (text: string) => text.replace(new URL(room.house.wire).port, String(portOf(recorder)))
   const headers = request.headers.map(([name, value]): [string, string] => [
     name,
     /^host$/i.test(name) ? own(value) : value,
@@ -172,7 +172,7 @@ it.each<[string, (url: string) => Promise<void>, string[], object?]>([
     expect(recorded.map(({ line }) => line.split(' ')[0])).toEqual(methods)
 
     const following = follow(endpoint)
-    await send(`${room.house.url.replace('localhost', '127.0.0.1')}/webhooks/${endpoint.token}`)
+    await send(`${room.house.wire.replace('localhost', '127.0.0.1')}/webhooks/${endpoint.token}`)
     const { json } = await room.api('GET', `/${endpoint.id}/requests?order=asc`)
     expect(json.requests.map((request) => shown(request, endpoint))).toEqual(recorded)
     await vi.waitFor(() => expect(following.events).toEqual(json.requests), 1_000)

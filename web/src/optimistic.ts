@@ -3,6 +3,11 @@ import { hashKey, type QueryClient, type QueryKey } from '@tanstack/react-query'
 /** Changes that are on their way, by what they change. */
 const underWay = new Map<string, number>()
 
+/** Whether a change of it is on its way; what the service answers meanwhile may be of before. */
+export function isUnderWay(queryHash: string): boolean {
+  return (underWay.get(queryHash) ?? 0) > 0
+}
+
 /**
  * Shows a change at once, and takes it back where the service refuses it.
  * @param change makes of what is shown what it will be

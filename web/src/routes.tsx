@@ -9,7 +9,7 @@ import {
 import type { ReactNode } from 'react'
 import { alertsSearch } from './alerts/search.ts'
 import { casesSearch, newCaseSearch } from './delisting/search.ts'
-import { reportsSearch, summarySearch } from './dmarc/search.ts'
+import { reportsSearch, sourceSearch, summarySearch } from './dmarc/search.ts'
 import { OpenFrame } from './frame/open-frame.tsx'
 import { OwnFrame } from './frame/own-frame.tsx'
 import { Broken, NotFound } from './frame/trouble.tsx'
@@ -90,6 +90,7 @@ const screens = root.addChildren([
     ownScreen('/dmarc/rejected', () => import('./pages/dmarc-rejected.tsx'), pageSearch),
     ownScreen('/dmarc/mailboxes', () => import('./pages/dmarc-mailboxes.tsx')),
     ownScreen('/dmarc/$id', () => import('./pages/dmarc-domain.tsx'), summarySearch),
+    ownScreen('/dmarc/$id/sources/$address', () => import('./pages/dmarc-source.tsx'), sourceSearch),
     ownScreen('/dmarc/$id/reports', () => import('./pages/dmarc-reports.tsx'), reportsSearch),
     ownScreen('/dmarc/$id/reports/$reportId', () => import('./pages/dmarc-report.tsx'), pageSearch),
     ownScreen('/dmarc/$id/tls', () => import('./pages/dmarc-tls.tsx'), pageSearch),
@@ -114,7 +115,7 @@ const screens = root.addChildren([
     ownScreen('/account', () => import('./pages/account.tsx')),
     ownScreen('/administration', () => import('./pages/administration.tsx')),
     ownScreen('/administration/accounts', () => import('./pages/accounts.tsx'), pageSearch),
-    ownScreen('/administration/audit', () => import('./pages/audit.tsx'), pageSearch),
+    ownScreen('/administration/audit', () => import('./pages/audit.tsx'), actsSearch),
   ]),
 ])
 
@@ -127,6 +128,10 @@ function inspectorSearch({ q, method, request, view }: Search): InspectorSearch 
     request: textOf(request),
     view: VIEWS.find((each) => each === view),
   }
+}
+
+function actsSearch({ q, ...rest }: Search): { q?: string; page?: number } {
+  return { q: textOf(q), ...pageSearch(rest) }
 }
 
 function addressSearch({ ip }: Search): { ip?: string } {

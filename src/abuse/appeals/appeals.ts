@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { Fault } from '../../errors.ts'
+import { ADMINISTRATORS, tellChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { countRequest } from '../intake/store.ts'
 import type { Reporter } from '../reporter.ts'
@@ -32,6 +33,7 @@ export async function appeal(db: Kysely<DB>, { subject, reason, reporter }: Appe
     if (again && !own) throw new Fault('conflict', `An appeal for ${subject.ip} was made already.`)
     const status = own && !again ? 'granted' : 'open'
     if (status === 'granted') await acquit(trx, row, now)
+    await tellChange(trx, ADMINISTRATORS, 'administration')
     return insertAppeal(trx, { address: subject.key, reason, own, status })
   })
 }

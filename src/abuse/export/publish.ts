@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Logger } from '../../log.ts'
+import { ADMINISTRATORS, tellChange } from '../../store/changes.ts'
 import { notify } from '../../store/signals.ts'
 import type { DB } from '../../store/tables.ts'
 import type { Ranges } from '../ranges/ranges.ts'
@@ -70,6 +71,7 @@ async function makeVersion({ db, ranges, log }: PublishDeps, latest: Snapshot, n
     if (isSuspicious(latest.count, count) && !hold?.approved) {
       if (!hold) log.error({ before: latest.count, after: count }, 'the list changed so much that it is held back')
       await saveHold(trx, { countBefore: latest.count, countAfter: count }, new Date(now))
+      if (!hold) await tellChange(trx, ADMINISTRATORS, 'administration')
       return null
     }
     if (hold) await deleteHold(trx)

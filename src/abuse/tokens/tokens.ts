@@ -1,5 +1,6 @@
 import { hash, randomInt } from 'node:crypto'
 import { Fault } from '../../errors.ts'
+import { tellChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import {
   countListedOf,
@@ -33,12 +34,15 @@ export async function issueToken(db: Db, accountId: string, label: string): Prom
     throw new Fault('conflict', `An account has at most ${TOKENS_PER_ACCOUNT} report tokens. Revoke one first.`)
   const token = `ar_${Array.from({ length: 32 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`
   const kept = { accountId, label, hash: hash('sha256', token, 'buffer'), lastFour: token.slice(-4) }
-  return { ...(await insertToken(db, kept)), token }
+  const row = await insertToken(db, kept)
+  await tellChange(db, accountId, 'attacks', row.id)
+  return { ...row, token }
 }
 
 /** @throws Fault `not_found` also for another account's token */
 export async function revokeToken(db: Db, accountId: string, id: string): Promise<void> {
   if (!(await deleteToken(db, accountId, id))) throw new Fault('not_found', 'There is no such report token.')
+  await tellChange(db, accountId, 'attacks', id)
 }
 
 /** An account's tokens, newest first, with what was reported with each. */

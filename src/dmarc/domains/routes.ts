@@ -3,6 +3,7 @@ import { callerOf } from '../../http/auth.ts'
 import { answers, security, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { createQuestions } from '../../protocols/questions.ts'
+import { tellChange } from '../../store/changes.ts'
 import { DNS_DEADLINE } from '../limits.ts'
 import { byId, tags, type DmarcDeps, type RouteDeps } from '../route.ts'
 import { DmarcDomain, NewDomain, PublishedDomain } from '../shapes.ts'
@@ -101,6 +102,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       const { accountId } = callerOf(request)
       await requireDomain(db, accountId, request.params.id)
       await deleteDomain(db, accountId, request.params.id)
+      await tellChange(db, accountId, 'dmarc', request.params.id)
       return { success: true }
     },
   )

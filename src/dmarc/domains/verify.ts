@@ -1,5 +1,6 @@
 import { discoverDmarc } from '../../protocols/dmarc-discovery.ts'
 import type { Questions } from '../../protocols/questions.ts'
+import { tellChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { PROOF_GRACE_DAYS } from '../limits.ts'
 import { sendsTo } from './publish.ts'
@@ -10,16 +11,19 @@ export function challengeOf({ domain, challenge }: Pick<DomainRow, 'domain' | 'c
   return { name: `_portreeve-challenge.${domain}`, type: 'TXT' as const, value: `portreeve-verification=${challenge}` }
 }
 
+type Looked = { row: DomainRow; problem: string | null }
+
 /**
  * Looks for a proof that the account's owner holds the domain, and writes down what came of it.
  * @returns the row as it then is, and why there is no proof
  */
-export async function verifyDomain(
-  db: Db,
-  row: DomainRow,
-  reportEmail: string,
-  questions: Questions,
-): Promise<{ row: DomainRow; problem: string | null }> {
+export async function verifyDomain(db: Db, row: DomainRow, reportEmail: string, questions: Questions): Promise<Looked> {
+  const looked = await look(db, row, reportEmail, questions)
+  await tellChange(db, row.accountId, 'dmarc', row.id)
+  return looked
+}
+
+async function look(db: Db, row: DomainRow, reportEmail: string, questions: Questions): Promise<Looked> {
   const proof = await proofOf(row, reportEmail, questions)
   if (proof === 'unknown') {
     await markAsked(db, row.id)

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
+import { tellChanges, type Told } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { newId } from '../id.ts'
 import { createStatistics } from '../statistics/statistics.ts'
@@ -44,6 +45,7 @@ export async function storeBatch(db: Kysely<DB>, origin: Origin, entries: Entry[
   outcome.duplicates += result.given - result.stored
   outcome.failureReports += sorted.failures.length
   outcome.rejected.push(...sorted.refused.map(({ read, reason }) => ({ name: plain(read.name), reason })))
+  outcome.foreign += sorted.refused.filter(({ read }) => read.kind !== 'unread').length
   for (const id of result.deliveries) if (!outcome.deliveries.includes(id)) outcome.deliveries.push(id)
 }
 
@@ -165,7 +167,17 @@ async function write(trx: Transaction<DB>, origin: Origin, entries: Entry[], sor
     failures,
   )
   if (totals.length > 0) await addTotals(trx, totals)
+  await tellChanges(trx, changesOf(totals, there, asides.length > 0 ? origin.accountId : null))
   return { given: aggregates.length + tls.length, stored: stored.length + storedTls.size, deliveries }
+}
+
+/** A batch may be about more domains of an account than anybody looks at: then it is told once of all. */
+function changesOf(totals: Totals[], accounts: Map<string, string>, asideOf: string | null): Told[] {
+  const byAccount = Map.groupBy(totals, ({ domainId }) => accounts.get(domainId) ?? '')
+  if (asideOf !== null) byAccount.set(asideOf, [])
+  return Array.from(byAccount, ([whom, { 0: one, length }]) => {
+    return { whom, room: 'dmarc', id: one && length === 1 ? one.domainId : null }
+  })
 }
 
 function asideRow({ read, delivery, reason }: Sorted['refused'][number], accountId: string | null): SetAside {

@@ -26,8 +26,21 @@ export type Outcome = {
   duplicates: number
   failureReports: number
   rejected: { name: string; reason: string }[]
+  /** How many of the rejected ones are about a domain that is not here; the others could not be read. */
+  foreign: number
   /** Under which what was stored can be found; in the order of the files, without those of which nothing was kept. */
   deliveries: string[]
+}
+
+/** Hears how many reports came by one way and what became of them: `stored`, `duplicate`, `failure`, `unread`, `foreign`. */
+export type OnReports = (via: Via, outcome: string, reports: number) => void
+
+/** Tells an outcome in the words of `OnReports`. */
+export function tellOutcome(via: Via, outcome: Outcome, onReports: OnReports | undefined): void {
+  const { stored, duplicates, failureReports, rejected, foreign } = outcome
+  const unread = rejected.length - foreign
+  const words = { stored, duplicate: duplicates, failure: failureReports, unread, foreign }
+  for (const [word, reports] of Object.entries(words)) if (reports > 0) onReports?.(via, word, reports)
 }
 
 /** One report, or what is none, with the delivery that brought it. */
@@ -45,7 +58,7 @@ export async function ingest(
   files: AsyncIterable<GivenFile> | Iterable<GivenFile>,
   onStored: (soFar: Outcome) => void = () => {},
 ): Promise<Outcome> {
-  const outcome: Outcome = { stored: 0, duplicates: 0, failureReports: 0, rejected: [], deliveries: [] }
+  const outcome: Outcome = { stored: 0, duplicates: 0, failureReports: 0, rejected: [], foreign: 0, deliveries: [] }
   let batch: Entry[] = []
   let records = 0
   let writing: Promise<void> = Promise.resolve()

@@ -7,7 +7,7 @@ import { authenticateMail } from '../../protocols/mail-authentication.ts'
 import type { DB } from '../../store/tables.ts'
 import { findDomainByMailbox, type DomainRow } from '../domains/store.ts'
 import { DELIVERY_BYTES } from '../limits.ts'
-import { ingest } from './ingest.ts'
+import { ingest, tellOutcome, type OnReports } from './ingest.ts'
 import { setAuthentication } from './store.ts'
 
 export type MailDoorDeps = {
@@ -17,6 +17,7 @@ export type MailDoorDeps = {
   reportDomain: string
   listen: NonNullable<Config['SMTP_LISTEN']>
   certificate: { cert: string; key: string } | null
+  onReports?: OnReports | undefined
 }
 
 /** Milliseconds for the DNS to say who sent a mail. Nobody waits for it. */
@@ -33,6 +34,7 @@ export async function openMailDoor({
   reportDomain,
   listen,
   certificate,
+  onReports,
 }: MailDoorDeps): Promise<SmtpDoor> {
   const background = new Set<Promise<void>>()
   const closing = new AbortController()
@@ -42,6 +44,7 @@ export async function openMailDoor({
     for (const { id, accountId } of mail.recipients) {
       const origin = { via: 'smtp' as const, accountId, domainId: id, peer: mail.peer, sender: mail.sender }
       const outcome = await ingest(db, origin, [{ name: 'mail', bytes: mail.bytes }])
+      tellOutcome('smtp', outcome, onReports)
       const { rejected, deliveries, ...counts } = outcome
       stored.push(...deliveries)
       log.info({ ...counts, rejected: rejected.length, peer: mail.peer }, 'report mail taken')

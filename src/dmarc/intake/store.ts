@@ -70,16 +70,16 @@ export async function listCandidates(db: Db, accountId: string | null, names: st
   return (await some.orderBy('id').execute()) as Pick<DomainRow, 'id' | 'accountId' | 'domain' | 'verifiedAt'>[]
 }
 
-/** Nobody else adds to these domains until the transaction ends. @returns those that there still are */
-export async function lockDomains(trx: Transaction<DB>, ids: string[]): Promise<Set<string>> {
+/** Nobody else adds to these domains until the transaction ends. @returns those that there still are, with their accounts */
+export async function lockDomains(trx: Transaction<DB>, ids: string[]): Promise<Map<string, string>> {
   const rows = await trx
     .selectFrom('dmarcDomain')
-    .select('id')
+    .select(['id', 'accountId'])
     .where('id', '=', sql<string>`any(${ids}::uuid[])`)
     .orderBy('id')
     .forUpdate()
     .execute()
-  return new Set(rows.map(({ id }) => id))
+  return new Map(rows.map(({ id, accountId }) => [id, accountId]))
 }
 
 /** Contents go as one binary value, which costs a tenth of one text literal each. */

@@ -8,7 +8,7 @@ import { DELIVERY_BYTES, UPLOAD_FILES } from '../limits.ts'
 import { tags, type RouteDeps } from '../route.ts'
 import { Uploaded } from '../shapes.ts'
 import { formFiles } from './form-files.ts'
-import { ingest, type GivenFile } from './ingest.ts'
+import { ingest, tellOutcome, type GivenFile } from './ingest.ts'
 
 /** Failures that one answer names; the others stand in the list of what was rejected. */
 const MOST_REJECTED = 1_000
@@ -29,7 +29,7 @@ function takeAnything(scope: FastifyInstance): void {
   })
 }
 
-function addRoute(app: App, { db, door }: RouteDeps): void {
+function addRoute(app: App, { db, door, onReports }: RouteDeps): void {
   app.post(
     '/api/v1/dmarc/reports',
     {
@@ -51,6 +51,7 @@ function addRoute(app: App, { db, door }: RouteDeps): void {
       const { accountId } = callerOf(request)
       const files = filesOf(request.body, request.headers['content-type'] ?? '', request.query.name)
       const outcome = await ingest(db, { via: 'upload', accountId }, files)
+      tellOutcome('upload', outcome, onReports)
       const { stored, duplicates, failureReports, rejected } = outcome
       return {
         success: true,

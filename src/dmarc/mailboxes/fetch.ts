@@ -5,8 +5,9 @@ import { checkTarget } from '../../net/guard.ts'
 import { readInbox } from '../../net/imap/inbox.ts'
 import { ImapLost, ImapRefused } from '../../net/imap/refusals.ts'
 import { signIn } from '../../net/imap/session.ts'
+import { tellChange } from '../../store/changes.ts'
 import { unseal } from '../../store/secrets.ts'
-import { ingest } from '../intake/ingest.ts'
+import { ingest, tellOutcome } from '../intake/ingest.ts'
 import { DELIVERY_BYTES } from '../limits.ts'
 import type { DmarcDeps } from '../route.ts'
 import { markFailed, markFetched, moveMark, type MailboxRow } from './store.ts'
@@ -27,14 +28,18 @@ export async function fetchMailbox(
   signal: AbortSignal,
   log: Logger,
 ): Promise<{ since: Date; error: string } | null> {
+  const told = () => tellChange(deps.db, row.accountId, 'dmarc', row.id)
   try {
     await read(row, deps, signal)
     await markFetched(deps.db, row.id)
+    await told()
     return null
   } catch (error) {
     if (signal.aborted || !isTheirs(error)) throw error
     log.info({ mailbox: row.id }, `a mailbox could not be read: ${messageOf(error)}`)
-    return { since: (await markFailed(deps.db, row.id, messageOf(error))) ?? new Date(), error: messageOf(error) }
+    const since = (await markFailed(deps.db, row.id, messageOf(error))) ?? new Date()
+    await told()
+    return { since, error: messageOf(error) }
   }
 }
 
@@ -59,6 +64,7 @@ async function read(row: MailboxRow, deps: DmarcDeps, signal: AbortSignal): Prom
       async onMessage(bytes) {
         if (bytes === null) return false
         const outcome = await ingest(db, { via: 'mailbox', accountId }, [{ name: 'mail', bytes }])
+        tellOutcome('mailbox', outcome, deps.onReports)
         // A mail without a report of ours is somebody's mail: it stays as it is.
         return outcome.stored + outcome.duplicates + outcome.failureReports > 0
       },

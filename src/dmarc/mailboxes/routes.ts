@@ -4,6 +4,7 @@ import { callerOf } from '../../http/auth.ts'
 import { answers, Done, security, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { parseHost } from '../../net/address.ts'
+import { tellChange } from '../../store/changes.ts'
 import { seal } from '../../store/secrets.ts'
 import { newId } from '../id.ts'
 import { MOST_MAILBOXES } from '../limits.ts'
@@ -48,6 +49,7 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
     async (request, reply) => {
       const row = await addMailbox(deps, callerOf(request).accountId, request.body)
       await queue.enqueue(db, fetchJob, {})
+      await tellChange(db, row.accountId, 'dmarc', row.id)
       return reply.code(201).send({ success: true, data: shown(row) })
     },
   )
@@ -73,6 +75,7 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
       const { accountId } = callerOf(request)
       await requireMailbox(deps, accountId, request.params.id)
       await deleteMailbox(db, accountId, request.params.id)
+      await tellChange(db, accountId, 'dmarc', request.params.id)
       return { success: true }
     },
   )

@@ -21,8 +21,12 @@ export type GroupRow = { group: SourceGroup; sources: number; messages: number; 
 export type SelectorRow = { signer: string; selector: string; messages: number; passed: number; lastDay: string }
 
 /** In floating point, which is exact as far as JavaScript's numbers are: PostgreSQL adds bigint a fifth more slowly. */
-const SUMS = sql.raw(COUNTS.map((name) => `sum(${name}::float8)::bigint as ${name}`).join(', '))
+export const SUMS = sql.raw(COUNTS.map((name) => `sum(${name}::float8)::bigint as ${name}`).join(', '))
 const NAMED = sql.raw(COUNTS.join(', '))
+
+/** Of what is summed up; a source is forwarder-like when at least half of its messages were passed on. */
+export const GROUP = sql`case when forwarded * 2 >= messages then 'forwarder-like' when aligned = messages then 'aligned'
+  when aligned = 0 then 'failing' else 'partly-aligned' end`
 
 /** Days on which something was reported, in order. */
 export async function sumByDay(db: Db, domainId: string, { from, to }: Range): Promise<DayRow[]> {
@@ -41,10 +45,7 @@ export async function sumByReporter(db: Db, domainId: string, { from, to }: Rang
   return rows
 }
 
-/**
- * Sources with the group each belongs to, most failures first, and what each group comes to over all sources. A source
- * is forwarder-like when at least half of its messages were passed on.
- */
+/** Sources with the group each belongs to, most failures first, and what each group comes to over all sources. */
 export async function sumBySource(
   db: Db,
   domainId: string,
@@ -57,8 +58,7 @@ export async function sumBySource(
       from (${daysAndMonths(domainId, range)}) as counted group by source
     ),
     grouped as materialized (
-      select *, case when forwarded * 2 >= messages then 'forwarder-like' when aligned = messages then 'aligned'
-        when aligned = 0 then 'failing' else 'partly-aligned' end as "group" from summed
+      select *, ${GROUP} as "group" from summed
     ),
     shown as (select * from grouped order by messages - aligned desc, messages desc, source limit ${limit})
     select

@@ -105,7 +105,8 @@ function totalsOf(days: DayRow[]): Counts & { reports: number } {
   return totals
 }
 
-function everyDay(range: Range, rows: DayRow[]) {
+/** Every day of the range, those without mail too. */
+export function everyDay(range: Range, rows: DayRow[]) {
   const byDay = new Map(rows.map((row) => [row.day, row]))
   return Array.from({ length: daysIn(range) }, (_, index) => {
     const day = dayOf(Date.parse(range.from) + index * DAY)
@@ -113,7 +114,8 @@ function everyDay(range: Range, rows: DayRow[]) {
   })
 }
 
-function shownSource(
+/** A source as the outside sees it, with what is known of its network. */
+export function shownSource(
   { source, group, firstDay, lastDay, reverseName, confirmed, ...counts }: SourceRow,
   findAsn: FindAsn,
 ) {

@@ -1,10 +1,9 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { notify } from '../../store/signals.ts'
 import type { DB } from '../../store/tables.ts'
 import type { SavedFolder } from '../journal.ts'
 import type { Progress } from '../progress.ts'
-import { CHANGED, COLUMNS, eraseSecret, type MigrationRow } from '../store.ts'
+import { COLUMNS, eraseSecret, tellMigration, type MigrationRow } from '../store.ts'
 
 /** Seconds after which a worker that did not show a sign of life is taken for dead. */
 const DEAD_AFTER = 15
@@ -36,7 +35,7 @@ export async function claimMigration(
     .select('sealed')
     .where('migrationId', '=', id)
     .executeTakeFirst()
-  await notify(db, CHANGED, id)
+  await tellMigration(db, claimed.accountId, id)
   return { ...(claimed as Omit<MigrationRow, 'queue'>), queue: null, sealed: secret?.sealed ?? null }
 }
 
@@ -61,9 +60,9 @@ export async function markAlive(db: Db, { id, run }: Run, progress: Progress | n
     .where('id', '=', id)
     .where('run', '=', run)
     .where('status', '=', 'running')
-    .returning('id')
+    .returning('accountId')
     .executeTakeFirst()
-  if (row && news) await notify(db, CHANGED, id)
+  if (row && news) await tellMigration(db, row.accountId, id)
   return row !== undefined
 }
 
@@ -86,11 +85,11 @@ export async function markEnded(
     .where('id', '=', id)
     .where('run', '=', run)
     .where('status', '=', 'running')
-    .returning('id')
+    .returning('accountId')
     .executeTakeFirst()
   if (!row) return false
   await eraseSecret(db, id)
-  await notify(db, CHANGED, id)
+  await tellMigration(db, row.accountId, id)
   return true
 }
 

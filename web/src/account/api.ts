@@ -6,6 +6,9 @@ export type Session = { token: string; userAgent: string | null; ipAddress: stri
 
 const BASE = '/api/auth'
 
+/** Everything of the person’s, a JSON object a line; only a session may fetch it. */
+export const EXPORT = '/api/v1/account/export'
+
 export const person = {
   rename: (name: string) => request<unknown>('POST', `${BASE}/update-user`, { body: { name } }),
   changePassword: (currentPassword: string, newPassword: string) =>
@@ -22,6 +25,7 @@ export const person = {
     return { current: mine?.session.token ?? '', sessions: newestFirst }
   },
   endSession: (token: string) => request<unknown>('POST', `${BASE}/revoke-session`, { body: { token } }),
+  erase: (password: string) => request<unknown>('POST', '/api/v1/account/erase', { body: { password } }),
   endOtherSessions: () => request<unknown>('POST', `${BASE}/revoke-other-sessions`, { body: {} }),
 }
 

@@ -8,7 +8,7 @@ export function AdministrationViews() {
         Health
       </View>
       <View to="/administration/accounts">Accounts</View>
-      <View to="/administration/audit">Acts</View>
+      <View to="/administration/audit">Audit log</View>
     </Views>
   )
 }

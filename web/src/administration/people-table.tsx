@@ -59,7 +59,7 @@ function PersonRow({ person, onChange }: { person: Person; onChange: (change: Ch
       <td>
         <Switch label="Administrator" about={email} checked={admin} onChange={(to) => onChange({ admin: to })} />
       </td>
-      <td>
+      <td data-label="Made">
         <Soft>
           <Ago at={createdAt} />
         </Soft>

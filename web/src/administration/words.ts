@@ -1,6 +1,6 @@
 import type { Tone } from '../ui/status.tsx'
 import { counted, numberText } from '../ui/words.ts'
-import type { Health } from './api.ts'
+import type { Act, Health } from './api.ts'
 
 type State = Health['findings'][number]['state']
 
@@ -28,4 +28,17 @@ export function workText({ running, ready, later }: Health['jobs'][number]): str
   ]
   const text = parts.flatMap(([count, words]) => (count > 0 ? [`${numberText(count)} ${words}`] : [])).join(', ')
   return text || null
+}
+
+/** What was given with an act, as people read it; whose account it was about stands first, in place of its id. */
+export function givenOf(details: Act['details']): [name: string, value: string][] {
+  const { account, id, ...rest } = details
+  const about = account ?? id
+  const all = [...(about === undefined ? [] : [[account ? 'account' : 'id', about] as const]), ...Object.entries(rest)]
+  return all.map(([name, value]) => [name, valueText(value)])
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

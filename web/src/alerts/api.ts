@@ -43,14 +43,10 @@ export const alerts = {
     (await request<Data<Channel>>('POST', `${BASE}/channels/${id}/confirm`, { body: { code } })).data,
 }
 
-/** Milliseconds between two looks: a mail waits a minute for what else happens. */
-const LOOK_AGAIN = 30_000
-
 export const alertsQuery = (filter: AlertFilter) =>
   queryOptions({
     queryKey: ['alerts', 'list', filter],
     queryFn: () => alerts.list(filter),
-    refetchInterval: LOOK_AGAIN,
   })
 
 export const channelsQuery = queryOptions({ queryKey: ['alerts', 'channels'], queryFn: alerts.channels })

@@ -29,8 +29,6 @@ export type NewRange = Static<typeof NewExemption>
 export type RangeList = 'whitelist' | 'sensors'
 
 const BASE = '/api/v1/abuse'
-/** Milliseconds for which the network's figures are kept by the service. */
-const LOOK_AGAIN = 15_000
 /** Lines of one page of what administrators look through. */
 const LIMIT = 20
 
@@ -60,8 +58,7 @@ export const addressQuery = (ip: string) =>
 export const networkQuery = queryOptions({
   queryKey: ['attacks', 'network'],
   queryFn: () => ask<NetworkFacts>('stats'),
-  staleTime: LOOK_AGAIN,
-  refetchInterval: LOOK_AGAIN,
+  staleTime: 5_000,
 })
 
 /** What can be attacked, with the words for it; it changes with a release only. */

@@ -14,9 +14,12 @@ import { useLabels } from './use-labels.ts'
 /** Lines that are in view; the rest is folded away. */
 const FIRST = 8
 
-/** The network in numbers: how much is listed, reports by day, and what is attacked. */
-export function NetworkPanel() {
-  const { data, error } = useQuery(networkQuery)
+/**
+ * The network in numbers: how much is listed, reports by day, and what is attacked.
+ * @param every milliseconds between two looks, for those who are not told of changes
+ */
+export function NetworkPanel({ every = false }: { every?: number | false }) {
+  const { data, error } = useQuery({ ...networkQuery, refetchInterval: every })
   if (error) return <Notice tone="bad">{error.message}</Notice>
   if (!data) return <Waiting lines={5}>Counting …</Waiting>
   return (

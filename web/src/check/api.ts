@@ -37,29 +37,34 @@ export const checkQuery = (kind: CheckKind, target: string) =>
 const ask = (path: string, signal: AbortSignal) => request<Answer>('GET', path, { signal })
 
 /** @param otherwise what to do when the events cannot be had: they say no reason */
-function follow(
+async function follow(
   path: string,
   signal: AbortSignal,
   onProgress: (soFar: Answer) => void,
   otherwise: () => Promise<Answer>,
 ): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const source = new EventSource(path)
-    signal.addEventListener('abort', () => {
-      source.close()
-      reject(signal.reason as Error)
-    })
-    source.addEventListener('sweep', ({ data }: MessageEvent<string>) => {
+  try {
+    for await (const data of dataOf(await fetch(path, { signal }))) {
       const soFar = JSON.parse(data) as Static<typeof BlacklistProgress>
-      if (soFar.receipt === null) return onProgress(soFar)
-      source.close()
-      resolve(soFar)
-    })
-    source.addEventListener('error', () => {
-      source.close()
-      resolve(otherwise())
-    })
-  })
+      if (soFar.receipt !== null) return soFar
+      onProgress(soFar)
+    }
+  } catch {
+    signal.throwIfAborted()
+  }
+  return otherwise()
+}
+
+/** The data of server-sent events that are an answer in pieces, with an end; nothing of a failure. */
+async function* dataOf({ ok, body }: Response): AsyncGenerator<string> {
+  if (!ok || !body) return
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    const events = (rest + piece.value).split('\n\n')
+    rest = events.pop() ?? ''
+    for (const event of events) yield* /^data: (.*)$/m.exec(event)?.slice(1) ?? []
+  }
 }
 
 export type Share = Static<typeof SharedCheck>

@@ -2,6 +2,7 @@ import type { MailAuthResult } from '../../../src/diagnostics/shapes.ts'
 import { Snippet } from '../ui/copy.tsx'
 import { Disclosure } from '../ui/disclosure.tsx'
 import { Icon, type IconName } from '../ui/icons.tsx'
+import { Marked } from '../ui/marked.tsx'
 import { counted } from '../ui/words.ts'
 import classes from './warnings.module.css'
 
@@ -37,7 +38,9 @@ function AdviceList({ label, advice }: { label: string; advice: Advice[] }) {
             <Icon name={ICONS[severity]} />
           </span>
           <div className={classes.words}>
-            <p>{message}</p>
+            <p>
+              <Marked text={message} />
+            </p>
             {publish && <Publish {...publish} />}
           </div>
         </li>

@@ -41,30 +41,16 @@ export const delisting = {
 /** Whether it still changes by itself. */
 export const isOpen = ({ status }: Pick<Case, 'status'>) => status === 'pending' || status === 'in-progress'
 
-/** Whether something is about to happen to it. */
-function isDue({ status, nextCheckAt }: Step): boolean {
-  return status === 'pending' || status === 'running' || (nextCheckAt !== null && Date.parse(nextCheckAt) <= Date.now())
-}
-
-/** Milliseconds between two looks: while it begins, and while it goes on. */
-const SOON = 2_000
-const LATER = 15_000
-
 export const casesQuery = (filter: CaseFilter) =>
   queryOptions({
     queryKey: ['delisting', 'list', filter],
     queryFn: () => delisting.list(filter, 20),
-    refetchInterval: ({ state }) => (state.data?.processes.some(isOpen) ? LATER : false),
   })
 
 export const caseQuery = (id: string) =>
   queryOptions({
     queryKey: ['delisting', 'one', id],
     queryFn: () => delisting.find(id),
-    refetchInterval: ({ state: { data } }) => {
-      if (!data || !isOpen(data)) return false
-      return data.steps.some(isDue) ? SOON : LATER
-    },
   })
 
 /** The delisting of this address that is under way; null when there is none. */

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useRef } from 'react'
+import { useLiveTab } from '../live.ts'
 import { accountQuery } from '../queries.ts'
 import { Icon } from '../ui/icons.tsx'
 import { Wordmark } from '../ui/mark.tsx'
@@ -13,6 +14,7 @@ import { useEntries } from './use-entries.ts'
 
 /** Around the screens of somebody who is signed in: navigation at the side, or below on a phone. */
 export function OwnFrame() {
+  useLiveTab()
   return (
     <div className={classes.frame}>
       <SkipLink />

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { domainsQuery } from '../dmarc/api.ts'
 import { hostsQuery } from '../monitoring/api.ts'
+import { accountQuery } from '../queries.ts'
 import { endpointsQuery } from '../webhooks/api.ts'
 import type { Find } from './finds.ts'
 import { ROOMS, SETTINGS } from './navigation.ts'
@@ -17,9 +18,29 @@ export function useFinds(): Find[] {
   const begins: Find[] = [
     { name: 'New migration', kind: 'Begin', icon: 'plus', go: () => void navigate({ to: '/migrations/new' }) },
     { name: 'New delisting', kind: 'Begin', icon: 'plus', go: () => void navigate({ to: '/delisting/new' }) },
+    { name: 'Export my data', kind: 'Account', icon: 'download', go: () => void navigate({ to: '/account' }) },
+    { name: 'Erase my account', kind: 'Account', icon: 'person', go: () => void navigate({ to: '/account' }) },
     { name: 'API documentation', kind: 'Screen', icon: 'book', go: () => window.location.assign('/docs') },
   ]
-  return [...screens, ...begins, ...useHosts(), ...useDomains(), ...useHooks()]
+  return [...screens, ...begins, ...useAdministration(), ...useHosts(), ...useDomains(), ...useHooks()]
+}
+
+/** What stands below administration. */
+function useAdministration(): Find[] {
+  const navigate = useNavigate()
+  const { data: account } = useQuery(accountQuery)
+  if (!account?.admin) return []
+  const kind = 'Administration'
+  return [
+    { name: 'Accounts', kind, icon: 'person', go: () => void navigate({ to: '/administration/accounts' }) },
+    {
+      name: 'Audit log',
+      kind,
+      icon: 'settings',
+      words: 'acts of administrators',
+      go: () => void navigate({ to: '/administration/audit' }),
+    },
+  ]
 }
 
 function useHosts(): Find[] {

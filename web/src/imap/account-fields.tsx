@@ -2,11 +2,18 @@ import { useState } from 'react'
 import { Disclosure } from '../ui/disclosure.tsx'
 import { CheckField, FieldRow, PasswordField, SelectField, TextField } from '../ui/form.tsx'
 import { PORTS, type ImapAccount } from './account.ts'
+import { SecretField } from './secret-field.tsx'
 
 type Initial = { initial?: ImapAccount | null }
 
+type AccountFieldsProps = Initial & {
+  example?: string
+  /** Whether an OAuth access token opens it, too: not what is opened again and again without its owner. */
+  takesTokens?: boolean
+}
+
 /** Where an IMAP account is, and who it is. */
-export function AccountFields({ initial, example = 'alice@example.com' }: Initial & { example?: string }) {
+export function AccountFields({ initial, example = 'alice@example.com', takesTokens = false }: AccountFieldsProps) {
   return (
     <>
       <TextField
@@ -27,12 +34,11 @@ export function AccountFields({ initial, example = 'alice@example.com' }: Initia
           autoComplete="off"
           spellCheck={false}
         />
-        <PasswordField
-          name="password"
-          label="Password"
-          defaultValue={initial?.password ?? ''}
-          autoComplete="new-password"
-        />
+        {takesTokens ? (
+          <SecretField initial={initial} />
+        ) : (
+          <PasswordField name="password" label="Password" autoComplete="new-password" />
+        )}
       </FieldRow>
     </>
   )

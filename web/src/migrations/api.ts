@@ -38,19 +38,13 @@ export const migrations = {
     request<Migration>('POST', `${BASE}/migrate/${id}/retry`, { body: secrets }),
 }
 
-export const eventsPath = (id: string) => `${BASE}/migrate/${id}/events`
-
 /** Whether it still changes by itself. */
 export const isOpen = ({ status }: Pick<Migration, 'status'>) => status === 'pending' || status === 'running'
-
-/** Milliseconds between two looks at a list in which something goes on. */
-const LOOK_AGAIN = 3_000
 
 export const migrationsQuery = (page: number) =>
   queryOptions({
     queryKey: ['migrations', page],
     queryFn: () => migrations.list(page),
-    refetchInterval: ({ state }) => (state.data?.migrations.some(isOpen) ? LOOK_AGAIN : false),
   })
 
 export const migrationQuery = (id: string) =>

@@ -10,11 +10,11 @@ type ConnectionFormProps = {
   onSubmit: (connection: ImapAccount) => Promise<void>
 }
 
-/** What it takes to sign in to an IMAP account. Passwords stay in this window until the migration is started. */
+/** What it takes to sign in to an IMAP account. Passwords and tokens stay in this window until the migration is started. */
 export function ConnectionForm({ initial, submit, onSubmit }: ConnectionFormProps) {
   return (
     <Form onSubmit={(values) => onSubmit(accountOf(values))} check={wrongAccount} submit={submit}>
-      <AccountFields initial={initial} />
+      <AccountFields initial={initial} takesTokens />
       <ConnectionFields initial={initial} />
     </Form>
   )

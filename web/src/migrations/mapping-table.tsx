@@ -39,11 +39,12 @@ function Mapping({ folders, map, found, onChange }: MappingProps) {
       {folders.map(({ path, messages }) => {
         const known = found[path]
         const bytes = known?.bytesTotal
+        const count = known?.total || messages
         return (
           <tr key={path}>
             <th scope="row">{path}</th>
             <td>
-              {numberText(known?.total || messages)} <span className={classes.word}>messages</span>
+              {numberText(count)} <span className={classes.word}>{count === 1 ? 'message' : 'messages'}</span>
             </td>
             {isLooked && (
               <td>

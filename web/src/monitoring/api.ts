@@ -45,21 +45,15 @@ export const monitoring = {
     (await request<Data<List>>('PUT', `${BASE}/lists/${encodeURIComponent(dnsbl)}`, { body: { mode } })).data,
 }
 
-/** Milliseconds between two looks: at what is about to change, and at what may. */
-const SOON = 2_000
-const LATER = 60_000
-
 export const hostsQuery = queryOptions({
   queryKey: ['monitoring', 'hosts'],
   queryFn: monitoring.hosts,
-  refetchInterval: ({ state }) => (state.data?.some(({ status }) => status === 'pending') ? SOON : LATER),
 })
 
 export const hostQuery = (id: string) =>
   queryOptions({
     queryKey: ['monitoring', 'host', id],
     queryFn: () => monitoring.host(id),
-    refetchInterval: ({ state }) => (state.data?.status === 'pending' ? SOON : LATER),
   })
 
 /** @param lastCheckAt of the host: a look may have changed something */

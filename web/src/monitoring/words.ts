@@ -88,6 +88,14 @@ export function certificateStanding(state: string): Standing {
   return CERTIFICATES[state] ?? { tone: 'unknown', word: state }
 }
 
+/** What is wrong with a host's certificates, a sentence each. */
+export function certificateTroubles({ certificates }: Pick<HostDetail, 'certificates'>): string[] {
+  return certificates.flatMap(({ port, state }) => {
+    const { tone, word } = certificateStanding(state)
+    return tone === 'good' ? [] : [`The certificate on port ${port}: ${word.toLowerCase()}.`]
+  })
+}
+
 /** Rounded down: a minute of 30 days on a blacklist is not 100 %. */
 export function availabilityText({ percent }: Host['availability']): string | null {
   if (percent === null) return null

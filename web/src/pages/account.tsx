@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { OwnData } from '../account/own-data.tsx'
 import { NameForm, PasswordForm } from '../account/person-forms.tsx'
 import { Sessions } from '../account/sessions.tsx'
 import { api, type Account } from '../api.ts'
@@ -50,6 +51,9 @@ export function Screen() {
           defaultChecked={!areOff()}
           onChoose={turnKeys}
         />
+      </Section>
+      <Section title="Your data">
+        <OwnData account={account} />
       </Section>
     </Page>
   )

@@ -18,7 +18,7 @@ export function Screen() {
   return (
     <Page
       title="Your servers"
-      lead="One line joins a server that runs fail2ban, so that it tells who attacks it. By the report token in that line you see here what it told."
+      lead="One line joins a server that runs fail2ban, so that it tells who attacks it. The line carries a report token, by which what the server told shows here."
     >
       <AttackViews />
       <Join />

@@ -1,34 +1,47 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { AdministrationViews } from '../administration/administration-views.tsx'
-import { auditQuery, type Act } from '../administration/api.ts'
+import { auditQuery, type Act, type ActFilter } from '../administration/api.ts'
+import { givenOf } from '../administration/words.ts'
 import { Ago } from '../ui/ago.tsx'
-import { Page, Soft } from '../ui/page.tsx'
+import { FilterField } from '../ui/filter-field.tsx'
+import { Page, Row, Soft } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
 import { Table } from '../ui/table.tsx'
 import { Fetching } from '../ui/waiting.tsx'
+import { counted } from '../ui/words.ts'
 
 /** What administrators did: who, when, and what they gave. */
 export function Screen() {
-  const { page = 1 } = useSearch({ from: '/own/administration/audit' })
+  const filter = useSearch({ from: '/own/administration/audit' })
   const navigate = useNavigate({ from: '/administration/audit' })
-  const { data, error } = useQuery({ ...auditQuery(page), placeholderData: keepPreviousData })
+  const { data, error } = useQuery({ ...auditQuery(filter), placeholderData: keepPreviousData })
+  const go = (changed: ActFilter) =>
+    void navigate({ search: (before) => ({ ...before, page: undefined, ...changed }), replace: true })
   return (
-    <Page wide title="Acts of administrators">
+    <Page wide title="Audit log">
       <AdministrationViews />
       <Soft>What administrators change is written down here for 400 days, and nobody can take it away.</Soft>
+      <Row>
+        <FilterField
+          label="E-mail, change or value"
+          value={filter.q ?? ''}
+          onFilter={(text) => go({ q: text || undefined })}
+        />
+        {data && <Soft>{counted(data.pagination.total, 'entry', 'entries')}</Soft>}
+      </Row>
       <Fetching there={data} error={error} lines={4}>
         Fetching what was done …
       </Fetching>
-      {data && data.entries.length === 0 && <Soft>Nothing was changed yet.</Soft>}
+      {data?.entries.length === 0 && <Soft>{filter.q ? 'There is none like that.' : 'Nothing was changed yet.'}</Soft>}
       {data && data.entries.length > 0 && (
         <div>
-          <Table caption="Acts of administrators" quiet columns={['When', 'Who', 'What', 'Given']}>
+          <Table caption="What administrators did" quiet columns={['What', 'About', 'Who', 'When']}>
             {data.entries.map((act) => (
               <ActRow key={act.id} act={act} />
             ))}
           </Table>
-          <Pages {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
+          <Pages {...data.pagination} onGo={(page) => go({ page })} />
         </div>
       )}
     </Page>
@@ -38,20 +51,22 @@ export function Screen() {
 function ActRow({ act: { at, actorEmail, what, route, details } }: { act: Act }) {
   return (
     <tr>
-      <td>
-        <Ago at={at} />
-      </td>
-      <td>{actorEmail}</td>
       <th scope="row">
         {what}
         <small>{route}</small>
       </th>
       <td>
-        {Object.entries(details).map(([name, value]) => (
+        {givenOf(details).map(([name, value]) => (
           <div key={name}>
-            {name}: {typeof value === 'string' ? value : JSON.stringify(value)}
+            {name}: {value}
           </div>
         ))}
+      </td>
+      <td>by {actorEmail}</td>
+      <td>
+        <Soft>
+          <Ago at={at} />
+        </Soft>
       </td>
     </tr>
   )

@@ -1,14 +1,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { domainQuery, summaryQuery, type Summary } from '../dmarc/api.ts'
+import { Days } from '../dmarc/days.tsx'
 import { DomainPage } from '../dmarc/domain-page.tsx'
 import { Publish } from '../dmarc/publish.tsx'
-import { SPANS } from '../dmarc/search.ts'
+import { spanOf, type Span } from '../dmarc/search.ts'
 import { Sources } from '../dmarc/source-table.tsx'
-import { daysText, shareText, VERDICTS } from '../dmarc/words.ts'
-import { ChartDays, dayText } from '../ui/chart-days.tsx'
-import { Choice } from '../ui/choice.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
+import { SpanChoice } from '../dmarc/span-choice.tsx'
+import { partsOf, shareText, VERDICTS } from '../dmarc/words.ts'
+import { dayText } from '../ui/chart-days.tsx'
 import { Figures } from '../ui/figures.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Section, Soft } from '../ui/page.tsx'
@@ -24,33 +24,25 @@ export function Screen() {
   return (
     <DomainPage
       id={id}
-      aside={
-        <Choice
-          size="normal"
-          label="How long back"
-          choices={SPANS.map((span) => ({ value: String(span), name: `Last ${span} days` }))}
-          value={String(days)}
-          onChange={(value) =>
-            void navigate({ search: { days: SPANS.find((span) => String(span) === value) }, replace: true })
-          }
-        />
-      }
+      aside={<SpanChoice days={days} onChange={(to) => void navigate({ search: { days: to }, replace: true })} />}
     >
       <Fetching there={summary} error={error} lines={6}>
         Summing up …
       </Fetching>
-      {summary && <Known id={id} summary={summary} />}
+      {summary && <Known id={id} days={spanOf(days)} summary={summary} />}
     </DomainPage>
   )
 }
 
-function Known({ id, summary }: { id: string; summary: Summary }) {
+function Known({ id, days, summary }: { id: string; days: Span | undefined; summary: Summary }) {
   const { readiness, totals } = summary
+  const { verdict, rest } = partsOf(readiness.sentence)
   return (
     <>
       <div role="status">
         <Notice tone={VERDICTS[readiness.verdict]}>
-          <strong>{readiness.sentence}</strong>
+          <strong>{verdict}.</strong>
+          {rest && <p>{rest}</p>}
         </Notice>
       </div>
       {totals.messages === 0 ? (
@@ -58,9 +50,9 @@ function Known({ id, summary }: { id: string; summary: Summary }) {
       ) : (
         <>
           <Totals summary={summary} />
-          <Days summary={summary} />
-          <Sources summary={summary} />
-          <Reporters summary={summary} />
+          <Days {...summary} />
+          <Sources at={{ id, days }} summary={summary} />
+          <Reporters id={id} summary={summary} />
           <Selectors summary={summary} />
         </>
       )}
@@ -98,42 +90,17 @@ function Totals({ summary: { totals, readiness, sourceCount } }: { summary: Summ
   )
 }
 
-function Days({ summary }: { summary: Summary }) {
-  const { days } = summary
-  return (
-    <Section title="Messages per day">
-      <ChartDays
-        label="Messages per day, passed and failed"
-        text={daysText(summary)}
-        days={days.map(({ day }) => day)}
-        series={[
-          { name: 'Passed', look: 'main', counts: days.map(({ pass }) => pass) },
-          { name: 'Failed', look: 'bad', counts: days.map(({ fail }) => fail) },
-        ]}
-      />
-      <Disclosure summary="As a table">
-        <Table caption="Messages per day" quiet columns={['Day (UTC)', 'Messages', 'Passed', 'Failed']}>
-          {days.toReversed().map(({ day, messages, pass, fail }) => (
-            <tr key={day}>
-              <th scope="row">{dayText(day)}</th>
-              <td>{counted(messages, 'message')}</td>
-              <td>{numberText(pass)} passed</td>
-              <td>{numberText(fail)} failed</td>
-            </tr>
-          ))}
-        </Table>
-      </Disclosure>
-    </Section>
-  )
-}
-
-function Reporters({ summary: { reporters } }: { summary: Summary }) {
+function Reporters({ id, summary: { reporters } }: { id: string; summary: Summary }) {
   return (
     <Section title="Who reported">
       <Table caption="Who reported" quiet columns={['Reporter', 'Reports', 'Messages', 'Last day']}>
         {reporters.map(({ orgName, reports, messages, fail, lastDay }) => (
           <tr key={orgName}>
-            <th scope="row">{orgName}</th>
+            <th scope="row">
+              <Link to="/dmarc/$id/reports" params={{ id }} search={{ orgName }}>
+                {orgName}
+              </Link>
+            </th>
             <td>{counted(reports, 'report')}</td>
             <td>
               {counted(messages, 'message')}

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { dmarc, mailboxesQuery, type Mailbox } from '../dmarc/api.ts'
-import { accountOf, wrongAccount } from '../imap/account.ts'
+import { serverOf, wrongAccount } from '../imap/account.ts'
 import { AccountFields, ConnectionFields } from '../imap/account-fields.tsx'
 import { Ago } from '../ui/ago.tsx'
 import { BackLink } from '../ui/back-link.tsx'
@@ -120,7 +120,8 @@ function NewMailbox() {
   async function add(values: Record<string, string>): Promise<void> {
     const { folder = '', moveTo = '' } = values
     await dmarc.addMailbox({
-      ...accountOf(values),
+      ...serverOf(values),
+      password: values['password'] ?? '',
       folder: folder.trim() || 'INBOX',
       ...(moveTo.trim() && { moveTo: moveTo.trim() }),
     })

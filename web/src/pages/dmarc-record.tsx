@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { dmarc, domainQuery, domainsQuery, type Published } from '../dmarc/api.ts'
 import { DomainPage } from '../dmarc/domain-page.tsx'
 import { Publish } from '../dmarc/publish.tsx'
+import { letGo } from '../renew.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmButton } from '../ui/confirm.tsx'
 import { Snippet } from '../ui/copy.tsx'
@@ -68,7 +69,7 @@ function Proof({ domain }: { domain: Published }) {
       <Soft>
         {verifiedBy
           ? PROOFS[verifiedBy]
-          : 'It is, as soon as the record above is there. Reports are taken meanwhile. The DNS is looked at every day, or now:'}
+          : 'It counts as yours once the record above is published. Reports are taken meanwhile. The DNS is looked at every day, or now:'}
       </Soft>
       <div role="status">{state.problem && <Notice tone="warn">{state.problem}</Notice>}</div>
       <div>
@@ -93,7 +94,7 @@ function Remove({ domain: { id, domain } }: { domain: Published }) {
   const navigate = useNavigate()
 
   async function remove(): Promise<void> {
-    await dmarc.remove(id)
+    await letGo(id, () => dmarc.remove(id))
     await navigate({ to: '/dmarc' })
     await queries.invalidateQueries(domainsQuery)
   }

@@ -1,16 +1,18 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { recordsQuery, reportQuery, type Report } from '../dmarc/api.ts'
 import { PeriodText } from '../dmarc/period.tsx'
 import { RecordTable } from '../dmarc/record-table.tsx'
+import { spanSince } from '../dmarc/search.ts'
 import { sentenceOf, viaText } from '../dmarc/words.ts'
 import { ExactMoment } from '../ui/ago.tsx'
 import { BackLink } from '../ui/back-link.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { Page, Section } from '../ui/page.tsx'
+import { Page, Section, Soft } from '../ui/page.tsx'
 import { Pages } from '../ui/pages.tsx'
 import { Fetching } from '../ui/waiting.tsx'
+import { counted } from '../ui/words.ts'
 
 export function Screen() {
   const { id, reportId } = useParams({ from: '/own/dmarc/$id/reports/$reportId' })
@@ -103,7 +105,25 @@ function Records({ report }: { report: Report }) {
       <Fetching there={records} error={error} lines={6}>
         Fetching the records …
       </Fetching>
-      {records && <RecordTable records={records} />}
+      {records?.length === 0 && <Soft>Nothing: the report has no records.</Soft>}
+      {records && records.length > 0 && (
+        <RecordTable
+          records={records}
+          column="Source"
+          lead={({ sourceIp, count }) => (
+            <>
+              <Link
+                to="/dmarc/$id/sources/$address"
+                params={{ id, address: sourceIp }}
+                search={{ days: spanSince(report.dateRange.begin) }}
+              >
+                {sourceIp}
+              </Link>
+              <small>{counted(count, 'message')}</small>
+            </>
+          )}
+        />
+      )}
       <Pages page={page} totalPages={totalPages} onGo={(to) => void navigate({ search: { page: to } })} />
     </Section>
   )

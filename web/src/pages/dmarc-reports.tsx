@@ -90,7 +90,7 @@ function ReportRow({ id, report }: { id: string; report: Report }) {
           <Status tone="good">All passed</Status>
         )}
       </td>
-      <td>
+      <td data-label="Received">
         <Soft>
           <Ago at={receivedAt} />
         </Soft>

@@ -113,7 +113,7 @@ function DomainTable({ domains }: { domains: Domain[] }) {
                 .join(', ')}
             </small>
           </td>
-          <td>
+          <td data-label="Last report">
             <Soft>{lastReportAt ? <Ago at={lastReportAt} /> : 'none yet'}</Soft>
           </td>
         </tr>

@@ -67,14 +67,14 @@ function Captures({ endpoint }: { endpoint: Endpoint }) {
   if (inbox.state === 'failed') return <Notice tone="bad">{inbox.problem}</Notice>
   const isFiltered = Boolean(q ?? method)
   if (inbox.state === 'ready' && rows.length === 0 && !isFiltered) {
-    return <FirstRequest endpoint={endpoint} link={inbox.link} />
+    return <FirstRequest endpoint={endpoint} />
   }
   return (
     <Inspector
       isOpen={request !== undefined}
-      head={<EndpointAddress endpoint={endpoint} link={inbox.link} />}
+      head={<EndpointAddress endpoint={endpoint} />}
       filter={<FilterBar filter={{ q, method }} inbox={inbox} />}
-      list={<RequestList inbox={inbox} selected={shown} onSelect={open} onMore={inbox.more} />}
+      list={<RequestList inbox={inbox} selected={shown} chosen={request} onSelect={open} onMore={inbox.more} />}
       onBack={() => open(undefined)}
       onOlder={at >= 0 && at < rows.length - 1 ? () => step(1) : undefined}
       onNewer={at > 0 ? () => step(-1) : undefined}

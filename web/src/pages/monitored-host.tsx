@@ -5,8 +5,9 @@ import { hostQuery, hostsQuery, monitoring, type HostDetail } from '../monitorin
 import { stripOf } from '../monitoring/strip.ts'
 import { HistorySection } from '../monitoring/history.tsx'
 import { ListingTable } from '../monitoring/listing-table.tsx'
-import { availabilityText, sentenceOf, spanText, standing } from '../monitoring/words.ts'
+import { availabilityText, certificateTroubles, sentenceOf, spanText, standing } from '../monitoring/words.ts'
 import { Addresses, Certificates, Records } from '../monitoring/watched.tsx'
+import { letGo } from '../renew.ts'
 import { Ago } from '../ui/ago.tsx'
 import { BackLink } from '../ui/back-link.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
@@ -79,7 +80,7 @@ function Remove({ host: { id, host } }: { host: HostDetail }) {
   const navigate = useNavigate()
 
   async function remove(): Promise<void> {
-    await monitoring.remove(id)
+    await letGo(id, () => monitoring.remove(id))
     await queries.invalidateQueries(hostsQuery)
     await navigate({ to: '/monitoring' })
   }
@@ -131,12 +132,17 @@ function Known({ host }: { host: HostDetail }) {
 function Headline({ host }: { host: HostDetail }) {
   const { detail, status, totalChecked, unknownCount, lastCheckAt, nextCheckAt, availability } = host
   const { percent, listedSeconds, unknownSeconds, days } = availability
+  const { tone } = standing(host)
+  const troubles = certificateTroubles(host)
   return (
     <>
       <div role="status">
-        <Notice tone={standing(host).tone}>
+        <Notice tone={tone === 'good' && troubles.length > 0 ? 'warn' : tone}>
           <strong>{sentenceOf(host)}</strong>
           {detail && status !== 'unknown' && <p>{detail}</p>}
+          {troubles.map((trouble) => (
+            <p key={trouble}>{trouble}</p>
+          ))}
         </Notice>
       </div>
       {host.periods.length > 0 && <DayStrip {...stripOf(host.periods, days, Date.now())} />}

@@ -10,7 +10,7 @@ export function Screen() {
       title="The network in numbers"
       lead="What servers told this service about who attacks them. Reports that repeat each other count once."
     >
-      <NetworkPanel />
+      <NetworkPanel every={15_000} />
       <Section title="Join with one line">
         <p>
           <Soft>

@@ -1,6 +1,6 @@
 import { NativeSelect, PasswordInput, Textarea, TextInput } from '@mantine/core'
 import { createContext, use, useId, useState, type FormEvent, type InputHTMLAttributes, type ReactNode } from 'react'
-import { Button } from './button.tsx'
+import { Button, type ButtonKind } from './button.tsx'
 import classes from './form.module.css'
 import { Notice } from './notice.tsx'
 
@@ -16,12 +16,14 @@ type FormProps = {
   /** What is wrong with these values before anything is sent, by field. */
   check?: (values: Record<string, string>) => Record<string, string>
   submit: string
+  /** Of the button that sends it. */
+  kind?: ButtonKind
   /** Other ways on, beside the button. */
   aside?: ReactNode
   children: ReactNode
 }
 
-export function Form({ onSubmit, check, submit, aside, children }: FormProps) {
+export function Form({ onSubmit, check, submit, kind = 'primary', aside, children }: FormProps) {
   const [problem, setProblem] = useState(NO_PROBLEM)
   const [busy, setBusy] = useState(false)
 
@@ -49,7 +51,7 @@ export function Form({ onSubmit, check, submit, aside, children }: FormProps) {
       <FieldProblems value={problem.fields}>{children}</FieldProblems>
       <div role="alert">{problem.message && <Notice tone="bad">{problem.message}</Notice>}</div>
       <div className={classes.ways}>
-        <Button kind="primary" type="submit" busy={busy}>
+        <Button kind={kind} type="submit" busy={busy}>
           {submit}
         </Button>
         {aside}

@@ -9,6 +9,7 @@ import type {
 } from '../../../src/webhooks/shapes.ts'
 import { request } from '../api.ts'
 import { searchOf } from '../search.ts'
+import type { Ask } from './inbox.ts'
 
 export type Endpoint = Static<typeof WebhookEndpoint>
 export type Settings = Static<typeof WebhookSettings>
@@ -21,6 +22,9 @@ export type Filter = { q?: string | undefined; method?: string | undefined }
 
 const BASE = '/api/webhook/endpoints'
 
+/** Rows of a page: of what is scrolled to, and of what came in a burst. */
+const LIMIT = { desc: 100, asc: 500 }
+
 type One = { success: true; endpoint: Endpoint }
 
 export const webhooks = {
@@ -31,12 +35,11 @@ export const webhooks = {
     (await request<One>('PUT', `${BASE}/${id}`, { body: settings })).endpoint,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/${id}`),
   clear: (id: string) => request<unknown>('DELETE', `${BASE}/${id}/requests`),
-  requests: (id: string, filter: Filter, cursor: string | null) =>
-    request<Page>('GET', `${BASE}/${id}/requests?${searchOf({ ...filter, cursor, limit: '100' })}`),
+  requests: (id: string, filter: Filter, ask: Ask) =>
+    request<Page>('GET', `${BASE}/${id}/requests?${searchOf({ ...filter, ...ask, limit: LIMIT[ask.order] })}`),
   open: (id: string, requestId: string) => request<Opened>('GET', `${BASE}/${id}/requests/${requestId}`),
 }
 
-export const eventsPath = (id: string) => `${BASE}/${id}/events`
 export const bodyPath = (id: string, requestId: string) => `${BASE}/${id}/requests/${requestId}/body`
 export const harPath = (id: string, filter: Filter) =>
   `${BASE}/${id}/requests?${searchOf({ ...filter, limit: '500', format: 'har' })}`

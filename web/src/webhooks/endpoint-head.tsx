@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import type { Link as LiveLink } from '../events.ts'
+import { useLink } from '../live.ts'
+import { letGo } from '../renew.ts'
 import { ButtonLink, DownloadLink } from '../ui/button.tsx'
 import { ConfirmButton } from '../ui/confirm.tsx'
 import { CopyButton } from '../ui/copy.tsx'
@@ -12,8 +13,9 @@ import classes from './endpoint-head.module.css'
 import { SendTest } from './first-request.tsx'
 
 /** Where to send, what is answered, and whether the screen follows. */
-export function EndpointAddress({ endpoint, link }: { endpoint: Endpoint; link: LiveLink }) {
+export function EndpointAddress({ endpoint }: { endpoint: Endpoint }) {
   const { id, url, responseStatus, responseType, timeout, signature } = endpoint
+  const link = useLink()
   return (
     <div className={classes.address}>
       <code className={classes.url}>{url}</code>
@@ -62,7 +64,7 @@ export function DeleteEndpoint({ endpoint: { id, label, token } }: { endpoint: E
   const navigate = useNavigate()
 
   async function remove(): Promise<void> {
-    await webhooks.remove(id)
+    await letGo(id, () => webhooks.remove(id))
     await navigate({ to: '/hooks' })
     await queries.invalidateQueries(endpointsQuery)
   }

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { Link } from '../events.ts'
+import { useLink } from '../live.ts'
 import { Button } from '../ui/button.tsx'
 import { Snippet } from '../ui/copy.tsx'
 import { Empty } from '../ui/empty.tsx'
@@ -8,12 +8,17 @@ import { Row, Soft } from '../ui/page.tsx'
 import type { Endpoint } from './api.ts'
 
 /** What an endpoint shows before anything came: a command that makes it come. */
-export function FirstRequest({ endpoint, link }: { endpoint: Endpoint; link: Link }) {
+export function FirstRequest({ endpoint }: { endpoint: Endpoint }) {
+  const link = useLink()
   return (
     <div>
       <Empty icon="hook" title="Waiting for the first request …">
         <p>
-          <Soft>Send one from anywhere; it shows here the moment it arrives.</Soft>
+          <Soft>Have this address called from anywhere; what comes shows here the moment it arrives:</Soft>
+        </p>
+        <Snippet what="the address" text={endpoint.url} />
+        <p>
+          <Soft>Or try it now:</Soft>
         </p>
         <Snippet what="the command" text={curlOf(endpoint.url)} />
         <Row>

@@ -1,4 +1,4 @@
-import type { Captured, Filter, Page } from './api.ts'
+import type { Captured, Page } from './api.ts'
 
 /** A request as the list shows it; its body and headers are fetched when it is opened. */
 export type Row = Omit<Captured, 'body' | 'bodyEncoding' | 'headers' | 'trailers'>
@@ -11,29 +11,25 @@ export type Inbox = {
   hasMore: boolean
 }
 
+/** Which page: what is older than a cursor, from the newest on without one, or what is later. */
+export type Ask = { cursor: string | null; order: 'desc' | 'asc' }
+
 /** Rows kept in the window: more than the service keeps, so that a burst can be looked through after it went by. */
 const MOST = 10_000
 
-/** Characters of a body that a search looks through, as many as the service does. */
-const SEARCHED = 64 * 1024
+/** Pages that are fetched to catch up: behind by more, the list begins anew with the newest. */
+const PAGES_BEHIND = 4
 
-type Deps = {
-  filter: Filter
-  fetchPage: (cursor: string | null) => Promise<Page>
-  /** Milliseconds or frames later: what arrives together is painted together. */
-  schedule?: (paint: () => void) => void
-}
+type Deps = { fetchPage: (ask: Ask) => Promise<Page> }
 
-/** The list of an endpoint: pages that were fetched, and before them what arrived since. */
-export function createInbox({ filter, fetchPage, schedule = requestAnimationFrame }: Deps) {
+/** The list of an endpoint: pages that were fetched, and before them what was captured since. */
+export function createInbox({ fetchPage }: Deps) {
   let inbox: Inbox = { rows: [], state: 'loading', problem: '', hasMore: false }
-  let cursor: string | null = null
-  let arrived: Row[] = []
-  let known = new Set<string>()
+  let older: string | null = null
+  let later: string | null = null
   let fetching: Promise<void> | null = null
-  let generation = 0
-  /** What is shown is of before, until the first page of this generation has come. */
-  let isStale = false
+  let isDue = false
+  let last = Promise.resolve()
   const listeners = new Set<() => void>()
 
   function set(change: Partial<Inbox>): void {
@@ -41,48 +37,50 @@ export function createInbox({ filter, fetchPage, schedule = requestAnimationFram
     listeners.forEach((listener) => listener())
   }
 
-  function unknown(rows: Row[]): Row[] {
-    const those = rows.filter(({ id }) => !known.has(id))
-    those.forEach(({ id }) => known.add(id))
-    return those
+  /** One after the other, so that no page is put where it stood before another came. */
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    last = last.then(work).catch((error: Error) => {
+      // What is shown already stays: the next change, or the next stream, asks again.
+      if (inbox.state !== 'ready') set({ state: 'failed', problem: error.message })
+    })
+    return last
   }
 
-  function paint(): void {
-    const rows = [...arrived.toReversed(), ...inbox.rows].slice(0, MOST)
-    arrived = []
-    if (known.size > 2 * MOST) known = new Set(rows.map(({ id }) => id))
-    set({ rows })
+  function begin({ requests, nextCursor, laterCursor, hasMore }: Page): void {
+    older = nextCursor
+    later = laterCursor
+    set({ rows: requests.map(rowOf), state: 'ready', problem: '', hasMore })
   }
 
-  async function fetchNext(): Promise<void> {
-    const asked = generation
-    try {
-      const page = await fetchPage(cursor)
-      if (asked !== generation) return
-      cursor = page.nextCursor
-      const before = isStale ? inbox.rows.filter(({ id }) => known.has(id)) : inbox.rows
-      isStale = false
-      const rows = [...before, ...unknown(page.requests.map(rowOf))]
-      set({ rows, state: 'ready', problem: '', hasMore: page.hasMore && rows.length < MOST })
-    } catch (error) {
-      if (asked === generation) set({ state: 'failed', problem: (error as Error).message })
+  const newest = () => fetchPage({ cursor: null, order: 'desc' })
+  const beginAnew = async () => begin(await newest())
+
+  async function fetchOlder(): Promise<void> {
+    if (inbox.state !== 'ready') return beginAnew()
+    const page = await fetchPage({ cursor: older, order: 'desc' })
+    older = page.nextCursor
+    const rows = [...inbox.rows, ...page.requests.map(rowOf)]
+    set({ rows, hasMore: page.hasMore && rows.length < MOST })
+  }
+
+  async function fetchLater(): Promise<void> {
+    if (inbox.state !== 'ready') return beginAnew()
+    const found: Row[] = []
+    for (let pages = 0, hasMore = true; hasMore; pages++) {
+      if (pages === PAGES_BEHIND) return beginAnew()
+      const page = await fetchPage({ cursor: later, order: 'asc' })
+      found.push(...page.requests.map(rowOf))
+      later = page.laterCursor
+      hasMore = page.hasMore
     }
+    if (found.length > 0) set({ rows: [...found.toReversed(), ...inbox.rows].slice(0, MOST) })
   }
 
-  function more(): Promise<void> {
-    fetching ??= fetchNext().finally(() => (fetching = null))
-    return fetching
-  }
-
-  /** Begins anew, as when the list was cleared; what is shown stays until the first page has come. */
-  async function refresh(): Promise<void> {
-    generation += 1
-    await fetching
-    cursor = null
-    arrived = []
-    known = new Set()
-    isStale = true
-    await more()
+  /** The newest that is shown is not among the service's where the list was cleared, or more came than a page tells. */
+  async function lookAgain(): Promise<void> {
+    const page = await newest()
+    const [first] = inbox.rows
+    return page.requests.some(({ id }) => id === first?.id) ? fetchLater() : begin(page)
   }
 
   return {
@@ -91,33 +89,22 @@ export function createInbox({ filter, fetchPage, schedule = requestAnimationFram
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    /** Takes one that was captured just now. */
-    add: (captured: Captured): void => {
-      if (!matches(captured, filter)) return
-      const rows = unknown([rowOf(captured)])
-      if (rows.length === 0) return
-      if (arrived.push(...rows) === 1) schedule(paint)
-      if (arrived.length > MOST) arrived = arrived.slice(-MOST)
+    /** Fetches the first page, or the next older one. */
+    more: (): Promise<void> => (fetching ??= inTurn(fetchOlder).finally(() => (fetching = null))),
+    /** Takes what was captured since. Called while it does, it does so once more. */
+    follow: (): Promise<void> => {
+      if (isDue) return last
+      isDue = true
+      return inTurn(() => {
+        isDue = false
+        return fetchLater()
+      })
     },
-    more,
-    /** Takes what came while no event could come; begins anew when that is more than a page. */
-    catchUp: async (): Promise<void> => {
-      await fetching
-      const asked = generation
-      const page = await fetchPage(null).catch(() => null)
-      if (!page || asked !== generation) return
-      const oldest = page.requests.at(-1)
-      if (oldest ? !known.has(oldest.id) : inbox.rows.length > 0) return refresh()
-      const missed = unknown(page.requests.map(rowOf))
-      if (missed.length > 0) set({ rows: [...missed, ...inbox.rows].toSorted(newestFirst) })
-    },
-    refresh,
+    /** The same where anything may have happened. */
+    catchUp: (): Promise<void> => inTurn(lookAgain),
+    /** Begins anew, as when the list was cleared; what is shown stays until the first page has come. */
+    refresh: (): Promise<void> => inTurn(beginAnew),
   }
-}
-
-/** The ids of captured requests begin with their time. */
-function newestFirst(one: Row, other: Row): number {
-  return one.id < other.id ? 1 : -1
 }
 
 function rowOf({
@@ -128,13 +115,4 @@ function rowOf({
   ...row
 }: Captured): Row {
   return row
-}
-
-/** What the service finds for the same filter. */
-export function matches({ method, path, query, headers, body, bodyEncoding }: Captured, filter: Filter): boolean {
-  if (filter.method && method !== filter.method) return false
-  if (!filter.q) return true
-  const wanted = filter.q.toLowerCase()
-  const text = bodyEncoding === 'utf8' ? body.slice(0, SEARCHED) : ''
-  return [path, query, text, ...headers.map(([, value]) => value)].some((each) => each.toLowerCase().includes(wanted))
 }

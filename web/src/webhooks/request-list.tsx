@@ -14,12 +14,14 @@ type RequestListProps = {
   inbox: Inbox
   /** Of the request that is shown beside the list. */
   selected: string | undefined
+  /** The same where somebody chose it: the newest, which is shown otherwise, must not pull the list to itself. */
+  chosen: string | undefined
   onSelect: (id: string) => void
   onMore: () => void
 }
 
 /** Captured requests, newest first. What arrives never moves what is being read. */
-export function RequestList({ inbox: { rows, hasMore }, selected, onSelect, onMore }: RequestListProps) {
+export function RequestList({ inbox: { rows, hasMore }, selected, chosen, onSelect, onMore }: RequestListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -31,9 +33,9 @@ export function RequestList({ inbox: { rows, hasMore }, selected, onSelect, onMo
   const { unseen, toTop } = useArrivals(rows, scroller)
   const at = rows.findIndex(({ id }) => id === selected)
   useEffect(() => {
-    if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' })
+    if (chosen !== undefined && at >= 0) virtual.scrollToIndex(at, { align: 'auto' })
     // Only when another one is chosen: what arrives moves nothing.
-  }, [selected])
+  }, [chosen])
 
   const items = virtual.getVirtualItems()
   const isAtEnd = (items.at(-1)?.index ?? 0) >= rows.length - 20

@@ -1,0 +1,152 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { aggregate } from '../dmarc/reports.ts'
+import { IP } from '../servers/blacklists.ts'
+import { heading, signedIn, type Visit } from './browsing.ts'
+import { startMailPlace, type MailPlace } from './mail-place.ts'
+
+/** Milliseconds in which what happened elsewhere is on the screen, of a machine that has more to do. */
+const SOON = { timeout: 5_000 }
+
+let place: MailPlace
+let alice: Visit & { token: string }
+let page: Page
+beforeAll(async () => {
+  place = await startMailPlace()
+  await place.lists.setZones({ 'bl.spamcop.net': { listed: { [IP]: '127.0.0.2' } } })
+  alice = await visitor('Alice')
+  page = alice.page
+})
+afterAll(async () => {
+  await alice.close()
+  await place.stop()
+})
+
+/** Somebody in a tab whose event streams are counted, and with a token for a program elsewhere. */
+async function visitor(name: string): Promise<typeof alice> {
+  const visit = await signedIn(place.browser, place.house, name, undefined, { admin: true })
+  await visit.page.addInitScript(`window.streams = []
+    window.EventSource = class extends EventSource {
+      constructor(...given) { super(...given); streams.push(this) }
+    }`)
+  const headers = { origin: place.house.url }
+  const made = await visit.page.request.post('/api/v1/tokens', { data: { label: 'elsewhere' }, headers })
+  return { ...visit, token: ((await made.json()) as { token: string }).token }
+}
+
+const openStreams = (of = page) =>
+  of.evaluate<string[]>('streams.filter(({ readyState }) => readyState !== 2).map(({ url }) => new URL(url).pathname)')
+
+async function elsewhere(method: string, path: string, body?: object): Promise<{ data: { id: string } }> {
+  const headers = body ? { 'content-type': 'application/json' } : {}
+  const init = { token: alice.token, method, headers, ...(body && { body: JSON.stringify(body) }) }
+  const answer = await place.house.request(path, init)
+  expect(answer.status).toBeLessThan(300)
+  return (await answer.json()) as { data: { id: string } }
+}
+
+async function upload(report: string): Promise<void> {
+  const form = new FormData()
+  form.append('file', new Blob([report]), 'report.xml')
+  const answer = await place.house.request('/api/v1/dmarc/reports', { method: 'POST', body: form, token: alice.token })
+  expect(answer.status).toBe(200)
+}
+
+describe('an open tab', () => {
+  it('shows a host that a program adds, and what its check found', async () => {
+    await page.goto('/monitoring')
+    await page.getByText('No host is watched yet').waitFor()
+    const { data } = await elsewhere('POST', '/api/v1/monitoring/hosts', { host: IP, label: 'added elsewhere' })
+    await page.getByText('added elsewhere').waitFor(SOON)
+    await elsewhere('POST', `/api/v1/monitoring/hosts/${data.id}/check`)
+    await page.getByText('added elsewhere').waitFor()
+    await page.getByText('Your host is listed.').waitFor(SOON)
+  })
+
+  it('shows a report that comes in, on the page of its domain', async () => {
+    const { data } = await elsewhere('POST', '/api/v1/dmarc/domains', { domain: 'example.com' })
+    await page.goto(`/dmarc/${data.id}`)
+    await heading(page, 'example.com').waitFor()
+    expect(await page.getByText('203.0.113.77').count()).toBe(0)
+    await upload(aggregate({ domain: 'example.com', rows: [{ ip: '203.0.113.77', count: 12 }] }))
+    await page.getByText('203.0.113.77').first().waitFor(SOON)
+  })
+
+  it('has one event stream on every screen, also after a walk through them', { timeout: 120_000 }, async () => {
+    const endpoint = await page.request.post('/api/webhook/endpoints', {
+      data: {},
+      headers: { origin: place.house.url },
+    })
+    const { id } = ((await endpoint.json()) as { endpoint: { id: string } }).endpoint
+    const nobodys = '00000000-0000-4000-8000-000000000000'
+    for (const path of SCREENS) {
+      await page.goto(path.replace('HOOK', id).replace('$', nobodys))
+      await page.locator('h1').first().waitFor()
+      await expect.poll(() => openStreams()).toEqual(['/api/v1/events'])
+    }
+    await page.goto('/home')
+    for (const name of ['Webhooks', 'Monitoring', 'Migrations', 'Alerts', 'Delisting', 'DMARC']) {
+      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).first().click()
+      await page.locator('h1').first().waitFor()
+      expect(await openStreams()).toEqual(['/api/v1/events'])
+    }
+    expect(await page.evaluate('streams.length')).toBe(1)
+  })
+
+  it('has none where nobody is signed in, and ends with the session, on the way to the sign-in', async () => {
+    const bob = await visitor('Bob')
+    await bob.page.goto('/network')
+    await bob.page.locator('h1').waitFor()
+    expect(await openStreams(bob.page)).toEqual([])
+    await bob.page.goto('/alerts')
+    await heading(bob.page, 'Alerts').waitFor()
+    await expect.poll(() => openStreams(bob.page)).toEqual(['/api/v1/events'])
+    // Signed out in another tab of the same browser.
+    await bob.page.request.post('/api/auth/sign-out', { data: {}, headers: { origin: place.house.url } })
+    await bob.page.getByRole('button', { name: 'Sign in' }).waitFor()
+    expect(await openStreams(bob.page)).toEqual([])
+    await bob.close()
+  })
+
+  it('meets no complaint of the browser on the way', () => {
+    // What is not there, or cannot be asked about, was looked at on purpose.
+    expect(alice.complaints.filter((each) => !/status of 40[04]/.test(each))).toEqual([])
+  })
+})
+
+/** `$` stands for something that is not there, which the screen says. */
+const SCREENS = [
+  '/home',
+  '/check?q=192.0.2.1',
+  '/hooks',
+  '/hooks/HOOK',
+  '/hooks/HOOK/settings',
+  '/dmarc',
+  '/dmarc/rejected',
+  '/dmarc/mailboxes',
+  '/dmarc/$',
+  '/dmarc/$/reports',
+  '/dmarc/$/tls',
+  '/dmarc/$/record',
+  '/monitoring',
+  '/monitoring/lists',
+  '/monitoring/$',
+  '/monitoring/$/settings',
+  '/delisting',
+  '/delisting/new',
+  '/delisting/$',
+  '/migrations',
+  '/migrations/new',
+  '/migrations/$',
+  '/attacks',
+  '/attacks/servers',
+  '/attacks/list',
+  '/attacks/administration',
+  '/tokens',
+  '/alerts',
+  '/alerts/channels',
+  '/account',
+  '/administration',
+  '/administration/accounts',
+  '/administration/audit',
+]

@@ -1,0 +1,109 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import type { Account } from '../api.ts'
+import { domainsQuery } from '../dmarc/api.ts'
+import { migrationsQuery } from '../migrations/api.ts'
+import { hostsQuery } from '../monitoring/api.ts'
+import { tokensQuery } from '../queries.ts'
+import { DownloadLink } from '../ui/button.tsx'
+import { Disclosure } from '../ui/disclosure.tsx'
+import { FieldRow, Form, PasswordField, TextField } from '../ui/form.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Points } from '../ui/points.tsx'
+import { Soft, Stack } from '../ui/page.tsx'
+import { counted } from '../ui/words.ts'
+import { endpointsQuery } from '../webhooks/api.ts'
+import { EXPORT, person } from './api.ts'
+
+/** What people may do with all that is kept of them: take it along, and erase it. */
+export function OwnData({ account }: { account: Account }) {
+  return (
+    <Stack>
+      <p>
+        All that is kept of you, as one file: a JSON object a line, with the table it is from. Passwords, tokens and
+        other secrets are not in it, because only their hashes or sealed texts are kept.
+      </p>
+      <div>
+        <DownloadLink href={EXPORT} name="portreeve-account.ndjson">
+          Export my data
+        </DownloadLink>
+      </div>
+      <Disclosure summary="Erase the account">
+        <Erase account={account} />
+      </Disclosure>
+    </Stack>
+  )
+}
+
+function Erase({ account: { email, admin } }: { account: Account }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+
+  async function erase({ password = '' }: Record<string, string>): Promise<void> {
+    await person.erase(password)
+    queries.clear()
+    await navigate({ to: '/' })
+  }
+
+  return (
+    <Stack>
+      <Notice tone="warn" title="This is at once and for good. Nobody can bring it back.">
+        <p>These are erased with the account:</p>
+        <Lost />
+      </Notice>
+      <Soft>
+        What you export before is yours. Backups of this Portreeve that were made before still hold it until they
+        expire.
+        {admin && ' The last administrator cannot be erased: make somebody else one before.'}
+      </Soft>
+      <Form onSubmit={erase} check={(values) => unsure(values, email)} submit="Erase my account" kind="danger">
+        <FieldRow>
+          <TextField
+            name="email"
+            label="Your e-mail, to be sure"
+            placeholder={email}
+            autoComplete="off"
+            spellCheck={false}
+          />
+          <PasswordField name="password" label="Your password" autoComplete="current-password" />
+        </FieldRow>
+      </Form>
+    </Stack>
+  )
+}
+
+/** By name and number, as far as they are known by now. */
+function Lost() {
+  const { data: domains } = useQuery(domainsQuery)
+  const { data: hosts } = useQuery(hostsQuery)
+  const { data: list } = useQuery(migrationsQuery(1))
+  const { data: hooks } = useQuery(endpointsQuery)
+  const { data: tokens } = useQuery(tokensQuery)
+  // What is not known yet is named all the same.
+  const counts: [number | undefined, words: string, rest: string][] = [
+    [domains?.length, 'DMARC domain', 'with all reports and statistics; reports that are still sent are refused'],
+    [hosts?.length, 'monitored host', 'with all history and delisting cases'],
+    [list?.pagination.total, 'migration', 'with what could not be copied; mail that was copied stays where it is'],
+    [hooks?.length, 'webhook endpoint', 'with all captured requests'],
+    [tokens?.length, 'API token', 'so whatever uses one is locked out'],
+  ]
+  return (
+    <Points>
+      {counts
+        .filter(([count]) => count !== 0)
+        .map(([count, word, rest]) => (
+          <li key={word}>
+            {count === undefined ? `Every ${word}` : counted(count, word)}, {rest}.
+          </li>
+        ))}
+      <li>Your alerts and their channels, your sessions, and the account itself.</li>
+    </Points>
+  )
+}
+
+function unsure({ email = '', password }: Record<string, string>, own: string): Record<string, string> {
+  return {
+    ...(email.trim().toLowerCase() !== own.toLowerCase() && { email: `Type ${own}.` }),
+    ...(!password && { password: 'Type the password you sign in with.' }),
+  }
+}
