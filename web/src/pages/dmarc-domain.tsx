@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { domainQuery, summaryQuery, type Summary } from '../dmarc/api.ts'
 import { Days } from '../dmarc/days.tsx'
 import { DomainPage } from '../dmarc/domain-page.tsx'
+import { mailFigures } from '../dmarc/mail-figures.ts'
 import { Publish } from '../dmarc/publish.tsx'
 import { spanOf, type Span } from '../dmarc/search.ts'
 import { Sources } from '../dmarc/source-table.tsx'
@@ -71,19 +72,12 @@ function FirstReport({ id }: { id: string }) {
 }
 
 function Totals({ summary: { totals, readiness, sourceCount } }: { summary: Summary }) {
-  const { messages, pass, dkimAligned, spfAligned, forwarded, disposition, reports } = totals
-  const stopped = disposition.quarantine + disposition.reject
   return (
     <Figures
       figures={[
-        ['Messages', numberText(messages)],
-        ['Passed', shareText(pass, messages)],
-        ['DKIM aligned', shareText(dkimAligned, messages)],
-        ['SPF aligned', shareText(spfAligned, messages)],
-        ['Passed on by others', forwarded > 0 && numberText(forwarded)],
-        ['Stopped', stopped > 0 && numberText(stopped)],
+        ...mailFigures(totals),
         ['Sources', numberText(sourceCount)],
-        ['Reports', numberText(reports)],
+        ['Reports', numberText(totals.reports)],
         ['Policy', readiness.published && `p=${readiness.published}`],
       ]}
     />

@@ -4,18 +4,18 @@ import { WhatToDo } from '../dmarc/advice.tsx'
 import { domainsQuery, sourceQuery, type Source, type SourceDetail, type SourceFilter } from '../dmarc/api.ts'
 import { Days } from '../dmarc/days.tsx'
 import { InWhoseNames } from '../dmarc/identities.tsx'
+import { mailFigures } from '../dmarc/mail-figures.ts'
 import { Neighbours } from '../dmarc/neighbours.tsx'
 import { spanOf, type Span } from '../dmarc/search.ts'
 import { SourceRecords } from '../dmarc/source-records.tsx'
 import { SpanChoice } from '../dmarc/span-choice.tsx'
-import { GROUPS, nameText, networkText, shareText, sourceName, SOURCE_VERDICTS } from '../dmarc/words.ts'
+import { GROUPS, nameText, networkText, sourceName, SOURCE_VERDICTS } from '../dmarc/words.ts'
 import { BackLink } from '../ui/back-link.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Figures } from '../ui/figures.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Page, Row, Section } from '../ui/page.tsx'
 import { Fetching } from '../ui/waiting.tsx'
-import { numberText } from '../ui/words.ts'
 
 const FROM = '/own/dmarc/$id/sources/$address'
 
@@ -50,7 +50,7 @@ export function Screen() {
       {detail && <Verdict advice={detail.advice} />}
       {detail?.source && (
         <>
-          <Numbers source={detail.source} />
+          <Figures figures={mailFigures(detail.source)} />
           <WhatToDo {...detail} />
           <Days days={detail.days} totals={detail.source} />
           <Section title="Who it is">
@@ -72,23 +72,6 @@ function Verdict({ advice: { verdict, sentence } }: Pick<SourceDetail, 'advice'>
         <strong>{sentence}</strong>
       </Notice>
     </div>
-  )
-}
-
-function Numbers({ source }: { source: Source }) {
-  const { messages, pass, dkimAligned, spfAligned, forwarded, disposition } = source
-  const stopped = disposition.quarantine + disposition.reject
-  return (
-    <Figures
-      figures={[
-        ['Messages', numberText(messages)],
-        ['Passed', shareText(pass, messages)],
-        ['DKIM aligned', shareText(dkimAligned, messages)],
-        ['SPF aligned', shareText(spfAligned, messages)],
-        ['Passed on by others', forwarded > 0 && numberText(forwarded)],
-        ['Stopped', stopped > 0 && numberText(stopped)],
-      ]}
-    />
   )
 }
 
