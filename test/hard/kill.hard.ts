@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -27,7 +27,7 @@ describe('killed without warning, a dozen times under mixed load, the service an
       await sleep(300 + Math.random() * 2_000)
       const begun = performance.now()
       if (round % 2 === 0) await killService()
-      else killDatabase()
+      else await killDatabase()
       await isReady(place.instance)
       recovered.push(Math.round(performance.now() - begun))
     }
@@ -49,7 +49,15 @@ async function killService(): Promise<void> {
   await place.again()
 }
 
-function killDatabase(): void {
-  const pid = Number(readFileSync(join(place.dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n', 1)[0])
+/** Its backends live on for a moment and answer: only a new server is one that has recovered. */
+async function killDatabase(): Promise<void> {
+  const pid = databasePid()
   process.kill(pid, 'SIGKILL')
+  await expect.poll(databasePid, { timeout: 30_000, interval: 20 }).not.toBe(pid)
+}
+
+/** NaN while there is none. */
+function databasePid(): number {
+  const file = join(place.dataDir, 'postgres/postmaster.pid')
+  return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n', 1)[0]) : NaN
 }
