@@ -6,7 +6,8 @@ import type { MailServer } from '../servers/mail-server.ts'
 import { startProxy } from '../servers/proxy.ts'
 import { accountOn, contents, fill, inside, mail, read, type Letter } from './mailbox.ts'
 import { migrate } from './run.ts'
-import { startTamper, type Tamper } from './tamper.ts'
+import type { Listening } from '../servers/listen.ts'
+import { startTamper } from './tamper.ts'
 
 describe('a migration between servers that misbehave', () => {
   let from: MailServer
@@ -31,7 +32,7 @@ describe('a migration between servers that misbehave', () => {
   const there = (user: string, { port }: { port: number } = to) => ({ port, user })
   const inboxOf = async (port: number, user: string) => (await read(accountOn(port, user)))['INBOX'] ?? []
 
-  async function within<T>(tamper: Promise<Tamper>, work: (tamper: Tamper) => Promise<T>): Promise<T> {
+  async function within<T>(tamper: Promise<Listening>, work: (tamper: Listening) => Promise<T>): Promise<T> {
     const standing = await tamper
     try {
       return await work(standing)

@@ -6,7 +6,8 @@ import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { accountOn, contents, fill, mail, read, type Letter } from './mailbox.ts'
 import { migrate } from './run.ts'
-import { startTamper, type Tamper } from './tamper.ts'
+import type { Listening } from '../servers/listen.ts'
+import { startTamper } from './tamper.ts'
 
 describe('a migration to a destination such as strangers have', () => {
   let from: MailServer
@@ -27,7 +28,7 @@ describe('a migration to a destination such as strangers have', () => {
     await fill(accountOn(from.port, user), folders)
     return user
   }
-  async function meddling(...args: Parameters<typeof startTamper>): Promise<Tamper> {
+  async function meddling(...args: Parameters<typeof startTamper>): Promise<Listening> {
     const tamper = await startTamper(...args)
     onTestFinished(() => tamper.close())
     return tamper

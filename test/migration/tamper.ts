@@ -1,5 +1,5 @@
-import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
+import { listen, type Listening } from '../servers/listen.ts'
 
 /** What a test may do with a piece of what passes. */
 export type Hands = {
@@ -11,29 +11,20 @@ export type Hands = {
   instead: (text: string) => void
 }
 
-export type Tamper = { port: number; close(): Promise<void> }
-
 type Meddle = (text: string, hands: Hands) => void | Promise<void>
 
 /** Stands between a client and a real server and meddles where no server misbehaves when one wants it. */
-export async function startTamper(target: number, meddle: { toServer?: Meddle; toClient?: Meddle }): Promise<Tamper> {
-  const sockets = new Set<Socket>()
-  const server = createServer({ noDelay: true }, (client) => {
+export async function startTamper(
+  target: number,
+  meddle: { toServer?: Meddle; toClient?: Meddle },
+): Promise<Listening> {
+  return listen((client) => {
     const upstream = connect({ port: target, host: '127.0.0.1', noDelay: true })
     const end = () => [client, upstream].forEach((socket) => socket.destroy())
-    for (const socket of [client, upstream]) sockets.add(socket.on('error', end).on('close', end))
+    for (const socket of [client, upstream]) socket.on('error', end).on('close', end)
     forward(client, upstream, client, meddle.toServer)
     forward(upstream, client, client, meddle.toClient)
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return {
-    port: (server.address() as AddressInfo).port,
-    async close() {
-      for (const socket of sockets) socket.destroy()
-      server.close()
-      await once(server, 'close')
-    },
-  }
 }
 
 function forward(from: Socket, to: Socket, client: Socket, meddle?: Meddle): void {

@@ -2,7 +2,8 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import packet from 'dns-packet'
-import { trickle, type Listening } from './listen.ts'
+import type { Listening } from '../../servers/listen.ts'
+import { trickle } from './flows.ts'
 
 type Question = { id: number; name: string; type: 'A'; bytes: Buffer }
 type Tricks = { reply: (bytes: Buffer) => void; fromElsewhere: (bytes: Buffer) => void }

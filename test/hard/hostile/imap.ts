@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { flood, listen, trickle, type Listening } from './listen.ts'
+import { listen, type Listening } from '../../servers/listen.ts'
+import { flood, trickle } from './flows.ts'
 
 /** What a server does with one command, in place of the ordinary answer. */
 type Trick = (socket: Socket, tag: string, name: string) => boolean

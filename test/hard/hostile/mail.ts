@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { deflateRawSync, gzipSync } from 'node:zlib'
 import { mailWith } from '../../dmarc/reports.ts'
-import { flood, trickle } from './listen.ts'
+import { flood, trickle } from './flows.ts'
 
 type Act = (socket: Socket) => void
 

@@ -2,7 +2,8 @@ import { createServer } from 'node:tls'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { makeCertificate } from '../../servers/certificates.ts'
-import { flood, listen, trickle, type Listening } from './listen.ts'
+import { listen, type Listening } from '../../servers/listen.ts'
+import { flood, trickle } from './flows.ts'
 
 /** Servers to which somebody wants a TLS connection checked. */
 export const HOSTILE_TLS: Record<string, () => Promise<Listening>> = {

@@ -20,19 +20,3 @@ export async function listen(serve: (socket: Socket) => void, host = '127.0.0.1'
     },
   }
 }
-
-/** Sends the same bytes as fast as they are taken, for ever. */
-export function flood(socket: Socket, bytes: Buffer): void {
-  const more = () => {
-    while (socket.writable && socket.write(bytes));
-  }
-  socket.on('drain', more)
-  more()
-}
-
-/** Sends a text byte by byte, one every so many milliseconds. */
-export function trickle(socket: Socket, text: string, every: number): void {
-  let at = 0
-  const timer = setInterval(() => socket.writable && socket.write(text[at++ % text.length] ?? ''), every)
-  socket.on('close', () => clearInterval(timer))
-}
