@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { IP } from '../servers/blacklists.ts'
 import { startReceiver, status, type Receiver } from '../servers/receiver.ts'
-import { faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from './browsing.ts'
+import { changed, faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from './browsing.ts'
 import { startMailPlace, type MailPlace } from './mail-place.ts'
 
 const OTHER = 'oncall@example.test'
@@ -95,8 +95,7 @@ describe('somebody who is to be told', () => {
 
   it('switches a channel off and on', async () => {
     const other = channel(page, OTHER)
-    await other.getByRole('switch', { name: 'On' }).click()
-    await other.getByText('Off', { exact: true }).waitFor()
+    await Promise.all([changed(page), other.getByRole('switch', { name: 'On' }).click()])
     await page.reload()
     await other.getByText('Off', { exact: true }).waitFor()
     expect(await other.getByRole('switch', { name: 'On' }).isChecked()).toBe(false)

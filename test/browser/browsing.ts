@@ -58,6 +58,10 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
 
 type Violation = { id: string; nodes: { target: unknown; failureSummary: string }[] }
 
+/** The service has taken a change, which the page may have shown before that. */
+export const changed = (page: Page) =>
+  page.waitForResponse((response) => response.request().method() !== 'GET' && response.ok())
+
 /** How many pixels of the page lie beside the window, where one would have to scroll sideways. */
 export function overflow(page: Page): Promise<number> {
   return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { IP } from '../servers/blacklists.ts'
 import { makeCertificate } from '../servers/certificates.ts'
-import { faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from './browsing.ts'
+import { changed, faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from './browsing.ts'
 import { startMailPlace, type MailPlace } from './mail-place.ts'
 
 const SHOP = 'shop.example.test'
@@ -128,10 +128,11 @@ describe('somebody who has hosts watched', () => {
     await page.goto('/monitoring')
     await page.getByRole('link', { name: 'Blacklists' }).click()
     await page.getByLabel('Filter by name').fill('spamcop')
-    await page.getByLabel('A listing on SpamCop SCBL').selectOption('Write it down')
+    const spamcop = page.getByLabel('A listing on SpamCop SCBL')
+    await Promise.all([changed(page), spamcop.selectOption('Write it down')])
     await page.reload()
-    await page.getByLabel('A listing on SpamCop SCBL').waitFor()
-    expect(await page.getByLabel('A listing on SpamCop SCBL').inputValue()).toBe('watch')
+    await spamcop.waitFor()
+    expect(await spamcop.inputValue()).toBe('watch')
   })
 
   it('stops watching, after being asked', async () => {

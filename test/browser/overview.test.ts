@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startHouse, type House } from '../house.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
-import { heading, signedIn, tabTo, visit, type Visit } from './browsing.ts'
+import { changed, heading, signedIn, tabTo, visit, type Visit } from './browsing.ts'
 
 let browser: Browser
 let dns: DnsServer
@@ -19,10 +19,6 @@ afterAll(async () => {
   await house.stop()
   await dns.close()
 })
-
-/** The service has taken a change of an account. */
-const changed = (page: Page) =>
-  page.waitForResponse((response) => response.request().method() === 'PATCH' && response.ok())
 
 describe('the overview', () => {
   let alice: Visit

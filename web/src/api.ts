@@ -27,15 +27,24 @@ export class ApiError extends Error {
 
 const UNREACHABLE = { error: 'The service does not answer. Is it running, and are you online?', code: 'unreachable' }
 
-/** Asks the service, with JSON or a form of files. Each room has its own questions in its `api.ts`. */
+/** Browsers carry at most 64 KiB for pages that were left; of three bytes a character, this leaves room for others. */
+const OUTLIVES_THE_PAGE = 4000
+
+/**
+ * Asks the service, with JSON or a form of files. Each room has its own questions in its `api.ts`.
+ * A change reaches the service also when the page is left at once: it may already be shown as made.
+ */
 export async function request<T>(
   method: string,
   path: string,
   { body, signal }: { body?: object; signal?: AbortSignal } = {},
 ) {
-  const init: RequestInit = { method, credentials: 'same-origin' }
-  if (body instanceof FormData) init.body = body
-  else if (body) Object.assign(init, { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
+  const isForm = body instanceof FormData
+  const json = body && !isForm ? JSON.stringify(body) : ''
+  const keepalive = method !== 'GET' && !isForm && json.length <= OUTLIVES_THE_PAGE
+  const init: RequestInit = { method, credentials: 'same-origin', keepalive }
+  if (isForm) init.body = body
+  else if (json) Object.assign(init, { body: json, headers: { 'content-type': 'application/json' } })
   if (signal) init.signal = signal
   const response = await fetch(path, init).catch((error: unknown) => {
     if (signal?.aborted) throw error
