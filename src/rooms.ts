@@ -84,7 +84,7 @@ export async function openRooms(ground: Ground, undo: AsyncDisposableStack): Pro
   const { resolver, blocklists, allowPrivate } = checks
   add(openMigration({ db, signals, secretKey, resolver, allowPrivate, concurrency: config.MIGRATION_CONCURRENCY }))
   const systems = config.ASN_DB_PATH === undefined ? null : readAsnTable(config.ASN_DB_PATH)
-  const { REPORTS_URL: reportsUrl } = config
+  const { REPORTS_URL: reportsUrl, BASE_URL: baseUrl } = config
   add(
     await openAbuse({
       db,
@@ -94,6 +94,7 @@ export async function openRooms(ground: Ground, undo: AsyncDisposableStack): Pro
       secretKey,
       previousKey: config.SECRET_KEY_PREVIOUS,
       reportsUrl,
+      baseUrl,
       systems,
       onReport: metrics?.reported,
     }),

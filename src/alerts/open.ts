@@ -8,11 +8,13 @@ import type { Resolver } from '../net/dns.ts'
 import type { Moment } from '../store/clock.ts'
 import type { Signals } from '../store/signals.ts'
 import type { DB } from '../store/tables.ts'
+import { secretContext } from './channels/webhook.ts'
 import { ALERTS_KEPT, LEASE, PATIENCE, RETRY_AFTER } from './limits.ts'
-import { secretContext, type DeliverDeps } from './deliver.ts'
+import type { DeliverDeps } from './messages/deliver.ts'
+import { startSender } from './messages/sender.ts'
+import type { Patience } from './messages/store.ts'
 import { alertRoutes } from './routes.ts'
-import { startSender } from './sender.ts'
-import { deleteAlertsBefore, type Patience } from './store.ts'
+import { deleteAlertsBefore } from './store.ts'
 
 export type AlertsOptions = {
   db: Kysely<DB>

@@ -1,7 +1,9 @@
 import { tellChange } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
 import { notify } from '../store/signals.ts'
-import { insertAlert, insertFirstChannel, queueAlert } from './store.ts'
+import { insertFirstChannel } from './channels/store.ts'
+import { queueAlert } from './messages/store.ts'
+import { insertAlert } from './store.ts'
 
 /** Something a person wants to be told once. */
 export type NewAlert = {

@@ -13,17 +13,11 @@ import {
   sendCode,
   testChannel,
   type ChannelDeps,
-} from './channels.ts'
+} from './channels/channels.ts'
+import { deleteChannel, insertFirstChannel, listChannels, type ChannelRow } from './channels/store.ts'
+import { listDeliveries } from './messages/store.ts'
 import { AlertPage, AlertQuery, Channel, ChannelChanges, Confirmation, CreatedChannel, NewChannel } from './shapes.ts'
-import {
-  countAlerts,
-  deleteChannel,
-  insertFirstChannel,
-  listAlerts,
-  listChannels,
-  listDeliveries,
-  type ChannelRow,
-} from './store.ts'
+import { countAlerts, listAlerts } from './store.ts'
 import { shownAlerts, shownChannel } from './view.ts'
 
 export type AlertRoutesDeps = ChannelDeps & { db: Kysely<DB>; door: Door }

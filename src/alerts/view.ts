@@ -1,5 +1,7 @@
 import { NO_RELAY } from './channels/email.ts'
-import type { AlertRow, ChannelRow, DeliveryRow } from './store.ts'
+import type { ChannelRow } from './channels/store.ts'
+import type { DeliveryRow } from './messages/store.ts'
+import type { AlertRow } from './store.ts'
 
 /** A channel as the API shows it. */
 export function shownChannel(row: ChannelRow, canMail: boolean) {

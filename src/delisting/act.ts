@@ -1,18 +1,11 @@
 import { Fault } from '../errors.ts'
-import { changeStep, type Change } from './change.ts'
 import type { BeginDeps } from './begin.ts'
-import {
-  findOpenProcess,
-  findProcess,
-  findStep,
-  insertRequest,
-  lockAccount,
-  updateWords,
-  type ProcessRow,
-  type StepRow,
-} from './store.ts'
+import { insertRequest } from './requests/store.ts'
+import { changeStep, type Change } from './steps/change.ts'
+import { findStep, type Found, type StepRow } from './steps/store.ts'
+import { MOST_ATTEMPTS } from './steps/timing.ts'
+import { findOpenProcess, findProcess, lockAccount, updateWords } from './store.ts'
 import { lookNow } from './tend.ts'
-import { MOST_ATTEMPTS } from './timing.ts'
 
 /** What a person does to a step. */
 export const ACTIONS = ['confirm', 'submitted', 'retry', 'cancel'] as const
@@ -42,8 +35,6 @@ export async function act(
   // What is due now is done now, and not at the next full minute.
   await deps.queue.enqueue(deps.db, deps.job, {})
 }
-
-type Found = { process: ProcessRow; step: StepRow }
 
 async function requireStep({ db }: BeginDeps, { accountId, id, stepId }: Addressed): Promise<Found> {
   const process = await findProcess(db, accountId, id)

@@ -5,7 +5,9 @@ import { classify, parseAddress } from '../net/address.ts'
 import type { Listing } from '../protocols/dnsbl-lists.ts'
 import { sweepAddress } from '../protocols/dnsbl-sweep.ts'
 import { tellChange } from '../store/changes.ts'
-import { notPursued, planSteps } from './plan.ts'
+import { notPursued, planSteps } from './steps/plan.ts'
+import { insertSteps } from './steps/store.ts'
+import { DAY, later } from './steps/timing.ts'
 import {
   countOpenProcesses,
   findCleared,
@@ -15,7 +17,6 @@ import {
   type NewProcess,
 } from './store.ts'
 import type { TendDeps } from './tend.ts'
-import { DAY, later } from './timing.ts'
 
 export type BeginDeps = TendDeps & { queue: Queue; job: Job }
 
@@ -52,7 +53,8 @@ export async function beginProcess(
     if ((await countOpenProcesses(trx, accountId)) >= MOST_OPEN) throw tooMany()
     const relistedAfter = await findCleared(trx, accountId, ip, since)
     const process: NewProcess = { accountId, ip, cause, fix, relistedAfter, ...countsOf(listings), createdAt }
-    const id = await insertProcess(trx, process, steps)
+    const id = await insertProcess(trx, process)
+    await insertSteps(trx, id, steps, createdAt)
     await deps.queue.enqueue(trx, deps.job, {})
     await tellChange(trx, accountId, 'delisting', id)
     return id

@@ -1,5 +1,5 @@
 import { isGenericName, type ReverseDns } from '../protocols/reverse-dns.ts'
-import type { Answer, Plan } from './plan.ts'
+import type { Answer, Plan } from './steps/plan.ts'
 
 /** Lists that name the reverse DNS, or dynamic ranges, want a name that somebody chose. */
 const NAMES_MATTER = /\b(?:dynamic|dyna?|generic|no-?ptr|reverse dns|r-?dns|ptr)\b/i

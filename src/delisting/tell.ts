@@ -2,7 +2,8 @@ import type { Kysely } from 'kysely'
 import type { NewAlert } from '../alerts/raise.ts'
 import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
-import { claimUntold, listSteps, listUntold, type ProcessRow, type StepRow } from './store.ts'
+import { claimUntold, listSteps, listUntold, type StepRow } from './steps/store.ts'
+import type { ProcessRow } from './store.ts'
 import { nextStepOf } from './words.ts'
 
 /** Tells an account, once for each key; in the caller's transaction. */

@@ -2,16 +2,17 @@ import type { Resolver } from '../net/dns.ts'
 import type { Blocklists, Listing } from '../protocols/dnsbl-lists.ts'
 import { sweepAddress } from '../protocols/dnsbl-sweep.ts'
 import { lookUpReverse, type ReverseDns } from '../protocols/reverse-dns.ts'
-import { changeStep } from './change.ts'
 import { withEvidence, type Standing } from './evidence.ts'
-import { isClaimed, isFinal, isUnasked, mayRemind, type Readiness, type StepEvent } from './machine.ts'
 import { obstaclesOf } from './obstacles.ts'
-import { answerOf, type Answer } from './plan.ts'
-import { sendRequest, settleLost, type SendDeps } from './send.ts'
-import { claimDue, findStep, updateReverse, type Due, type ProcessRow, type StepRow } from './store.ts'
+import { sendRequest, settleLost, type SendDeps } from './requests/send.ts'
+import { tooEarly } from './requests/too-early.ts'
+import { changeStep } from './steps/change.ts'
+import { isClaimed, isFinal, isUnasked, mayRemind, type Readiness, type StepEvent } from './steps/machine.ts'
+import { answerOf, type Answer } from './steps/plan.ts'
+import { claimDue, findStep, type Due, type Found, type StepRow } from './steps/store.ts'
+import { later, LEASE, UNKNOWN_PAUSE } from './steps/timing.ts'
+import { updateReverse, type ProcessRow } from './store.ts'
 import { tellNeeds } from './tell.ts'
-import { later, LEASE, UNKNOWN_PAUSE } from './timing.ts'
-import { tooEarly } from './too-early.ts'
 
 export type TendDeps = SendDeps & { blocklists: Blocklists; resolver: Resolver }
 
@@ -121,11 +122,9 @@ async function reverseOf({ db, resolver }: TendDeps, ip: string, signal: AbortSi
   return reverse
 }
 
-type Subject = { process: ProcessRow; step: StepRow }
-
 async function readinessOf(
   deps: TendDeps,
-  { process: { ip }, step }: Subject,
+  { process: { ip }, step }: Found,
   answer: Answer,
   reverse: ReverseDns,
 ): Promise<Readiness> {

@@ -1,6 +1,8 @@
 import type { Db } from '../store/database.ts'
-import { letterOf } from './send.ts'
-import { listEvents, listRequests, listSteps, type ProcessRow, type RequestRow, type StepRow } from './store.ts'
+import { letterOf } from './requests/send.ts'
+import { listRequests, type RequestRow } from './requests/store.ts'
+import { listEvents, listSteps, type StepRow } from './steps/store.ts'
+import type { ProcessRow } from './store.ts'
 import { nextStepOf } from './words.ts'
 
 /** Processes as their owner sees them. */

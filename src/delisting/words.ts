@@ -1,8 +1,8 @@
-import { confirmationAsked } from './letter.ts'
-import { MOST_ATTEMPTS } from './timing.ts'
-import { isUnasked, type StepEvent, type StepState } from './machine.ts'
-import type { Answer } from './plan.ts'
-import type { StepRow } from './store.ts'
+import { confirmationAsked } from './requests/letter.ts'
+import { isUnasked, type StepEvent, type StepState } from './steps/machine.ts'
+import type { Answer } from './steps/plan.ts'
+import type { StepRow } from './steps/store.ts'
+import { MOST_ATTEMPTS } from './steps/timing.ts'
 
 /** What comes next and who does it, as a sentence or two. */
 export function nextStepOf(step: StepRow): string {
@@ -33,10 +33,10 @@ const NEEDED: Record<NonNullable<StepRow['needs']>, (step: StepRow) => string> =
 }
 
 function failureOf({ outcome, attempt, name }: StepRow): string {
-  const again = attempt < MOST_ATTEMPTS ? ' Retry it when something has changed.' : ''
+  const again = attempt < MOST_ATTEMPTS ? ' Begin it anew when something has changed.' : ''
   switch (outcome) {
     case 'cancelled':
-      return 'You cancelled it.'
+      return 'You gave it up.'
     case 'undelivered':
       return `The mail to ${name} could not be delivered.${again}`
     case 'unanswered':
@@ -87,8 +87,9 @@ const STORIES: Record<Exclude<StepEvent['type'], 'answered'>, (step: StepRow) =>
   unsure: (step) => `It is not known whether the ${mailOf(step)} was taken. It counts as sent.`,
   confirm: () => 'The owner has said cause and fix.',
   submitted: () => 'Marked as submitted.',
-  retry: ({ attempt, status }) => (status === 'pending' ? `Begun anew, for the ${attempt}. time.` : 'Looked at again.'),
-  cancel: () => 'Cancelled.',
+  retry: ({ attempt, status }) =>
+    status === 'pending' ? `Begun anew: attempt ${attempt} of ${MOST_ATTEMPTS}.` : 'Looked at again.',
+  cancel: () => 'Given up by you.',
 }
 
 function mailOf({ reminder }: StepRow): 'mail' | 'reminder' {

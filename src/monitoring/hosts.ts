@@ -1,14 +1,14 @@
 import type { Kysely } from 'kysely'
 import { Fault } from '../errors.ts'
-import { classify, parseHost } from '../net/address.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
+import { classify, parseHost } from '../net/address.ts'
 import type { Blocklists } from '../protocols/dnsbl-lists.ts'
 import { tellChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import { HOSTS_PER_ACCOUNT } from './limits.ts'
-import { lookAtHost, takeHost, type LookDeps } from './look.ts'
-import { EVERYTHING } from './plan.ts'
+import { lookAtHost, takeHost, type LookDeps } from './looks/look.ts'
+import { EVERYTHING } from './looks/plan.ts'
 import { countHosts, findHost, insertHost, updateHost, type HostRow, type HostSettings } from './store.ts'
 
 export type HostDeps = { db: Kysely<DB>; queue: Queue; sweep: Job; blocklists: Blocklists }

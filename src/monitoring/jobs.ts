@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely'
 import { defineJob, type Job } from '../jobs/job.ts'
 import type { DB } from '../store/tables.ts'
+import { deleteEventsBefore } from './history/store.ts'
 import { EVENTS_KEPT } from './limits.ts'
-import type { LookDeps } from './look.ts'
-import { deleteEventsBefore } from './store.ts'
-import { sweepDue } from './sweep.ts'
+import type { LookDeps } from './looks/look.ts'
+import { sweepDue } from './looks/sweep.ts'
 
 /** Seconds of one sweep, after which the next goes on where it was. */
 const SWEEP_DEADLINE = 900

@@ -11,8 +11,8 @@ import type { Moment } from '../store/clock.ts'
 import type { DB } from '../store/tables.ts'
 import { cleanUpJob, sweepJob } from './jobs.ts'
 import { LEASE, RHYTHM, SPACING, type Rhythm } from './limits.ts'
-import type { LookDeps } from './look.ts'
-import { createPace } from './pace.ts'
+import type { LookDeps } from './looks/look.ts'
+import { createPace } from './looks/pace.ts'
 import { monitoringRoutes } from './routes.ts'
 
 export type MonitoringOptions = {

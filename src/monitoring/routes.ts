@@ -3,9 +3,13 @@ import { callerOf, type Door } from '../http/auth.ts'
 import { answers, Done, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { tellChange } from '../store/changes.ts'
-import { availabilityOf, availableSince } from './availability.ts'
+import { listFacts } from './facts/store.ts'
+import { availabilityOf, availableSince } from './history/availability.ts'
+import { countEvents, listEvents, listPeriods } from './history/store.ts'
 import { addHost, changeHost, checkNow, noHost, requireHost, requireList, type HostDeps } from './hosts.ts'
-import type { LookDeps } from './look.ts'
+import { listAddresses } from './listings/store.ts'
+import type { LookDeps } from './looks/look.ts'
+import { listChoices, setChoice } from './modes/store.ts'
 import {
   History,
   HistoryQuery,
@@ -16,18 +20,7 @@ import {
   NewHost,
   WatchedList,
 } from './shapes.ts'
-import {
-  countEvents,
-  deleteHost,
-  listAddresses,
-  listChoices,
-  listEvents,
-  listFacts,
-  listHosts,
-  listPeriods,
-  setChoice,
-  type HostRow,
-} from './store.ts'
+import { deleteHost, listHosts, type HostRow } from './store.ts'
 import { shownDetail, shownEvent, shownHost, shownList } from './view.ts'
 
 export type MonitoringRoutesDeps = LookDeps & HostDeps & { door: Door }

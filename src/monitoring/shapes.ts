@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { CATEGORIES } from '../protocols/dnsbl-catalogue.ts'
-import { MODES } from './modes.ts'
-import { KINDS } from './store.ts'
+import { KINDS } from './facts/store.ts'
+import { MODES } from './modes/modes.ts'
 
 const Label = Type.String({ pattern: '^[^\\p{Cc}]*$', maxLength: 100 })
 const ModeShape = Type.Enum([...MODES], {

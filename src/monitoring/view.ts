@@ -1,12 +1,15 @@
 import type { Blocklist } from '../protocols/dnsbl-catalogue.ts'
 import type { Blocklists } from '../protocols/dnsbl-lists.ts'
-import type { Availability } from './availability.ts'
 import type { CertificateDetail } from './certificates/look.ts'
 import { daysLeft } from './certificates/words.ts'
+import type { FactRow } from './facts/store.ts'
+import type { Availability } from './history/availability.ts'
+import type { EventRow, PeriodRow } from './history/store.ts'
 import { ipOf, zoneOf, type ListingDetail } from './listings/settle.ts'
-import { defaultMode, type Choices } from './modes.ts'
+import type { AddressRow } from './listings/store.ts'
+import { defaultMode, type Choices } from './modes/modes.ts'
 import type { RecordDetail } from './records/look.ts'
-import type { AddressRow, EventRow, FactRow, HostRow, PeriodRow } from './store.ts'
+import type { HostRow } from './store.ts'
 
 export function shownHost(row: HostRow, availability: Availability) {
   const times = [row.graveDueAt, row.fullDueAt, row.recheckAt ?? row.graveDueAt]

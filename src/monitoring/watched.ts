@@ -1,7 +1,8 @@
 import type { Blocklist } from '../protocols/dnsbl-catalogue.ts'
 import type { Db } from '../store/database.ts'
-import { modeOf } from './modes.ts'
-import { listChoices, listWatches, type Watched } from './store.ts'
+import { listWatches, type Watched } from './listings/store.ts'
+import { modeOf } from './modes/modes.ts'
+import { listChoices } from './modes/store.ts'
 
 /** Whether watching an address tells the account by itself, now or soon, that these lists have let it go. */
 export async function isWatched(

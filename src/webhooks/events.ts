@@ -5,11 +5,12 @@ import type { Logger } from '../log.ts'
 import type { Db } from '../store/database.ts'
 import type { Signals } from '../store/signals.ts'
 import { onCaptured } from './announcer.ts'
-import { onEndpointChange } from './endpoints.ts'
+import { onEndpointChange } from './endpoints/endpoints.ts'
+import { findEndpoint, type SealedEndpoint } from './endpoints/store.ts'
 import { STREAMS_PER_ACCOUNT } from './limits.ts'
+import { signatureOf } from './requests/signature.ts'
+import { findBefore, findNewest, listRequests, type RequestRow } from './requests/store.ts'
 import { shownEndpoint, shownRequest } from './shown.ts'
-import { signatureOf } from './signature.ts'
-import { findBefore, findEndpoint, findNewest, listRequests, type RequestRow, type SealedEndpoint } from './store.ts'
 
 /** Requests of one look, and milliseconds between two: four thousand a second, more than anybody reads. */
 const PAGE = 200

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Cidr } from '../config.ts'
 import type { Logger } from '../log.ts'
-import type { EndpointCache } from './endpoint-cache.ts'
+import type { EndpointCache } from './endpoints/cache.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { REJECTED_KEPT } from './limits.ts'
 import { withoutOwnCookieValues } from './own-cookies.ts'

@@ -6,14 +6,21 @@ import { beginEvents } from '../http/events.ts'
 import { answers, Done, failures, security, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { DB } from '../store/tables.ts'
-import { curlOf } from './curl.ts'
-import { changeEndpoint, clearRequests, createEndpoint, removeEndpoint, requireEndpoint } from './endpoints.ts'
+import {
+  changeEndpoint,
+  clearRequests,
+  createEndpoint,
+  removeEndpoint,
+  requireEndpoint,
+} from './endpoints/endpoints.ts'
+import { listEndpoints } from './endpoints/store.ts'
 import type { Live } from './events.ts'
-import { harOf } from './har.ts'
+import { curlOf } from './requests/curl.ts'
+import { harOf } from './requests/har.ts'
+import { signatureOf } from './requests/signature.ts'
+import { findRequest, listRequests } from './requests/store.ts'
 import { NewEndpoint, OneRequest, RequestPage, RequestQuery, WebhookEndpoint, WebhookSettings } from './shapes.ts'
 import { shownEndpoint, shownRequest } from './shown.ts'
-import { signatureOf } from './signature.ts'
-import { findRequest, listEndpoints, listRequests } from './store.ts'
 
 export type WebhookRoutesDeps = {
   db: Kysely<DB>

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import type { EndpointRow, RequestRow } from './store.ts'
+import type { EndpointRow } from './endpoints/store.ts'
+import type { RequestRow } from './requests/store.ts'
 
 /** An endpoint as its owner sees it, with its URL. */
 export function shownEndpoint(row: EndpointRow, webhookBaseUrl: string) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { configuredAnswer, embeddingAnswer, isPreflight, plainAnswer, preflightAnswer, type Answer } from './answers.ts'
-import type { Endpoint } from './endpoints.ts'
+import type { Endpoint } from './endpoints/endpoints.ts'
 import { BODY_READ } from './limits.ts'
 import type { Received } from './reception.ts'
 import type { Header } from './sender.ts'

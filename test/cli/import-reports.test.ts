@@ -5,27 +5,21 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { aggregate, mailWith, tlsReport } from '../dmarc/reports.ts'
 import { startRoom, type Person, type Room } from '../dmarc/room.ts'
 import { portreeve, PROGRAM } from './command.ts'
 
 describe('portreeve import-reports', () => {
-  let fresh: FreshDatabase
   let room: Room
   let alice: Person
   let id: string
   let folder: string
 
   beforeAll(async () => {
-    fresh = await freshDatabase()
-    room = await startRoom(fresh.url)
+    room = await startRoom()
     alice = await room.addPerson('Alice')
   })
-  afterAll(async () => {
-    await room.stop()
-    await fresh.drop()
-  })
+  afterAll(() => room.stop())
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'portreeve-import-'))
     ;({ id } = await room.addDomain(alice.token))
@@ -36,7 +30,7 @@ describe('portreeve import-reports', () => {
   })
 
   const put = (name: string, content: string | Buffer) => writeFileSync(join(folder, name), content)
-  const importing = (...words: string[]) => portreeve(['import-reports', ...words], { DATABASE_URL: fresh.url })
+  const importing = (...words: string[]) => portreeve(['import-reports', ...words], { DATABASE_URL: room.databaseUrl })
   const total = async () => (await room.ask(`domains/${id}/reports`, alice)).body.data.pagination.total
 
   it('imports folders of anything, and the same folder again without counting twice', async () => {
@@ -61,7 +55,7 @@ describe('portreeve import-reports', () => {
   it('shows at a terminal how far it is', async () => {
     for (let day = 1; day <= 300; day++) put(`${day}.xml.gz`, gzipSync(aggregate()))
     const command = `"${process.execPath}" "${PROGRAM}" import-reports "${folder}"`
-    const env = { PATH: process.env['PATH'], DATABASE_URL: fresh.url }
+    const env = { PATH: process.env['PATH'], DATABASE_URL: room.databaseUrl }
     const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], { env, cwd: tmpdir() })
     // Drawn again and again over itself, until it is full.
     // oxlint-disable-next-line no-control-regex -- the terminal is told by control characters

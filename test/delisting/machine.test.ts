@@ -9,8 +9,8 @@ import {
   type Readiness,
   type StepEvent,
   type StepState,
-} from '../../src/delisting/machine.ts'
-import { DAY, HOUR, MOST_ATTEMPTS } from '../../src/delisting/timing.ts'
+} from '../../src/delisting/steps/machine.ts'
+import { DAY, HOUR, MOST_ATTEMPTS } from '../../src/delisting/steps/timing.ts'
 
 const START = new Date('2026-11-21T12:00:00Z')
 const MINUTE = 60_000

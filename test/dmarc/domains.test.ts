@@ -1,11 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { mapResolver } from '../resolver.ts'
 import type { Records } from '../servers/dns-records.ts'
 import { REPORT_DOMAIN, startRoom, type Person, type Room } from './room.ts'
 
 describe('domains whose reports are read', () => {
-  let fresh: FreshDatabase
   let room: Room
   let alice: Person
   let charlie: Person
@@ -13,13 +11,9 @@ describe('domains whose reports are read', () => {
   const failures: Parameters<typeof mapResolver>[1] = {}
 
   beforeAll(async () => {
-    fresh = await freshDatabase()
-    room = await startRoom(fresh.url, { resolver: mapResolver(records, failures) })
+    room = await startRoom({ resolver: mapResolver(records, failures) })
   })
-  afterAll(async () => {
-    await room.stop()
-    await fresh.drop()
-  })
+  afterAll(() => room.stop())
   beforeEach(async () => {
     alice = await room.addPerson('Alice')
     charlie = await room.addPerson('Charlie')

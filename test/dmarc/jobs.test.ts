@@ -1,25 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { NewAlert } from '../../src/alerts/raise.ts'
-import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { aggregate, daysAgo, tlsReport } from './reports.ts'
 import { startRoom, type Person, type Room } from './room.ts'
 
 describe('what is done on reports by itself', () => {
-  let fresh: FreshDatabase
   let room: Room
   let alice: Person
   let id: string
   const alerts: NewAlert[] = []
 
   beforeAll(async () => {
-    fresh = await freshDatabase()
     const raiseAlert = async (_db: unknown, alert: NewAlert) => alerts.push(alert) > 0
-    room = await startRoom(fresh.url, { raiseAlert, env: { REPORTS_KEPT_MONTHS: '24', REPORT_FILES_KEPT_DAYS: '30' } })
+    room = await startRoom({ raiseAlert, env: { REPORTS_KEPT_MONTHS: '24', REPORT_FILES_KEPT_DAYS: '30' } })
   })
-  afterAll(async () => {
-    await room.stop()
-    await fresh.drop()
-  })
+  afterAll(() => room.stop())
   beforeEach(async () => {
     await room.pool.query('delete from account')
     alerts.length = 0

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { NewAlert } from '../../src/alerts/raise.ts'
-import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { accountOn, fill, inside, read } from '../migration/mailbox.ts'
 import { searchUids, select } from '../../src/net/imap/mailbox.ts'
 import { startDovecot } from '../servers/dovecot.ts'
@@ -11,7 +10,6 @@ import { startRoom, type Person, type Room } from './room.ts'
 const LETTER = 'From: friend@example.org\r\nSubject: dinner\r\nMessage-ID: <d@x>\r\n\r\nTonight?\r\n'
 
 describe('fetching reports out of a mailbox', () => {
-  let fresh: FreshDatabase
   let room: Room
   let server: MailServer
   let alice: Person
@@ -21,13 +19,11 @@ describe('fetching reports out of a mailbox', () => {
   const alerts: NewAlert[] = []
 
   beforeAll(async () => {
-    fresh = await freshDatabase()
     const raiseAlert = async (_db: unknown, alert: NewAlert) => alerts.push(alert) > 0
-    ;[room, server] = await Promise.all([startRoom(fresh.url, { raiseAlert }), startDovecot()])
+    ;[room, server] = await Promise.all([startRoom({ raiseAlert }), startDovecot()])
   })
   afterAll(async () => {
     await Promise.all([room.stop(), server.stop()])
-    await fresh.drop()
   })
   beforeEach(async () => {
     await room.pool.query('delete from dmarc_mailbox')

@@ -1,23 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { aggregate, daysAgo, mailWith, tlsReport } from './reports.ts'
 import { startRoom, type Person, type Room } from './room.ts'
 
 describe('reports on a domain', () => {
-  let fresh: FreshDatabase
   let room: Room
   let alice: Person
   let bob: Person
   let charlie: Person
 
   beforeAll(async () => {
-    fresh = await freshDatabase()
-    room = await startRoom(fresh.url)
+    room = await startRoom()
   })
-  afterAll(async () => {
-    await room.stop()
-    await fresh.drop()
-  })
+  afterAll(() => room.stop())
   beforeEach(async () => {
     alice = await room.addPerson('Alice')
     bob = await room.addPerson('Bob')

@@ -10,10 +10,11 @@ import { createServer } from '../../src/http/server.ts'
 import { openQueue } from '../../src/jobs/queue.ts'
 import { createLog } from '../../src/log.ts'
 import type { Resolver } from '../../src/net/dns.ts'
-import { isUnavailable, openDatabase } from '../../src/store/database.ts'
+import { isUnavailable } from '../../src/store/database.ts'
 import { openSignals } from '../../src/store/signals.ts'
-import { openRoomDoor } from '../scaled/instances.ts'
+import { freshDatabase } from '../database.ts'
 import { mapResolver } from '../resolver.ts'
+import { openRoomDoor } from '../scaled/instances.ts'
 
 const SECRET_KEY = 'the key of the room in which reports are read'
 export const REPORT_DOMAIN = 'reports.portreeve.test'
@@ -28,12 +29,12 @@ type Options = { resolver?: Resolver; env?: Record<string, string>; raiseAlert?:
 
 let people = 0
 
-/** One instance with the room for reports alone, its SMTP door open on a free port. */
-export async function startRoom(databaseUrl: string, { resolver = mapResolver(), env, raiseAlert }: Options = {}) {
+/** One instance with the room for reports alone on a database of its own, its SMTP door open on a free port. */
+export async function startRoom({ resolver = mapResolver(), env, raiseAlert }: Options = {}) {
   const settings = { REPORT_DOMAIN, ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1', ...env }
   const config = readConfig({ SMTP_LISTEN: '127.0.0.1:0', ...settings })
   const log = createLog('silent')
-  const { db, pool, close } = openDatabase(databaseUrl)
+  const { url: databaseUrl, db, pool, drop } = await freshDatabase()
   const signals = await openSignals(databaseUrl, log)
   const isSetUp = async () => true
   const auth = createAuth({ pool, config, secret: SECRET_KEY, log, isSetUp, onChange: async () => {} })
@@ -71,6 +72,7 @@ export async function startRoom(databaseUrl: string, { resolver = mapResolver(),
 
   return {
     url,
+    databaseUrl,
     db,
     pool,
     dmarc,
@@ -104,7 +106,7 @@ export async function startRoom(databaseUrl: string, { resolver = mapResolver(),
       await queue.close()
       await identify.close()
       await signals.close()
-      await close()
+      await drop()
     },
   }
 }

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ingest } from '../../src/dmarc/intake/ingest.ts'
-import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { readSample, samples, type ExpectedAggregate, type ExpectedTls } from '../protocols/report-samples.ts'
 import { startRoom, type Person, type Room } from './room.ts'
 
@@ -9,13 +8,11 @@ const tls = samples('tls')
 const failures = samples('failure')
 
 describe('reports as they were sent', () => {
-  let fresh: FreshDatabase
   let room: Room
   let alice: Person
 
   beforeAll(async () => {
-    fresh = await freshDatabase()
-    room = await startRoom(fresh.url)
+    room = await startRoom()
     alice = await room.addPerson('Alice')
     const domains = [
       ...aggregates.map(({ expected }) => (expected as ExpectedAggregate).domain),
@@ -23,10 +20,7 @@ describe('reports as they were sent', () => {
     ]
     for (const domain of new Set(domains)) await room.addDomain(alice.token, domain)
   })
-  afterAll(async () => {
-    await room.stop()
-    await fresh.drop()
-  })
+  afterAll(() => room.stop())
 
   const take = (file: string) =>
     ingest(room.db, { via: 'import', accountId: alice.id }, [{ name: file, bytes: readSample(file) }])

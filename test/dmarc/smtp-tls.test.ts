@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { makeCertificate } from '../servers/certificates.ts'
 import { swaks } from '../servers/swaks.ts'
 import { aggregate, mailWith } from './reports.ts'
@@ -11,7 +10,6 @@ import { REPORT_DOMAIN, startRoom, type Person, type Room } from './room.ts'
 describe('the SMTP door with a certificate', () => {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-smtp-tls-'))
   const file = (name: string) => join(folder, name)
-  let fresh: FreshDatabase
   let room: Room
   let alice: Person
 
@@ -25,14 +23,12 @@ describe('the SMTP door with a certificate', () => {
     for (const [name, text] of Object.entries({ 'ca.pem': ca.cert, 'key.pem': key, 'cert.pem': cert })) {
       writeFileSync(file(name), text)
     }
-    fresh = await freshDatabase()
     const env = { SMTP_TLS_CERT: file('cert.pem'), SMTP_TLS_KEY: file('key.pem') }
-    room = await startRoom(fresh.url, { env })
+    room = await startRoom({ env })
     alice = await room.addPerson('Alice')
   })
   afterAll(async () => {
     await room.stop()
-    await fresh.drop()
     rmSync(folder, { recursive: true })
   })
 

@@ -1,7 +1,6 @@
 import { createConnection } from 'node:net'
 import { createTransport } from 'nodemailer'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { mapResolver } from '../resolver.ts'
 import { swaks } from '../servers/swaks.ts'
 import { aggregate, mailWith, tlsReport } from './reports.ts'
@@ -36,23 +35,18 @@ const FAILURE_REPORT = [
 ].join('\r\n')
 
 describe('the SMTP door', () => {
-  let fresh: FreshDatabase
   let room: Room
   let alice: Person
 
   beforeAll(async () => {
-    fresh = await freshDatabase()
     const resolver = mapResolver({
       'receiver.test TXT': ['v=spf1 ip4:127.0.0.1 -all'],
       '_dmarc.receiver.test TXT': ['v=DMARC1; p=reject'],
       'receiver.test A': ['192.0.2.1'],
     })
-    room = await startRoom(fresh.url, { resolver })
+    room = await startRoom({ resolver })
   })
-  afterAll(async () => {
-    await room.stop()
-    await fresh.drop()
-  })
+  afterAll(() => room.stop())
   beforeEach(async () => {
     alice = await room.addPerson('Alice')
   })

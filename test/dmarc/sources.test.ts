@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { adviseOn } from '../../src/dmarc/sources/advice.ts'
 import { identitiesOf } from '../../src/dmarc/sources/identities.ts'
 import type { AggregateRecord } from '../../src/protocols/dmarc-report.ts'
-import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { mapResolver } from '../resolver.ts'
 import { aggregate, daysAgo, type Row } from './reports.ts'
 import { startRoom, type Person, type Room } from './room.ts'
@@ -10,23 +9,18 @@ import { startRoom, type Person, type Room } from './room.ts'
 const dayText = (days: number) => new Date(daysAgo(days) * 1000).toISOString().slice(0, 10)
 
 describe('one source of a domain', () => {
-  let fresh: FreshDatabase
   let room: Room
   let alice: Person
   let id: string
 
   beforeAll(async () => {
-    fresh = await freshDatabase()
     const resolver = mapResolver({
       '1.2.0.192.in-addr.arpa PTR': ['mail-1.sender.co.uk'],
       'mail-1.sender.co.uk A': ['192.0.2.1'],
     })
-    room = await startRoom(fresh.url, { resolver })
+    room = await startRoom({ resolver })
   })
-  afterAll(async () => {
-    await room.stop()
-    await fresh.drop()
-  })
+  afterAll(() => room.stop())
   beforeEach(async () => {
     alice = await room.addPerson('Alice')
     ;({ id } = await room.addDomain(alice.token))

@@ -2,7 +2,6 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ingest } from '../../src/dmarc/intake/ingest.ts'
 import { withdrawReports } from '../../src/dmarc/statistics/withdraw.ts'
-import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { aggregate, daysAgo, type ReportSpec } from './reports.ts'
 import { startRoom, type Person, type Room } from './room.ts'
 
@@ -48,19 +47,14 @@ const story = fc.array(
 )
 
 describe('the statistics of a domain', () => {
-  let fresh: FreshDatabase
   let room: Room
   let alice: Person
 
   beforeAll(async () => {
-    fresh = await freshDatabase()
-    room = await startRoom(fresh.url)
+    room = await startRoom()
     alice = await room.addPerson('Alice')
   })
-  afterAll(async () => {
-    await room.stop()
-    await fresh.drop()
-  })
+  afterAll(() => room.stop())
 
   const rowsOf = async (query: string) => (await room.pool.query(query)).rows
 

@@ -3,7 +3,6 @@ import { findDomain, type DomainRow } from '../../src/dmarc/domains/store.ts'
 import { readinessOf, type Facts } from '../../src/dmarc/summary/readiness.ts'
 import { wholeMonths } from '../../src/dmarc/summary/store.ts'
 import { rangeOf, summarize } from '../../src/dmarc/summary/summary.ts'
-import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { mapResolver } from '../resolver.ts'
 import { aggregate, daysAgo, type Row } from './reports.ts'
 import { startRoom, type Person, type Room } from './room.ts'
@@ -11,24 +10,19 @@ import { startRoom, type Person, type Room } from './room.ts'
 const dayText = (days: number) => new Date(daysAgo(days) * 1000).toISOString().slice(0, 10)
 
 describe('the summary of a domain', () => {
-  let fresh: FreshDatabase
   let room: Room
   let alice: Person
   let id: string
 
   beforeAll(async () => {
-    fresh = await freshDatabase()
     const resolver = mapResolver({
       '1.2.0.192.in-addr.arpa PTR': ['mail-1.sender.co.uk'],
       'mail-1.sender.co.uk A': ['192.0.2.1'],
       '2.2.0.192.in-addr.arpa PTR': ['mail.google.com'],
     })
-    room = await startRoom(fresh.url, { resolver })
+    room = await startRoom({ resolver })
   })
-  afterAll(async () => {
-    await room.stop()
-    await fresh.drop()
-  })
+  afterAll(() => room.stop())
   beforeEach(async () => {
     alice = await room.addPerson('Alice')
     ;({ id } = await room.addDomain(alice.token))

@@ -4,38 +4,26 @@ import { createServer, type Server } from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { stateOf, warnAt } from '../../src/monitoring/certificates/look.ts'
 import type { TlsFacts } from '../../src/net/tls.ts'
-import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { startSink, type Sink } from '../servers/mail-sink.ts'
-import { startLists } from '../servers/blacklists.ts'
 import { makeCertificate } from '../servers/certificates.ts'
-import { startDns, type DnsServer } from '../servers/dns.ts'
-import type { Rbldnsd } from '../servers/rbldnsd.ts'
-import { startRoom, type Room } from './room.ts'
+import type { DnsServer } from '../servers/dns.ts'
+import type { Sink } from '../servers/mail-sink.ts'
+import { startPlace } from './place.ts'
+import type { Room } from './room.ts'
 
-let lists: Rbldnsd
 let dns: DnsServer
 let sink: Sink
-let database: FreshDatabase
 let room: Room
+let stop: () => Promise<void>
 let server: Server
 let test = 0
 
 const NAME = 'www.shop.test'
 
 beforeAll(async () => {
-  ;[lists, sink, dns, database] = await Promise.all([
-    startLists({}, { ttl: 1, negativeTtl: 1 }),
-    startSink(),
-    startDns(),
-    freshDatabase(),
-  ])
+  ;({ room, dns, sink, stop } = await startPlace())
   dns.records[`${NAME} A`] = ['127.0.0.1']
-  room = await startRoom(database.url, { lists, dns, smtpUrl: sink.url })
 })
-afterAll(async () => {
-  await room.stop()
-  await Promise.all([lists.stop(), sink.stop(), dns.close(), database.drop()])
-})
+afterAll(() => stop())
 const portOf = () => (server.address() as AddressInfo).port
 
 const selfSigned = (altName: string, to = 90) =>

@@ -1,34 +1,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { startSink, type Sink } from '../servers/mail-sink.ts'
-import { startLists } from '../servers/blacklists.ts'
-import { startDns, type DnsServer } from '../servers/dns.ts'
-import type { Rbldnsd } from '../servers/rbldnsd.ts'
-import { startRoom, type Room } from './room.ts'
+import type { DnsServer } from '../servers/dns.ts'
+import type { Sink } from '../servers/mail-sink.ts'
+import { startPlace } from './place.ts'
+import type { Room } from './room.ts'
 
-let lists: Rbldnsd
 let dns: DnsServer
 let sink: Sink
-let database: FreshDatabase
 let room: Room
+let stop: () => Promise<void>
 
 let test = 0
 /** A domain of the test's own. */
 let shop = ''
 
 beforeAll(async () => {
-  ;[lists, sink, dns, database] = await Promise.all([
-    startLists({}, { ttl: 1, negativeTtl: 1 }),
-    startSink(),
-    startDns(),
-    freshDatabase(),
-  ])
-  room = await startRoom(database.url, { lists, dns, smtpUrl: sink.url })
+  ;({ room, dns, sink, stop } = await startPlace())
 })
-afterAll(async () => {
-  await room.stop()
-  await Promise.all([lists.stop(), sink.stop(), dns.close(), database.drop()])
-})
+afterAll(() => stop())
 beforeEach(async () => {
   test += 1
   shop = `shop${test}.test`

@@ -1,13 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { curlOf } from '../../src/webhooks/curl.ts'
-import type { RequestRow } from '../../src/webhooks/store.ts'
+import { curlOf } from '../../src/webhooks/requests/curl.ts'
+import type { RequestRow } from '../../src/webhooks/requests/store.ts'
 
 const SHELLS = ['bash', 'dash', 'zsh', 'fish'].map((name) => `/usr/bin/${name}`).filter(existsSync)
 

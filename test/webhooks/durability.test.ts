@@ -11,7 +11,7 @@ import { createLog } from '../../src/log.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { startEmbedded, type Embedded } from '../../src/store/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
-import { insertEndpoint } from '../../src/webhooks/store.ts'
+import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
 import { newToken } from '../../src/webhooks/token.ts'
 
 const SECRET_KEY = 'the key of a service that is going to be killed'

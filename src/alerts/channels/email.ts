@@ -1,6 +1,6 @@
 import { sendMail, type Relay } from '../../net/smtp.ts'
-import { compose } from '../compose.ts'
 import type { AlertRow } from '../store.ts'
+import { compose } from './compose.ts'
 
 export type MailDeps = {
   /** Null where nothing is mailed. */

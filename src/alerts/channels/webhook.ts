@@ -3,7 +3,9 @@ import type { PrivateTargets } from '../../config.ts'
 import { Fault } from '../../errors.ts'
 import type { Resolver } from '../../net/dns.ts'
 import { post } from '../../net/post.ts'
+import { unseal } from '../../store/secrets.ts'
 import type { AlertRow } from '../store.ts'
+import type { ChannelRow } from './store.ts'
 
 export type WebhookDeps = { resolver: Resolver; allowPrivate: PrivateTargets }
 
@@ -11,6 +13,14 @@ const PREFIX = 'whsec_'
 
 export function newSecret(): string {
   return PREFIX + randomBytes(32).toString('base64')
+}
+
+export function secretOf({ id, secret }: ChannelRow, secretKey: string): string {
+  return unseal(secret ?? '', secretKey, secretContext(id))
+}
+
+export function secretContext(channelId: string): string {
+  return `alert-channel/${channelId}`
 }
 
 export type WebhookRequest = {

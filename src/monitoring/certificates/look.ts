@@ -4,9 +4,9 @@ import type { Resolver } from '../../net/dns.ts'
 import { checkTarget } from '../../net/guard.ts'
 import { STARTTLS_PORTS } from '../../net/starttls.ts'
 import { probeTls, type TlsFacts } from '../../net/tls.ts'
-import type { Seen } from '../judge.ts'
+import type { Seen } from '../facts/judge.ts'
 import { HANDSHAKE_DEADLINE } from '../limits.ts'
-import type { ClaimedHost } from '../store.ts'
+import type { ClaimedHost } from '../looks/store.ts'
 
 export type CertificateState =
   'valid' | 'expiring' | 'expiring-soon' | 'expired' | 'not-yet-valid' | 'wrong-host' | 'untrusted'

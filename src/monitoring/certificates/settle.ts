@@ -1,5 +1,6 @@
-import { firstFact, isSameFact, judge, type Fact, type Seen } from '../judge.ts'
-import type { ClaimedHost, FactRow } from '../store.ts'
+import { firstFact, isSameFact, judge, type Fact, type Seen } from '../facts/judge.ts'
+import type { FactRow } from '../facts/store.ts'
+import type { ClaimedHost } from '../looks/store.ts'
 import { isByTime, type CertificateDetail, type CertificateState } from './look.ts'
 import type { CertificateChange } from './words.ts'
 

@@ -1,5 +1,5 @@
 import type { NewAlert } from '../../alerts/raise.ts'
-import type { Fact } from '../judge.ts'
+import type { Fact } from '../facts/judge.ts'
 import type { HostRow } from '../store.ts'
 import type { CertificateDetail, CertificateState } from './look.ts'
 

@@ -1,7 +1,7 @@
 import { canonical, classify, parseHost } from '../../net/address.ts'
 import { dataOf, type DnsAnswer, type Resolver } from '../../net/dns.ts'
 import { ADDRESS_KEPT, MOST_ADDRESSES } from '../limits.ts'
-import type { ClaimedHost } from '../store.ts'
+import type { ClaimedHost } from '../looks/store.ts'
 
 export type FoundAddresses = {
   /** What the host leads to now, and public addresses it led to a short while ago. */

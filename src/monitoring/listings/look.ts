@@ -2,10 +2,11 @@ import type { Resolver } from '../../net/dns.ts'
 import type { Blocklist } from '../../protocols/dnsbl-catalogue.ts'
 import type { Blocklists, Listing } from '../../protocols/dnsbl-lists.ts'
 import { sweepAddress } from '../../protocols/dnsbl-sweep.ts'
-import { isGrave, modeOf } from '../modes.ts'
-import type { Plan } from '../plan.ts'
-import type { AddressRow, ClaimedHost } from '../store.ts'
+import type { Plan } from '../looks/plan.ts'
+import type { ClaimedHost } from '../looks/store.ts'
+import { isGrave, modeOf } from '../modes/modes.ts'
 import { findAddresses, type FoundAddresses } from './addresses.ts'
+import type { AddressRow } from './store.ts'
 
 export type ListingDeps = {
   /** For the names of hosts. */

@@ -1,9 +1,11 @@
 import { isUsable } from '../../protocols/dnsbl-health.ts'
 import type { Listing } from '../../protocols/dnsbl-lists.ts'
-import { firstFact, isSameFact, judge, type Fact } from '../judge.ts'
-import { isGrave } from '../modes.ts'
-import type { AddressRow, ClaimedHost, FactRow } from '../store.ts'
+import { firstFact, isSameFact, judge, type Fact } from '../facts/judge.ts'
+import type { FactRow } from '../facts/store.ts'
+import type { ClaimedHost } from '../looks/store.ts'
+import { isGrave } from '../modes/modes.ts'
 import { subjectOf, type ListingLook } from './look.ts'
+import type { AddressRow } from './store.ts'
 
 /** What is kept of a listing. */
 export type ListingDetail = { codes: string[]; meanings: string[]; reason: string | null }

@@ -1,7 +1,7 @@
 import { parseHost } from '../../net/address.ts'
 import { dataOf, type DnsAnswer, type RecordType, type Resolver } from '../../net/dns.ts'
-import type { Seen } from '../judge.ts'
-import type { ClaimedHost } from '../store.ts'
+import type { Seen } from '../facts/judge.ts'
+import type { ClaimedHost } from '../looks/store.ts'
 
 export type RecordDetail = { values: string[] }
 

@@ -1,5 +1,6 @@
-import { firstFact, isSameFact, judge, type Fact, type Seen } from '../judge.ts'
-import type { ClaimedHost, FactRow } from '../store.ts'
+import { firstFact, isSameFact, judge, type Fact, type Seen } from '../facts/judge.ts'
+import type { FactRow } from '../facts/store.ts'
+import type { ClaimedHost } from '../looks/store.ts'
 import type { RecordDetail } from './look.ts'
 import type { RecordChange } from './words.ts'
 

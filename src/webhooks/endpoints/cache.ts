@@ -1,5 +1,5 @@
+import { REMEMBERED, REMEMBERED_BYTES, REMEMBERED_FOR, REMEMBERED_UNKNOWN } from '../limits.ts'
 import type { Endpoint } from './endpoints.ts'
-import { REMEMBERED, REMEMBERED_BYTES, REMEMBERED_FOR, REMEMBERED_UNKNOWN } from './limits.ts'
 
 type Entry = { endpoint: Endpoint | null; until: number }
 

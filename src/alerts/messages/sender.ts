@@ -1,7 +1,7 @@
-import type { Signals } from '../store/signals.ts'
+import type { Signals } from '../../store/signals.ts'
+import { LOOK_EVERY, STOP_PATIENCE } from '../limits.ts'
+import { RAISED } from '../raise.ts'
 import { deliverDue, type DeliverDeps } from './deliver.ts'
-import { LOOK_EVERY, STOP_PATIENCE } from './limits.ts'
-import { RAISED } from './raise.ts'
 
 /**
  * Sends alerts as they come due, until it is stopped; any number of instances share the work.

@@ -1,16 +1,14 @@
 import { createHash, randomInt, randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import { Fault } from '../errors.ts'
-import { isAllowed, parseHost } from '../net/address.ts'
-import { tellChange } from '../store/changes.ts'
-import { seal } from '../store/secrets.ts'
-import type { DB } from '../store/tables.ts'
-import { mailAlerts, mailCode, NO_RELAY, type MailDeps } from './channels/email.ts'
-import { newSecret, postAlert, type WebhookDeps } from './channels/webhook.ts'
-import { secretContext, secretOf } from './deliver.ts'
-import { CHANNELS_PER_ACCOUNT, CODE_TRIES, WEBHOOK_DEADLINE } from './limits.ts'
-import { requireTimeZone } from './quiet.ts'
-import type { NewChannelBody } from './shapes.ts'
+import { Fault } from '../../errors.ts'
+import { isAllowed, parseHost } from '../../net/address.ts'
+import { tellChange } from '../../store/changes.ts'
+import { seal } from '../../store/secrets.ts'
+import type { DB } from '../../store/tables.ts'
+import { CHANNELS_PER_ACCOUNT, CODE_TRIES, WEBHOOK_DEADLINE } from '../limits.ts'
+import { requireTimeZone } from '../quiet.ts'
+import type { NewChannelBody } from '../shapes.ts'
+import { mailAlerts, mailCode, NO_RELAY, type MailDeps } from './email.ts'
 import {
   confirmChannel,
   countChannels,
@@ -22,6 +20,7 @@ import {
   type ChannelRow,
   type ChannelSettings,
 } from './store.ts'
+import { newSecret, postAlert, secretContext, secretOf, type WebhookDeps } from './webhook.ts'
 
 export type ChannelDeps = MailDeps & WebhookDeps & { db: Kysely<DB>; secretKey: string }
 

@@ -1,5 +1,5 @@
-import { JITTER, type Rhythm } from './limits.ts'
-import type { HostRow } from './store.ts'
+import { JITTER, type Rhythm } from '../limits.ts'
+import type { HostRow } from '../store.ts'
 
 /** What a look is to look at. */
 export type Plan = {

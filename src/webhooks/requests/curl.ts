@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Header } from './sender.ts'
+import type { Header } from '../sender.ts'
 import type { RequestRow } from './store.ts'
 
 /** What belongs to one connection (RFC 9110, 7.6.1) or is curl's to say. */

@@ -1,22 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Fault, messageOf } from '../errors.ts'
-import type { Logger } from '../log.ts'
-import { mayHaveBeenTaken, sendMail } from '../net/smtp.ts'
-import type { Db } from '../store/database.ts'
-import { changeStep } from './change.ts'
+import { Fault, messageOf } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
+import { mayHaveBeenTaken, sendMail } from '../../net/smtp.ts'
+import type { Db } from '../../store/database.ts'
+import { changeStep } from '../steps/change.ts'
+import { findStep, type StepRow } from '../steps/store.ts'
+import { SENDING_PATIENCE } from '../steps/timing.ts'
+import type { ProcessRow } from '../store.ts'
+import type { TellDeps } from '../tell.ts'
 import { writeLetter, writeReminder, type Letter } from './letter.ts'
-import {
-  deleteRequest,
-  findStep,
-  insertRequest,
-  lockRecipient,
-  markRequest,
-  type Attempt,
-  type ProcessRow,
-  type StepRow,
-} from './store.ts'
-import type { TellDeps } from './tell.ts'
-import { SENDING_PATIENCE } from './timing.ts'
+import { deleteRequest, insertRequest, lockRecipient, markRequest, type Attempt } from './store.ts'
 import { tooEarly } from './too-early.ts'
 
 /** The relay of the installation, and the address its mails come from. */

@@ -1,6 +1,6 @@
-import type { Standing } from './evidence.ts'
-import type { Method } from './machine.ts'
-import { openProblem, type Answer } from './plan.ts'
+import type { Standing } from '../evidence.ts'
+import type { Method } from '../steps/machine.ts'
+import { openProblem, type Answer } from '../steps/plan.ts'
 
 export type Letter = { subject: string; text: string }
 

@@ -1,5 +1,5 @@
-import { TOLD_IN_ONE } from './limits.ts'
-import type { AlertRow } from './store.ts'
+import { TOLD_IN_ONE } from '../limits.ts'
+import type { AlertRow } from '../store.ts'
 
 export type Composed = { subject: string; text: string }
 

@@ -1,7 +1,8 @@
-import type { Db } from '../store/database.ts'
-import type { Readiness } from './machine.ts'
-import { countMails, countOthersOpen, findLastRequest, type StepRow } from './store.ts'
-import { cooldownMs, DAY, later, PERSON_PAUSE } from './timing.ts'
+import type { Db } from '../../store/database.ts'
+import type { Readiness } from '../steps/machine.ts'
+import { countOthersOpen, type StepRow } from '../steps/store.ts'
+import { cooldownMs, DAY, later, PERSON_PAUSE } from '../steps/timing.ts'
+import { countMails, findLastRequest } from './store.ts'
 
 /** Mails a day to one address, of the whole installation: operators are volunteers. */
 const MAILS_A_DAY = 5

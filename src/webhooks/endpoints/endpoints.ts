@@ -1,18 +1,19 @@
 import type { Kysely } from 'kysely'
-import { Fault, type FaultDetail } from '../errors.ts'
-import type { SignatureScheme } from '../protocols/webhook-signature.ts'
-import type { SealedColumn } from '../store/reseal.ts'
-import { tellChange } from '../store/changes.ts'
-import { seal, unseal } from '../store/secrets.ts'
-import { notify, type Signals } from '../store/signals.ts'
-import type { Db } from '../store/database.ts'
-import type { DB } from '../store/tables.ts'
-import { configuredAnswer, type Answer } from './answers.ts'
-import { ENDPOINTS_PER_ACCOUNT, LONGEST_DELAY, RESPONSE_BODY } from './limits.ts'
+import { Fault, type FaultDetail } from '../../errors.ts'
+import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
+import { tellChange } from '../../store/changes.ts'
+import type { Db } from '../../store/database.ts'
+import type { SealedColumn } from '../../store/reseal.ts'
+import { seal, unseal } from '../../store/secrets.ts'
+import { notify, type Signals } from '../../store/signals.ts'
+import type { DB } from '../../store/tables.ts'
+import { configuredAnswer, type Answer } from '../answers.ts'
+import { ENDPOINTS_PER_ACCOUNT, LONGEST_DELAY, RESPONSE_BODY } from '../limits.ts'
+import { deleteRequests } from '../requests/store.ts'
+import { newToken } from '../token.ts'
 import {
   countEndpoints,
   deleteEndpoint,
-  deleteRequests,
   findEndpoint,
   findEndpointByToken,
   insertEndpoint,
@@ -21,7 +22,6 @@ import {
   type EndpointRow,
   type SealedEndpoint,
 } from './store.ts'
-import { newToken } from './token.ts'
 
 /** What a capture needs of its endpoint, with the answer made once. */
 export type Endpoint = {

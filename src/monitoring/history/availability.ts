@@ -1,5 +1,5 @@
-import type { Db } from '../store/database.ts'
-import { AVAILABILITY_DAYS } from './limits.ts'
+import type { Db } from '../../store/database.ts'
+import { AVAILABILITY_DAYS } from '../limits.ts'
 import { sumPeriods } from './store.ts'
 
 /** How a host fared in the last days. `percent` is the share of the known time without a critical or major listing. */

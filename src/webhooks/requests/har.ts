@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
-import { headerOf, type Header } from './sender.ts'
+import { headerOf, type Header } from '../sender.ts'
 import type { RequestRow } from './store.ts'
 
 /** An HTTP Archive (HAR 1.2) of these requests, oldest first. Names that begin with an underscore are our own additions. */

@@ -1,27 +1,24 @@
 import type { Kysely } from 'kysely'
-import { Fault, messageOf } from '../errors.ts'
-import type { Logger } from '../log.ts'
-import { mayHaveBeenTaken } from '../net/smtp.ts'
-import { tellChange } from '../store/changes.ts'
-import { unseal } from '../store/secrets.ts'
-import type { DB } from '../store/tables.ts'
-import { mailAlerts, NO_RELAY, type MailDeps } from './channels/email.ts'
-import { isGone, postAlert, type WebhookDeps } from './channels/webhook.ts'
-import { AT_ONCE, FAILING_FOR, LEASE, MAIL_DEADLINE, RETRY_AFTER, WEBHOOK_DEADLINE } from './limits.ts'
-import { endOfQuiet } from './quiet.ts'
-import { raiseAlert } from './raise.ts'
+import { Fault, messageOf } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
+import { mayHaveBeenTaken } from '../../net/smtp.ts'
+import { tellChange } from '../../store/changes.ts'
+import type { DB } from '../../store/tables.ts'
+import { mailAlerts, NO_RELAY, type MailDeps } from '../channels/email.ts'
+import { disableChannel, noteFailure, type ChannelRow } from '../channels/store.ts'
+import { isGone, postAlert, secretOf, type WebhookDeps } from '../channels/webhook.ts'
+import { AT_ONCE, FAILING_FOR, LEASE, MAIL_DEADLINE, RETRY_AFTER, WEBHOOK_DEADLINE } from '../limits.ts'
+import { endOfQuiet } from '../quiet.ts'
+import { raiseAlert } from '../raise.ts'
 import {
   claimMessages,
-  disableChannel,
   listDue,
   markEnded,
   markHandedOver,
   markPutOff,
   markSent,
-  noteFailure,
   postponeMessage,
   recoverMessages,
-  type ChannelRow,
   type ClaimedMessage,
   type Patience,
 } from './store.ts'
@@ -99,14 +96,6 @@ async function send(message: ClaimedMessage, deps: DeliverDeps, signal: AbortSig
   }
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(MAIL_DEADLINE)])
   await mailAlerts({ relay, baseUrl }, { to: channel.target, id, alerts, beforeMessage }, deadline)
-}
-
-export function secretOf({ id, secret }: ChannelRow, secretKey: string): string {
-  return unseal(secret ?? '', secretKey, secretContext(id))
-}
-
-export function secretContext(channelId: string): string {
-  return `alert-channel/${channelId}`
 }
 
 async function settleFailure(message: ClaimedMessage, error: unknown, deps: DeliverDeps): Promise<void> {

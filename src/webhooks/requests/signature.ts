@@ -1,6 +1,7 @@
-import { checkSignature, type SignatureVerdict } from '../protocols/webhook-signature.ts'
-import { secretOf } from './endpoints.ts'
-import type { RequestRow, SealedEndpoint } from './store.ts'
+import { checkSignature, type SignatureVerdict } from '../../protocols/webhook-signature.ts'
+import { secretOf } from '../endpoints/endpoints.ts'
+import type { SealedEndpoint } from '../endpoints/store.ts'
+import type { RequestRow } from './store.ts'
 
 /** Whether the sender's signature holds; null when the endpoint has no scheme and secret. */
 export function signatureOf(row: RequestRow, endpoint: SealedEndpoint, secretKey: string): SignatureVerdict | null {

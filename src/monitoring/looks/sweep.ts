@@ -1,5 +1,5 @@
-import { messageOf } from '../errors.ts'
-import { BATCH, LANES, LEASE } from './limits.ts'
+import { messageOf } from '../../errors.ts'
+import { BATCH, LANES, LEASE } from '../limits.ts'
 import { lookAtHost, type LookDeps } from './look.ts'
 import { claimDue, releaseHost, type ClaimedHost } from './store.ts'
 

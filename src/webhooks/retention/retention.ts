@@ -1,7 +1,7 @@
-import { defineJob, type Job } from '../jobs/job.ts'
-import type { Logger } from '../log.ts'
-import type { Db } from '../store/database.ts'
-import { KEPT, KEPT_DAYS, TRIM_EVERY, TRIM_ROWS } from './limits.ts'
+import { defineJob, type Job } from '../../jobs/job.ts'
+import type { Logger } from '../../log.ts'
+import type { Db } from '../../store/database.ts'
+import { KEPT, KEPT_DAYS, TRIM_EVERY, TRIM_ROWS } from '../limits.ts'
 import { deleteBeyond, deleteOlder, listOverfull } from './store.ts'
 
 const DAY = 24 * 60 * 60 * 1000

@@ -1,10 +1,11 @@
-import { tellChange } from '../store/changes.ts'
-import type { Db } from '../store/database.ts'
+import { tellChange } from '../../store/changes.ts'
+import type { Db } from '../../store/database.ts'
+import { refreshProcess, type ProcessRow } from '../store.ts'
+import { tellEnd, type TellDeps } from '../tell.ts'
+import { storyOf } from '../words.ts'
 import { isFinal, transition, type StepEvent } from './machine.ts'
 import type { Answer } from './plan.ts'
-import { insertEvent, lockStep, refreshProcess, updateStep, type ProcessRow, type StepRow } from './store.ts'
-import { tellEnd, type TellDeps } from './tell.ts'
-import { storyOf } from './words.ts'
+import { insertEvent, lockStep, updateStep, type Found, type StepRow } from './store.ts'
 
 export type Change = {
   event: StepEvent
@@ -19,8 +20,6 @@ export type Change = {
   /** Further work of the same transaction, done before the step is changed. */
   also?: (db: Db, found: Found) => Promise<Partial<Pick<StepRow, 'ownText'>> | void>
 }
-
-export type Found = { process: ProcessRow; step: StepRow }
 
 /**
  * Lets an event happen to a step: alone, whole, or not at all.

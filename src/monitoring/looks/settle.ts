@@ -1,30 +1,23 @@
 import type { Transaction } from 'kysely'
-import { adviceOnSweep } from '../protocols/dnsbl-advice.ts'
-import { tellChange } from '../store/changes.ts'
-import type { DB } from '../store/tables.ts'
-import type { CertificateDetail } from './certificates/look.ts'
-import { settleCertificates, type SettledCertificates } from './certificates/settle.ts'
-import type { Seen } from './judge.ts'
-import { MISSED_LOOKS, type Rhythm } from './limits.ts'
-import type { ListingLook } from './listings/look.ts'
-import { settleListings, zoneOf, type SettledListings } from './listings/settle.ts'
+import { adviceOnSweep } from '../../protocols/dnsbl-advice.ts'
+import { tellChange } from '../../store/changes.ts'
+import type { DB } from '../../store/tables.ts'
+import type { CertificateDetail } from '../certificates/look.ts'
+import { settleCertificates, type SettledCertificates } from '../certificates/settle.ts'
+import type { Seen } from '../facts/judge.ts'
+import { deleteFact, saveFact, type FactRow } from '../facts/store.ts'
+import { beginPeriod, type Period } from '../history/store.ts'
+import { MISSED_LOOKS, type Rhythm } from '../limits.ts'
+import type { ListingLook } from '../listings/look.ts'
+import { settleListings, zoneOf, type SettledListings } from '../listings/settle.ts'
+import { deleteAddress, saveAddress } from '../listings/store.ts'
+import { isGrave } from '../modes/modes.ts'
+import type { RecordDetail } from '../records/look.ts'
+import { settleRecords, type SettledRecords } from '../records/settle.ts'
+import type { HostStatus } from '../store.ts'
 import type { LookDeps } from './look.ts'
-import { isGrave } from './modes.ts'
 import { nextDue, type Plan } from './plan.ts'
-import type { RecordDetail } from './records/look.ts'
-import { settleRecords, type SettledRecords } from './records/settle.ts'
-import {
-  beginPeriod,
-  deleteAddress,
-  deleteFact,
-  markLooked,
-  saveAddress,
-  saveFact,
-  type ClaimedHost,
-  type FactRow,
-  type HostStatus,
-  type Period,
-} from './store.ts'
+import { markLooked, type ClaimedHost } from './store.ts'
 import { tellCertificates, tellListings, tellRecords } from './tell.ts'
 
 export type Look = {

@@ -1,0 +1,167 @@
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
+import { CHANNEL, type ChannelRow } from '../channels/store.ts'
+import type { QuietHours } from '../quiet.ts'
+import type { AlertRow } from '../store.ts'
+
+/** A message with its channel and this try at it; `attempts` names the try, and no later one. */
+export type ClaimedMessage = {
+  id: string
+  attempts: number
+  channel: ChannelRow
+  alerts: AlertRow[]
+}
+
+export type Patience = {
+  /** Milliseconds a mail waits for more alerts, and that lie between two mails to one address. */
+  hold: number
+  gap: number
+}
+
+/** Puts an alert into what each channel of the account sends next: mails collect, each request to a webhook has one. */
+export async function queueAlert(
+  db: Db,
+  { accountId, kind }: { accountId: string; kind: string },
+  alertId: string,
+): Promise<void> {
+  await sql`
+    with message as (
+      insert into alert_message (channel_id, collecting)
+      select id, type = 'email' from alert_channel
+      where account_id = ${accountId} and enabled and disabled_reason is null and confirmed_at is not null
+        and (kinds is null or split_part(${kind}, '.', 1) = any(kinds))
+      order by id
+      on conflict (channel_id) where collecting do update set collecting = true
+      returning id)
+    insert into alert_message_content (message_id, alert_id) select id, ${alertId} from message`.execute(db)
+}
+
+/** Messages that are due, with the quiet hours of their channels. */
+export async function listDue(db: Db, { hold, gap }: Patience, limit: number) {
+  const rows = await db
+    .selectFrom('alertMessage as message')
+    .innerJoin('alertChannel as channel', 'channel.id', 'message.channelId')
+    .select(['message.id', 'channel.quietHours'])
+    .where('message.state', '=', 'waiting')
+    .where('message.dueAt', '<=', sql<Date>`now()`)
+    .where(
+      sql<boolean>`(not message.collecting or (message.created_at <= now() - ${hold} * interval '1 millisecond'
+        and coalesce(channel.last_sent_at, '-infinity') <= now() - ${gap} * interval '1 millisecond'))`,
+    )
+    .orderBy('message.dueAt')
+    .limit(limit)
+    .execute()
+  return rows as { id: string; quietHours: QuietHours | null }[]
+}
+
+export async function postponeMessage(db: Db, id: string, dueAt: Date): Promise<void> {
+  await db.updateTable('alertMessage').set({ dueAt }).where('id', '=', id).where('state', '=', 'waiting').execute()
+}
+
+/** Takes those of these messages that nobody else has taken; whoever has them has them so long. */
+export async function claimMessages(db: Db, ids: string[], leaseSeconds: number): Promise<ClaimedMessage[]> {
+  const { rows } = await sql<{ id: string; attempts: number; channelId: string }>`
+    update alert_message set state = 'sending', collecting = false, attempts = attempts + 1,
+      claimed_until = now() + ${leaseSeconds} * interval '1 second'
+    where id in (
+      select id from alert_message where id = any(${ids}) and state = 'waiting' and due_at <= now() for update skip locked)
+    returning id, attempts, channel_id`.execute(db)
+  return Promise.all(
+    rows.map(async ({ id, attempts, channelId }) => {
+      const channel = db.selectFrom('alertChannel').select(CHANNEL).where('id', '=', channelId)
+      return {
+        id,
+        attempts,
+        channel: (await channel.executeTakeFirstOrThrow()) as ChannelRow,
+        alerts: await listContent(db, id),
+      }
+    }),
+  )
+}
+
+async function listContent(db: Db, messageId: string): Promise<AlertRow[]> {
+  return db
+    .selectFrom('alertMessageContent as content')
+    .innerJoin('alert', 'alert.id', 'content.alertId')
+    .select(['alert.id', 'kind', 'title', 'text', 'nextStep', 'at'])
+    .where('content.messageId', '=', messageId)
+    .orderBy('at')
+    .orderBy('alert.id')
+    .execute()
+}
+
+/** From here on the other side may have it. False when the message is not this try's any more. */
+export async function markHandedOver(db: Db, message: ClaimedMessage): Promise<boolean> {
+  return changeClaimed(db, message, { state: 'handed-over' })
+}
+
+export async function markSent(db: Db, message: ClaimedMessage): Promise<void> {
+  const ours = await changeClaimed(db, message, { state: 'sent', endedAt: new Date(), error: null })
+  if (!ours) return
+  await db
+    .updateTable('alertChannel')
+    .set({ lastSentAt: sql<Date>`now()`, failingSince: null, lastError: null })
+    .where('id', '=', message.channel.id)
+    .execute()
+}
+
+/** Another try later. */
+export async function markPutOff(db: Db, message: ClaimedMessage, dueAt: Date, error: string): Promise<void> {
+  await changeClaimed(db, message, { state: 'waiting', dueAt, error })
+}
+
+export async function markEnded(
+  db: Db,
+  message: ClaimedMessage,
+  state: 'failed' | 'uncertain',
+  error: string,
+): Promise<void> {
+  await changeClaimed(db, message, { state, endedAt: new Date(), error })
+}
+
+type MessageChange = { state: string; dueAt?: Date; endedAt?: Date; error?: string | null }
+
+async function changeClaimed(db: Db, { id, attempts }: ClaimedMessage, change: MessageChange): Promise<boolean> {
+  const row = await db
+    .updateTable('alertMessage')
+    .set(change)
+    .where('id', '=', id)
+    .where('attempts', '=', attempts)
+    .where('state', 'in', ['sending', 'handed-over'])
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** What a sender that died had in its hands: tried again where nothing can have arrived, else left as it is. */
+export async function recoverMessages(db: Db): Promise<void> {
+  await sql`
+    update alert_message set
+      state = case state when 'sending' then 'waiting' else 'uncertain' end,
+      ended_at = case state when 'sending' then null else now() end,
+      error = 'The service ended while it was being sent.'
+    where state in ('sending', 'handed-over') and claimed_until < now()`.execute(db)
+}
+
+export type DeliveryRow = {
+  alertId: string
+  channelId: string
+  type: string
+  state: string
+  at: Date | null
+  error: string | null
+}
+
+/** What became of these alerts on each channel. */
+export async function listDeliveries(db: Db, alertIds: string[]): Promise<DeliveryRow[]> {
+  if (alertIds.length === 0) return []
+  return db
+    .selectFrom('alertMessageContent as content')
+    .innerJoin('alertMessage as message', 'message.id', 'content.messageId')
+    .innerJoin('alertChannel as channel', 'channel.id', 'message.channelId')
+    .select(['content.alertId', 'channel.id as channelId', 'channel.type'])
+    .select(['message.state', 'message.endedAt as at', 'message.error'])
+    .where('content.alertId', 'in', alertIds)
+    .orderBy('message.id')
+    .execute()
+}

@@ -1,0 +1,88 @@
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
+import type { RequestState } from '../steps/machine.ts'
+
+export type RequestRow = {
+  stepId: string
+  attempt: number
+  /** Of a request that was made before. */
+  reminder: boolean
+  recipient: string | null
+  messageId: string | null
+  state: Exclude<RequestState, 'none' | 'due'>
+  reply: string | null
+  at: Date
+}
+
+/** The last request of each of these steps, reminders apart. */
+export async function listRequests(db: Db, stepIds: string[]): Promise<RequestRow[]> {
+  const rows = await db
+    .selectFrom('delistingRequest')
+    .select(['stepId', 'attempt', 'reminder', 'recipient', 'messageId', 'state', 'reply', 'at'])
+    .distinctOn('stepId')
+    .where('stepId', '=', sql<string>`any(${stepIds}::uuid[])`)
+    .where('reminder', '=', false)
+    .orderBy('stepId')
+    .orderBy('attempt', 'desc')
+    .execute()
+  return rows as unknown as RequestRow[]
+}
+
+export async function insertRequest(db: Db, row: Omit<RequestRow, 'reply'> & { ip: string; zone: string }) {
+  await db.insertInto('delistingRequest').values(row).execute()
+}
+
+/** One mail of a step. */
+export type Attempt = { id: string; attempt: number; isReminder: boolean }
+
+export async function markRequest(
+  db: Db,
+  { id, attempt, isReminder }: Attempt,
+  state: 'made' | 'unsure',
+  reply: string | null = null,
+): Promise<void> {
+  const query = db.updateTable('delistingRequest').set({ state, reply })
+  await query.where('stepId', '=', id).where('attempt', '=', attempt).where('reminder', '=', isReminder).execute()
+}
+
+/** Of a mail that was certainly not taken. */
+export async function deleteRequest(db: Db, { id, attempt, isReminder }: Attempt): Promise<void> {
+  await db
+    .deleteFrom('delistingRequest')
+    .where('stepId', '=', id)
+    .where('attempt', '=', attempt)
+    .where('reminder', '=', isReminder)
+    .execute()
+}
+
+/** When anybody of this installation asked this list to let the address go for the last time. */
+export async function findLastRequest(db: Db, ip: string, zone: string): Promise<Date | null> {
+  const row = await db
+    .selectFrom('delistingRequest')
+    .select('at')
+    .where('ip', '=', ip)
+    .where('zone', '=', zone)
+    .orderBy('at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.at ?? null
+}
+
+/** Namespace of the locks behind which mails to one address are counted. */
+const RECIPIENT_LOCK = 7_402_170
+
+/** Nobody else writes to this address until the transaction ends. */
+export async function lockRecipient(db: Db, recipient: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${RECIPIENT_LOCK}, hashtext(${recipient}))`.execute(db)
+}
+
+/** Mails to this address since then, of all accounts together. */
+export async function countMails(db: Db, recipient: string, since: Date): Promise<number> {
+  const { count } = await db
+    .selectFrom('delistingRequest')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('recipient', '=', recipient)
+    .where('at', '>', since)
+    .executeTakeFirstOrThrow()
+  return count
+}

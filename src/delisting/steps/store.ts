@@ -1,0 +1,194 @@
+import { sql } from 'kysely'
+import type { Category } from '../../protocols/dnsbl-catalogue.ts'
+import type { Db } from '../../store/database.ts'
+import { loadProcess, type ProcessRow } from '../store.ts'
+import type { StepState } from './machine.ts'
+import type { Answer, NewStep, Plan } from './plan.ts'
+
+export type StepRow = StepState & {
+  id: string
+  processId: string
+  rank: number
+  zone: string
+  name: string
+  category: Category
+  plan: Plan
+  ownText: string | null
+  firstAnswer: Answer
+  lastAnswer: Answer
+}
+
+const STATE = [
+  'status',
+  'attempt',
+  'outcome',
+  'needs',
+  'obstacles',
+  'request',
+  'reminder',
+  'confirmed',
+  'tries',
+  'cleanAt',
+  'grace',
+  'nextAt',
+  'deadlineAt',
+  'startedAt',
+  'requestedAt',
+  'endedAt',
+] as const satisfies (keyof StepState)[]
+
+const STEP = [
+  'id',
+  'processId',
+  'rank',
+  'zone',
+  'name',
+  'category',
+  'method',
+  'plan',
+  'ownText',
+  'firstAnswer',
+  'lastAnswer',
+  ...STATE,
+] as const
+
+/** A step with the process it belongs to. */
+export type Found = { process: ProcessRow; step: StepRow }
+
+/** They are due at once. */
+export async function insertSteps(db: Db, processId: string, steps: NewStep[], now: Date): Promise<void> {
+  const rows = steps.map(({ plan, firstAnswer, ...step }) => ({
+    ...step,
+    processId,
+    plan: JSON.stringify(plan),
+    firstAnswer: JSON.stringify(firstAnswer),
+    lastAnswer: JSON.stringify(firstAnswer),
+    nextAt: now,
+  }))
+  await db.insertInto('delistingStep').values(rows).execute()
+}
+
+/** The steps of these processes, each in its order. */
+export async function listSteps(db: Db, processIds: string[]): Promise<StepRow[]> {
+  const rows = await db
+    .selectFrom('delistingStep')
+    .select(STEP)
+    .where('processId', '=', sql<string>`any(${processIds}::uuid[])`)
+    .orderBy('rank')
+    .execute()
+  return rows as unknown as StepRow[]
+}
+
+export async function findStep(db: Db, id: string): Promise<Found | undefined> {
+  const step = await db.selectFrom('delistingStep').select(STEP).where('id', '=', id).executeTakeFirst()
+  if (!step) return undefined
+  return { process: await loadProcess(db, step.processId), step: step as unknown as StepRow }
+}
+
+/** The same, and nobody else changes a step of this process until the transaction ends. */
+export async function lockStep(db: Db, id: string): Promise<Found | undefined> {
+  await db
+    .selectFrom('delistingProcess')
+    .select('id')
+    .where('id', '=', (eb) => eb.selectFrom('delistingStep').select('processId').where('id', '=', id))
+    .forUpdate()
+    .execute()
+  return findStep(db, id)
+}
+
+/**
+ * Writes what became of a step.
+ * @param lastAnswer what the list answered just now
+ * @param letGo the worker is done with it
+ */
+export async function updateStep(
+  db: Db,
+  id: string,
+  state: StepState & Partial<Pick<StepRow, 'ownText'>>,
+  { lastAnswer, letGo = false }: { lastAnswer?: Answer | undefined; letGo?: boolean | undefined } = {},
+): Promise<void> {
+  const columns = Object.fromEntries(STATE.map((column) => [column, state[column]]))
+  await db
+    .updateTable('delistingStep')
+    .set({
+      ...columns,
+      // What is asked for again and again is told once.
+      needsTold: sql<boolean>`needs_told and needs is not distinct from ${state.needs}`,
+      ...(state.ownText !== undefined && { ownText: state.ownText }),
+      ...(lastAnswer && { lastAnswer: JSON.stringify(lastAnswer) }),
+      ...(letGo && { leasedUntil: null }),
+    })
+    .where('id', '=', id)
+    .execute()
+}
+
+export type Due = { id: string; zone: string; ip: string }
+
+/** Takes steps that are due, for nobody else until then; the longest due first. */
+export async function claimDue(db: Db, now: Date, until: Date, limit: number): Promise<Due[]> {
+  const { rows } = await sql<Due>`
+    update delisting_step s set leased_until = ${until}
+    from delisting_process p
+    where p.id = s.process_id and s.id in (
+      select id from delisting_step
+      where next_at <= ${now} and (leased_until is null or leased_until <= ${now})
+      order by next_at limit ${limit} for update skip locked)
+    returning s.id, s.zone, p.ip`.execute(db)
+  return rows
+}
+
+/** How many other lists of this process still have the address and could let it go. */
+export async function countOthersOpen(db: Db, { processId, id }: Pick<StepRow, 'processId' | 'id'>): Promise<number> {
+  const { count } = await db
+    .selectFrom('delistingStep')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('processId', '=', processId)
+    .where('id', '<>', id)
+    .where('status', 'not in', ['completed', 'failed'])
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Processes with steps that wait for a person who was not told. */
+export async function listUntold(db: Db): Promise<string[]> {
+  const rows = await db
+    .selectFrom('delistingStep')
+    .select('processId')
+    .distinct()
+    .where('needs', 'is not', null)
+    .where('needsTold', '=', false)
+    .execute()
+  return rows.map(({ processId }) => processId)
+}
+
+/** Marks what waits for a person as told; none when somebody else did. */
+export async function claimUntold(db: Db, processId: string): Promise<{ process: ProcessRow; steps: StepRow[] }> {
+  const rows = await db
+    .updateTable('delistingStep')
+    .set({ needsTold: true })
+    .where('processId', '=', processId)
+    .where('needs', 'is not', null)
+    .where('needsTold', '=', false)
+    .returning(STEP)
+    .execute()
+  const steps = (rows as unknown as StepRow[]).toSorted((a, b) => a.rank - b.rank)
+  return { process: await loadProcess(db, processId), steps }
+}
+
+export type EventRow = { stepId: string; at: Date; text: string }
+
+export async function insertEvent(db: Db, event: EventRow): Promise<void> {
+  await db.insertInto('delistingEvent').values(event).execute()
+}
+
+/** In the order in which they happened. */
+export async function listEvents(db: Db, processId: string): Promise<EventRow[]> {
+  const rows = await db
+    .selectFrom('delistingEvent')
+    .innerJoin('delistingStep', 'delistingStep.id', 'stepId')
+    .select(['stepId', 'at', 'text'])
+    .where('processId', '=', processId)
+    .orderBy('delistingEvent.id')
+    .execute()
+  return rows
+}

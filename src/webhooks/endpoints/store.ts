@@ -1,0 +1,119 @@
+import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
+import type { Db } from '../../store/database.ts'
+
+export type EndpointRow = {
+  id: string
+  token: string
+  label: string
+  responseStatus: number
+  responseBody: string
+  responseType: string
+  template: boolean
+  cors: boolean
+  timeout: number
+  requestCount: number
+  signature: SignatureScheme | null
+  createdAt: Date
+}
+
+/** An endpoint with what only its own work may read. */
+export type SealedEndpoint = EndpointRow & { signatureSecret: string | null }
+
+export type EndpointChange = Partial<Omit<SealedEndpoint, 'id' | 'token' | 'createdAt'>>
+
+const ENDPOINT = [
+  'id',
+  'token',
+  'label',
+  'responseStatus',
+  'responseBody',
+  'responseType',
+  'template',
+  'cors',
+  'timeout',
+  'requestCount',
+  'signature',
+  'createdAt',
+] as const
+const SEALED = [...ENDPOINT, 'signatureSecret'] as const
+
+export async function insertEndpoint(
+  db: Db,
+  endpoint: EndpointChange & { accountId: string; token: string },
+): Promise<EndpointRow> {
+  const row = await db
+    .insertInto('webhookEndpoint')
+    .values(written(endpoint))
+    .returning(ENDPOINT)
+    .executeTakeFirstOrThrow()
+  return row as EndpointRow
+}
+
+/** Oldest first. */
+export async function listEndpoints(db: Db, accountId: string): Promise<EndpointRow[]> {
+  const rows = await db
+    .selectFrom('webhookEndpoint')
+    .select(ENDPOINT)
+    .where('accountId', '=', accountId)
+    .orderBy('id')
+    .execute()
+  return rows as EndpointRow[]
+}
+
+/** Nobody adds an endpoint to this account until the transaction ends. */
+export async function countEndpoints(db: Db, accountId: string): Promise<number> {
+  await db.selectFrom('account').select('id').where('id', '=', accountId).forUpdate().execute()
+  const { count } = await db
+    .selectFrom('webhookEndpoint')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('accountId', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export async function findEndpoint(db: Db, accountId: string, id: string): Promise<SealedEndpoint | undefined> {
+  const row = await db
+    .selectFrom('webhookEndpoint')
+    .select(SEALED)
+    .where('id', '=', id)
+    .where('accountId', '=', accountId)
+    .executeTakeFirst()
+  return row as SealedEndpoint | undefined
+}
+
+export async function findEndpointByToken(db: Db, token: string): Promise<SealedEndpoint | undefined> {
+  const row = await db.selectFrom('webhookEndpoint').select(SEALED).where('token', '=', token).executeTakeFirst()
+  return row as SealedEndpoint | undefined
+}
+
+export async function updateEndpoint(
+  db: Db,
+  accountId: string,
+  id: string,
+  change: EndpointChange,
+): Promise<EndpointRow | undefined> {
+  const row = await db
+    .updateTable('webhookEndpoint')
+    // A statement needs something to set: the id as it is changes nothing.
+    .set({ id, ...written(change) })
+    .where('id', '=', id)
+    .where('accountId', '=', accountId)
+    .returning(ENDPOINT)
+    .executeTakeFirst()
+  return row as EndpointRow | undefined
+}
+
+function written<T extends EndpointChange>({ signature, ...rest }: T) {
+  return { ...rest, ...(signature !== undefined && { signature: signature && JSON.stringify(signature) }) }
+}
+
+/** With its requests. @returns its token */
+export async function deleteEndpoint(db: Db, accountId: string, id: string): Promise<string | undefined> {
+  const row = await db
+    .deleteFrom('webhookEndpoint')
+    .where('id', '=', id)
+    .where('accountId', '=', accountId)
+    .returning('token')
+    .executeTakeFirst()
+  return row?.token
+}
