@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { headerOf, type Header } from './sender.ts'
 
-/** An answer as it goes out: names and values in turn, without a length. */
-export type Answer = { status: number; headers: string[]; body: Buffer }
+/**
+ * An answer as it goes out: names and values in turn, without a length. The body has one byte a character, so that it goes
+ * out in one piece with its headers.
+ */
+export type Answer = { status: number; headers: string[]; body: string }
 
 /** What an endpoint is set to answer. */
 export type Configured = { responseStatus: number; responseType: string; cors: boolean }
@@ -39,7 +42,6 @@ const OPEN = [
 const METHODS = 'GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS'
 const TOKENS = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/
 const WITHOUT_BODY = new Set([204, 205, 304])
-const NOTHING = Buffer.alloc(0)
 
 /** What a page must not take from here as part of itself: with our own origin in its policy it would run. */
 const EMBEDDED = new Set([
@@ -54,10 +56,10 @@ const EMBEDDED = new Set([
   'frame',
 ])
 
-export function configuredAnswer({ responseStatus: status, responseType, cors }: Configured, body: Buffer): Answer {
+export function configuredAnswer({ responseStatus: status, responseType, cors }: Configured, text: string): Answer {
   const headers = [...(cors ? OPEN : CLOSED)]
-  if (WITHOUT_BODY.has(status)) return { status, headers, body: NOTHING }
-  return { status, headers: [...headers, 'Content-Type', responseType], body }
+  if (WITHOUT_BODY.has(status)) return { status, headers, body: '' }
+  return { status, headers: [...headers, 'Content-Type', responseType], body: bytesOf(text) }
 }
 
 /** Our own word to a sender, in plain text. */
@@ -65,8 +67,12 @@ export function plainAnswer(status: number, sentence: string, more: string[] = [
   return {
     status,
     headers: [...OPEN, 'Content-Type', 'text/plain; charset=utf-8', ...more],
-    body: Buffer.from(`${sentence}\n`),
+    body: bytesOf(`${sentence}\n`),
   }
+}
+
+function bytesOf(text: string): string {
+  return Buffer.from(text).toString('latin1')
 }
 
 /** Whether a browser asks if its page may send a request (Fetch standard, CORS-preflight request). */
@@ -84,21 +90,21 @@ export function preflightAnswer(headers: Header[]): Answer {
   const allowed = asked !== undefined && TOKENS.test(asked) ? ['Access-Control-Allow-Headers', asked] : []
   const vary = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers'
   const more = ['Access-Control-Allow-Methods', METHODS, ...allowed, 'Access-Control-Max-Age', '600', 'Vary', vary]
-  return { status: 204, headers: [...OPEN, ...more], body: NOTHING }
+  return { status: 204, headers: [...OPEN, ...more], body: '' }
 }
 
 /** Nothing, to a page that would make the answer a part of itself; null for everybody else. */
 export function embeddingAnswer({ headers }: IncomingMessage): Answer | null {
   const destination = headers['sec-fetch-dest']
   if (typeof destination !== 'string' || !EMBEDDED.has(destination)) return null
-  return { status: 403, headers: CLOSED, body: NOTHING }
+  return { status: 403, headers: CLOSED, body: '' }
 }
 
 /** Sends it; a HEAD learns the length that a GET would get. */
 export function send(response: ServerResponse, { status, headers, body }: Answer): void {
   const length = WITHOUT_BODY.has(status) && status !== 205 ? [] : ['Content-Length', String(body.length)]
   response.writeHead(status, [...headers, ...length])
-  response.end(body.length === 0 || response.req.method === 'HEAD' ? undefined : body)
+  response.end(response.req.method === 'HEAD' ? '' : body, 'latin1')
 }
 
 /** Milliseconds for a sender to read the answer while it still sends: closed at once, it would see a broken connection. */
@@ -108,7 +114,7 @@ const LINGER = 2_000
 export function sendAndClose(response: ServerResponse, { status, headers, body }: Answer): void {
   const { req } = response
   response.writeHead(status, [...headers, 'Content-Length', String(body.length), 'Connection', 'close'])
-  response.write(body)
+  response.write(body, 'latin1')
   req.resume()
   const timer = setTimeout(() => response.end(), LINGER)
   req.once('close', () => {

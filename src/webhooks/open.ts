@@ -20,7 +20,7 @@ import { isGone, keepMalformed, reasonOf, type ParseError } from './malformed.ts
 import { createRoom } from './reception.ts'
 import { startTrimming, webhookCleanUpJob } from './retention/retention.ts'
 import { webhookRoutes } from './routes.ts'
-import { insertRequests, type CapturedRequest } from './store.ts'
+import { createInsert, type CapturedRequest } from './store.ts'
 import { createTakes } from './target.ts'
 
 export type WebhooksOptions = {
@@ -49,7 +49,7 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutc
   const announcer = createAnnouncer({ db, log })
   const trimming = startTrimming({ db, log })
   const committing = createGroupCommit<CapturedRequest>({
-    insert: (rows) => insertRequests(pool, rows),
+    insert: createInsert(pool),
     onStored(captured) {
       announcer.captured(captured)
       trimming.captured(captured.keys())

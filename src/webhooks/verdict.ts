@@ -58,6 +58,6 @@ function isWithoutHost({ httpVersion, headers }: IncomingMessage): boolean {
 function answerOf(endpoint: Endpoint, request: { query: string; headers: Header[]; body: Buffer }): Answer {
   const { template, responseType, cors, answer } = endpoint
   if (template === null) return answer
-  const filled = Buffer.from(fillIn(template.text, responseType, { ...request, secret: template.secret }))
+  const filled = fillIn(template.text, responseType, { ...request, secret: template.secret })
   return configuredAnswer({ responseStatus: answer.status, responseType, cors }, filled)
 }

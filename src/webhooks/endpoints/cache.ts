@@ -87,5 +87,5 @@ export function createEndpointCache(load: (token: string) => Promise<Endpoint | 
 }
 
 function sizeOf({ endpoint }: Entry): number {
-  return endpoint?.body.length ?? 0
+  return endpoint ? endpoint.answer.body.length + (endpoint.template?.text.length ?? 0) : 0
 }

@@ -29,7 +29,6 @@ export type Endpoint = {
   cors: boolean
   timeout: number
   responseType: string
-  body: Buffer
   answer: Answer
   /** What is filled in for each request; null for an answer that is always the same. */
   template: { text: string; secret: string | null } | null
@@ -142,10 +141,9 @@ export async function requireEndpoint(db: Db, accountId: string, id: string): Pr
 export async function loadEndpoint({ db, secretKey }: Deps, token: string): Promise<Endpoint | null> {
   const row = await findEndpointByToken(db, token)
   if (!row) return null
-  const body = Buffer.from(row.responseBody)
   const template = row.template ? { text: row.responseBody, secret: secretOf(row, secretKey) } : null
   const { id, cors, timeout, responseType } = row
-  return { id, cors, timeout, responseType, body, answer: configuredAnswer(row, body), template }
+  return { id, cors, timeout, responseType, answer: configuredAnswer(row, row.responseBody), template }
 }
 
 /** The secret its sender signs with; null when none is set. */

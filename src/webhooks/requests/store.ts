@@ -127,6 +127,7 @@ export async function findBefore(db: Db, endpointId: string, newer: number): Pro
 
 /** Everything captured up to now; call it after the endpoint's row was updated in the same transaction, which holds back more. */
 export async function deleteRequests(db: Db, endpointId: string): Promise<number> {
+  await sql`select take_turn_deleting_requests()`.execute(db)
   const { numDeletedRows } = await db
     .deleteFrom('webhookRequest')
     .where('endpointId', '=', endpointId)

@@ -17,7 +17,8 @@ export type Trimmed = { endpointId: string; upTo: number }
 
 /**
  * Deletes the oldest beyond those kept, of each of these endpoints; at most `limit`, so that no deletion takes long. What
- * was deleted lies in the index until it is vacuumed: looking through it again would cost more than all the rest.
+ * was deleted lies in the index until it is vacuumed: looking through it again would cost more than all the rest. It comes
+ * after whoever else deletes requests, which costs less than locking each.
  * @returns those of which something was deleted, and how much
  */
 export async function deleteBeyond(
@@ -29,16 +30,17 @@ export async function deleteBeyond(
   const ids = endpoints.map(({ endpointId }) => endpointId)
   const upTo = endpoints.map((endpoint) => endpoint.upTo)
   const { rows } = await sql<Trimmed & { deleted: number }>`
-    with gone as (
+    with turn as materialized (select take_turn_deleting_requests()),
+    gone as (
       delete from webhook_request where ctid = any (array(
         select r.ctid
-        from unnest(${ids}::uuid[], ${upTo}::bigint[]) as e (id, up_to)
+        from turn, unnest(${ids}::uuid[], ${upTo}::bigint[]) as e (id, up_to)
         cross join lateral (
           select seq from webhook_request where endpoint_id = e.id and seq > e.up_to
           order by seq desc offset ${kept} limit 1) as oldest
         join webhook_request r on r.endpoint_id = e.id and r.seq > e.up_to and r.seq <= oldest.seq
         order by r.endpoint_id, r.seq
-        limit ${limit} for update of r skip locked))
+        limit ${limit}))
       returning endpoint_id, seq)
     select endpoint_id, max(seq) as up_to, count(*) as deleted from gone group by endpoint_id`.execute(db)
   return rows
