@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Kysely } from 'kysely'
 import { readConfig, type Config } from '../config.ts'
 import { Fault } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { reachEmbedded } from '../store/embedded.ts'
+import { databaseIn } from '../store/embedded/upgrade.ts'
 import { openMigrated } from '../store/migrate.ts'
 import type { DB } from '../store/tables.ts'
 
@@ -34,7 +34,7 @@ export async function withDatabase<T>(work: Work<T>, { mayBegin = false } = {}):
  * @throws Fault `not_found`
  */
 export function requireDatabase({ DATA_DIR }: Config): void {
-  if (existsSync(join(DATA_DIR, 'postgres'))) return
+  if (databaseIn(DATA_DIR) !== null) return
   const sentence = `There is no database under ${resolve(DATA_DIR)} yet. Run this where the service runs, or set DATA_DIR or DATABASE_URL.`
   throw new Fault('not_found', sentence)
 }

@@ -1,5 +1,4 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readConfig, type Config } from '../config.ts'
 import { openChecks, type CheckDeps } from '../diagnostics/deps.ts'
@@ -19,6 +18,7 @@ import { converse } from '../net/conversation.ts'
 import { checkTarget, openSocket, type Target } from '../net/guard.ts'
 import { probeTls } from '../net/tls.ts'
 import { databaseState } from '../store/database.ts'
+import { databaseIn } from '../store/embedded/upgrade.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
 import { foreign, pad, paint } from './text.ts'
@@ -88,7 +88,7 @@ async function dataFolder({ DATA_DIR }: Config): Promise<Finding[]> {
 }
 
 async function database({ DATABASE_URL, DATA_DIR }: Config): Promise<Finding[]> {
-  if (!DATABASE_URL && !existsSync(join(DATA_DIR, 'postgres'))) {
+  if (!DATABASE_URL && databaseIn(DATA_DIR) === null) {
     return [good('database', 'The embedded PostgreSQL will be made at the first start.')]
   }
   try {

@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { createReadStream, createWriteStream, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -11,7 +11,7 @@ import { reachEmbedded } from './embedded.ts'
 import { HEAD, LABEL, packBaseBackup, type BackupHead } from './embedded/base-backup.ts'
 import { SHIPPED_MAJOR } from './embedded/binaries.ts'
 import { majorOf } from './embedded/folder.ts'
-import { keptFolder } from './embedded/upgrade.ts'
+import { databaseIn, keptFolder } from './embedded/upgrade.ts'
 import { syncFolder } from './file.ts'
 
 /** What stands in an archive: its header, and its bytes to read. */
@@ -65,7 +65,8 @@ async function makeDurable(path: string): Promise<void> {
  */
 export async function restore({ dataDir, log, file }: Options): Promise<Date> {
   const folder = join(resolve(dataDir), 'postgres')
-  if (existsSync(folder)) throw new Fault('conflict', `${folder} exists. Stop the service and move it away first.`)
+  const present = databaseIn(resolve(dataDir))
+  if (present !== null) throw new Fault('conflict', `${present} exists. Stop the service and move it away first.`)
   mkdirSync(dataDir, { recursive: true })
   // A name of which the next start removes what was left half made.
   const half = `${folder}.new-${process.pid}`

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -162,6 +162,18 @@ describe('with the embedded database', () => {
     expect([code, err]).toEqual([1, expect.stringContaining(`There is no database under ${folder} yet.`)])
     expect(readdirSync(folder)).toEqual([])
     rmSync(folder, { recursive: true })
+  })
+
+  it('finds a database that an upgrade made and could not yet put into its place, as the service does', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
+    chmodSync(dataDir, 0o755)
+    const settings = { DATA_DIR: dataDir }
+    await portreeve(['user', 'create', '--email', 'a@people.test', '--password-stdin'], settings, PASSWORD)
+    renameSync(join(dataDir, 'postgres'), join(dataDir, 'postgres.upgraded'))
+    const { code, out } = await portreeve(['user', 'list'], settings)
+    expect([code, out]).toEqual([0, expect.stringMatching(/^a@people\.test /)])
+    expect(readdirSync(dataDir).filter((name) => name.startsWith('postgres'))).toEqual(['postgres'])
+    rmSync(dataDir, { recursive: true })
   })
 
   it('works while the service does not run, and beside it while it does', async () => {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from 'pg'
+import { Pool } from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startPostgres } from '../servers/postgres.ts'
+import { messageOf } from '../../src/errors.ts'
+import { startPostgres, type Postgres } from '../servers/postgres.ts'
 import { makeClock } from './clock.ts'
 import { figure } from './figures.ts'
 import { countsOf, NOTHING, startLoad } from './load.ts'
@@ -39,14 +40,15 @@ async function startClocked(isDatabaseClocked: boolean) {
   undo.push(() => database.stop())
   const place = await startPlace({ ...clock.environment, DATABASE_URL: database.url, SECRET_KEY: KEY })
   undo.push(() => place.stop())
-  const client = new Client({ connectionString: database.url })
-  await client.connect()
-  undo.push(() => client.end())
+  const pool = new Pool({ connectionString: database.url, max: 1 })
+  // A connection that is lost while nobody asks is made anew.
+  pool.on('error', () => {})
+  undo.push(() => pool.end())
   const numberOf = async (sql: string, values: unknown[] = []) => {
-    const { rows } = await client.query<{ n: string }>(`select (${sql}) as n`, values)
+    const { rows } = await pool.query<{ n: string }>(`select (${sql}) as n`, values)
     return Number(rows[0]?.n)
   }
-  return { clock, place, numberOf }
+  return { clock, database, place, numberOf }
 }
 
 type Clocked = Awaited<ReturnType<typeof startClocked>>
@@ -57,43 +59,58 @@ describe.each([
 ])('the clock of %s jumps', (whose, isDatabaseClocked) => {
   it('and nothing is lost, locked out, forgotten or run over and over', async () => {
     const clocked = await startClocked(isDatabaseClocked)
-    const { clock, place } = clocked
-    const moving = await startMoving(400, 400)
-    undo.push(() => moving.stop())
-    const load = await startLoad(place, { endpoints: 60, pause: 20, connections: { captures: 3, reports: 3 } })
-    const migrationId = await moving.begin(place)
-    const cookies = [await signIn(place)]
-    let slowest = 0
-    for (const { to, seconds } of JUMPS) {
-      clock.set(to)
-      slowest = Math.max(slowest, await slowestOf(place, seconds))
-      expect([to, (await place.api('/api/v1/account')).status]).toEqual([to, 200])
-      for (const cookie of cookies) expect([to, await isSignedIn(place, cookie)]).toEqual([to, true])
-      if (to > 0) {
-        cookies.push(await signIn(place))
-        await useUp(place)
-      }
-      if (to < 0) {
-        expect(await runsAgain(clocked)).toBe(true)
-        // Who had used up a rate in the future has it back after minutes, not days.
-        expect(await reportFrom(place, '127.2.0.1')).toBe(200)
-        await expect.poll(() => statusOfSignIn(place), { timeout: 45_000, interval: 5_000 }).toBe(200)
-      }
-    }
-    const acknowledged = await load.stop()
-    expect(load.others()).toEqual({})
-    expect(await load.missing()).toEqual(NOTHING)
-    await moving.isWhole(place, migrationId)
-    const runs = await mostRuns(clocked)
-    expect(runs).toBeLessThan(30)
-    expect(await longestSession(clocked)).toBeLessThan(7 * DAY + 60_000)
-    figure(
-      `the clock of ${whose} jumps by hours and days, ahead and back`,
-      `all of ${countsOf(acknowledged)} there, a migration whole; the slowest request beside it ${Math.round(slowest)} ms; ` +
-        `no schedule ran more than ${runs} times in these minutes, none stood still; sessions and rates as they should be`,
-    )
+    await blaming(clocked.database, () => jumpAbout(clocked, whose))
   })
 })
+
+async function jumpAbout(clocked: Clocked, whose: string): Promise<void> {
+  const { clock, place } = clocked
+  const moving = await startMoving(400, 400)
+  undo.push(() => moving.stop())
+  const load = await startLoad(place, { endpoints: 60, pause: 20, connections: { captures: 3, reports: 3 } })
+  const migrationId = await moving.begin(place)
+  const cookies = [await signIn(place)]
+  let slowest = 0
+  for (const { to, seconds } of JUMPS) {
+    clock.set(to)
+    slowest = Math.max(slowest, await slowestOf(place, seconds))
+    expect([to, (await place.api('/api/v1/account')).status]).toEqual([to, 200])
+    for (const cookie of cookies) expect([to, await isSignedIn(place, cookie)]).toEqual([to, true])
+    if (to > 0) {
+      cookies.push(await signIn(place))
+      await useUp(place)
+    }
+    if (to < 0) {
+      expect(await runsAgain(clocked)).toBe(true)
+      // Who had used up a rate in the future has it back after minutes, not days.
+      expect(await reportFrom(place, '127.2.0.1')).toBe(200)
+      await expect.poll(() => statusOfSignIn(place), { timeout: 45_000, interval: 5_000 }).toBe(200)
+    }
+  }
+  const acknowledged = await load.stop()
+  expect(load.others()).toEqual({})
+  expect(await load.missing()).toEqual(NOTHING)
+  await moving.isWhole(place, migrationId)
+  const runs = await mostRuns(clocked)
+  expect(runs).toBeLessThan(30)
+  expect(await longestSession(clocked)).toBeLessThan(7 * DAY + 60_000)
+  figure(
+    `the clock of ${whose} jumps by hours and days, ahead and back`,
+    `all of ${countsOf(acknowledged)} there, a migration whole; the slowest request beside it ${Math.round(slowest)} ms; ` +
+      `no schedule ran more than ${runs} times in these minutes, none stood still; sessions and rates as they should be`,
+  )
+}
+
+/** Has a failure carry what PostgreSQL wrote, and say first when it crashed, which is no fault of the service. */
+async function blaming(database: Postgres, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (cause) {
+    const fall = database.fall()
+    const crashed = fall ? `PostgreSQL itself crashed, which is no fault of the service:\n${fall}\n\n` : ''
+    throw new Error(`${crashed}${messageOf(cause)}\n\nPostgreSQL wrote last:\n${database.lastLines()}`, { cause })
+  }
+}
 
 async function slowestOf(place: Place, seconds: number): Promise<number> {
   const until = performance.now() + seconds * 1000

@@ -1,4 +1,4 @@
-import { globSync, mkdtempSync, rmSync, writeFileSync, chmodSync } from 'node:fs'
+import { chmodSync, globSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { unpacked } from '../servers/debian-package.ts'
@@ -6,7 +6,7 @@ import { unpacked } from '../servers/debian-package.ts'
 /** A clock for processes that are started with its environment; what measures durations is left alone (libfaketime). */
 export type Clock = {
   environment: Record<string, string>
-  /** Sets it ahead of the machine's by so many hours. */
+  /** Sets it ahead of the machine's by so many hours; they see it within two seconds. */
   set(hours: number): void
   remove(): void
 }
@@ -17,13 +17,19 @@ export function makeClock(): Clock {
   const file = join(folder, 'offset')
   const root = unpacked('faketime')
   const [library = ''] = globSync('usr/lib/*/faketime/libfaketimeMT.so.1', { cwd: root })
-  const set = (hours: number) => writeFileSync(file, `${hours < 0 ? '' : '+'}${hours}h\n`)
+  const set = (hours: number) => {
+    // An empty file would be the right time.
+    writeFileSync(`${file}.next`, `${hours < 0 ? '' : '+'}${hours}h\n`)
+    renameSync(`${file}.next`, file)
+  }
   set(0)
   return {
     environment: {
       LD_PRELOAD: join(root, library),
       FAKETIME_TIMESTAMP_FILE: file,
-      FAKETIME_NO_CACHE: '1',
+      // It allocates memory to read the file. PostgreSQL asks for the time in its handler of SIGALRM too: reading at each
+      // question corrupted the heap of one of its processes now and then, and all of them ended.
+      FAKETIME_CACHE_DURATION: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
       DONT_FAKE_MONOTONIC: '1',
     },

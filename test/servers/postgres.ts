@@ -1,7 +1,9 @@
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { findBinaries } from '../../src/store/embedded/binaries.ts'
@@ -11,6 +13,10 @@ export type PostgresKind = 'embedded' | 'debian15'
 export type Postgres = {
   /** Of the superuser, to the database `postgres`. */
   url: string
+  /** The last lines that it wrote. */
+  lastLines(): string
+  /** How one of its processes ended by itself, and with it all the others and every connection; null while none did. */
+  fall(): string | null
   /** Kills it without warning and starts it again. */
   crash(): Promise<void>
   stop(): Promise<void>
@@ -43,10 +49,10 @@ export async function startPostgres(
   const user = isRoot() ? unprivilegedUser() : null
   if (user) chownSync(folder, user.uid, user.gid)
   const data = join(folder, 'data')
-  const run = (program: string, args: string[]) =>
+  const run = (program: string, args: string[], stderr: 'ignore' | 'pipe' = 'ignore') =>
     spawnAs(user, [join(bin, program), ...args], [bin, folder], {
       env: { ...process.env, ...env, ...environment },
-      stdio: 'ignore',
+      stdio: ['ignore', 'ignore', stderr],
     })
 
   const [code] = await once(
@@ -57,7 +63,12 @@ export async function startPostgres(
   const settings = [...(isDurable ? DURABLE : FAST), 'listen_addresses=', `unix_socket_directories=${folder}`].flatMap(
     (s) => ['-c', s],
   )
-  const start = () => run('postgres', ['-D', data, ...settings])
+  const log = createLog()
+  const start = () => {
+    const started = run('postgres', ['-D', data, ...settings], 'pipe')
+    log.follow(started)
+    return started
+  }
   let server = start()
   const kill = () => server.kill('SIGINT')
   process.once('exit', kill)
@@ -65,6 +76,8 @@ export async function startPostgres(
   await answers(url)
   return {
     url,
+    lastLines: log.lastLines,
+    fall: log.fall,
     async crash() {
       server.kill('SIGKILL')
       await once(server, 'exit')
@@ -81,6 +94,26 @@ export async function startPostgres(
       kill()
       if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
       rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+/** What it says after one of its processes crashed; the lines before tell how. */
+const FALL = 'terminating any other active server processes'
+
+function createLog() {
+  const lines: string[] = []
+  let fall: string | null = null
+  return {
+    lastLines: () => lines.join('\n'),
+    fall: () => fall,
+    follow({ stderr }: ChildProcess): void {
+      if (!stderr) return
+      createInterface({ input: stderr }).on('line', (line) => {
+        lines.push(line)
+        if (lines.length > 40) lines.shift()
+        if (line.includes(FALL)) fall ??= lines.slice(-5).join('\n')
+      })
     },
   }
 }

@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -78,6 +88,16 @@ describe('a backup', () => {
 
   it('is not restored over a database', async () => {
     await expect(restore({ dataDir: dataDir(), log, file: file() })).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  it('is not restored over one that an upgrade made and could not yet put into its place', async () => {
+    const target = join(folder, 'upgraded')
+    mkdirSync(join(target, 'postgres.upgraded'), { recursive: true })
+    await expect(restore({ dataDir: target, log, file: file() })).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('postgres.upgraded exists') as string,
+    })
+    expect(readdirSync(target)).toEqual(['postgres.upgraded'])
   })
 
   it('that is damaged, cut short or none at all leaves nothing behind', { timeout: PATIENCE }, async () => {

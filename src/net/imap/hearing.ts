@@ -7,10 +7,12 @@ import type { Listener, LiteralSink } from './wire.ts'
 /**
  * Makes responses out of bytes. A literal goes to the first listener that takes it, else into memory.
  * @param listeners those of the commands in flight, oldest first
+ * @param onTaken called when a listener got a piece of a literal
  */
 export function createHearing(
   listeners: () => Iterable<Listener>,
   hear: (response: Response) => void,
+  onTaken: () => void,
 ): { push(chunk: Buffer): void; fail(reason: ImapLost): void } {
   const assembler = createAssembler()
   let sink: LiteralSink | undefined
@@ -23,8 +25,10 @@ export function createHearing(
       else begin(literal)
     },
     chunk(bytes) {
-      if (sink) sink.write(bytes)
-      else if (kept) kept.filled += bytes.copy(kept.bytes, kept.filled)
+      if (sink) {
+        sink.write(bytes)
+        onTaken()
+      } else if (kept) kept.filled += bytes.copy(kept.bytes, kept.filled)
     },
     literalEnd() {
       if (kept) assembler.literal(kept.bytes)

@@ -42,6 +42,11 @@ export const TIMES = {
   signIn: 15_000,
   /** Silence of a server that owes us an answer; servers that commit 30 MB to slow disks need a while. */
   silence: 120_000,
+  /**
+   * A server that owes us an answer and says only that it is still there (`* OK Still here`), as servers do for minutes
+   * while they search, sort or index a large mailbox. Each line ends the silence, so that this ends what else would not.
+   */
+  standstill: 15 * 60_000,
   /** LOGOUT is a courtesy. */
   logout: 1_000,
 } as const

@@ -8,8 +8,11 @@ export type Out = {
   fail(reason: ImapLost): void
 }
 
-/** Small pieces written in one go leave in one packet; a full socket makes the writer wait. */
-export function createOut(socket: Duplex, onDrain: () => void): Out {
+/**
+ * Small pieces written in one go leave in one packet; a full socket makes the writer wait.
+ * @param onSent called whenever the socket took something, or has room again
+ */
+export function createOut(socket: Duplex, onSent: () => void): Out {
   let lost: ImapLost | null = null
   let wake: (() => void) | null = null
   let isCorked = false
@@ -25,7 +28,7 @@ export function createOut(socket: Duplex, onDrain: () => void): Out {
   }
 
   socket.on('drain', () => {
-    onDrain()
+    onSent()
     wake?.()
     wake = null
   })
@@ -35,7 +38,8 @@ export function createOut(socket: Duplex, onDrain: () => void): Out {
       if (lost) throw lost
       cork()
       const hasRoom = typeof piece === 'string' ? socket.write(piece, 'latin1') : socket.write(piece)
-      if (!hasRoom) await new Promise<void>((resolve) => (wake = resolve))
+      if (hasRoom) onSent()
+      else await new Promise<void>((resolve) => (wake = resolve))
       if (lost) throw lost
     },
     fail(reason) {

@@ -74,13 +74,25 @@ type WireOptions = {
   capabilities: Iterable<string>
   /** Milliseconds without a byte while an answer is due. */
   silenceMs?: number
+  /** Milliseconds without anything that belongs to an answer while one is due. */
+  standstillMs?: number
 }
 
-/** Takes over a socket on which nobody listens any more, right after sign-in. */
-export function createWire(socket: Duplex, { capabilities, silenceMs = TIMES.silence }: WireOptions): Wire {
+/**
+ * Takes over a socket on which nobody listens any more, right after sign-in. A server that owes an answer is lost, with the
+ * reason `timeout`, when it is silent for `silenceMs`, or for `standstillMs` sends neither an answer nor anything that a
+ * command takes, whatever else it says.
+ */
+export function createWire(
+  socket: Duplex,
+  { capabilities, silenceMs = TIMES.silence, standstillMs = TIMES.standstill }: WireOptions,
+): Wire {
   const inFlight = new Map<string, InFlight>()
-  const out = createOut(socket, () => watch?.refresh())
-  const hearing = createHearing(() => [...inFlight.values()].map(({ listener }) => listener), dispatch)
+  const out = createOut(socket, () => {
+    watch?.refresh()
+    markProgress()
+  })
+  const hearing = createHearing(() => [...inFlight.values()].map(({ listener }) => listener), dispatch, markProgress)
   const { promise: gone, resolve: markGone } = Promise.withResolvers<ImapLost>()
   let lost: ImapLost | null = null
   let holds = 0
@@ -89,11 +101,16 @@ export function createWire(socket: Duplex, { capabilities, silenceMs = TIMES.sil
   let bye: Refusal | null = null
   let watch: NodeJS.Timeout | undefined
   let trickled = 0
+  let progressedAt = 0
+
+  function markProgress(): void {
+    progressedAt = performance.now()
+  }
 
   function dispatch(response: Response): void {
     watch?.refresh()
     if (response.kind === 'data') {
-      for (const { listener } of inFlight.values()) if (listener.data?.(response.values)) return
+      for (const { listener } of inFlight.values()) if (listener.data?.(response.values)) return markProgress()
     } else if (response.kind === 'continue') {
       for (const command of inFlight.values()) if (command.goOn) return goOn(command, true)
     } else if (response.tag === '*') heedUntagged(response)
@@ -111,6 +128,7 @@ export function createWire(socket: Duplex, { capabilities, silenceMs = TIMES.sil
     if (!command || status === 'BYE' || status === 'PREAUTH')
       throw new NotImap(`it answered ${tag}, which was not asked`)
     inFlight.delete(tag)
+    markProgress()
     command.settle({ status, code, text })
     goOn(command, false)
     if (status === 'BAD' && command.isGuarded) breakOff(text)
@@ -143,14 +161,22 @@ export function createWire(socket: Duplex, { capabilities, silenceMs = TIMES.sil
     markGone(reason)
   }
 
-  /** A silent server is given up only while it owes us something and we listen. */
+  /** A server is given up only while it owes us something and we listen. */
   function regard(): void {
+    const wasWatched = watch !== undefined
     clearTimeout(watch)
     watch = undefined
     if (lost || inFlight.size === 0 || holds > 0) return
+    if (!wasWatched) markProgress()
     watch = setTimeout(() => {
       destroy(new ImapLost('timeout', `The server was silent for ${Math.round(silenceMs / 1000)} seconds.`))
     }, silenceMs)
+  }
+
+  function refuseStandstill(): void {
+    if (watch === undefined || performance.now() - progressedAt < standstillMs) return
+    const minutes = Math.round(standstillMs / 60_000)
+    destroy(new ImapLost('timeout', `The server said for ${minutes} minutes that it is there, and answered nothing.`))
   }
 
   function onData(chunk: Buffer): void {
@@ -161,6 +187,7 @@ export function createWire(socket: Duplex, { capabilities, silenceMs = TIMES.sil
     }
     try {
       hearing.push(chunk)
+      refuseStandstill()
     } catch (error) {
       if (!(error instanceof NotImap)) throw error
       destroy(new ImapLost('protocol', `The server does not speak IMAP: ${sanitise(error.message)}.`))

@@ -1,5 +1,5 @@
 import { existsSync, renameSync, rmSync, statfsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Client } from 'pg'
 import { Fault, messageOf } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
@@ -17,6 +17,12 @@ const whole = (folder: string) => `${folder}.upgraded`
 
 /** Where the old one stays. */
 export const keptFolder = (folder: string, major: number) => `${folder}.${major}`
+
+/** Where a data folder has its database, also one that an upgrade made and could not yet put into its place; else null. */
+export function databaseIn(dataDir: string): string | null {
+  const folder = join(dataDir, 'postgres')
+  return [folder, whole(folder)].find((path) => existsSync(path)) ?? null
+}
 
 /** Bytes a second at which two cores carry a database over. */
 const PACE = 10_000_000

@@ -1,4 +1,5 @@
-import { duplexPair } from 'node:stream'
+import { duplexPair, type Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAppender } from '../../../src/net/imap/append.ts'
 import { fetchBodies, type Fetched } from '../../../src/net/imap/fetch-bodies.ts'
@@ -16,6 +17,23 @@ async function fakeWire(options: FakeOptions): Promise<{ fake: ImapFake; wire: W
   onTestFinished(() => fake.close())
   const { wire } = await signInTo(fake.port)
   return { fake, wire }
+}
+
+/** Milliseconds that `shortWire` bears without anything that belongs to an answer. */
+const STANDSTILL = 400
+
+function shortWire(silenceMs = 5_000): { wire: Wire; theirs: Duplex } {
+  const [ours, theirs] = duplexPair()
+  theirs.resume()
+  return { wire: createWire(ours, { capabilities: [], silenceMs, standstillMs: STANDSTILL }), theirs }
+}
+
+/** @returns how to end it before the test ends */
+function repeatedly(milliseconds: number, act: () => void): () => void {
+  const timer = setInterval(act, milliseconds)
+  const stop = () => clearInterval(timer)
+  onTestFinished(stop)
+  return stop
 }
 
 async function bodiesOf(wire: Wire, uids: number[], size: number | null = null): Promise<Fetched[]> {
@@ -357,6 +375,70 @@ describe('a wire', () => {
     const lost: unknown = await noop(wire).catch((thrown: unknown) => thrown)
     clearInterval(timer)
     expect(lost).toMatchObject({ reason: 'timeout' })
+  })
+
+  it('gives up a server that says for ever that it is there, and answers nothing', async () => {
+    const { wire, theirs } = shortWire()
+    repeatedly(30, () => theirs.write('* OK Still here\r\n* 3 RECENT\r\n\r\n'))
+    const begun = performance.now()
+    await expect(noop(wire)).rejects.toMatchObject({ reason: 'timeout', message: expect.stringMatching(/is there/) })
+    expect(performance.now() - begun).toBeGreaterThan(STANDSTILL - 50)
+  })
+
+  it('lets a server say that it is there as long as there is something to take, nothing due, or nobody listens', async () => {
+    const { wire, theirs } = shortWire()
+    let uid = 0
+    const stop = repeatedly(STANDSTILL / 8, () => {
+      uid += 1
+      theirs.write(`* OK Still here\r\n* ${uid} FETCH (UID ${uid} BODY[HEADER.FIELDS (MESSAGE-ID)] "")\r\n`)
+      if (uid === 20) theirs.write('P1 OK done\r\n')
+    })
+    expect(await Array.fromAsync(fetchMetadata(wire, 1, 20), (row) => row.uid)).toHaveLength(20)
+    await sleep(STANDSTILL * 1.5)
+    expect(wire.lost).toBeNull()
+    stop()
+    const asked = noop(wire)
+    wire.hold()
+    theirs.write('* OK Still here\r\n')
+    await sleep(STANDSTILL * 1.5)
+    wire.release()
+    await sleep(STANDSTILL / 4)
+    theirs.write('P2 OK\r\n')
+    await asked
+  })
+
+  it('waits for a large body that comes slowly', async () => {
+    const { wire, theirs } = shortWire()
+    const size = 40 * 50_000
+    let sent = 0
+    theirs.write(`* 1 FETCH (UID 1 BODY[] {${size}}\r\n`)
+    repeatedly(STANDSTILL / 20, () => {
+      if (sent < size) theirs.write(Buffer.alloc(50_000, 'x'))
+      sent += 50_000
+      if (sent === size) theirs.write(')\r\nP1 OK\r\n')
+    })
+    let taken = 0
+    for await (const row of fetchBodies(wire, [{ uid: 1, size }])) {
+      if (row.state === 'here') for await (const chunk of row.body as AsyncIterable<Buffer>) taken += chunk.length
+    }
+    expect(taken).toBe(size)
+  })
+
+  it('waits for no answer while a message is on its way there slowly', async () => {
+    const { wire, theirs } = shortWire(STANDSTILL)
+    theirs.on('data', (bytes: Buffer) => {
+      if (bytes.includes('APPEND')) theirs.write('+ go on\r\n')
+      if (bytes.includes('end')) theirs.write('P1 OK\r\n')
+    })
+    async function* slowly(): AsyncGenerator<Buffer> {
+      for (let n = 0; n < 40; n++) {
+        await sleep(STANDSTILL / 20)
+        yield Buffer.from(n === 39 ? 'end' : 'abc')
+      }
+    }
+    const appender = createAppender(wire, 'INBOX', { permanentFlags: [] })
+    const { outcomes } = await appender.submit([{ size: 120, body: slowly(), flags: [], internalDate: null }])
+    expect(await outcomes).toMatchObject([{ state: 'stored' }])
   })
 
   it('refuses names with line breaks before they reach the wire (case 49)', async () => {
