@@ -11,6 +11,9 @@ type Waiting<R> = { row: R; settle: (outcome: Outcome) => void }
 /** Commits at once: while the database has the one, its disk has the other. */
 const AT_ONCE = 2
 
+/** Of all rows, what goes into one commit: while two are under way, the last fifth is answered and sends again. */
+const SHARE = 0.4
+
 /** Rows that are not worth being shared out among two commits. */
 const FEW = 16
 
@@ -46,7 +49,7 @@ export function createGroupCommit<R extends Row>({ insert, onStored, log }: Opti
     isGathering = false
     // Beside another only one of a size: two large ones cost less than one and many small ones.
     if (waiting.length === 0 || waiting.length < Math.min(last, rowsUnderWay) / 2) return
-    last = Math.min(countOfNext(waiting), halfOfAll())
+    last = Math.min(countOfNext(waiting), shareOfAll())
     const batch = waiting.slice(0, last)
     waiting = waiting.slice(last)
     commits++
@@ -69,9 +72,8 @@ export function createGroupCommit<R extends Row>({ insert, onStored, log }: Opti
     }
   }
 
-  /** Under load one half of the senders is read and answered while the other is committed. */
-  function halfOfAll(): number {
-    return Math.max(FEW, Math.ceil((waiting.length + rowsUnderWay) / 2))
+  function shareOfAll(): number {
+    return Math.max(FEW, Math.ceil((waiting.length + rowsUnderWay) * SHARE))
   }
 
   /** @returns what answers them */
