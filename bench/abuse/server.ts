@@ -13,7 +13,8 @@ const { db, pool } = openDatabase(databaseUrl)
 const signals = await openSignals(databaseUrl, log)
 const config = readConfig({ TRUSTED_PROXIES: '127.0.0.1' })
 const secretKey = 'the key of the benchmark, long enough'
-const abuse = await openAbuse({ db, pool, signals, log, secretKey, reportsUrl: config.REPORTS_URL })
+const { REPORTS_URL: reportsUrl, BASE_URL: baseUrl } = config
+const abuse = await openAbuse({ db, pool, signals, log, secretKey, reportsUrl, baseUrl })
 const door = createDoor(async () => null, [])
 const isReady = async () => true
 const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })

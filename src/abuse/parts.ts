@@ -31,6 +31,8 @@ export type AbuseOptions = {
   previousKey?: string | undefined
   /** Where the attack-reporting endpoints are reached. */
   reportsUrl: string
+  /** Where people reach the dashboard, and in it what is known of an address. */
+  baseUrl: string
   /** Without it, an IPv4 /16 and an IPv6 /32 stand for an autonomous system. */
   systems?: AsnTable | null
   /** Milliseconds since 1970. */
@@ -48,14 +50,14 @@ export type Parts = Awaited<ReturnType<typeof openParts>>
 
 /** `close` waits for reports that are being stored. */
 export async function openParts(options: AbuseOptions) {
-  const { db, pool, signals, log, reportsUrl, systems, onReport, clock = Date.now } = options
-  const checkUrl = `${reportsUrl}/api/v1/abuse/check`
+  const { db, pool, signals, log, baseUrl, systems, onReport, clock = Date.now } = options
+  const pageUrl = `${baseUrl}/address`
   await ensurePartitions(db, clock())
   // What a network has earned hangs on its pseudonym: another key would take it from all of them.
   const pseudonyms = await keepKey(db, PSEUDONYMS, (secretKey) => deriveKey(secretKey, PSEUDONYMS), options)
   const ranges = await openRanges(db, signals, log)
   const standings = await openStandings(db, signals, log)
-  const exports = await openExports(db, signals, { log, checkUrl })
+  const exports = await openExports(db, signals, { log, pageUrl })
   const lookups = openLookups(pool, GROUPS_AT_ONCE)
   const figures = createFigures({ db, log })
   // Instances count side by side; two that draw the same lane only wait for each other.
@@ -70,7 +72,7 @@ export async function openParts(options: AbuseOptions) {
   return {
     db,
     log,
-    checkUrl,
+    pageUrl,
     ranges,
     standings,
     exports,

@@ -103,6 +103,6 @@ function refusal(action: Action, step: StepRow | undefined): Fault {
 const RULES: Record<Action, string> = {
   confirm: 'Cause and fix are said for a list that has to be asked, before it was.',
   submitted: 'A form or a mail is marked as submitted once, after the step has begun.',
-  retry: 'Only a waiting or failed step is retried.',
+  retry: 'Only a step that waits for its list, or has failed, is retried.',
   cancel: 'Only a step that has not ended is cancelled.',
 }

@@ -18,7 +18,10 @@ const Delisting = Type.Object({
   email: Type.Optional(Type.String()),
   /** When entries leave by themselves, in words. */
   autoExpiry: Type.Optional(Type.String()),
+  /** For the person who is to ask: whole sentences, read as the next step. */
   notes: Type.Optional(Type.String()),
+  /** For those who keep the catalogue. */
+  remarks: Type.Optional(Type.String()),
   /** Hours until an entry usually leaves by itself; until a request counts as unanswered; between two requests. */
   expectedHours: Type.Optional(Type.Number({ minimum: 1 })),
   deadlineHours: Type.Optional(Type.Number({ minimum: 1 })),

@@ -11,7 +11,7 @@ import { FORMATS, type Entry, type FormatName } from '../../src/abuse/export/for
 import { reversedLabels } from '../../src/net/address.ts'
 
 const SEEN = new Date('2026-11-21T12:34:56Z')
-const LIST = { version: 7, generatedAt: SEEN, checkUrl: 'https://portreeve.example/api/v1/abuse/check' }
+const LIST = { version: 7, generatedAt: SEEN, pageUrl: 'https://portreeve.example/address' }
 
 const entry = (address: string): Entry => ({
   address,
@@ -154,7 +154,7 @@ describe('the list for rbldnsd', () => {
     const free = ['8.8.4.5', '127.0.0.1', '2606:4700:0:2::7', '::ffff:7f00:1']
     for (const address of listed) expect([address, await answerOf(port, address, 'A')]).toEqual([address, '127.0.0.2'])
     for (const address of free) expect([address, await answerOf(port, address, 'A')]).toEqual([address, null])
-    expect(await answerOf(port, '8.8.4.4', 'TXT')).toContain(`${LIST.checkUrl}?ip=8.8.4.4`)
+    expect(await answerOf(port, '8.8.4.4', 'TXT')).toContain(`${LIST.pageUrl}?ip=8.8.4.4`)
   })
 })
 

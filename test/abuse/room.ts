@@ -46,7 +46,8 @@ export async function startRoom(databaseUrl: string, clock: () => number = Date.
   const auth = createAuth({ pool, config, secret: secretKey, log, isSetUp, onChange })
   const identify = createIdentify({ db, auth, signals, log })
   const door = createDoor(identify, ownOrigins(config.BASE_URL))
-  const abuse = await openParts({ db, pool, signals, log, secretKey, reportsUrl: config.REPORTS_URL, clock })
+  const { REPORTS_URL: reportsUrl, BASE_URL: baseUrl } = config
+  const abuse = await openParts({ db, pool, signals, log, secretKey, reportsUrl, baseUrl, clock })
   const isReady = async () => true
   const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })
   abuseRoutes(app, { ...abuse, door })

@@ -45,6 +45,7 @@ describe('somebody who just started Portreeve', () => {
   it('makes the first account through the set-up link, and is signed in', async () => {
     await page.goto(house.setupLink)
     await page.reload()
+    await page.getByLabel('Your name').and(page.locator(':focus')).waitFor()
     await fillSetup(page, EMAIL)
     await heading(page, 'Good to see you, Alice').waitFor()
     expect(new URL(page.url()).pathname).toBe('/home')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { batchesOf } from '../../web/src/dmarc/batches.ts'
 import { spanSince } from '../../web/src/dmarc/search.ts'
-import { daysText, partsOf, shareText } from '../../web/src/dmarc/words.ts'
+import { daysText, mayTakeMail, partsOf, shareText } from '../../web/src/dmarc/words.ts'
 
 describe('a share', () => {
   it.each([
@@ -54,6 +54,13 @@ describe('a verdict', () => {
       },
     )
     expect(partsOf('Nothing can be said yet.')).toEqual({ verdict: 'Nothing can be said yet', rest: null })
+  })
+})
+
+describe('where reports would be sent', () => {
+  it('is a name that mail can be delivered to, and neither this machine nor a bare address', () => {
+    const domains = ['localhost', '127.0.0.1', '[::1]', 'reports.example.com', 'xn--bcher-kva.example']
+    expect(domains.filter((domain) => mayTakeMail(`ab12@${domain}`))).toEqual(domains.slice(3))
   })
 })
 

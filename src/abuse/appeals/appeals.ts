@@ -30,12 +30,16 @@ export async function appeal(db: Kysely<DB>, { subject, reason, reporter }: Appe
     if (row?.state !== 'listed') throw new Fault('conflict', `${subject.ip} is not on the list.`)
     const own = reporter.key === subject.key
     const again = await hasAppealSince(trx, subject.key, new Date(now - ONCE_PER))
-    if (again && !own) throw new Fault('conflict', `An appeal for ${subject.ip} was made already.`)
+    if (again && !own) throw new Fault('conflict', againSentence(subject.ip))
     const status = own && !again ? 'granted' : 'open'
     if (status === 'granted') await acquit(trx, row, now)
     await tellChange(trx, ADMINISTRATORS, 'administration')
     return insertAppeal(trx, { address: subject.key, reason, own, status })
   })
+}
+
+function againSentence(ip: string): string {
+  return `An appeal for ${ip} was made within the last thirty days already. Another is taken from ${ip} itself only.`
 }
 
 async function limit(db: Kysely<DB>, { source }: Reporter, now: number): Promise<void> {

@@ -25,7 +25,7 @@ const MOST_FILES = 64
 export async function openExports(
   db: Kysely<DB>,
   signals: Signals,
-  { log, checkUrl }: { log: Logger; checkUrl: string },
+  { log, pageUrl }: { log: Logger; pageUrl: string },
 ): Promise<Exports> {
   let current = await findReady(db)
   const files = new Map<string, Promise<Packed>>()
@@ -55,7 +55,7 @@ export async function openExports(
     const { version, createdAt } = current
     const stored = service === null ? await findFile(db, version, format) : undefined
     if (stored) return stored
-    const list = { version, generatedAt: createdAt, checkUrl }
+    const list = { version, generatedAt: createdAt, pageUrl }
     return renderFile(format, list, await readPublished(db, service))
   }
 

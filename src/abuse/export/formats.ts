@@ -12,7 +12,7 @@ export type Entry = {
   lastReportedAt: Date
 }
 
-export type ListFacts = { version: number; generatedAt: Date; checkUrl: string }
+export type ListFacts = { version: number; generatedAt: Date; pageUrl: string }
 
 export type Format = {
   contentType: string
@@ -112,7 +112,7 @@ export const FORMATS = {
   rbldnsd: {
     contentType: 'text/plain; charset=utf-8',
     *render(list, entries) {
-      const value = `:127.0.0.2:Listed for attacks, see ${list.checkUrl}?ip=$\n`
+      const value = `:127.0.0.2:Listed for attacks, see ${list.pageUrl}?ip=$\n`
       yield comment(list, 'A file of type combined: rbldnsd … your.zone:combined:FILE')
       const [ipv4, ipv6] = byFamily(entries)
       yield `$DATASET ip4set ipv4 @\n$TTL 300\n${value}127.0.0.2\n`

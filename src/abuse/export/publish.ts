@@ -24,7 +24,7 @@ import {
   type Snapshot,
 } from './store.ts'
 
-export type PublishDeps = { db: Kysely<DB>; ranges: Ranges; log: Logger; checkUrl: string }
+export type PublishDeps = { db: Kysely<DB>; ranges: Ranges; log: Logger; pageUrl: string }
 
 /** The signal that a new version can be served. */
 export const PUBLISHED = 'abuse.published'
@@ -105,7 +105,7 @@ async function renderAll(
   signal: AbortSignal | undefined,
 ): Promise<Map<FormatName, Packed>> {
   const entries = await readPublished(deps.db, null, signal)
-  const list = { version, generatedAt: createdAt, checkUrl: deps.checkUrl }
+  const list = { version, generatedAt: createdAt, pageUrl: deps.pageUrl }
   const files = new Map<FormatName, Packed>()
   for (const format of FORMAT_NAMES) files.set(format, await renderFile(format, list, entries, signal))
   return files

@@ -114,6 +114,11 @@ export function isUnasked({ method, request }: StepState): boolean {
   return (method === 'email' || method === 'form') && (request === 'none' || request === 'due')
 }
 
+/** Whether the list is looked at until it lets the address go. */
+function isAwaited({ status }: StepState): boolean {
+  return status === 'waiting' || status === 'email-sent'
+}
+
 /** A mail of ours that a list has not acted on for a week. */
 export function mayRemind({ method, request, reminder, requestedAt }: StepState, now: Date): boolean {
   if (method !== 'email' || request !== 'made' || reminder !== 'open' || requestedAt === null) return false
@@ -136,7 +141,7 @@ const RULES: { [Type in StepEvent['type']]: Rule<Extract<StepEvent, { type: Type
   unsure: (step, _event, now) => sent(step, 'unsure', now),
   confirm: (step, _event, now) => (isUnasked(step) ? confirmed(step, now) : null),
   submitted: (step, _event, now) => (isUnasked(step) && step.status !== 'pending' ? submitted(step, now) : null),
-  retry: (step, _event, now) => (step.status === 'waiting' ? { ...step, nextAt: now } : null),
+  retry: (step, _event, now) => (isAwaited(step) ? { ...step, nextAt: now } : null),
   cancel: (step, _event, now) => ended(step, 'failed', 'cancelled', now),
 }
 

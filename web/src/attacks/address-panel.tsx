@@ -48,7 +48,7 @@ function Known(facts: AddressFacts) {
           ['Score', `${score} of 100; from 60 an address may be listed`],
           ['Confidence', CONFIDENCE[confidenceLevel]],
           ['Reported by', counted(distinctReporters, 'network')],
-          ['Reports', `${numberText(totalReports)}; the same within ten minutes counts once`],
+          ['Reports', `${numberText(totalReports)}; one service within ten minutes counts once, whoever reports it`],
           ['Attacked', services.map(({ service }) => labelOf(service)).join(', ')],
           ['First reported', firstReportedAt && <HourAgo key="first" at={firstReportedAt} />],
           ['Last reported', lastReportedAt && <HourAgo key="last" at={lastReportedAt} />],

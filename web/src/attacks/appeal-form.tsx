@@ -13,6 +13,7 @@ export function AppealForm({ ip, onSent }: AppealFormProps) {
       submit="Ask to be taken off"
     >
       <AreaField
+        prose
         name="reason"
         label="What was wrong, and what was done?"
         hint="In plain words; a person may read it. It is kept for ninety days."

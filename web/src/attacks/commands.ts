@@ -21,11 +21,14 @@ function installerUrl({ token, blocks }: Joining): string {
   return `${window.location.origin}/api/v1/abuse/fail2ban-install${query && `?${query}`}`
 }
 
+/** To be replaced: an address reserved for examples is refused, and any other belongs to somebody. */
+const ATTACKER = 'THE_ADDRESS'
+
 /** Reports one attack, without fail2ban. */
 export function reportCommand(token: string): string {
   return `curl -fsS "${window.location.origin}/api/v1/abuse/report" \\
   -H "X-Report-Token: ${token}" -H "Content-Type: application/json" \\
-  -d '{"ip": "192.0.2.1", "service": "ssh", "count": 5}'`
+  -d '{"ip": "${ATTACKER}", "service": "ssh", "count": 5}'`
 }
 
 export type Taking = {

@@ -1,7 +1,8 @@
 import { Fragment } from 'react'
-import { ExactMoment } from '../ui/ago.tsx'
+import { Ago, ExactMoment } from '../ui/ago.tsx'
 import { Disclosure } from '../ui/disclosure.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { Soft } from '../ui/page.tsx'
 import type { Answer, Step } from './api.ts'
 import { RequestText } from './request-text.tsx'
 
@@ -25,7 +26,7 @@ export function Evidence({ step }: { step: Step }) {
             ),
           ],
           ['Looked at next', nextCheckAt && <ExactMoment key="next" at={nextCheckAt} />],
-          ['Given up', deadlineAt && !endedAt && <ExactMoment key="deadline" at={deadlineAt} />],
+          ['Looked at until', deadlineAt && !endedAt && <ExactMoment key="deadline" at={deadlineAt} />],
           ['Ended', endedAt && <ExactMoment key="ended" at={endedAt} />],
           ['Attempt', attempt > 1 ? String(attempt) : null],
         ]}
@@ -60,6 +61,17 @@ function AnswerText({ answer: { status, codes, meanings, reason, detail, at } }:
       {words && <p>{words}</p>}
       {reason && <p>“{reason}”</p>}
     </>
+  )
+}
+
+/** What the list said last: where “Ask the list now” shows that it was asked. */
+export function LastAsked({ answer: { status, at } }: { answer: Answer }) {
+  return (
+    <p>
+      <Soft>
+        {WORDS[status]} when last asked, <Ago at={at} />
+      </Soft>
+    </p>
   )
 }
 

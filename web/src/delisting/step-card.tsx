@@ -8,9 +8,9 @@ import { Row, Soft } from '../ui/page.tsx'
 import { Status } from '../ui/status.tsx'
 import { TitledCard } from '../ui/titled-card.tsx'
 import { caseQuery, delisting, type Case, type CaseWithHistory, type Step } from './api.ts'
-import { Asked, Evidence } from './evidence.tsx'
+import { Asked, Evidence, LastAsked } from './evidence.tsx'
 import { RequestText } from './request-text.tsx'
-import { isFinal, isUnasked, mayRetry, METHODS, stepStanding } from './words.ts'
+import { CATEGORIES, isFinal, isUnasked, mayRetry, METHODS, stepStanding } from './words.ts'
 import { WordsForm } from './words-form.tsx'
 
 type StepProps = { of: Case; step: Step }
@@ -23,10 +23,11 @@ export function StepCard({ of, step }: StepProps) {
     <TitledCard title={blacklistName} aside={<Status tone={tone}>{word}</Status>}>
       <p>
         <Soft>
-          {category} · {METHODS[method]}
+          {CATEGORIES[category]} {METHODS[method]}
         </Soft>
       </p>
       <p>{nextStep}</p>
+      {!isFinal(step) && <LastAsked answer={step.lastAnswer} />}
       <Need of={of} step={step} />
       <Asked step={step} />
       <Evidence step={step} />

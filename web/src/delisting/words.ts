@@ -18,6 +18,11 @@ export function standing(it: Case): Standing {
   return { tone: 'info', word: it.status === 'pending' ? 'Beginning' : 'Under way' }
 }
 
+/** Steps that wait for a text to be forwarded: a provider never says whether it was. */
+export function forwarding({ steps }: Pick<Case, 'steps'>): Step[] {
+  return steps.filter((step) => step.method === 'provider' && step.needs === null && !isFinal(step))
+}
+
 /** The verdict first, in a sentence or two. */
 export function sentenceOf(it: Case): string {
   const { ip, status, stepsCompleted, totalListings, steps } = it
@@ -30,6 +35,8 @@ export function sentenceOf(it: Case): string {
     return `${left} ${counted(failed, 'step')} ended without success.`
   }
   const waiting = needing(it).length
+  if (waiting === 0 && forwarding(it).length > 0)
+    return `${left} Forward the text to your provider; nothing else waits for you.`
   if (waiting === 0) return `${left} Nothing waits for you.`
   return `${left} ${counted(waiting, 'step')} ${waiting === 1 ? 'waits' : 'wait'} for you.`
 }
@@ -54,6 +61,13 @@ export function stepStanding({ status, needs }: Step): Standing {
   return needs ? { tone: 'warn', word: NEEDS[needs] } : STANDINGS[status]
 }
 
+export const CATEGORIES: Record<Step['category'], string> = {
+  critical: 'Many receivers reject mail because of it.',
+  major: 'Many receivers look at it.',
+  minor: 'Few receivers look at it.',
+  informational: 'It says little about one address.',
+}
+
 export const METHODS: Record<Step['method'], string> = {
   automatic: 'It leaves by itself.',
   email: 'The list takes requests by mail.',
@@ -66,7 +80,7 @@ const MOST_ATTEMPTS = 3
 
 /** Which steps a person may ask the list about at once, and which begin anew. */
 export function mayRetry({ status, attempt }: Step): boolean {
-  return status === 'waiting' || (status === 'failed' && attempt < MOST_ATTEMPTS)
+  return status === 'waiting' || status === 'email-sent' || (status === 'failed' && attempt < MOST_ATTEMPTS)
 }
 
 export function isFinal({ status }: Step): boolean {

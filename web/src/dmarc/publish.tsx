@@ -2,6 +2,7 @@ import { Snippet } from '../ui/copy.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Soft, Stack } from '../ui/page.tsx'
 import type { Published } from './api.ts'
+import { mayTakeMail } from './words.ts'
 
 /** The record that lets reports come, and what else stands in their way. */
 export function Publish({ domain }: { domain: Published }) {
@@ -19,6 +20,7 @@ export function Publish({ domain }: { domain: Published }) {
   }
   return (
     <Stack>
+      {!mayTakeMail(reportEmail) && <NowhereToSend to={reportEmail} />}
       <Notice tone={dns.configured === null ? 'unknown' : 'warn'}>
         <strong>
           {dns.configured === null
@@ -38,6 +40,18 @@ export function Publish({ domain }: { domain: Published }) {
       )}
       <Consent domain={domain} />
     </Stack>
+  )
+}
+
+function NowhereToSend({ to }: { to: string }) {
+  return (
+    <Notice tone="warn">
+      <strong>No mail can be sent to {to} yet.</strong>
+      <p>
+        Do not publish the record before whoever runs this Portreeve has set <code>REPORT_DOMAIN</code> to a name that
+        takes mail. Until then, reports come from files and mailboxes.
+      </p>
+    </Notice>
   )
 }
 

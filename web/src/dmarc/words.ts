@@ -20,6 +20,11 @@ export const SOURCE_VERDICTS: Record<SourceDetail['advice']['verdict'], Tone> = 
   failing: 'bad',
 }
 
+/** Nobody delivers mail to `localhost` or to a bare address, which is where a Portreeve without settings runs. */
+export function mayTakeMail(email: string): boolean {
+  return /@.+\.[a-z][a-z\d-]*$/i.test(email)
+}
+
 /** A verdict in two parts: the answer, and what belongs to it. */
 export function partsOf(sentence: string): { verdict: string; rest: string | null } {
   const at = sentence.indexOf('; ')

@@ -7,6 +7,7 @@ import { AppealForm, AppealOutcome } from '../attacks/appeal-form.tsx'
 import { LookUp } from '../attacks/look-up.tsx'
 import { Card, Page, Section, Soft, Stack } from '../ui/page.tsx'
 import { Points } from '../ui/points.tsx'
+import { useInView } from '../ui/use-in-view.ts'
 
 export function Screen() {
   const { ip } = useSearch({ from: '/open/address' })
@@ -30,6 +31,7 @@ export function Screen() {
 function Known({ ip }: { ip: string }) {
   const queries = useQueryClient()
   const [appeal, setAppeal] = useState<Appeal | null>(null)
+  const outcome = useInView<HTMLDivElement>(appeal)
 
   function sent(made: Appeal): void {
     setAppeal(made)
@@ -39,7 +41,9 @@ function Known({ ip }: { ip: string }) {
   return (
     <Stack>
       <AddressPanel ip={ip}>{({ listed }) => listed && !appeal && <OffTheList ip={ip} onSent={sent} />}</AddressPanel>
-      <div role="status">{appeal && <AppealOutcome {...appeal} />}</div>
+      <div role="status" ref={outcome}>
+        {appeal && <AppealOutcome {...appeal} />}
+      </div>
     </Stack>
   )
 }

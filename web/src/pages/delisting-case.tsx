@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { caseQuery, type CaseWithHistory, type Step } from '../delisting/api.ts'
 import { StepCard } from '../delisting/step-card.tsx'
-import { isFinal, needing, sentenceOf, standing } from '../delisting/words.ts'
+import { forwarding, isFinal, needing, sentenceOf, standing } from '../delisting/words.ts'
 import { Ago } from '../ui/ago.tsx'
 import { BackLink } from '../ui/back-link.tsx'
 import { Facts } from '../ui/facts.tsx'
@@ -27,7 +27,8 @@ export function Screen() {
 
 function Known({ it }: { it: CaseWithHistory }) {
   const waiting = needing(it)
-  const open = it.steps.filter((step) => !isFinal(step) && !waiting.includes(step))
+  const forwarded = forwarding(it)
+  const open = it.steps.filter((step) => !isFinal(step) && !waiting.includes(step) && !forwarded.includes(step))
   const failed = it.steps.filter(({ status }) => status === 'failed')
   const done = it.steps.filter(({ status }) => status === 'completed')
   return (
@@ -47,6 +48,7 @@ function Known({ it }: { it: CaseWithHistory }) {
         </Notice>
       </div>
       <Steps title="What to do now" it={it} steps={waiting} />
+      <Steps title="For your provider" it={it} steps={forwarded} />
       <Steps title="Goes on by itself" it={it} steps={open} />
       <Steps title="Ended without success" it={it} steps={failed} />
       <Steps title="Off the list" it={it} steps={done} />

@@ -37,7 +37,13 @@ function SetupForm({ token }: { token: string }) {
   return (
     <Card>
       <Form onSubmit={setUp} check={missing} submit="Make the account">
-        <TextField name="name" label="Your name" hint="As you want to be called; may stay empty." autoComplete="name" />
+        <TextField
+          name="name"
+          label="Your name"
+          hint="As you want to be called; may stay empty."
+          autoComplete="name"
+          autoFocus
+        />
         <TextField name="email" label="E-mail" type="email" autoComplete="username" spellCheck={false} />
         <PasswordField
           name="password"

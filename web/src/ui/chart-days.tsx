@@ -76,7 +76,7 @@ function Plot({ days, series, width, hatch }: PlotProps) {
   const y = scaleLinear().domain([0, highest]).nice(TICKS).range([HEIGHT, 0])
   return (
     <>
-      {y.ticks(TICKS).map((tick) => (
+      {y.ticks(Math.min(TICKS, highest)).map((tick) => (
         <g key={tick} transform={`translate(0 ${y(tick)})`}>
           <line className={classes.line} x2={width} />
           <text x={-8} dy="0.32em" textAnchor="end">

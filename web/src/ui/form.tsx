@@ -3,6 +3,7 @@ import { createContext, use, useId, useState, type FormEvent, type InputHTMLAttr
 import { Button, type ButtonKind } from './button.tsx'
 import classes from './form.module.css'
 import { Notice } from './notice.tsx'
+import { useInView } from './use-in-view.ts'
 
 /** What may go wrong with a form: a sentence, and what is wrong with single fields by their names. */
 type Problem = { message: string; fields: Record<string, string> }
@@ -26,6 +27,7 @@ type FormProps = {
 export function Form({ onSubmit, check, submit, kind = 'primary', aside, children }: FormProps) {
   const [problem, setProblem] = useState(NO_PROBLEM)
   const [busy, setBusy] = useState(false)
+  const said = useInView<HTMLDivElement>(problem.message && Object.keys(problem.fields).length === 0)
 
   async function send(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault()
@@ -35,6 +37,8 @@ export function Form({ onSubmit, check, submit, kind = 'primary', aside, childre
     setProblem({ message: '', fields })
     if (focusFirst(form, fields)) return
     setBusy(true)
+    // Sent from a field, on a phone, the button that says so may lie below the window.
+    ;(event.nativeEvent as SubmitEvent).submitter?.scrollIntoView({ block: 'nearest' })
     try {
       await onSubmit(values)
     } catch (error) {
@@ -49,7 +53,9 @@ export function Form({ onSubmit, check, submit, kind = 'primary', aside, childre
   return (
     <form className={classes.form} noValidate onSubmit={(event) => void send(event)}>
       <FieldProblems value={problem.fields}>{children}</FieldProblems>
-      <div role="alert">{problem.message && <Notice tone="bad">{problem.message}</Notice>}</div>
+      <div role="alert" ref={said}>
+        {problem.message && <Notice tone="bad">{problem.message}</Notice>}
+      </div>
       <div className={classes.ways}>
         <Button kind={kind} type="submit" busy={busy}>
           {submit}
