@@ -1,67 +1,90 @@
 import type { Pool } from 'pg'
 
+/** OIDs of PostgreSQL's own types, the same everywhere (pg_type.dat). */
+const OIDS = { bool: 16, bytea: 17, text: 25, json: 114, float8: 701 }
+
 type Value = string | number | boolean | Buffer | null
-type Write = (bytes: Buffer, value: never, at: number) => number
-
-const writeText = (bytes: Buffer, value: string, at: number) => at + bytes.write(value, at)
-
-/** Types of PostgreSQL's own: the OID (pg_type.dat), and what writes a value at an offset and returns the one behind it. */
-const TYPES = {
-  bool: { oid: 16, write: (bytes: Buffer, value: boolean, at: number) => bytes.writeUInt8(Number(value), at) },
-  bytea: { oid: 17, write: (bytes: Buffer, value: Buffer, at: number) => at + value.copy(bytes, at) },
-  text: { oid: 25, write: writeText },
-  json: { oid: 114, write: writeText },
-  float8: { oid: 701, write: (bytes: Buffer, value: number, at: number) => bytes.writeDoubleBE(value, at) },
-} satisfies Record<string, { oid: number; write: Write }>
 
 /** An attribute of a composite type: its type, and its value in a row. JSON comes as its text. */
-export type Attribute<R> = [type: keyof typeof TYPES, valueOf: (row: R) => Value]
+export type Attribute<R> = [type: keyof typeof OIDS, valueOf: (row: R) => Value]
 
-/** What a value takes at most beside its text or its bytes: type, length, number. */
+/** Bytes that a row takes as a rule; for a longer one more are fetched. */
+const USUAL = 2_048
+
+/** What a value takes beside its text or its bytes: type, length, and a number at most. */
 const FIXED = 16
 
-/** A character of a string, in UTF-8. */
-const MOST_BYTES = 3
+/** What a character of a string takes at most, in UTF-8. */
+const CHARACTER = 3
 
 /**
  * Rows as a parameter of a statement: an array of a composite type in the binary form (array_recv and record_recv in
- * PostgreSQL's source), which costs both sides less than JSON.
+ * PostgreSQL's source), which costs us what JSON costs, and PostgreSQL a fraction of it.
  * @param rowType OID of the composite type
  * @param attributes all that it has, in their order
  */
 export function binaryRows<R>(rowType: number, attributes: Attribute<R>[], rows: R[]): Buffer {
-  const values = rows.map((row) => attributes.map(([, valueOf]) => valueOf(row)))
-  const bytes = Buffer.allocUnsafe(
-    values.flat().reduce((sum: number, value) => sum + roomFor(value), FIXED * (rows.length + 2)),
-  )
+  let bytes = Buffer.allocUnsafe(USUAL * (rows.length + 1))
+  let view = viewOf(bytes)
   let at = 0
-  const int = (value: number) => void (at = bytes.writeInt32BE(value, at))
 
-  function withLength(write: () => void): void {
-    const start = (at += 4)
-    write()
-    bytes.writeInt32BE(at - start, start - 4)
+  function int(value: number): void {
+    view.setInt32(at, value)
+    at += 4
+  }
+
+  function makeRoom(room: number): void {
+    if (at + room <= bytes.length) return
+    bytes = Buffer.concat([bytes.subarray(0, at)], (at + room) * 2)
+    view = viewOf(bytes)
+  }
+
+  /** Writes a value behind its length. */
+  function put(value: Value): void {
+    if (value === null) return int(-1)
+    const length = write(bytes, view, value, at + 4)
+    int(length)
+    at += length
   }
 
   // One dimension, without nulls, counted from 1.
   for (const part of [1, 0, rowType, rows.length, 1]) int(part)
-  for (const row of values) {
-    withLength(() => {
-      int(row.length)
-      row.forEach((value, i) => {
-        const { oid, write } = TYPES[(attributes[i] as Attribute<R>)[0]]
-        int(oid)
-        if (value === null) int(-1)
-        else withLength(() => (at = write(bytes, value as never, at)))
-      })
-    })
+  for (const row of rows) {
+    makeRoom(FIXED)
+    const start = at
+    at += 4
+    int(attributes.length)
+    for (const [type, valueOf] of attributes) {
+      const value = valueOf(row)
+      makeRoom(roomFor(value))
+      int(OIDS[type])
+      put(value)
+    }
+    view.setInt32(start, at - start - 4)
   }
   return bytes.subarray(0, at)
 }
 
+const viewOf = (bytes: Buffer) => new DataView(bytes.buffer, bytes.byteOffset)
+
 function roomFor(value: Value): number {
-  if (typeof value === 'string') return FIXED + value.length * MOST_BYTES
+  if (typeof value === 'string') return FIXED + value.length * CHARACTER
   return FIXED + (value instanceof Buffer ? value.length : 0)
+}
+
+/** @returns how many bytes it took */
+function write(bytes: Buffer, view: DataView, value: string | number | boolean | Buffer, at: number): number {
+  if (typeof value === 'string') return value === '' ? 0 : bytes.write(value, at)
+  if (typeof value === 'boolean') {
+    view.setUint8(at, Number(value))
+    return 1
+  }
+  if (typeof value === 'number') {
+    view.setFloat64(at, value)
+    return 8
+  }
+  bytes.set(value, at)
+  return value.length
 }
 
 /** The OID of a type of ours, which differs between databases. */

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
+import { createInsert, type CapturedRequest } from '../../src/webhooks/store.ts'
+import { newId, newToken } from '../../src/webhooks/token.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+
+const NOBODYS = '01a20432-548d-72e7-88f0-d3837e57301a'
+
+let fresh: FreshDatabase
+let accountId: string
+let endpointId: string
+beforeAll(async () => {
+  fresh = await freshDatabase()
+  const account = await createAccount(fresh.db, {
+    email: 'a@people.test',
+    password: 'a long enough password',
+    plan: 'pro',
+  })
+  accountId = account.id
+})
+afterAll(() => fresh.drop())
+beforeEach(async () => {
+  endpointId = (await insertEndpoint(fresh.db, { accountId, token: newToken() })).id
+})
+
+/** A request with something in each of its fields. */
+function request(given: Partial<CapturedRequest> = {}): CapturedRequest {
+  const receivedAt = new Date('2026-11-22T10:20:30.456Z')
+  return {
+    id: newId(receivedAt.getTime()),
+    endpointId,
+    method: 'POST',
+    path: '/a%20b',
+    query: 'q=é',
+    headers: [
+      ['X-Twice', 'one'],
+      ['x-twice', 'two \u00ff"\\'],
+    ],
+    trailers: [['X-End', '1']],
+    ip: '2001:db8::1',
+    body: Buffer.from([0, 1, 254, 255]),
+    bodySize: 3_000_000_000,
+    contentType: 'application/octet-stream',
+    receivedAt,
+    durationMs: 1.25,
+    httpVersion: '1.1',
+    preflight: true,
+    aborted: true,
+    rejected: 'why',
+    responseStatus: 413,
+    ...given,
+  }
+}
+
+const kept = (id = endpointId) =>
+  fresh.db.selectFrom('webhookRequest').selectAll().where('endpointId', '=', id).orderBy('seq').execute()
+
+describe('captured requests', () => {
+  it('are stored as they are, in the order in which they came', async () => {
+    const bare = { query: '', trailers: null, contentType: null, rejected: null, responseStatus: null }
+    const requests = [request(), request({ ...bare, body: Buffer.alloc(0), ip: '192.0.2.7', preflight: false })]
+    const found = await createInsert(fresh.pool)(requests)
+    expect([...found]).toEqual([[endpointId, accountId]])
+    expect(await kept()).toMatchObject(requests)
+  })
+
+  it('of an endpoint that is gone are not, and those beside them are', async () => {
+    const found = await createInsert(fresh.pool)([request({ endpointId: NOBODYS }), request()])
+    expect([...found.keys()]).toEqual([endpointId])
+    expect([await kept(NOBODYS), await kept()]).toMatchObject([[], [{}]])
+  })
+
+  it('are stored again after the database was brought back from a dump under the feet of the service', async () => {
+    const insert = createInsert(fresh.pool)
+    await insert([request()])
+    const { rows } = await fresh.pool.query<{ attributes: string }>(`
+      select string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ' order by attnum) as attributes
+      from pg_attribute where attrelid = 'captured_request'::regclass`)
+    await fresh.pool.query(`
+      drop type captured_request;
+      create type captured_request as (${rows[0]?.attributes});
+      select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`)
+    await expect(insert([request()])).rejects.toThrow()
+    await expect
+      .poll(() =>
+        insert([request()]).then(
+          () => kept(),
+          () => [],
+        ),
+      )
+      .toHaveLength(2)
+  })
+})
