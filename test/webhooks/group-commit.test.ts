@@ -20,7 +20,7 @@ function controlled() {
 }
 
 describe('commits in groups', () => {
-  it('let a lone row go at once, those that come meanwhile together, and a crowd in halves', async () => {
+  it('let a lone row go at once, those that come meanwhile together, and a crowd in two and a rest', async () => {
     const { batches, commits } = controlled()
     const sizes = () => batches.map(({ rows }) => rows.length)
     const end = (index: number) => batches[index]?.end(new Map([['e', 'a']]))
@@ -32,10 +32,12 @@ describe('commits in groups', () => {
     expect(await first).toBe('stored')
     end(1)
     expect(await Promise.all(others)).toEqual(['stored', 'stored', 'gone'])
-    const crowd = Array.from({ length: 40 }, () => commits.add(row()))
+    const crowd = Array.from({ length: 50 }, () => commits.add(row()))
     await vi.waitFor(() => expect(sizes()).toEqual([1, 3, 20, 20]))
     end(2)
+    await vi.waitFor(() => expect(sizes()).toEqual([1, 3, 20, 20, 10]))
     end(3)
+    end(4)
     expect(new Set(await Promise.all(crowd))).toEqual(new Set(['stored']))
   })
 
