@@ -147,6 +147,16 @@ describe('TLS servers of an enemy', () => {
   })
 })
 
+/** Sends a mail as a mail server does: who is told to come again does. @returns how often it had to */
+async function delivered(mail: string, tries = 0): Promise<number> {
+  const { code, transcript } = await swaks(smtpPort, reportEmail, mail)
+  const said = transcript.split('\n').filter((line) => line.startsWith('<'))
+  if (code === 0) return tries
+  expect([tries, said.at(-1)]).toEqual([expect.toSatisfy((n) => n < 3), expect.stringMatching(/^<\*\* +4\d\d /)])
+  await sleep(1_000)
+  return delivered(mail, tries + 1)
+}
+
 describe('clients of an enemy at the door for mail', () => {
   it('keep nobody else’s report out', async () => {
     const kinds = Object.entries(hostileClients(reportEmail))
@@ -156,14 +166,10 @@ describe('clients of an enemy at the door for mail', () => {
     )
     let slowest = 0
     let taken = 0
+    let again = 0
     for (let n = 0; n < 20; n++) {
       const begun = performance.now()
-      const { code, transcript } = await swaks(
-        smtpPort,
-        reportEmail,
-        mailWith({ attachment: aggregate({ id: `calm-${n}` }) }),
-      )
-      expect([code, transcript.slice(-500)]).toEqual([0, expect.any(String)])
+      again += await delivered(mailWith({ attachment: aggregate({ id: `calm-${n}` }) }))
       slowest = Math.max(slowest, performance.now() - begun)
       taken += 1
       await sleep(500)
@@ -174,7 +180,7 @@ describe('clients of an enemy at the door for mail', () => {
     expect(list).toContain('example.test')
     figure(
       `${sockets.length} clients at the door for mail, of ${kinds.length} kinds of enemy`,
-      `${taken} of ${taken} reports beside them taken, the slowest in ${(slowest / 1000).toFixed(1)} s; ${seenText(seen)}`,
+      `${taken} of ${taken} reports beside them taken, ${again} of them at a later try, the slowest in ${(slowest / 1000).toFixed(1)} s; ${seenText(seen)}`,
     )
     expect(slowest).toBeLessThan(15_000)
     isCalm(seen)

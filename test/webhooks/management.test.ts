@@ -87,6 +87,11 @@ describe('an endpoint', () => {
     expect((await room.api('GET', `/${endpoint.id}`)).json.endpoint).toEqual(json.endpoint)
   })
 
+  it('keeps the shortest timeout that a number can say', async () => {
+    const { status, json } = await room.api('POST', '', { timeout: Number.MIN_VALUE })
+    expect([status, json.endpoint.timeout]).toEqual([201, Number.MIN_VALUE])
+  })
+
   it.each([
     [{ timeout: 31 }, 'timeout', 'seconds (0-30)'],
     [{ timeout: 5_000 }, 'timeout', 'seconds'],
