@@ -18,6 +18,11 @@ export type NewAlert = {
   text: string
   /** What to do now; empty when there is nothing to do. */
   nextStep: string
+  /**
+   * Where in the dashboard one sees what it is about, and acts on it: from its root, such as `/delisting/ID`. Of
+   * lower-case words and ids alone, so that nothing a stranger chose gets into a link; the database refuses the rest.
+   */
+  path: string
   /** When it happened. */
   at: Date
 }

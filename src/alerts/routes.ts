@@ -32,7 +32,7 @@ export function alertRoutes(app: App, deps: AlertRoutesDeps): void {
   proofRoutes(app, deps)
 }
 
-function listRoute(app: App, { db, door, relay }: AlertRoutesDeps): void {
+function listRoute(app: App, { db, door, relay, baseUrl }: AlertRoutesDeps): void {
   app.get(
     '/api/v1/alerts',
     {
@@ -55,7 +55,10 @@ function listRoute(app: App, { db, door, relay }: AlertRoutesDeps): void {
         rows.map(({ id }) => id),
       )
       const pagination = paginationOf({ page, limit }, total)
-      return { success: true, data: { alerts: shownAlerts(rows, deliveries), pagination, mail: relay !== null } }
+      return {
+        success: true,
+        data: { alerts: shownAlerts(rows, deliveries, baseUrl), pagination, mail: relay !== null },
+      }
     },
   )
 }

@@ -86,6 +86,12 @@ export const Alert = Type.Object({
   title: Type.String(),
   text: Type.String(),
   nextStep: Type.String({ description: 'What to do now; empty when there is nothing to do.' }),
+  url: Nullable(
+    Type.String({
+      description:
+        'Where the dashboard shows what it is about; null for alerts that were raised before there were links.',
+    }),
+  ),
   at: Timestamp,
   deliveries: Type.Array(Delivery),
 })

@@ -7,6 +7,8 @@ export type AlertRow = {
   title: string
   text: string
   nextStep: string
+  /** In the dashboard; empty for those raised before there was one. */
+  path: string
   at: Date
 }
 
@@ -14,10 +16,10 @@ type AlertToInsert = Omit<AlertRow, 'id'> & { accountId: string; key: string }
 
 /** @returns its id; null when the account has one with this key */
 export async function insertAlert(db: Db, alert: AlertToInsert): Promise<string | null> {
-  const { accountId, kind, key, title, text, nextStep, at } = alert
+  const { accountId, kind, key, title, text, nextStep, path, at } = alert
   const row = await db
     .insertInto('alert')
-    .values({ accountId, kind, key, title, text, nextStep, at })
+    .values({ accountId, kind, key, title, text, nextStep, path, at })
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst()
@@ -41,7 +43,7 @@ export async function listAlerts(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<AlertRow[]> {
   return alertsOf(db, accountId, filter)
-    .select(['id', 'kind', 'title', 'text', 'nextStep', 'at'])
+    .select(['id', 'kind', 'title', 'text', 'nextStep', 'path', 'at'])
     .orderBy('id', 'desc')
     .limit(limit)
     .offset(offset)

@@ -1,5 +1,6 @@
 import { NO_RELAY } from './channels/email.ts'
 import type { ChannelRow } from './channels/store.ts'
+import { linkOf } from './link.ts'
 import type { DeliveryRow } from './messages/store.ts'
 import type { AlertRow } from './store.ts'
 
@@ -24,9 +25,13 @@ function statusOf({ type, enabled, disabledReason, confirmedAt }: ChannelRow, ca
   return confirmedAt ? 'active' : 'unconfirmed'
 }
 
-export function shownAlerts(alerts: AlertRow[], deliveries: DeliveryRow[]) {
+export function shownAlerts(alerts: AlertRow[], deliveries: DeliveryRow[], baseUrl: string) {
   const byAlert = Map.groupBy(deliveries, ({ alertId }) => alertId)
-  return alerts.map((alert) => ({ ...alert, deliveries: (byAlert.get(alert.id) ?? []).map(shownDelivery) }))
+  return alerts.map((alert) => ({
+    ...alert,
+    url: linkOf(alert, baseUrl),
+    deliveries: (byAlert.get(alert.id) ?? []).map(shownDelivery),
+  }))
 }
 
 function shownDelivery({ state, ...delivery }: DeliveryRow) {

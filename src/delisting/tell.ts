@@ -28,7 +28,13 @@ export async function tellEnd(db: Db, deps: TellDeps, process: ProcessRow): Prom
 function endAlert(process: ProcessRow, steps: StepRow[], at: Date): NewAlert {
   const left = steps.filter(({ status }) => status !== 'completed')
   const { accountId, ip, status, id } = process
-  const common = { accountId, kind: `delisting.${status}`, key: `delisting/${id}/${at.toISOString()}`, at }
+  const common = {
+    accountId,
+    kind: `delisting.${status}`,
+    key: `delisting/${id}/${at.toISOString()}`,
+    path: `/delisting/${id}`,
+    at,
+  }
   if (left.length === 0) {
     const text = `${namesOf(steps)} ${steps.length === 1 ? 'does' : 'do'} not list ${ip} any more.`
     return { ...common, title: `${ip} is off the blacklists`, text, nextStep: '' }
@@ -60,6 +66,7 @@ function needAlert({ accountId, id, ip }: ProcessRow, steps: StepRow[], at: Date
     title: `The delisting of ${ip} needs you`,
     text: `${namesOf(steps)} ${steps.length === 1 ? 'waits' : 'wait'} for something that only you can do.`,
     nextStep: steps.map((step) => `${step.name}: ${nextStepOf(step)}`).join('\n'),
+    path: `/delisting/${id}`,
     at,
   }
 }

@@ -82,6 +82,7 @@ export function fetchJob(deps: JobDeps): Job {
           title: `The report mailbox ${row.username} cannot be read`,
           text: `${failure.error} It has failed since ${failure.since.toISOString()}; reports in it are not counted.`,
           nextStep: 'Correct the mailbox, or delete it and add it again with its new password.',
+          path: '/dmarc/mailboxes',
           at: new Date(),
         })
       }
@@ -108,7 +109,7 @@ export function watchJob({ db, raiseAlert }: JobDeps): Job {
   })
 }
 
-function alertOf({ accountId, domain, day, messages, failing, before }: Rise): NewAlert {
+function alertOf({ accountId, domainId, domain, day, messages, failing, before }: Rise): NewAlert {
   const share = (part: number) => `${(part * 100).toFixed(1)} %`
   return {
     accountId,
@@ -117,6 +118,7 @@ function alertOf({ accountId, domain, day, messages, failing, before }: Rise): N
     title: `More mail of ${domain} fails DMARC`,
     text: `On ${day}, ${failing} of ${messages} messages failed (${share(failing / messages)}); in the two weeks before it was ${share(before)}.`,
     nextStep: 'Look at the sources with the most failures in the summary: a new sender of yours, or somebody forging.',
+    path: `/dmarc/${domainId}`,
     at: new Date(),
   }
 }

@@ -17,6 +17,7 @@ export function failureAlert(row: MigrationRow, progress: Progress, failure: Fai
     title: `The migration to ${nameOf(destination)} failed`,
     text: `From ${nameOf(source)}: ${failure?.message ?? whatIsLeft(progress)}`,
     nextStep: 'See its errors, mend what they name, and retry it: what was copied is not copied again.',
+    path: `/migrations/${id}`,
     at: new Date(),
   }
 }

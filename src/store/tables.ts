@@ -167,6 +167,7 @@ export interface Alert {
   key: string;
   kind: string;
   nextStep: string;
+  path: Generated<string>;
   text: string;
   title: string;
 }

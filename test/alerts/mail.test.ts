@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { startBreakingRelay } from './breaking-relay.ts'
-import { aWhile, startRoom, until, type Person, type Room, type RoomOptions } from './room.ts'
+import { aWhile, LINK, startRoom, until, type Person, type Room, type RoomOptions } from './room.ts'
 
 type Shown = {
   alerts: { title: string; deliveries: { type: string; status: string; error: string | null }[] }[]
@@ -55,6 +55,7 @@ describe('an alert by mail', () => {
     expect(mail?.subject).toBe('192.0.2.1 is listed')
     expect(mail?.text).toContain('The list says: “spam from 192.0.2.1”.')
     expect(mail?.text).toContain('What to do: Ask for removal.')
+    expect(mail?.text?.split('\n')).toContain(`In the dashboard: ${LINK}`)
     expect(mail?.headers.find(({ key }) => key === 'auto-submitted')?.value).toBe('auto-generated')
     const { alerts } = await until(
       () => shown(room),
@@ -87,6 +88,7 @@ describe('an alert by mail', () => {
         title: 't',
         text: 'x',
         nextStep: '',
+        path: '/alerts',
         at: new Date(),
       })
       throw new Error('and then it fails')
@@ -105,6 +107,16 @@ describe('an alert by mail', () => {
     expect(sink.mails).toHaveLength(1)
     expect(mail?.subject).toBe('3 alerts: one.test is listed, …')
     for (const name of ['one.test', 'two.test', 'three.test']) expect(mail?.text).toContain(`spam from ${name}`)
+    expect(mail?.text?.split(`In the dashboard: ${LINK}\n`)).toHaveLength(4)
+  })
+
+  it('has no link when it was raised before there were links', async () => {
+    const room = await start()
+    alice = await room.addPerson('Alice')
+    await room.raise(alice.id, 'one.test', { path: '' })
+    const [mail] = await arrived(1)
+    expect(mail?.text).toContain('What to do: Ask for removal.')
+    expect(mail?.text).not.toContain('In the dashboard')
   })
 
   it('waits for the gap behind the one before, and then brings all that came meanwhile', async () => {

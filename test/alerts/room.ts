@@ -17,6 +17,10 @@ import { openRoomDoor } from '../scaled/instances.ts'
 export const SECRET_KEY = 'the key of the room in which alerts are tested'
 export const BASE_URL = 'http://portreeve.test'
 
+/** Of what alerts are about here. */
+const PATH = '/monitoring/0199a1c2-7c3b-7f7e-8a51-3c1d9f0b6a11'
+export const LINK = BASE_URL + PATH
+
 export type Person = { id: string; email: string; token: string }
 export type Reply<T> = { status: number; json: { success: boolean; data: T; error: string; code: string } }
 
@@ -121,6 +125,7 @@ export async function startRoom(databaseUrl: string, options: RoomOptions = {}) 
         title: `${name} is listed`,
         text: `The list says: “spam from ${name}”.`,
         nextStep: 'Ask for removal.',
+        path: PATH,
         at: new Date('2026-11-21T12:00:00Z'),
         ...more,
       }),

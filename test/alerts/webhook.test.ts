@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkSignature } from '../../src/protocols/webhook-signature.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startReceiver, status, type Received, type Receiver } from '../servers/receiver.ts'
-import { aWhile, startRoom, until, type Person, type Room, type RoomOptions } from './room.ts'
+import { aWhile, LINK, startRoom, until, type Person, type Room, type RoomOptions } from './room.ts'
 
 type Channel = { id: string; status: string; problem: string | null; secret: string; url: string }
 
@@ -61,7 +61,13 @@ describe('a webhook channel', () => {
       {
         type: 'blacklist.listed',
         timestamp: '2026-11-21T12:00:00.000Z',
-        data: { title: 'one.test is listed', text: expect.stringMatching('spam'), nextStep: 'Ask for removal.' },
+        data: {
+          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          title: 'one.test is listed',
+          text: expect.stringMatching('spam'),
+          nextStep: 'Ask for removal.',
+          url: LINK,
+        },
       },
       { type: 'blacklist.cleared', data: { title: 'two.test is listed' } },
     ])

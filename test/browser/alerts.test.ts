@@ -115,7 +115,7 @@ describe('somebody who is to be told', () => {
     await page.goto('/alerts')
     const alert = page.getByRole('list', { name: 'Alerts' }).getByRole('listitem').filter({ hasText: IP }).first()
     await alert.waitFor({ timeout: PATIENCE })
-    await alert.getByRole('link', { name: 'Delisting' }).waitFor()
+    await alert.getByRole('link', { name: 'Delisting', exact: true }).waitFor()
     await alert.getByRole('listitem').filter({ hasText: hook }).getByText('Sent').waitFor({ timeout: PATIENCE })
     await alert
       .getByRole('listitem')
@@ -125,6 +125,23 @@ describe('somebody who is to be told', () => {
     await page.getByLabel('About').selectOption('Certificates')
     await page.getByText('0 alerts').waitFor()
     expect(page.url()).toMatch(/\?kind=certificate$/)
+  })
+
+  it('goes from an alert to what it is about, with the keyboard alone too', async () => {
+    const title = `The delisting of ${IP} needs you`
+    await page.goto('/alerts')
+    await page.getByRole('link', { name: title }).waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    await tabTo(page, title)
+    await page.keyboard.press('Enter')
+    await heading(page, `Delisting of ${IP}`).waitFor()
+    const { pathname } = new URL(page.url())
+    const posted = receiver.received.find(({ body }) => body.includes(title))
+    const { data } = JSON.parse(posted?.body ?? '{}') as { data: { url: string } }
+    expect(new URL(data.url).pathname).toBe(pathname)
+    await page.goto('/home')
+    await page.getByRole('region', { name: 'Lately' }).getByRole('link', { name: title }).click()
+    await heading(page, `Delisting of ${IP}`).waitFor()
   })
 
   it('deletes a channel, after being asked', async () => {

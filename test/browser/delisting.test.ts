@@ -49,7 +49,8 @@ describe('somebody whose address is listed', () => {
     await page.getByText('Type a public IP address.').waitFor()
     await page.getByLabel('Address').fill('9.9.9.9')
     await page.getByRole('button', { name: 'Ask the lists' }).click()
-    await page.getByText('There is nothing to delist').waitFor()
+    await page.getByRole('status').getByText('There is nothing to delist').waitFor()
+    expect(await page.getByRole('alert').filter({ hasText: /./ }).count()).toBe(0)
     await page.getByLabel('Address').fill(IP)
     await page.getByRole('button', { name: 'Ask the lists' }).click()
     await heading(page, `Delisting of ${IP}`).waitFor()
@@ -143,7 +144,7 @@ describe('somebody whose address is listed', () => {
   it('is led to the delisting of an address that is under way already', async () => {
     await page.goto(`/delisting/new?ip=${IP}`)
     await page.getByRole('button', { name: 'Ask the lists' }).click()
-    await page.getByText('is under way already').waitFor()
+    await page.getByText(`The delisting of ${IP} is under way already.`, { exact: true }).waitFor()
     await page.getByRole('link', { name: 'Go to the delisting that is under way' }).click()
     await heading(page, `Delisting of ${IP}`).waitFor()
   })

@@ -78,6 +78,7 @@ describe('a delisting', () => {
       expect.objectContaining({
         kind: 'delisting.failed',
         title: `${IP} is still on one blacklist`,
+        path: `/delisting/${id}`,
         nextStep: expect.stringContaining('SpamCop SCBL still lists the address'),
       }),
     ])

@@ -86,7 +86,7 @@ describe('the metrics', () => {
     const channel = JSON.stringify({ type: 'webhook', url: 'http://127.0.0.1:1/' })
     expect((await house.request('/api/v1/alerts/channels', { ...json, body: channel })).status).toBe(201)
     const { db, close } = openDatabase(house.databaseUrl)
-    const words = { title: 'A host is listed', text: 'By one list.', nextStep: 'Ask for removal.' }
+    const words = { title: 'A host is listed', text: 'By one list.', nextStep: 'Ask for removal.', path: '/monitoring' }
     await raiseAlert(db, { accountId: id, kind: 'blacklist.listed', key: 'one', ...words, at: new Date() })
     await close()
     const failed = () => valueOf('portreeve_alerts_total{channel="webhook",outcome="failed"}')

@@ -76,7 +76,12 @@ describe('what is done on reports by itself', () => {
     await room.run('dmarc.watch')
     await room.run('dmarc.watch')
     expect(alerts).toMatchObject([
-      { accountId: alice.id, kind: 'dmarc.failures', title: 'More mail of example.test fails DMARC' },
+      {
+        accountId: alice.id,
+        kind: 'dmarc.failures',
+        title: 'More mail of example.test fails DMARC',
+        path: `/dmarc/${id}`,
+      },
     ])
     expect(alerts[0]?.text).toContain('80 of 180 messages failed (44.4 %); in the two weeks before it was 1.0 %.')
   })

@@ -106,7 +106,7 @@ describe('fetching reports out of a mailbox', () => {
     expect(alerts).toEqual([])
     await room.pool.query("update dmarc_mailbox set failing_since = now() - interval '7 hours' where id = $1", [id])
     await room.run('dmarc.fetch')
-    expect(alerts).toMatchObject([{ accountId: alice.id, kind: 'dmarc.mailbox' }])
+    expect(alerts).toMatchObject([{ accountId: alice.id, kind: 'dmarc.mailbox', path: '/dmarc/mailboxes' }])
   })
 
   it('never shows a password, and keeps it sealed', async () => {

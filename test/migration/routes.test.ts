@@ -377,16 +377,17 @@ describe('migrations over HTTP', () => {
     }
     await picky.stop()
     // Once for each time that it failed.
-    expect(await alerts()).toEqual(Array.from({ length: 2 }, () => failureOf(big)))
+    expect(await alerts()).toEqual(Array.from({ length: 2 }, () => failureOf(id, big)))
   })
 
-  const failureOf = (user: string) => ({
+  const failureOf = (id: string, user: string) => ({
     account_id: alice.id,
     kind: 'migration.failed',
     title: 'The migration to alice on 127.0.0.1 failed',
     text: `From ${user} on 127.0.0.1: 3 of 3 messages were dealt with; 1 error is listed.`,
+    path: `/migrations/${id}`,
   })
-  const alerts = async () => (await fresh.pool.query('select account_id, kind, title, text from alert')).rows
+  const alerts = async () => (await fresh.pool.query('select account_id, kind, title, text, path from alert')).rows
 
   it('keeps a thousand errors and counts them all (50)', { timeout: 60_000 }, async () => {
     const broken = await startImapAccountFake({ INBOX: { count: 1_050, body: () => Buffer.alloc(0) } })

@@ -64,6 +64,7 @@ describe('a watched address', () => {
     const { text = '' } = sink.mails[0] ?? {}
     expect(text).toContain('The list says: “Blocked - see https://www.spamcop.net/bl.shtml?8.8.4.4”')
     expect(text).toContain(`start the delisting of ${IP}`)
+    expect(text).toContain(`/monitoring/${host.id}\n`)
 
     await lists.setZones({ [SPAMCOP]: {} })
     await room.seen(host, ({ status: now }) => now === 'clean')

@@ -108,6 +108,7 @@ const TEST = {
   title: 'A test: alerts reach you here',
   text: 'Somebody asked for this test on the page of alert channels. Nothing has happened.',
   nextStep: '',
+  path: '/alerts/channels',
 }
 
 /** @throws Fault `conflict` when the last code is younger than a minute, or the channel is confirmed */

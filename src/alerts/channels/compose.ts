@@ -1,4 +1,5 @@
 import { TOLD_IN_ONE } from '../limits.ts'
+import { linkOf } from '../link.ts'
 import type { AlertRow } from '../store.ts'
 
 export type Composed = { subject: string; text: string }
@@ -17,18 +18,21 @@ export function compose(alerts: readonly AlertRow[], baseUrl: string): Composed 
     ...(alerts.length > 1
       ? [`${alerts.length} things happened:\n${told.map(({ title }) => `- ${title}`).join('\n')}`]
       : []),
-    ...told.map((alert) => section(alert)),
+    ...told.map((alert) => section(alert, baseUrl)),
     ...(left > 0 ? [`And ${left} more.`] : []),
     `-- \nPortreeve at ${baseUrl}\nYou get this because an alert channel there sends to this address.`,
   ]
   return { subject: oneLine(subject), text: `${sections.join('\n\n')}\n` }
 }
 
-function section({ title, text, nextStep, at }: AlertRow): string {
+function section(alert: AlertRow, baseUrl: string): string {
+  const { title, text, nextStep, at } = alert
+  const link = linkOf(alert, baseUrl)
   const parts = [
     `${title}\n${'='.repeat(Math.min(title.length, 72))}`,
     text,
     ...(nextStep ? [`What to do: ${nextStep}`] : []),
+    ...(link ? [`In the dashboard: ${link}`] : []),
   ]
   return `${parts.join('\n\n')}\n\n${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }

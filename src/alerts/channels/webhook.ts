@@ -4,10 +4,16 @@ import { Fault } from '../../errors.ts'
 import type { Resolver } from '../../net/dns.ts'
 import { post } from '../../net/post.ts'
 import { unseal } from '../../store/secrets.ts'
+import { linkOf } from '../link.ts'
 import type { AlertRow } from '../store.ts'
 import type { ChannelRow } from './store.ts'
 
-export type WebhookDeps = { resolver: Resolver; allowPrivate: PrivateTargets }
+export type WebhookDeps = {
+  resolver: Resolver
+  allowPrivate: PrivateTargets
+  /** For the links in what is posted. */
+  baseUrl: string
+}
 
 const PREFIX = 'whsec_'
 
@@ -28,7 +34,7 @@ export type WebhookRequest = {
   secret: string
   /** Names the event: the same on every try, so that a receiver can tell what it has already. */
   id: string
-  alert: Omit<AlertRow, 'id'> & { id: string }
+  alert: AlertRow
 }
 
 /**
@@ -37,7 +43,8 @@ export type WebhookRequest = {
  */
 export async function postAlert(request: WebhookRequest, deps: WebhookDeps, signal: AbortSignal): Promise<void> {
   const { alert, id, secret, url } = request
-  const { kind, at, ...data } = alert
+  const { kind, at, path, ...words } = alert
+  const data = { ...words, url: linkOf({ path }, deps.baseUrl) }
   const body = JSON.stringify({ type: kind, timestamp: at.toISOString(), data })
   const seconds = String(Math.floor(Date.now() / 1000))
   const headers = {

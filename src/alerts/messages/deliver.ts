@@ -136,6 +136,7 @@ async function switchOff(
       title: `Alerts are not sent to ${name} any longer`,
       text: reason,
       nextStep: 'Mend the receiver, then switch the channel on again; “send test” shows whether it works.',
+      path: '/alerts/channels',
       at: new Date(),
     })
   })

@@ -83,7 +83,7 @@ async function listContent(db: Db, messageId: string): Promise<AlertRow[]> {
   return db
     .selectFrom('alertMessageContent as content')
     .innerJoin('alert', 'alert.id', 'content.alertId')
-    .select(['alert.id', 'kind', 'title', 'text', 'nextStep', 'at'])
+    .select(['alert.id', 'kind', 'title', 'text', 'nextStep', 'path', 'at'])
     .where('content.messageId', '=', messageId)
     .orderBy('at')
     .orderBy('alert.id')

@@ -11,7 +11,7 @@ export type CertificateChange = {
 }
 
 /** What a person is told when the certificate of a port became another's worry, or none any more. */
-export function certificateAlert({ host, accountId }: HostRow, change: CertificateChange, at: Date): NewAlert {
+export function certificateAlert({ id, host, accountId }: HostRow, change: CertificateChange, at: Date): NewAlert {
   const { port, to, fact } = change
   const { title, text, nextStep } = WORDS[to](`${host}, port ${port}`, fact.detail, daysLeft(fact.detail, at))
   return {
@@ -21,6 +21,7 @@ export function certificateAlert({ host, accountId }: HostRow, change: Certifica
     title,
     text: `${text}\nIssued by ${fact.detail.issuer || 'somebody without a name'}, valid until ${day(fact.detail)}.`,
     nextStep,
+    path: `/monitoring/${id}`,
     at,
   }
 }

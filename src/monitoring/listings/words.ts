@@ -25,6 +25,7 @@ function listedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: D
     title: `${titleOf(host, ip)} is listed on ${list.name}`,
     text: text.filter((line) => line !== null).join('\n'),
     nextStep: nextStepOf(list, ip),
+    path: `/monitoring/${host.id}`,
     at,
   }
 }
@@ -38,6 +39,7 @@ function clearedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: 
     title: `${titleOf(host, ip)} is not listed on ${list.name} any more`,
     text: `${nameOf(host, ip)} is off the blacklist ${list.name} (${list.zone}) since ${clock(since)}; asked again at ${clock(at)}.`,
     nextStep: '',
+    path: `/monitoring/${host.id}`,
     at,
   }
 }

@@ -5,7 +5,7 @@ import type { HostRow } from '../store.ts'
 export type RecordChange = { subject: string; from: string; to: string; since: Date; restless: boolean }
 
 /** What a person is told of all that changed at once in a domain's DNS. */
-export function recordsAlert({ host, accountId }: HostRow, changes: RecordChange[], at: Date): NewAlert {
+export function recordsAlert({ id, host, accountId }: HostRow, changes: RecordChange[], at: Date): NewAlert {
   const names = changes.map(({ subject }) => subject.split(' ')[1] ?? '')
   const since = changes[0]?.since ?? at
   return {
@@ -16,6 +16,7 @@ export function recordsAlert({ host, accountId }: HostRow, changes: RecordChange
     text: changes.map(describe).join('\n\n'),
     nextStep:
       'If it was you, there is nothing to do. If it was not, see who can change this zone, and set the records back.',
+    path: `/monitoring/${id}`,
     at,
   }
 }

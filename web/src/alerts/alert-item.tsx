@@ -3,6 +3,7 @@ import { Ago } from '../ui/ago.tsx'
 import { Soft } from '../ui/page.tsx'
 import { Status } from '../ui/status.tsx'
 import classes from './alert-item.module.css'
+import { AlertTitle } from './alert-title.tsx'
 import type { Alert, Channel } from './api.ts'
 import { deliveryStanding, kindOf, targetOf } from './words.ts'
 
@@ -20,12 +21,14 @@ export function AlertList({ alerts, channels }: AlertsProps) {
 
 /** What happened, what to do, and what became of it on each channel. */
 function AlertItem({ alert, channels }: { alert: Alert; channels: Channel[] }) {
-  const { kind, title, text, nextStep, at, deliveries } = alert
+  const { kind, text, nextStep, at, deliveries } = alert
   const about = kindOf(kind)
   return (
     <li className={classes.alert}>
       <div className={classes.head}>
-        <h2>{title}</h2>
+        <h2>
+          <AlertTitle alert={alert} />
+        </h2>
         <Soft>
           {about ? <Link to={about.to}>{about.name}</Link> : kind} · <Ago at={at} />
         </Soft>

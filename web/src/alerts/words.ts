@@ -22,6 +22,11 @@ export function kindOf(kind: string): Kind | undefined {
   return KINDS[kind.split('.')[0] ?? '']
 }
 
+/** The screen that the link of an alert leads to, under whatever address this dashboard was opened. */
+export function pathOf(url: string): string {
+  return new URL(url).pathname
+}
+
 const CHANNELS: Record<Channel['status'], Standing> = {
   active: { tone: 'good', word: 'On' },
   unconfirmed: { tone: 'warn', word: 'Code awaited' },

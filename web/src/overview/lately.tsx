@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { AlertTitle } from '../alerts/alert-title.tsx'
 import { alertsQuery } from '../alerts/api.ts'
 import { Ago } from '../ui/ago.tsx'
 import { List, ListItem } from '../ui/list.tsx'
@@ -15,10 +16,10 @@ export function Lately() {
   return (
     <Section title="Lately" aside={<Link to="/alerts">All</Link>}>
       <List>
-        {alerts.slice(0, SOME).map(({ id, title, text, at }) => (
-          <ListItem key={id} title={title}>
-            <Ago at={at} />
-            {text && ` · ${text}`}
+        {alerts.slice(0, SOME).map((alert) => (
+          <ListItem key={alert.id} title={<AlertTitle alert={alert} />}>
+            <Ago at={alert.at} />
+            {alert.text && ` · ${alert.text}`}
           </ListItem>
         ))}
       </List>

@@ -1,27 +1,41 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { ApiError } from '../api.ts'
 import { delisting, openCaseQuery } from '../delisting/api.ts'
 import { BackLink } from '../ui/back-link.tsx'
 import { AreaField, Form, TextField } from '../ui/form.tsx'
+import { Notice } from '../ui/notice.tsx'
 import { Page, Soft } from '../ui/page.tsx'
+import { useInView } from '../ui/use-in-view.ts'
 
 export function Screen() {
   const { ip = '' } = useSearch({ from: '/own/delisting/new' })
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [openId, setOpenId] = useState<string | null>(null)
+  const [goodNews, setGoodNews] = useState('')
+  const news = useInView<HTMLDivElement>(goodNews)
 
   async function begin({ ip: address = '', cause = '', fix = '' }: Record<string, string>): Promise<void> {
     const said = { ...(cause.trim() && { cause: cause.trim() }), ...(fix.trim() && { fix: fix.trim() }) }
     setOpenId(null)
-    const { id } = await delisting.begin({ ip: address.trim(), ...said }).catch(async (error: unknown) => {
-      const open = await queries.fetchQuery(openCaseQuery(address.trim())).catch(() => null)
-      setOpenId(open?.id ?? null)
-      throw error
-    })
-    await queries.invalidateQueries({ queryKey: ['delisting'] })
-    await navigate({ to: '/delisting/$id', params: { id } })
+    setGoodNews('')
+    try {
+      const { id } = await delisting.begin({ ip: address.trim(), ...said })
+      await queries.invalidateQueries({ queryKey: ['delisting'] })
+      await navigate({ to: '/delisting/$id', params: { id } })
+    } catch (error) {
+      if (isGoodNews(error)) return setGoodNews(error.message)
+      throw isConflict(error) ? await inTheWay(address.trim(), error) : error
+    }
+  }
+
+  /** Offers the way to the delisting that is under way, where that is what is in the way. */
+  async function inTheWay(address: string, error: Error): Promise<Error> {
+    const open = await queries.fetchQuery(openCaseQuery(address)).catch(() => null)
+    setOpenId(open?.id ?? null)
+    return open ? new Error(`The delisting of ${open.ip} is under way already.`) : error
   }
 
   return (
@@ -70,8 +84,20 @@ export function Screen() {
           See that the cause is gone first: a list that is asked too early refuses, or lists the address again.
         </Soft>
       </Form>
+      <div role="status" ref={news}>
+        {goodNews && <Notice tone="good">{goodNews}</Notice>}
+      </div>
     </Page>
   )
+}
+
+function isConflict(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.code === 'conflict'
+}
+
+/** The service refuses to begin what has nothing to do, and says so in words alone. */
+function isGoodNews(error: unknown): error is ApiError {
+  return isConflict(error) && error.message.endsWith('There is nothing to delist.')
 }
 
 function wrongAddress({ ip = '' }: Record<string, string>): Record<string, string> {

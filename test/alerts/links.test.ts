@@ -1,0 +1,60 @@
+import { globSync, readFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { startRoom, type Person, type Room } from './room.ts'
+
+const sourceOf = (file: string) => readFileSync(file, 'utf8')
+const raisers = globSync('src/**/*.ts')
+  .map(sourceOf)
+  .filter((source) => source.includes("/raise.ts'"))
+const foundBy = (pattern: RegExp) =>
+  raisers.flatMap((source) => [...source.matchAll(pattern)].map(([, path = '']) => path))
+
+describe('the link of every kind of alert', () => {
+  const paths = foundBy(/^ +path: ['`](\/.*)['`],$/gm)
+  const screens = [...sourceOf('web/src/routes.tsx').matchAll(/(?:open|own)Screen\(\s*'([^']+)'/g)].map(
+    ([, path]) => path,
+  )
+
+  it('stands in the source as it is', () => {
+    expect(paths).not.toEqual([])
+    expect(paths).toHaveLength(foundBy(/^ +key: (.*)/gm).length)
+  })
+  it.each(paths)('leads to a screen of the dashboard, by ids alone: %s', (path) => {
+    expect(screens).toContain(path.replaceAll(/\$\{(?:\w+\.)?(?:id|\w+Id)\}/g, '$id'))
+  })
+})
+
+describe('the link of an alert', () => {
+  let database: FreshDatabase
+  let room: Room
+  let alice: Person
+  beforeEach(async () => {
+    database = await freshDatabase()
+    room = await startRoom(database.url, { works: false })
+    alice = await room.addPerson('Alice')
+  })
+  afterEach(async () => {
+    await room.stop()
+    await database.drop()
+  })
+  const shown = async () =>
+    (await room.call<{ alerts: { url: string | null }[] }>(alice.token, 'GET', 'alerts')).json.data.alerts
+
+  it('is an address that opens anywhere, and null for what was raised before there were links', async () => {
+    await room.raise(alice.id, 'one.test', { path: '/dmarc/mailboxes' })
+    const [alert] = await shown()
+    expect(alert).toMatchObject({ title: 'one.test is listed', url: 'http://portreeve.test/dmarc/mailboxes' })
+    expect(alert).not.toHaveProperty('path')
+    await room.db.updateTable('alert').set({ path: '' }).execute()
+    expect(await shown()).toMatchObject([{ url: null }])
+  })
+
+  it.each(['//evil.test', '.evil.test', '@evil.test', 'https://evil.test', '/a?next=b', '/a b', '/a\n', '/..', '/'])(
+    'never holds what a stranger may have chosen: %j',
+    async (path) => {
+      await expect(room.raise(alice.id, 'one.test', { path })).rejects.toThrow('alert_path_check')
+      expect(await shown()).toEqual([])
+    },
+  )
+})
