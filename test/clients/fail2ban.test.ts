@@ -90,14 +90,14 @@ describe('a fail2ban that has joined', () => {
     expect(log).not.toMatch(/ERROR/)
   })
 
-  it('reports nothing again after a restart that restores its bans', { timeout: 60_000 }, async () => {
+  it('reports nothing again after a restart that restores its bans', { timeout: 120_000 }, async () => {
     await until(() => underWay().length === 0, 20_000)
     service.received.length = 0
     const before = bansOf(machine).length
-    const bans = new Set(bansOf(machine)).size
+    const bans = new Set(bansOf(machine))
     await stopServer(machine)
     await startServer(machine)
-    await until(() => bansOf(machine).length === before + bans, 15_000)
+    await until(() => bans.isSubsetOf(new Set(bansOf(machine).slice(before))), 40_000)
     attack(machine, 'sshd', ['198.51.100.31'])
     await until(() => banned('198.51.100.31'), 15_000)
     await until(() => service.received.length > 0 && underWay().length === 0, 15_000)

@@ -27,6 +27,13 @@ const ENUMS = `
   from pg_type t join pg_namespace n on n.oid = t.typnamespace join pg_enum e on e.enumtypid = t.oid
   where ${OURS} group by n.nspname, t.typname order by 1`
 
+const COMPOSITES = `
+  select format('type %I.%I', n.nspname, c.relname) as name, format('create type %I.%I as (%s)', n.nspname, c.relname,
+    string_agg(format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ' order by a.attnum)) as sql
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+  where ${OURS} and c.relkind = 'c' group by n.nspname, c.relname order by 1`
+
 const FUNCTIONS = `
   select 'function ' || p.oid::regprocedure as name, pg_get_functiondef(p.oid) as sql
   from pg_proc p join pg_namespace n on n.oid = p.pronamespace where ${OURS} order by 1`
@@ -89,7 +96,7 @@ const COLUMNS = `
 const STRANGE = `
   select 'extension ' || extname as name from pg_extension where extname <> 'plpgsql'
   union all select format('%s (%s)', c.oid::regclass, c.relkind) from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where ${OURS} and (c.relkind not in ('r', 'p', 'i', 'I', 'S', 't') or c.relrowsecurity
+    where ${OURS} and (c.relkind not in ('r', 'p', 'i', 'I', 'S', 't', 'c') or c.relrowsecurity
       or c.relkind = 'S' and not exists (select from pg_depend where objid = c.oid and deptype = 'i')
       or c.relkind = 'r' and not c.relispartition and exists (select from pg_inherits where inhrelid = c.oid))
   union all select 'type ' || t.oid::regtype from pg_type t join pg_namespace n on n.oid = t.typnamespace
@@ -100,7 +107,7 @@ const STRANGE = `
 
 /** Reads how this database is made, as its own server says it. */
 export async function readSchema(client: Client): Promise<Schema> {
-  const before = await readAll(client, [SCHEMAS, ENUMS, FUNCTIONS, CREATE_TABLES, PARTITIONS])
+  const before = await readAll(client, [SCHEMAS, ENUMS, COMPOSITES, FUNCTIONS, CREATE_TABLES, PARTITIONS])
   const keys = [constraints(`'p', 'u', 'x', 'c'`), INDEXES, constraints(`'f'`)]
   const after = await readAll(client, [...keys, TRIGGERS, POSITIONS])
   const { rows: tables } = await client.query<Table>(COLUMNS)
