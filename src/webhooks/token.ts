@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const LENGTH = 10
@@ -8,8 +8,22 @@ export function newToken(): string {
   return Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
 }
 
-/** An id that sorts by time (RFC 9562, version 7), made here so that the database need not. */
-export function newId(now: number): string {
-  const time = now.toString(16).padStart(12, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
+/** Ids for which random bytes are fetched at once. */
+const AHEAD = 256
+const ID = 16
+
+let random = Buffer.alloc(0)
+let used = 0
+
+/** The 16 bytes of an id that sorts by time (RFC 9562, version 7), made here so that the database need not. */
+export function newId(now: number): Buffer {
+  if (used === random.length) {
+    random = randomBytes(AHEAD * ID)
+    used = 0
+  }
+  const id = random.subarray(used, (used += ID))
+  id.writeUIntBE(now, 0, 6)
+  id.writeUInt8((id.readUInt8(6) & 0x0f) | 0x70, 6)
+  id.writeUInt8((id.readUInt8(8) & 0x3f) | 0x80, 8)
+  return id
 }

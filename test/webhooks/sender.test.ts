@@ -72,7 +72,12 @@ describe('a token', () => {
 })
 
 it('makes ids that sort by time', () => {
-  const ids = [newId(1), newId(1_700_000_000_000), newId(1_800_000_000_000)]
+  const ids = [1, 1_700_000_000_000, 1_800_000_000_000].map((now) => newId(now).toString('hex'))
   expect(ids.toSorted()).toEqual(ids)
-  expect(ids[1]).toMatch(/^018bcfe5-6800-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
+  expect(ids[1]).toMatch(/^018bcfe568007[\da-f]{3}[89ab][\da-f]{15}$/)
+})
+
+it('makes no id twice, also of one time', () => {
+  const ids = Array.from({ length: 10_000 }, () => newId(1).toString('hex'))
+  expect(new Set(ids).size).toBe(10_000)
 })

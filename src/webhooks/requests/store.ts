@@ -5,7 +5,7 @@ import { PAGE_BYTES, SEARCHED } from '../limits.ts'
 import type { CapturedRequest } from '../store.ts'
 
 /** A captured request as it is read again. */
-export type RequestRow = Omit<CapturedRequest, 'endpointId'> & { seq: number }
+export type RequestRow = Omit<CapturedRequest, 'id' | 'endpointId'> & { seq: number; id: string }
 
 export type RequestFilter = {
   since?: Date | undefined
