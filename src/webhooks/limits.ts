@@ -36,6 +36,10 @@ export const TRIM_EVERY = 1_000
 /** Rows of one deletion in the background. */
 export const TRIM_ROWS = 20_000
 
+/** Requests trimmed since their room was last made free, and of all those kept, after which it is again. */
+export const VACUUM_ROWS = 20_000
+export const VACUUM_SHARE = 0.05
+
 /** Longest delay before an answer, in seconds: senders give up after 5 to 30. */
 export const LONGEST_DELAY = 30
 

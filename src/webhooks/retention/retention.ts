@@ -1,8 +1,8 @@
 import { defineJob, type Job } from '../../jobs/job.ts'
 import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
-import { KEPT, KEPT_DAYS, TRIM_EVERY, TRIM_ROWS } from '../limits.ts'
-import { deleteBeyond, deleteOlder, listOverfull } from './store.ts'
+import { KEPT, KEPT_DAYS, TRIM_EVERY, TRIM_ROWS, VACUUM_ROWS, VACUUM_SHARE } from '../limits.ts'
+import { deleteBeyond, deleteOlder, freeRoom, listOverfull } from './store.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -13,6 +13,7 @@ const REMEMBERED = 10_000
 export function startTrimming({ db, log }: { db: Db; log: Logger }) {
   const upTo = new Map<string, number>()
   let captured = new Set<string>()
+  let deleted = 0
   let running: Promise<void> | undefined
 
   async function trim(): Promise<void> {
@@ -20,7 +21,8 @@ export function startTrimming({ db, log }: { db: Db; log: Logger }) {
     captured = new Set()
     try {
       if (upTo.size > REMEMBERED) upTo.clear()
-      await trimAll(db, ids, upTo)
+      deleted += await trimAll(db, ids, upTo)
+      if (deleted >= VACUUM_ROWS && (await freeRoom(db, deleted, VACUUM_SHARE))) deleted = 0
     } catch (error) {
       log.warn({ err: error }, 'old requests were not deleted; the next look will')
       for (const id of ids) captured.add(id)
