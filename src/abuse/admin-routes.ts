@@ -42,7 +42,7 @@ function rangeRoutes(app: App, { db, door }: AbuseRoutesOptions, { path, kinds, 
   app.get(
     `/api/v1/abuse/${path}`,
     {
-      preHandler: door.admin,
+      onRequest: door.admin,
       schema: { summary: `The ${what}`, ...common, querystring: PageQuery, response: answers(RangePage) },
     },
     async ({ query: { page, limit } }) => {
@@ -54,7 +54,7 @@ function rangeRoutes(app: App, { db, door }: AbuseRoutesOptions, { path, kinds, 
   app.post(
     `/api/v1/abuse/${path}`,
     {
-      preHandler: door.admin,
+      onRequest: door.admin,
       schema: { summary: `Add to the ${what}`, ...common, body, response: answers(Success(Range), 201) },
     },
     async (request, reply) => {
@@ -66,7 +66,7 @@ function rangeRoutes(app: App, { db, door }: AbuseRoutesOptions, { path, kinds, 
   app.delete(
     `/api/v1/abuse/${path}/:id`,
     {
-      preHandler: door.admin,
+      onRequest: door.admin,
       schema: { summary: `Remove from the ${what}`, ...common, params, response: answers(Done) },
     },
     async (request) => {
@@ -80,7 +80,7 @@ function appealRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
   app.get(
     '/api/v1/abuse/appeals',
     {
-      preHandler: door.admin,
+      onRequest: door.admin,
       schema: {
         summary: 'Appeals, those that wait first',
         ...common,
@@ -97,7 +97,7 @@ function appealRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
   app.post(
     '/api/v1/abuse/appeals/:id/decision',
     {
-      preHandler: door.admin,
+      onRequest: door.admin,
       schema: { summary: 'Decide an appeal', ...common, params, body: Decision, response: answers(Success(Appeal)) },
     },
     async ({ params: { id }, body }) => ({ success: true, data: await decide(db, id, body.upheld, clock()) }),
@@ -108,7 +108,7 @@ function holdRoutes(app: App, { db, door }: AbuseRoutesOptions): void {
   app.get(
     '/api/v1/abuse/export/hold',
     {
-      preHandler: door.admin,
+      onRequest: door.admin,
       schema: {
         summary: 'Whether a new list is held back, because it differs too much from the last',
         ...common,
@@ -120,7 +120,7 @@ function holdRoutes(app: App, { db, door }: AbuseRoutesOptions): void {
   app.post(
     '/api/v1/abuse/export/hold/approve',
     {
-      preHandler: door.admin,
+      onRequest: door.admin,
       schema: { summary: 'Publish the list that is held back', ...common, response: answers(HoldAnswer) },
     },
     async () => {

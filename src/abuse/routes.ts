@@ -78,7 +78,7 @@ function tokenRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
   app.post(
     '/api/v1/abuse/tokens',
     {
-      preHandler: door.account,
+      onRequest: door.account,
       schema: {
         summary: 'Make a report token, for statistics of one’s own reports',
         tags: TAGS,
@@ -96,7 +96,7 @@ function tokenRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
   app.get(
     '/api/v1/abuse/tokens',
     {
-      preHandler: door.account,
+      onRequest: door.account,
       schema: {
         summary: 'My report tokens, newest first, with what was reported with each',
         tags: TAGS,
@@ -121,7 +121,7 @@ function tokenRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
   app.delete(
     '/api/v1/abuse/tokens/:id',
     {
-      preHandler: door.account,
+      onRequest: door.account,
       schema: {
         summary: 'Revoke a report token, by its id',
         tags: TAGS,

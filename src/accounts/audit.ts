@@ -48,7 +48,7 @@ export function auditAdministrators(app: App, { db, door, log }: AuditDeps): voi
     return payload
   }
   app.addHook('onRoute', (route) => {
-    const isTheirs = [route.preHandler ?? []].flat().includes(door.admin)
+    const isTheirs = [route.onRequest ?? []].flat().includes(door.admin)
     const changes = [route.method].flat().some((method) => !READING.has(method))
     if (!isTheirs || !changes) return
     route.onSend = [...[route.onSend ?? []].flat(), write]
@@ -60,7 +60,7 @@ export function auditRoute(app: App, { db, door }: AuditDeps): void {
   app.get(
     '/api/v1/audit',
     {
-      preHandler: door.admin,
+      onRequest: door.admin,
       schema: {
         summary: 'What administrators did, newest first',
         tags: ['Accounts'],

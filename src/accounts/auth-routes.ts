@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { Fault } from '../errors.ts'
+import { isProgram } from '../http/auth.ts'
 import type { App } from '../http/server.ts'
 import { CLIENT_HEADER, type Auth } from './auth.ts'
 import { Email, Name, Password } from './shapes.ts'
@@ -93,7 +94,10 @@ function fetchRequest(request: FastifyRequest, path: string, auth: Auth): Reques
   const url = new URL(`/api/auth${path}`, auth.options.baseURL)
   url.search = new URLSearchParams(request.query as Record<string, string>).toString()
   const body = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null
-  return new Request(url, { method: request.method, headers: fetchHeaders(request), body })
+  const headers = fetchHeaders(request)
+  // The library would refuse a program that has a cookie.
+  if (isProgram(request.headers)) headers.set('origin', url.origin)
+  return new Request(url, { method: request.method, headers, body })
 }
 
 async function answer(reply: FastifyReply, response: Response): Promise<FastifyReply> {

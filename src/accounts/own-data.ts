@@ -19,7 +19,7 @@ export function ownDataRoutes(app: App, { db, door, auth }: OwnDataDeps): void {
   app.get(
     '/api/v1/account/export',
     {
-      preHandler: door.session,
+      onRequest: door.session,
       schema: {
         summary: 'Everything of mine',
         ...common,
@@ -39,7 +39,7 @@ export function ownDataRoutes(app: App, { db, door, auth }: OwnDataDeps): void {
   app.post(
     '/api/v1/account/erase',
     {
-      preHandler: door.session,
+      onRequest: door.session,
       schema: {
         summary: 'Erase my account and everything of mine, at once and for good',
         ...common,

@@ -45,7 +45,7 @@ export function accountRoutes(app: App, options: AccountRoutesOptions): void {
   app.get(
     '/api/v1/account',
     {
-      preHandler: options.door.account,
+      onRequest: options.door.account,
       schema: { summary: 'Who am I?', tags: ['Accounts'], security, response: answers(Success(Myself)) },
     },
     async (request) => {
@@ -60,7 +60,7 @@ function tokenRoutes(app: App, { db, door }: AccountRoutesOptions): void {
   app.get(
     '/api/v1/tokens',
     {
-      preHandler: door.account,
+      onRequest: door.account,
       schema: { summary: 'My API tokens, newest first', tags, security, response: answers(Success(Type.Array(Token))) },
     },
     async (request) => ({ success: true, data: await listTokens(db, callerOf(request).accountId) }),
@@ -68,7 +68,7 @@ function tokenRoutes(app: App, { db, door }: AccountRoutesOptions): void {
   app.post(
     '/api/v1/tokens',
     {
-      preHandler: door.session,
+      onRequest: door.session,
       schema: {
         summary: 'Make an API token; a token cannot make tokens',
         tags,
@@ -85,7 +85,7 @@ function tokenRoutes(app: App, { db, door }: AccountRoutesOptions): void {
   app.delete(
     '/api/v1/tokens/:id',
     {
-      preHandler: door.account,
+      onRequest: door.account,
       schema: { summary: 'Revoke an API token', tags, security, params, response: answers(Done) },
     },
     async (request) => {
@@ -100,7 +100,7 @@ function administratorRoutes(app: App, { db, door, config }: AccountRoutesOption
   app.get(
     '/api/v1/accounts',
     {
-      preHandler: door.admin,
+      onRequest: door.admin,
       schema: {
         summary: 'All accounts, oldest first',
         ...common,
@@ -117,7 +117,7 @@ function administratorRoutes(app: App, { db, door, config }: AccountRoutesOption
   app.post(
     '/api/v1/accounts',
     {
-      preHandler: door.admin,
+      onRequest: door.admin,
       schema: {
         summary: 'Make an account',
         ...common,
@@ -133,7 +133,7 @@ function administratorRoutes(app: App, { db, door, config }: AccountRoutesOption
   app.patch(
     '/api/v1/accounts/:id',
     {
-      preHandler: door.admin,
+      onRequest: door.admin,
       schema: {
         summary: 'Change an account’s plan, name or rights',
         ...common,
@@ -149,7 +149,7 @@ function administratorRoutes(app: App, { db, door, config }: AccountRoutesOption
   app.delete(
     '/api/v1/accounts/:id',
     {
-      preHandler: door.admin,
+      onRequest: door.admin,
       schema: {
         summary: 'Delete another account with all it owns',
         ...common,

@@ -1,4 +1,5 @@
 import { Fault, messageOf } from '../errors.ts'
+import { bodyOf } from '../http/errors.ts'
 import { VERSION } from '../version.ts'
 import { UsageError, type Command } from './command.ts'
 
@@ -54,7 +55,8 @@ ${Object.entries(COMMANDS)
  * @returns the exit code
  */
 export async function main(argv: string[]): Promise<number> {
-  const [name = '--help', ...args] = argv
+  const [name, ...args] = argv
+  if (name === undefined) return print(HELP, 2)
   if (name === '--help' || name === '-h' || name === 'help') return print(HELP, 0)
   if (name === '--version' || name === '-v') return print(VERSION, 0)
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
@@ -69,12 +71,12 @@ export async function main(argv: string[]): Promise<number> {
 }
 
 function explain(error: unknown, command: Command, json: boolean): number {
-  if (isUsageError(error)) return print(`portreeve ${command.name}: ${messageOf(error)}\n\n${command.usage}`, 2)
-  if (!(error instanceof Fault)) throw error
-  if (json)
-    console.log(JSON.stringify({ success: false, error: error.message, code: error.code, details: error.details }))
-  else console.error(`portreeve ${command.name}: ${error.message}`)
-  return error.code === 'invalid_request' ? 2 : 1
+  const isUsage = isUsageError(error)
+  if (!isUsage && !(error instanceof Fault)) throw error
+  const fault = error instanceof Fault ? error : new Fault('invalid_request', messageOf(error))
+  if (json) console.log(JSON.stringify(bodyOf(fault)))
+  else console.error(`portreeve ${command.name}: ${fault.message}${isUsage ? `\n\n${command.usage}` : ''}`)
+  return fault.code === 'invalid_request' ? 2 : 1
 }
 
 /** Ours, or one that `parseArgs` throws for an unknown option. */

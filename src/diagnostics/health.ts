@@ -18,7 +18,7 @@ export function healthRoutes(app: App, options: HealthOptions): void {
   app.get(
     '/api/v1/service/health',
     {
-      preHandler: options.door.admin,
+      onRequest: options.door.admin,
       schema: {
         summary: 'Resolvers, blacklists, database and queue',
         description: 'For administrators. Asks the resolvers and the critical blacklists now.',

@@ -42,7 +42,7 @@ function addCheck(
   app.get(
     check.path,
     {
-      preHandler: door.account,
+      onRequest: door.account,
       schema: {
         summary: check.summary,
         description: check.description,

@@ -21,7 +21,7 @@ export function shareRoutes(app: App, { db, door, secretKey, baseUrl }: ShareRou
   app.post(
     '/api/v1/shared-checks',
     {
-      preHandler: door.account,
+      onRequest: door.account,
       schema: {
         summary: 'Share results of checks as a link that opens without an account',
         description:
@@ -41,7 +41,7 @@ export function shareRoutes(app: App, { db, door, secretKey, baseUrl }: ShareRou
   app.get(
     '/api/v1/shared-checks',
     {
-      preHandler: door.account,
+      onRequest: door.account,
       schema: { summary: 'What I share, newest first', tags, security, response: answers(Success(SharedChecks)) },
     },
     async (request) => ({ success: true, data: (await listShared(db, callerOf(request).accountId)).map(shown) }),
@@ -65,7 +65,7 @@ export function shareRoutes(app: App, { db, door, secretKey, baseUrl }: ShareRou
   app.delete(
     '/api/v1/shared-checks/:token',
     {
-      preHandler: door.account,
+      onRequest: door.account,
       schema: { summary: 'Take a link back', tags, security, params, response: answers(Done) },
     },
     async (request) => {

@@ -19,7 +19,7 @@ export function sweepRoute(app: App, { door, events, blocklists, secretKey }: Sw
   app.get(
     `${blacklistCheck.path}/events`,
     {
-      preHandler: door.account,
+      onRequest: door.account,
       schema: {
         summary: 'Follow a blacklist check (server-sent events)',
         description:

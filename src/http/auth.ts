@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyRequest, onRequestHookHandler, preHandlerHookHandler } from 'fastify'
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Plan } from '../config.ts'
 import { Fault } from '../errors.ts'
 
@@ -29,16 +29,14 @@ export function callerOf({ caller, routeOptions }: FastifyRequest): Caller {
   return caller
 }
 
-/** A hook that lets a request in or refuses it. */
-type Entry = onRequestHookHandler & preHandlerHookHandler
-
+/** What lets a request in or refuses it. */
 export type Door = {
   /** Lets any account in, by token or session. */
-  account: Entry
+  account: onRequestHookHandler
   /** Lets an account in by session only: what a leaked token must not be able to do. */
-  session: Entry
+  session: onRequestHookHandler
   /** Lets administrators in. */
-  admin: Entry
+  admin: onRequestHookHandler
   /** Who it is that `account` let in earlier; refuses what would not be let in now. For answers that last. */
   again: (request: FastifyRequest) => Promise<Caller>
 }
@@ -46,12 +44,12 @@ export type Door = {
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * The hooks that routes put before their handlers.
+ * The hooks that routes put before all else: a stranger is not told what else is wrong with the request.
  * @param identify finds the caller; handed in because accounts live a floor above
  * @param ownOrigins origins from which a request by cookie may change something (CSRF)
  */
 export function createDoor(identify: Identify, ownOrigins: string[]): Door {
-  function entry(requirement?: Requirement): Entry {
+  function entry(requirement?: Requirement): onRequestHookHandler {
     return (request, _reply, done) => {
       const settle = (caller: Caller | null) => {
         request.caller = caller
@@ -101,7 +99,15 @@ function stranger({ headers }: FastifyRequest): Fault {
 }
 
 function refuseForeignOrigin({ method, headers }: FastifyRequest, own: string[]): Fault | undefined {
-  if (SAFE_METHODS.has(method)) return undefined
+  if (SAFE_METHODS.has(method) || isProgram(headers)) return undefined
   if (headers.origin !== undefined && own.includes(headers.origin)) return undefined
   return new Fault('forbidden', 'A request that changes something must come from this site itself.')
+}
+
+/**
+ * Browsers say where a request comes from that changes something (Fetch standard, “Origin” and Fetch Metadata). Whoever says
+ * nothing of it is a program, with a cookie of its own.
+ */
+export function isProgram({ origin, referer, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
+  return origin === undefined && referer === undefined && site === undefined
 }

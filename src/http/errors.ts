@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
-import { Fault, type FaultCode, type FaultDetail } from '../errors.ts'
+import { Fault, type FaultCode } from '../errors.ts'
+import { detailsOf } from './problems.ts'
 
 /** Fastify's own refusals, in our words. */
 const FRAMEWORK_FAULTS: Record<string, [FaultCode, string]> = {
@@ -74,22 +75,9 @@ export function faultOf(error: FastifyError, isUnavailable: (error: unknown) => 
 }
 
 function invalid(error: FastifyError): Fault {
-  const details = (error.validation ?? []).map((problem) => detailOf(problem, error.validationContext))
-  const sentence = details.map((d) => `${d.path} ${d.message}`).join('; ')
+  // Nothing has such an id or such a name.
+  if (error.validationContext === 'params') return new Fault('not_found', 'There is nothing with such an id.')
+  const details = detailsOf(error.validation ?? [], error.validationContext)
+  const sentence = details.map(({ path, message }) => `${path} ${message}`).join('; ')
   return new Fault('invalid_request', `The request is not valid: ${sentence}.`, { details })
-}
-
-/** What the validator would say with a regular expression in it. */
-const SENTENCES: Record<string, string> = { pattern: 'is not of the right form' }
-
-type Problem = NonNullable<FastifyError['validation']>[number]
-
-function detailOf(problem: Problem, context: string | undefined): FaultDetail {
-  const missing = problem.keyword === 'required' ? String(problem.params['missingProperty']) : undefined
-  const steps = [...problem.instancePath.split('/').slice(1), ...(missing === undefined ? [] : [missing])]
-  const path = steps.join('.') || (context ?? 'request')
-  const message =
-    missing === undefined ? (SENTENCES[problem.keyword] ?? problem.message ?? 'is not valid') : 'is required'
-  const choices = problem.keyword === 'enum' ? `: ${String(problem.params['allowedValues'])}` : ''
-  return { path, message: message + choices }
 }

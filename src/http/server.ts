@@ -84,6 +84,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
 
   app.decorateRequest('caller', null)
   validateStrictly(app)
+  app.removeContentTypeParser('text/plain')
   tolerateEmptyJson(app)
   tolerateNoBody(app)
   answerErrors(app, options.isUnavailable)
@@ -150,7 +151,7 @@ function refuse({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
 
 /** Bodies mean what they say (`"993"` is not a port); query strings are text and must be read as numbers. */
 function validateStrictly(app: App): void {
-  const common: AjvOptions = { allErrors: true, useDefaults: true, strict: false }
+  const common: AjvOptions = { allErrors: true, useDefaults: true, strict: false, verbose: true }
   const exact = new Ajv({ ...common, coerceTypes: false, removeAdditional: true })
   const coercing = new Ajv({ ...common, coerceTypes: 'array' })
   for (const ajv of [exact, coercing]) addFormats.default(ajv)

@@ -8,7 +8,7 @@ import type { EndpointCache } from './endpoints/cache.ts'
 import type { Endpoint } from './endpoints/endpoints.ts'
 import type { GroupCommit, Outcome } from './group-commit.ts'
 import { withoutOwnCookies } from './own-cookies.ts'
-import { isTooLong, receive, type Received, type Room } from './reception.ts'
+import { isHeldBack, isTooLong, receive, type Received, type Room } from './reception.ts'
 import { headerOf, pairs, senderAddress, type Header } from './sender.ts'
 import type { CapturedRequest } from './store.ts'
 import { readTarget, type Target } from './target.ts'
@@ -57,12 +57,14 @@ export function createCapture(deps: CaptureDeps) {
     try {
       const target = readTarget(request.url ?? '')
       if (!target) return null
+      // Of a connection that is cut off later, nobody knows the address any more.
+      const ip = senderAddress(socket, joined(request.headers['x-forwarded-for']), deps.trustedProxies)
       // Read from the beginning: what is cut off while the endpoint is looked up has sent something already.
       const receiving = receive(request, deps.room)
       const endpoint = await endpointOf(target, receiving)
       if (!endpoint) return null
-      if (/100-continue/i.test(request.headers.expect ?? '') && !isTooLong(request)) response.writeContinue()
-      return { target, endpoint, received: await receiving, cutOff: reading.get(socket) ?? null }
+      if (isHeldBack(request) && !isTooLong(request)) response.writeContinue()
+      return { target, endpoint, ip, received: await receiving, cutOff: reading.get(socket) ?? null }
     } finally {
       reading.delete(socket)
     }
@@ -79,12 +81,12 @@ export function createCapture(deps: CaptureDeps) {
   }
 
   async function keep(request: IncomingMessage, response: ServerResponse, taken: Taken): Promise<void> {
-    const { target, endpoint, received } = taken
+    const { endpoint, received } = taken
     if (received.end === 'no-room') return sendAndClose(response, BUSY)
     const headers = withoutOwnCookies(pairs(request.rawHeaders))
     const { answer, status, rejected, preflight, isConfigured } = judge(request, headers, taken)
     const outcome = await deps.commits.add({
-      ...describe(request, headers, target, received, deps.trustedProxies),
+      ...describe(request, headers, taken),
       endpointId: endpoint.id,
       preflight,
       rejected,
@@ -119,22 +121,17 @@ export function createCapture(deps: CaptureDeps) {
   return { handle, cutOff }
 }
 
-function describe(
-  request: IncomingMessage,
-  headers: Header[],
-  { path, query }: Target,
-  { end, body, size, durationMs }: Received,
-  trustedProxies: Cidr[],
-) {
+function describe(request: IncomingMessage, headers: Header[], { target, ip, received }: Taken) {
+  const { end, body, size, durationMs } = received
   const receivedAt = new Date()
   return {
     id: newId(receivedAt.getTime()),
     method: request.method ?? '',
-    path,
-    query,
+    path: target.path,
+    query: target.query,
     headers,
     trailers: request.rawTrailers.length > 0 ? pairs(request.rawTrailers) : null,
-    ip: senderAddress(request.socket, joined(request.headers['x-forwarded-for']), trustedProxies),
+    ip,
     body,
     bodySize: size,
     contentType: headerOf(headers, 'content-type') ?? null,

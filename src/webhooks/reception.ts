@@ -55,7 +55,7 @@ export function receive(request: IncomingMessage, room: Room): Promise<Received>
       pieces.push(Buffer.concat(small))
       small = []
     }
-    if (isTooLong(request)) return settle('too-large')
+    if (isHeldBack(request) && isTooLong(request)) return settle('too-large')
     // Cut off before anybody looked: there will be no word of it any more.
     if (request.destroyed) return settle('aborted')
     request.on('data', take)
@@ -63,6 +63,11 @@ export function receive(request: IncomingMessage, room: Room): Promise<Received>
     // Comes after the end as well, when nothing is settled by it any more.
     request.once('close', () => settle('aborted'))
   })
+}
+
+/** Whether the sender sends no body before it is told to go on (RFC 9110, 10.1.1). */
+export function isHeldBack({ headers }: IncomingMessage): boolean {
+  return /100-continue/i.test(headers.expect ?? '')
 }
 
 /** Whether the sender says already that it is more than is read. */

@@ -19,7 +19,7 @@ import { curlOf } from './requests/curl.ts'
 import { harOf } from './requests/har.ts'
 import { signatureOf } from './requests/signature.ts'
 import { findRequest, listRequests } from './requests/store.ts'
-import { NewEndpoint, OneRequest, RequestPage, RequestQuery, WebhookEndpoint, WebhookSettings } from './shapes.ts'
+import { OneRequest, RequestPage, RequestQuery, WebhookEndpoint, WebhookSettings } from './shapes.ts'
 import { shownEndpoint, shownRequest } from './shown.ts'
 
 export type WebhookRoutesDeps = {
@@ -70,10 +70,15 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     '/api/webhook/endpoints',
     {
       onRequest: door.account,
-      schema: { summary: 'Make a webhook endpoint', ...common, body: NewEndpoint, response: answers(OneEndpoint, 201) },
+      schema: {
+        summary: 'Make a webhook endpoint',
+        ...common,
+        body: WebhookSettings,
+        response: answers(OneEndpoint, 201),
+      },
     },
     async (request, reply) => {
-      const row = await createEndpoint(deps, callerOf(request).accountId, request.body ?? {})
+      const row = await createEndpoint(deps, callerOf(request).accountId, request.body)
       deps.forget(row.token)
       return reply.code(201).send({ success: true, endpoint: shown(row) })
     },

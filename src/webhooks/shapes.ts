@@ -21,7 +21,13 @@ const EXAMPLE = {
 
 const Label = Type.String({ pattern: '^[^\\p{Cc}]*$', maxLength: 100, description: 'What sends to it.' })
 const ResponseStatus = Type.Integer({ minimum: 200, maximum: 599, description: 'What callers are answered.' })
-const Timeout = Type.Number({ description: `Seconds before the answer, 0 to ${LONGEST_DELAY}; fractions are allowed.` })
+const Timeout = Type.Number({
+  minimum: 0,
+  maximum: LONGEST_DELAY,
+  description: `Seconds before the answer, 0 to ${LONGEST_DELAY}; fractions are allowed.`,
+  // Milliseconds are what is meant by those who meet the limits.
+  'x-sentence': `is in seconds (0-${LONGEST_DELAY})`,
+})
 const Template = Type.Boolean({
   description:
     'Whether {{body.x}}, {{query.x}}, {{header.x}} and {{hmac_sha256 body.x}} in the response body are filled in.',
@@ -76,9 +82,6 @@ export const WebhookSettings = Type.Object(
   },
   { examples: [{ label: EXAMPLE.label, responseStatus: 202 }] },
 )
-
-/** A creation may come without a body. */
-export const NewEndpoint = Nullable(WebhookSettings)
 
 const Headers = Type.Array(Type.Tuple([Type.String(), Type.String()]), {
   description: 'As received: order, letters and repetitions. One character a byte.',

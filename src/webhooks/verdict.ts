@@ -11,7 +11,7 @@ import { fillIn } from './template.ts'
 export type CutOff = { reason: string; status: number }
 
 /** A request that was read for an endpoint. */
-export type Taken = { target: Target; endpoint: Endpoint; received: Received; cutOff: CutOff | null }
+export type Taken = { target: Target; endpoint: Endpoint; ip: string; received: Received; cutOff: CutOff | null }
 
 /** What is decided about a request before it is stored. `answer` is null when nobody is there any more to read it. */
 export type Verdict = {
@@ -24,7 +24,7 @@ export type Verdict = {
 }
 
 const METHODS = 'GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS'
-const TOO_LARGE = plainAnswer(413, `A body may have at most ${BODY_READ} bytes. The first of them were kept.`)
+const TOO_LARGE = plainAnswer(413, `A body may have at most ${BODY_READ} bytes. What was received of it was kept.`)
 const NO_HOST = plainAnswer(400, 'An HTTP/1.1 request needs a Host header.', ['Connection', 'close'])
 const TRACE = plainAnswer(405, 'TRACE is not taken here.', ['Allow', METHODS])
 

@@ -182,7 +182,7 @@ describe('changing an account', () => {
 
   it('knows who is not there', async () => {
     expect((await change('019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11', { plan: 'pro' })).status).toBe(404)
-    expect((await change('1', { plan: 'pro' })).status).toBe(400)
+    expect((await change('1', { plan: 'pro' })).status).toBe(404)
   })
 })
 

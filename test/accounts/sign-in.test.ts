@@ -99,6 +99,21 @@ describe('signing in', () => {
     expect((await room.request('/api/v1/account', { cookie })).status).toBe(200)
   })
 
+  it('is for programs too, which name no page', async () => {
+    const ask = (path: string, headers = {}) =>
+      fetch(new URL(path, room.url), {
+        method: 'POST',
+        body: JSON.stringify(path === SIGN_IN ? credentials(alice) : {}),
+        headers: { 'content-type': 'application/json', ...headers },
+      })
+    const [first = ''] = (await ask(SIGN_IN)).headers.getSetCookie()
+    const cookie = first.split(';')[0] as string
+    expect((await ask(SIGN_IN, { cookie })).status).toBe(200)
+    expect((await ask('/api/auth/sign-out', { cookie, referer: 'https://elsewhere.test/' })).status).toBe(403)
+    expect((await ask('/api/auth/sign-out', { cookie })).status).toBe(200)
+    expect((await room.request('/api/v1/account', { cookie })).status).toBe(401)
+  })
+
   it('works under every name of this machine where the service is at localhost', async () => {
     const local = await open({ BASE_URL: 'http://localhost:8080' })
     const from = (origin: string) => local.request(SIGN_IN, { body: credentials(alice), headers: { origin } })

@@ -68,6 +68,7 @@ describe('portreeve check dns', () => {
 
   it('exits with 2 for words that are wrong, and says which', async () => {
     for (const words of [
+      [],
       ['check'],
       ['check', 'dns'],
       ['check', 'dns', 'a', 'b'],
@@ -77,6 +78,8 @@ describe('portreeve check dns', () => {
       expect(await portreeve(words, env)).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Usage') })
     }
     expect(await portreeve(['check', 'dns', '127.0.0.1'], env)).toMatchObject({ code: 2, out: '' })
+    const { code, out } = await portreeve(['check', '--json'], env)
+    expect([code, JSON.parse(out)]).toMatchObject([2, { success: false, code: 'invalid_request' }])
   })
 })
 

@@ -164,7 +164,7 @@ describe('a body', () => {
     expect(await room.captured(endpoint)).toMatchObject([{ bodySize: MIB, truncated: false }])
   })
 
-  it('that says it is more than ten is answered 413 without being waited for', async () => {
+  it('that says it is more than ten, and waits to be sent, is answered 413', async () => {
     const endpoint = await room.makeEndpoint()
     const answer = await raw(endpoint, 'POST', '', ['Expect: 100-continue', `Content-Length: ${10 * MIB + 1}`])
     expect(answer).toMatch(/^HTTP\/1\.1 413 /)
@@ -173,9 +173,12 @@ describe('a body', () => {
     ])
   })
 
-  it('that becomes more than ten is answered 413, and its beginning kept', async () => {
+  it.each([
+    ['becomes', {}],
+    ['says it is', { 'Content-Length': String(11 * MIB) }],
+  ])('that %s more than ten is answered 413, and its beginning kept', async (_how, headers) => {
     const endpoint = await room.makeEndpoint()
-    const sender = httpRequest(new URL(under(endpoint), room.house.wire), { method: 'POST' })
+    const sender = httpRequest(new URL(under(endpoint), room.house.wire), { method: 'POST', headers })
     sender.on('error', () => {})
     const answered = once(sender, 'response')
     for (let i = 0; i < 11; i++) sender.write(Buffer.alloc(MIB, 'y'))
@@ -193,7 +196,7 @@ describe('a body', () => {
     socket.write(`POST ${under(endpoint)} HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf`)
     setTimeout(() => socket.destroy(), 200)
     expect(await room.captured(endpoint)).toMatchObject([
-      { body: 'half', bodySize: 4, aborted: true, responseStatus: null, rejected: null },
+      { body: 'half', bodySize: 4, aborted: true, responseStatus: null, rejected: null, ip: '127.0.0.1' },
     ])
   })
 })

@@ -8,7 +8,7 @@ import { seal, unseal } from '../../store/secrets.ts'
 import { notify, type Signals } from '../../store/signals.ts'
 import type { DB } from '../../store/tables.ts'
 import { configuredAnswer, type Answer } from '../answers.ts'
-import { ENDPOINTS_PER_ACCOUNT, LONGEST_DELAY, RESPONSE_BODY } from '../limits.ts'
+import { ENDPOINTS_PER_ACCOUNT, RESPONSE_BODY } from '../limits.ts'
 import { deleteRequests } from '../requests/store.ts'
 import { newToken } from '../token.ts'
 import {
@@ -184,11 +184,8 @@ function given(settings: Plain): { [K in keyof Plain]?: Exclude<Plain[K], undefi
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w-]+=(?:"[^"\r\n]*"|[\w.+-]+))*$/
 const MEDIA_TYPE_LENGTH = 127
 
-function requireSound({ responseBody, responseType, timeout, signature }: Settings): void {
+function requireSound({ responseBody, responseType, signature }: Settings): void {
   const details: FaultDetail[] = []
-  if (timeout !== undefined && !(timeout >= 0 && timeout <= LONGEST_DELAY)) {
-    details.push({ path: 'timeout', message: `is in seconds (0-${LONGEST_DELAY})` })
-  }
   if (responseType !== undefined && !(responseType.length <= MEDIA_TYPE_LENGTH && isMediaType(responseType))) {
     details.push({ path: 'responseType', message: 'must be a media type such as text/plain; charset=utf-8' })
   }
