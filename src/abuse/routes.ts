@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { Fault } from '../errors.ts'
 import { callerOf } from '../http/auth.ts'
 import { answers, Done, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
@@ -153,7 +152,6 @@ function appealRoute(app: App, { db, reporterOf, clock }: Parts): void {
     },
     async ({ body, ip }, reply) => {
       const reporter = reporterOf(ip)
-      if (body.reason.trim() === '') throw new Fault('invalid_request', 'Say what was wrong.')
       const data = await appeal(db, { subject: readSubject(body.ip), reason: body.reason, reporter }, clock())
       return reply.code(201).send({ success: true, data })
     },

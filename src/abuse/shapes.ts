@@ -310,8 +310,9 @@ export const NewAppeal = Type.Object(
     reason: Type.String({
       minLength: 1,
       maxLength: 2_000,
-      pattern: '^[^\\u0000]*$',
+      pattern: '^[^\\u0000]*[^\\u0000\\s][^\\u0000]*$',
       description: 'What was wrong and what was done, in plain words.',
+      'x-sentence': 'says what was wrong and what was done',
     }),
   },
   { examples: [{ ip: IP, reason: 'The address was assigned to us yesterday.' }] },

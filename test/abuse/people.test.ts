@@ -117,7 +117,7 @@ describe('the whitelist and the sensors', () => {
     expect((await add('1.1.1.0/24')).status).toBe(409)
     expect((await add('1.1.1.0/24', 'sensors')).status).toBe(201)
     expect((await add('2606:4700::/32')).status).toBe(201)
-    for (const cidr of ['', '1.1.1', '1.1.1.1/33', '010.0.0.1', 'x/8', '1.1/16'])
+    for (const cidr of ['', '1.1.1', '1.1.1.1/33', '010.0.0.1', 'x/8', '1.1/16', '0.0.0.0/0', '11.0.0.0/7', '2000::/3'])
       expect([cidr, (await add(cidr)).status]).toEqual([cidr, 400])
   })
 

@@ -19,6 +19,9 @@ export type Ranges = {
 
 const CHANNEL = 'abuse.ranges'
 
+/** Bits of the widest range, which is more than anybody has. */
+const WIDEST = { 4: 8, 6: 16 }
+
 /** Reads the ranges, and again whenever an instance changed them. */
 export async function openRanges(db: Kysely<DB>, signals: Signals, log: Logger): Promise<Ranges> {
   let tables = await readTables(db)
@@ -82,8 +85,14 @@ function readCidr(text: string): string {
   const parsed = parseAddress(address)
   const most = parsed?.family === 4 ? 32 : 128
   const bits = length === undefined ? most : Number(length)
-  if (parsed && (length === undefined || /^\d{1,3}$/.test(length)) && bits <= most)
-    return networkOf(ipaddr.parse(parsed.address), bits)
-  const message = 'is not a network such as 192.0.2.0/24 or 2001:db8::/32'
-  throw new Fault('invalid_request', `“${text}” ${message}.`, { details: [{ path: 'cidr', message }] })
+  if (!parsed || !(length === undefined || /^\d{1,3}$/.test(length)) || bits > most)
+    throw refusal(text, 'is not a network such as 192.0.2.0/24 or 2001:db8::/32')
+  const widest = WIDEST[parsed.family]
+  if (bits < widest)
+    throw refusal(text, `is wider than /${widest}: what holds for so many would empty the list or fill it`)
+  return networkOf(ipaddr.parse(parsed.address), bits)
+}
+
+function refusal(text: string, message: string): Fault {
+  return new Fault('invalid_request', `“${text}” ${message}.`, { details: [{ path: 'cidr', message }] })
 }
