@@ -56,9 +56,11 @@ function linesOf(reported: Reported): string[] {
 
 function sentenceOf({ state, isDry, progress, stopped, seconds }: Reported): string {
   const { messagesDone, messagesTotal, skippedByDedup, errorCount, foldersTotal, bytesDone, bytesTotal } = progress
-  if (state === 'completed' && isDry) {
+  if (isDry && !stopped) {
     const size = bytesTotal === null ? '' : `, ${sizeText(bytesTotal)}`
-    return `Nothing was copied: ${numberText(messagesTotal)} messages in ${foldersTotal} folders${size} would be.`
+    const failed = errorCount === 0 ? '' : `${paint('red', `${numberText(errorCount)} cannot be copied.`)} `
+    const folders = foldersTotal - errorCount
+    return `${failed}Nothing was copied: ${numberText(messagesTotal)} messages in ${folders} folders${size} would be.`
   }
   const there = skippedByDedup > 0 ? `, ${numberText(skippedByDedup)} of them there already` : ''
   const counts = `${numberText(messagesDone)} of ${numberText(messagesTotal)} messages in ${foldersTotal} folders${there}, ${sizeText(bytesDone)}, in ${timeText(seconds)}.`

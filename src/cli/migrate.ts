@@ -137,7 +137,7 @@ async function copy(
   const chosen = surveyed.filter(({ path }) => folders === 'all' || folders.includes(path))
   if (!json) console.error(tableOf(chosen))
   const bars = createBars(process.stderr)
-  const journal = openFileJournal(journalPath(accounts, options, state), { retry })
+  const journal = openFileJournal(journalPath(accounts, options, state), { retry, isDry: values['dry-run'] })
   const began = performance.now()
   try {
     const outcome = await migrateMailbox({

@@ -15,6 +15,8 @@ export type Board = {
 }
 
 type BoardDeps = {
+  /** How many were asked for, for as long as nobody has looked which of them there are. */
+  foldersAsked: number
   onProgress: (progress: Progress) => void
   /** Milliseconds since 1970 until which a server asked us to wait. */
   closedUntil: () => number | null
@@ -22,14 +24,21 @@ type BoardDeps = {
   notes: readonly Note[]
 }
 
-export function createBoard({ onProgress, closedUntil, notes }: BoardDeps): Board {
+export function createBoard({ foldersAsked, onProgress, closedUntil, notes }: BoardDeps): Board {
   const rate = createRate()
-  let shown: readonly FolderCopy[] = []
+  let shown: readonly FolderCopy[] | null = null
   let warned: Warning[] = []
   let timer: NodeJS.Timeout | undefined
 
   const read = (stopped: number) =>
-    progressOf(shown, { rate, stopped, throttledUntil: closedUntil(), warnings: warned, notes })
+    progressOf(shown ?? [], {
+      foldersTotal: shown?.length ?? foldersAsked,
+      rate,
+      stopped,
+      throttledUntil: closedUntil(),
+      warnings: warned,
+      notes,
+    })
   function tell(): void {
     timer = undefined
     onProgress(read(0))

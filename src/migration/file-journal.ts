@@ -24,14 +24,17 @@ export type FileJournal = Journal & {
   close(): void
 }
 
+type Opening = { retry?: boolean; isDry?: boolean }
+
 const makeDurable = promisify(fdatasync)
 
 /**
  * A journal in a file of JSON lines, which one process at a time may use.
+ * @param isDry read it only: what a dry run finds is not of the migration
  * @param retry forget the failures of earlier runs, so that those messages are tried once more
  * @throws Fault `conflict` while another process uses it
  */
-export function openFileJournal(path: string, { retry = false }: { retry?: boolean } = {}): FileJournal {
+export function openFileJournal(path: string, { retry = false, isDry = false }: Opening = {}): FileJournal {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   claim(`${path}.pid`)
   const folders = new Map<string, SavedFolder>()
@@ -44,10 +47,11 @@ export function openFileJournal(path: string, { retry = false }: { retry?: boole
     for (const [folder, state] of folders) folders.set(folder, tryAgain(state))
     failures = []
   }
-  rewrite(path, folders, failures)
+  if (!isDry) rewrite(path, folders, failures)
   const fd = openSync(path, 'a')
 
   async function append(entry: Entry): Promise<void> {
+    if (isDry) return
     writeSync(fd, `${JSON.stringify(entry)}\n`)
     await makeDurable(fd)
   }

@@ -59,6 +59,8 @@ export type FolderCopy = {
   readonly opened: Promise<void>
   /** Copies all of it. Failures of this folder alone are in the journal; throws what concerns the whole migration. */
   run(lane: Lane): Promise<void>
+  /** Counts its messages, as far as a dry run goes; what stands in the way of that would stand in the way of copying. */
+  look(lane: Lane): Promise<void>
   /** Copies batches of it beside the lane that runs it, as long as there are any. */
   help(lane: Lane): Promise<void>
 }
@@ -88,14 +90,29 @@ export function createFolderCopy(migration: Migration, { folder, mapped, bytes }
       }
       state = 'done'
     } catch (error) {
-      state = 'stopped'
-      if (!(error instanceof FolderStop || error instanceof ImapRefused)) throw error
-      state = 'failed'
-      await journal.report(folderFailure(folder.path, error))
+      await stop(error)
     } finally {
       markOpened()
       migration.changed()
     }
+  }
+
+  /** Throws what concerns the whole migration. */
+  async function stop(error: unknown): Promise<void> {
+    state = 'stopped'
+    if (!(error instanceof FolderStop || error instanceof ImapRefused)) throw error
+    state = 'failed'
+    await journal.report(folderFailure(folder.path, error))
+  }
+
+  async function look(lane: Lane): Promise<void> {
+    try {
+      const reading = await persist(migration, () => lane.reading(folder.pathAsListed))
+      folder.messages = reading.opened.exists
+    } catch (error) {
+      await stop(error)
+    }
+    migration.changed()
   }
 
   async function copyWhole(lane: Lane): Promise<void> {
@@ -170,6 +187,7 @@ export function createFolderCopy(migration: Migration, { folder, mapped, bytes }
       return round?.waiting ?? 0
     },
     run,
+    look,
     async help(lane) {
       if (!round || !open) return
       const helping = copier.work(lane, open, round, LIMITS.batchesAhead)

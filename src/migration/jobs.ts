@@ -99,7 +99,7 @@ async function endUnopened(error: unknown, row: Claimed, db: Kysely<DB>): Promis
   }
   await db.transaction().execute(async (trx) => {
     await addErrors(trx, row.id, [failure])
-    await end(trx, row, 'failed', { ...row.progress, errorCount: row.progress.errorCount + 1 }, failure)
+    await end(trx, row, 'failed', { ...row.progress, errorCount: row.errorCount + 1 }, failure)
   })
   return null
 }

@@ -50,7 +50,7 @@ function foldersOf({ folders }: Listing): Folder[] {
 async function look(connection: Connection, deps: NetDeps, gone: AbortSignal) {
   const deadline = AbortSignal.timeout(LOOK_DEADLINE)
   const signal = AbortSignal.any([deadline, gone])
-  const { reached, secret } = partsOf(connection, 'connection')
+  const { reached, secret } = partsOf(connection)
   const account = await accountOf({ ...reached, ...secret }, deps, signal)
   const session = await signIn(account, signal)
   const tooLate = () => session.wire.destroy(new ImapLost('timeout', 'It did not answer in time.'))

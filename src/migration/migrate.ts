@@ -8,7 +8,7 @@ import { createCrew } from './crew.ts'
 import { createFolderCopy, type FolderCopy, type Migration, type Note } from './folder.ts'
 import { createGate } from './gate.ts'
 import type { Journal } from './journal.ts'
-import type { Side } from './lane.ts'
+import type { Lane, Side } from './lane.ts'
 import { leanly } from './lean.ts'
 import { LIMITS, PATIENCE, type Patience } from './limits.ts'
 import type { Mapped } from './mapping.ts'
@@ -85,6 +85,7 @@ async function migrate(deps: MigrateDeps): Promise<Outcome> {
   const notes: Note[] = [...(deps.notes ?? [])]
   const gate = createGate(patience, () => board.changed())
   const board = createBoard({
+    foldersAsked: deps.folders === 'all' ? 0 : deps.folders.length,
     onProgress: deps.onProgress ?? (() => undefined),
     closedUntil: () => gate.closedUntil,
     notes,
@@ -108,7 +109,8 @@ async function migrate(deps: MigrateDeps): Promise<Outcome> {
     }
     const groups = foldersOf(plan, migration, options)
     board.show(groups.flat(), plan.warnings)
-    if (!options.dryRun) for (const copies of groups) await crew.copy(copies, options.connections ?? LIMITS.connections)
+    if (options.dryRun) await lookForUncounted(groups.flat(), crew.first)
+    else for (const copies of groups) await crew.copy(copies, options.connections ?? LIMITS.connections)
     return outcomeOf(plan, board.finish(0), notes, null)
   } catch (error) {
     deps.signal.throwIfAborted()
@@ -120,6 +122,11 @@ async function migrate(deps: MigrateDeps): Promise<Outcome> {
     leave()
     await crew.close()
   }
+}
+
+/** What is not listed, or not counted, may not be there at all: copying would find out, and so must a dry run. */
+async function lookForUncounted(copies: readonly FolderCopy[], lane: Lane): Promise<void> {
+  for (const copy of copies) if (copy.folder.messages === null) await copy.look(lane)
 }
 
 /** Those that can be copied side by side, and after them, where it was asked for, what shows their messages again. */

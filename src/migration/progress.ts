@@ -66,6 +66,7 @@ export function createRate(now: () => number = () => performance.now()): Rate {
 }
 
 type Around = {
+  foldersTotal: number
   rate: Rate
   stopped: number
   throttledUntil: number | null
@@ -77,7 +78,7 @@ type Around = {
  * @param around `stopped`: failures of the whole migration; `throttledUntil`: milliseconds since 1970
  */
 export function progressOf(copies: readonly FolderCopy[], around: Around): Progress {
-  const { rate, stopped, throttledUntil, warnings, notes } = around
+  const { foldersTotal, rate, stopped, throttledUntil, warnings, notes } = around
   const folderProgress = Object.fromEntries(copies.map((copy) => [copy.folder.path, progressOfFolder(copy)]))
   const folders = Object.values(folderProgress)
   const sum = (of: (folder: FolderProgress) => number) => folders.reduce((total, folder) => total + of(folder), 0)
@@ -90,7 +91,7 @@ export function progressOf(copies: readonly FolderCopy[], around: Around): Progr
   return {
     currentFolder: copies.find(({ state }) => state === 'running')?.folder.path ?? '',
     foldersDone: copies.filter(({ state }) => state === 'done' || state === 'failed').length,
-    foldersTotal: copies.length,
+    foldersTotal,
     messagesDone,
     messagesTotal,
     skippedByDedup: copies.reduce((total, { ledger }) => total + (ledger?.skippedCount ?? 0), 0),

@@ -28,32 +28,37 @@ export async function accountOf(
   return { target, port, secure, user, tlsVerify, ...(accessToken === undefined ? { password } : { accessToken }) }
 }
 
+/** Where a connection stands in a request; undefined where it is the request. */
+type RequestSide = 'source' | 'destination' | undefined
+
 /** How to reach an account, apart from what opens it. The host is written as people write it, without a trailing dot. */
-export function partsOf(connection: Connection, path: string): { reached: Reached; secret: Secret } {
+export function partsOf(connection: Connection, side?: RequestSide): { reached: Reached; secret: Secret } {
   const { port, secure, user, tlsVerify, password, accessToken } = connection
-  const host = parseHost(connection.host, `${path}.host`)
-  refuseControls({ user, password, accessToken }, path)
+  const host = parseHost(connection.host, pathOf(side, 'host'))
+  refuseControls({ user, password, accessToken }, side)
   const reached = { host: host.kind === 'ip' ? host.address : host.name, port, secure, user, tlsVerify }
-  return { reached, secret: secretOf({ password, accessToken }, path) }
+  return { reached, secret: secretOf({ password, accessToken }, side) }
 }
 
 /** @throws Fault `invalid_request` when there is none */
-export function secretOf({ password, accessToken }: Secret, path: string): Secret {
-  refuseControls({ password, accessToken }, path)
+export function secretOf({ password, accessToken }: Secret, side?: RequestSide): Secret {
+  refuseControls({ password, accessToken }, side)
   if (accessToken !== undefined) return { accessToken }
   if (password !== undefined) return { password }
-  const details = [{ path: `${path}.password`, message: 'is required' }]
-  throw new Fault('invalid_request', `${path} needs a password or an access token.`, { details })
+  const details = [{ path: pathOf(side, 'password'), message: 'is required' }]
+  throw new Fault('invalid_request', `${side ?? 'The connection'} needs a password or an access token.`, { details })
 }
 
 /** A line break in what goes onto a line of a protocol would be a command of the user's own. */
-function refuseControls(fields: Record<string, string | undefined>, path: string): void {
+function refuseControls(fields: Record<string, string | undefined>, side: RequestSide): void {
   for (const [name, value] of Object.entries(fields)) {
     // oxlint-disable-next-line no-control-regex
     if (value === undefined || !/[\0\r\n]/.test(value)) continue
-    const message = 'must not have line breaks or NUL'
-    throw new Fault('invalid_request', `${path}.${name} ${message}.`, {
-      details: [{ path: `${path}.${name}`, message }],
-    })
+    const [path, message] = [pathOf(side, name), 'must not have line breaks or NUL']
+    throw new Fault('invalid_request', `${path} ${message}.`, { details: [{ path, message }] })
   }
+}
+
+function pathOf(side: RequestSide, field: string): string {
+  return side === undefined ? field : `${side}.${field}`
 }

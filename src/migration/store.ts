@@ -199,7 +199,7 @@ export async function requeueMigration(
 ): Promise<boolean> {
   const row = await db
     .updateTable('migration')
-    .set({ status: 'pending', queuedAt: sql<Date>`now()`, completedAt: null, errorCount: 0 })
+    .set({ status: 'pending', queuedAt: sql<Date>`now()`, startedAt: null, completedAt: null, errorCount: 0 })
     .where('id', '=', id)
     .where('accountId', '=', accountId)
     .where('status', '=', 'failed')

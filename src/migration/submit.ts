@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
 import { Fault } from '../errors.ts'
 import type { Job } from '../jobs/job.ts'
@@ -60,6 +60,8 @@ export async function submit(
   const [source, destination] = [partsOf(request.source, 'source'), partsOf(request.destination, 'destination')]
   const destPrefix = prefixOf(request.destPrefix)
   requireDistinct(folders)
+  // Whoever has none left this month need not wait for the hosts to be looked up, nor hear what is wrong with them.
+  if (!dryRun) await db.transaction().execute((trx) => requireLeft(trx, accountId))
   await accountOf({ ...source.reached, ...source.secret }, deps, signal, 'source.host')
   await accountOf({ ...destination.reached, ...destination.secret }, deps, signal, 'destination.host')
   const row = {
@@ -73,17 +75,22 @@ export async function submit(
   }
   const secrets = { source: source.secret, destination: destination.secret }
   return db.transaction().execute(async (trx) => {
-    const plan = await lockPlan(trx, accountId)
-    const { count, secondsLeft } = await countThisMonth(trx, accountId)
-    if (!dryRun && count >= PER_MONTH[plan]) throw overLimit(plan, secondsLeft)
+    if (!dryRun) await requireLeft(trx, accountId)
     const id = await insertMigration(trx, row, (newId) => sealSecrets(secrets, secretKey, newId))
     await queue.enqueue(trx, job, { migrationId: id })
     return (await findMigration(trx, accountId, id)) as MigrationRow
   })
 }
 
-function overLimit(plan: Plan, retryAfter: number): Fault {
-  return new Fault('monthly_limit', `Monthly limit reached (${PER_MONTH[plan]})`, { retryAfter })
+/**
+ * Nobody else counts this account's migrations until the transaction ends.
+ * @throws Fault `monthly_limit`
+ */
+async function requireLeft(trx: Transaction<DB>, accountId: string): Promise<void> {
+  const plan = await lockPlan(trx, accountId)
+  const { count, secondsLeft } = await countThisMonth(trx, accountId)
+  if (count < PER_MONTH[plan]) return
+  throw new Fault('monthly_limit', `Monthly limit reached (${PER_MONTH[plan]})`, { retryAfter: secondsLeft })
 }
 
 /** `Old/2024/` for whatever slashes it was given with; "" when it was given none. */

@@ -8,13 +8,14 @@ import type { MigrationRow, Reached } from './store.ts'
  * @param failure what ended it before it began; null where some messages or folders could not be copied
  */
 export function failureAlert(row: MigrationRow, progress: Progress, failure: Failure | null): NewAlert {
-  const { id, run, accountId, source, destination } = row
+  const { id, run, accountId, source, destination, options } = row
+  const what = options.dryRun ? 'dry run of the migration' : 'migration'
   return {
     accountId,
     kind: 'migration.failed',
     // A migration that is retried and fails again is another failure.
     key: `migration.failed ${id} ${run}`,
-    title: `The migration to ${nameOf(destination)} failed`,
+    title: `The ${what} to ${nameOf(destination)} failed`,
     text: `From ${nameOf(source)}: ${failure?.message ?? whatIsLeft(progress)}`,
     nextStep: 'See its errors, mend what they name, and retry it: what was copied is not copied again.',
     path: `/migrations/${id}`,

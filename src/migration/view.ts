@@ -5,6 +5,8 @@ import type { MigrationRow } from './store.ts'
 export function shown(row: MigrationRow) {
   const { id, status, source, destination, destPrefix, folders, options, progress, errorCount, queue } = row
   const { createdAt, startedAt, completedAt } = row
+  // Errors are counted once, beside the progress: what ends a migration from outside is in no progress.
+  const { errorCount: _, ...shownProgress } = progress
   return {
     migrationId: id,
     status,
@@ -16,7 +18,7 @@ export function shown(row: MigrationRow) {
     startedAt,
     completedAt,
     queue,
-    progress,
+    progress: shownProgress,
     srcHost: source.host,
     srcUser: source.user,
     dstHost: destination.host,

@@ -27,6 +27,8 @@ const NO_WAY_IN: Record<string, string> = {
   'Login is disabled': 'allows no sign-in without TLS (LOGINDISABLED)',
   'No matching authentication method': 'offers no way to sign in that we know',
   'No password configured': 'cannot be signed in to with an empty password',
+  // Only of tokens: a password that no mechanism takes is sent by LOGIN.
+  'Unsupported authentication mechanism': 'takes no access tokens (it offers neither XOAUTH2 nor OAUTHBEARER)',
 }
 
 const NOT_IMAP = /^(?:ParserError|LineTooLarge|LiteralTooLarge|ResponseTooLarge|UnexpectedTag|InvalidResponse)/

@@ -129,6 +129,11 @@ describe('signing in', () => {
     expect([fault.code, /LOGINDISABLED/.test(fault.message)]).toEqual(['upstream_rejected', true])
   })
 
+  it('says when a server takes no tokens at all', async () => {
+    const fault = await fakeFault({ capability: 'IMAP4rev1 AUTH=PLAIN' }, { password: undefined, accessToken: 'token' })
+    expect([fault.code, /takes no access tokens/.test(fault.message)]).toEqual(['upstream_rejected', true])
+  })
+
   it('signs in with a token', async () => {
     const fake = await startImapFake({ capability: 'IMAP4rev1 AUTH=XOAUTH2 LITERAL+' })
     onTestFinished(() => fake.close())

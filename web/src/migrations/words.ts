@@ -24,6 +24,8 @@ export function sentenceOf(migration: Migration): string {
   }
   if (isCancelled(migration)) return `It was stopped after ${counted(messagesDone, 'message')}. What is copied stays.`
   if (status === 'failed' && totalMessages === 0) return 'Nothing could be copied. What stood in the way is below.'
+  if (status === 'failed' && dryRun)
+    return 'Nothing was copied. Not everything could be read: what stood in the way is below.'
   if (status === 'failed') {
     return `${counted(errorCount, 'thing')} could not be copied; everything else was. What failed can be tried again.`
   }
