@@ -91,7 +91,7 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
       schema: {
         summary: 'Add a mail address or a webhook',
         description:
-          'An address that is not the account’s own gets a code first. A webhook is signed as Standard Webhooks; its secret is shown this once.',
+          'An address that is not the account’s own gets a code first; when the code could not be mailed, `problem` says why, and it is asked for again at `…/code`. A webhook is signed as Standard Webhooks; its secret is shown this once.',
         tags,
         security,
         body: NewChannel,

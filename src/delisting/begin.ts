@@ -91,12 +91,15 @@ function tooMany(): Fault {
 /** Nothing was found, which is good news only when the lists could be asked. */
 function nothingToDo(ip: string, listings: Listing[]): Fault {
   const { askedCount, unknownCount, notPursued: left } = countsOf(listings)
+  const names = left.map(({ blacklistName }) => blacklistName).join(', ')
   if (unknownCount > askedCount / 2) {
-    const sentence = `${unknownCount} of ${askedCount} lists gave no usable answer about ${ip}, and the others do not list it. Check DNSBL_SERVERS.`
-    return new Fault('upstream_unreachable', sentence)
+    const sentence =
+      unknownCount === askedCount
+        ? `None of ${askedCount} lists gave a usable answer about ${ip}`
+        : `${unknownCount} of ${askedCount} lists gave no usable answer about ${ip}, and ${othersSay(names)}`
+    return new Fault('upstream_unreachable', `${sentence}. Check DNSBL_SERVERS.`)
   }
   if (left.length > 0) {
-    const names = left.map(({ blacklistName }) => blacklistName).join(', ')
     return new Fault(
       'conflict',
       `Only lists that say nothing about one address have ${ip}: ${names}. Nothing is to be done.`,
@@ -104,4 +107,9 @@ function nothingToDo(ip: string, listings: Listing[]): Fault {
   }
   const silent = unknownCount > 0 ? `; ${unknownCount} gave no usable answer` : ''
   return new Fault('conflict', `None of ${askedCount} lists has ${ip}${silent}. There is nothing to delist.`)
+}
+
+/** Of the lists that did answer, when none is pursued. */
+function othersSay(names: string): string {
+  return names === '' ? 'the others do not list it' : `only lists that say nothing about one address have it: ${names}`
 }

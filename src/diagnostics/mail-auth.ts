@@ -144,8 +144,7 @@ function mailDomain(text: string): Name {
     throw wrong('domain', `“${shortened(text)}” is a mail address; give what stands behind the @: ${shortened(behind)}`)
   const host = parseHost(text, 'domain')
   if (host.kind === 'ip') throw wrong('domain', `${host.address} is an IP address; give the domain of mail addresses`)
-  if (host.name.includes('.')) return host
-  throw wrong('domain', `“${host.name}” is a single label, not a domain that mail comes from`)
+  return host
 }
 
 /** RFC 6376, 3.1: a selector is one or more labels. People also paste the whole name. */

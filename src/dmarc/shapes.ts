@@ -93,7 +93,7 @@ export const AggregateRecord = Type.Object({
     spf: Type.Array(Type.Object({ domain: Word, scope: Word, result: Word, humanResult: Word })),
   }),
   result: Type.Enum(['pass', 'fail'], { description: 'Aligned by DKIM or SPF, as the receiver evaluated it.' }),
-  outside: Type.Boolean({ description: 'Its `headerFrom` is not of this domain: it is not in the statistics.' }),
+  outside: Type.Boolean({ description: 'Its `headerFrom` is not of this domain: it is not in the summary.' }),
 })
 
 export const AggregateReport = Type.Object({
@@ -123,8 +123,14 @@ export const AggregateReport = Type.Object({
   recordCount: Count,
   skippedRecords: Type.Integer({ description: 'Records without a readable address or count.' }),
   totals: Type.Object(
-    { messages: Count, pass: Count, fail: Count, outside: Count, disposition: Disposition },
-    { description: 'Over all records; `outside` is in none of the others.' },
+    {
+      messages: Count,
+      pass: Count,
+      fail: Count,
+      outside: Type.Integer({ minimum: 0, description: 'Of these, the messages of records with `outside: true`.' }),
+      disposition: Disposition,
+    },
+    { description: 'Over all records of the report; the summary leaves those with `outside: true` out.' },
   ),
   warnings: Type.Array(Text),
   via: Via,

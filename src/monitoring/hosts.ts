@@ -65,15 +65,21 @@ export async function changeHost(
 }
 
 function requireLists({ lists = {} }: HostSettings, blocklists: Blocklists): void {
-  for (const zone of Object.keys(lists)) requireList(zone, blocklists, 'lists')
+  const unknown = Object.keys(lists).find((zone) => !findList(zone, blocklists))
+  if (unknown === undefined) return
+  const message = `names ${unknown.slice(0, 100)}, which is not a blacklist that is asked here`
+  throw new Fault('invalid_request', `The field lists ${message}.`, { details: [{ path: 'lists', message }] })
 }
 
-/** @throws Fault `invalid_request` when there is no such list */
-export function requireList(zone: string, { lists }: Blocklists, path: string) {
-  const found = lists.find((list) => list.zone === zone)
+function findList(zone: string, { lists }: Blocklists) {
+  return lists.find((list) => list.zone === zone)
+}
+
+/** @throws Fault `not_found` */
+export function requireList(zone: string, blocklists: Blocklists) {
+  const found = findList(zone, blocklists)
   if (found) return found
-  const message = `names ${zone.slice(0, 100)}, which is not a blacklist that is asked here`
-  throw new Fault('invalid_request', `The field ${path} ${message}.`, { details: [{ path, message }] })
+  throw new Fault('not_found', `${zone.slice(0, 100)} is not a blacklist that is asked here.`)
 }
 
 /** @throws Fault `not_found` */

@@ -219,7 +219,7 @@ function listRoutes(app: App, { db, door, blocklists }: MonitoringRoutesDeps): v
     async (request) => {
       const { accountId } = callerOf(request)
       const { mode } = request.body
-      const list = requireList(request.params.dnsbl, blocklists, 'dnsbl')
+      const list = requireList(request.params.dnsbl, blocklists)
       await setChoice(db, accountId, list.zone, mode === 'default' ? null : mode)
       await tellChange(db, accountId, 'monitoring')
       return { success: true, data: shownList(list, await choicesOf(accountId)) }

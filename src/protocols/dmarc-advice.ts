@@ -10,6 +10,7 @@ import {
   type DmarcPolicy,
   type DmarcRecord,
 } from './dmarc.ts'
+import { registeredDomain as registeredOf } from './public-suffix.ts'
 import { valueOf } from './tag-list.ts'
 
 type About = {
@@ -73,6 +74,10 @@ function absenceAdvice({ discovery, usesMail, registeredDomain }: About): Advice
   if (standing === 'nonexistent' && domain === registeredDomain) {
     return [error(`There is no such name as ${domain} in the DNS.`)]
   }
+  if (isPublicSuffix(domain)) {
+    const message = `There is no DMARC record for ${domain}, below which others register names. One with psd=y would speak for those that have none.`
+    return [info(message)]
+  }
   if (standing !== 'nonexistent' && !usesMail) {
     const message = `${domain} takes part in no mail, but without a DMARC record anybody can send in its name. Let receivers refuse all of it.`
     return [error(message, txt(`_dmarc.${domain}`, 'v=DMARC1; p=reject; adkim=s; aspf=s'))]
@@ -80,6 +85,11 @@ function absenceAdvice({ discovery, usesMail, registeredDomain }: About): Advice
   const rua = `mailto:dmarc-reports@${registeredDomain}`
   const message = `There is no DMARC record for ${domain}: receivers do not know what to do with forged mail, and large ones ask senders for one. Begin with reports alone (p=none), to an address that somebody reads.`
   return [error(message, txt(`_dmarc.${registeredDomain}`, formatDmarc({ p: 'none', rua })))]
+}
+
+/** What stands there is for all who register names below it, and no matter of its own mail. */
+function isPublicSuffix(domain: string): boolean {
+  return registeredOf(domain) === null
 }
 
 function inheritanceAdvice({ domain, record, policyDomain, standing, error: failure }: DmarcDiscovery): Advice[] {
@@ -134,6 +144,7 @@ function policyAdvice(discovery: DmarcDiscovery, record: DmarcRecord, publish: P
     const message = 'There is no valid p tag. Receivers act as on p=none, and older ones ignore the record.'
     return [warning(message, publish)]
   }
+  if (isPublicSuffix(discovery.policyDomain ?? discovery.domain)) return testAdvice(record, publish)
   const name = publish.name
   const advice: Advice[] = []
   // An organisation may well send mail when the name below it that was asked about does not.

@@ -65,7 +65,8 @@ function whyPassedOver(start: string): string {
   if (/^\s*["'“”„]/.test(start))
     return 'it begins with a quotation mark, which zone files need and control panels do not'
   if (!/v\s*=\s*DMARC/i.test(start)) return 'it does not begin with `v=DMARC1`'
-  if (!/^\s*v/.test(start)) return '`v=DMARC1` must come first'
-  if (/^\s*v\s*=\s*DMARC1\s*[^;\s]/.test(start)) return 'there is no semicolon after `v=DMARC1`'
-  return 'the version must be written exactly `DMARC1`'
+  if (/^\s+v/i.test(start)) return 'it begins with white space, and `v=DMARC1` must come first'
+  if (!/^v/i.test(start)) return '`v=DMARC1` must come first'
+  if (/^v\s*=\s*DMARC1\s*[^;\s]/.test(start)) return 'there is no semicolon after `v=DMARC1`'
+  return 'the version must be written exactly `v=DMARC1`'
 }

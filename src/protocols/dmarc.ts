@@ -52,12 +52,12 @@ export const KNOWN_TAGS = ['v', ...CHOICES.keys(), 'fo', 'rua', 'ruf']
 
 /**
  * Reads a TXT record found at `_dmarc`.
- * @returns null when it is no DMARC record: its first tag must be `v`, its value exactly `DMARC1`
+ * @returns null when it is no DMARC record: it must begin with the tag `v`, its value exactly `DMARC1` (RFC 9989, 4.8)
  */
 export function parseDmarc(text: string): DmarcRecord | null {
   const { tags, errors } = parseTagList(text)
   const [version] = tags
-  if (version?.name !== 'v' || version.value !== 'DMARC1' || text.slice(0, version.at).trim() !== '') return null
+  if (version?.name !== 'v' || version.value !== 'DMARC1' || version.at > 0) return null
   const policy = (name: string) => choice(tags, name) as DmarcPolicy | null
   return {
     text,

@@ -95,6 +95,28 @@ describe('the channels of an account', () => {
     expect((await call('POST', `channels/${channel.id}/confirm`, { code: next })).json.data.status).toBe('active')
   })
 
+  it('are there when the code could not be mailed, and say so until a new one was', async () => {
+    sink.behaviour = 'busy'
+    const channel = await add({ type: 'email', address: 'bob@other.test' })
+    const unsent = { status: 'unconfirmed', problem: expect.stringContaining('come back later') }
+    expect(channel).toMatchObject(unsent)
+    const listed = async () => (await call<Channel[]>('GET', 'channels')).json.data.find(({ id }) => id === channel.id)
+    expect(await listed()).toMatchObject(unsent)
+    const aMinutePasses = () =>
+      room.db
+        .updateTable('alertChannel')
+        .set({ codeSentAt: new Date(0) })
+        .execute()
+    await aMinutePasses()
+    expect((await call('POST', `channels/${channel.id}/code`)).status).toBe(502)
+    await aMinutePasses()
+    sink.behaviour = 'taking'
+    expect((await call('POST', `channels/${channel.id}/code`)).status).toBe(200)
+    expect(await listed()).toMatchObject({ status: 'unconfirmed', problem: null })
+    const code = codeIn(sink.mails[0]?.text)
+    expect((await call('POST', `channels/${channel.id}/confirm`, { code })).json.data.status).toBe('active')
+  })
+
   it('send a test at once, and say what went wrong', async () => {
     const { json } = await call<Channel[]>('GET', 'channels')
     const path = `channels/${json.data[0]?.id}/test`
@@ -126,6 +148,17 @@ describe('the channels of an account', () => {
   it('are there once each', async () => {
     await add({ type: 'webhook', url: 'https://chat.test/hook' })
     expect((await call('POST', 'channels', { type: 'webhook', url: 'https://chat.test/hook' })).status).toBe(409)
+  })
+
+  it('are one for a mail address, in whatever case it is written', async () => {
+    expect((await call('POST', 'channels', { type: 'email', address: 'ALICE@People.test' })).status).toBe(409)
+    const spellings = ['bob@other.test', 'Bob@other.test', 'BOB@OTHER.TEST'].map((address) =>
+      call('POST', 'channels', { type: 'email', address }),
+    )
+    const statuses = (await Promise.all(spellings)).map(({ status }) => status)
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([201, 409, 409])
+    await add({ type: 'webhook', url: 'https://chat.test/hook' })
+    await add({ type: 'webhook', url: 'https://chat.test/HOOK' })
   })
 
   it('show a secret at their creation and never again', async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { raiseAlert } from '../../src/alerts/raise.ts'
 import { IP } from '../servers/blacklists.ts'
 import { AUTOMATIC, EMAIL, FORM, PROVIDER, startPlace, stepOf, type Place } from './place.ts'
+import { ZONES } from './room.ts'
 
 const WORDS = { cause: 'A guessed password sent spam.', fix: 'Password changed on 20 November 2026.' }
 
@@ -30,6 +31,23 @@ describe('a delisting', () => {
       firstAnswer: { status: 'listed', codes: ['127.0.0.2'], reason: 'Blocked - see spamcop.net' },
     })
     expect(process.notPursued).toEqual([expect.objectContaining({ dnsbl: 'tor.dan.me.uk' })])
+  })
+
+  it('does not begin when most lists gave no answer, and says how many, and what the others say', async () => {
+    const refusing = Object.fromEntries(ZONES.map((zone) => [zone, { behaviour: 'refusing' as const }]))
+    const said = async (answering: Parameters<Place['list']>[0]) => {
+      await place.list({ ...refusing, ...answering })
+      const { status, json } = await place.room.call(place.alice, 'POST', '', { ip: IP })
+      return `${status} ${json.error}`
+    }
+    const [all, most] = [ZONES.length, ZONES.length - 1]
+    expect(await said({ 'tor.dan.me.uk': '127.0.0.2' })).toBe(
+      `502 ${most} of ${all} lists gave no usable answer about ${IP}, and only lists that say nothing about one address have it: dan.me.uk Tor. Check DNSBL_SERVERS.`,
+    )
+    expect(await said({ 'tor.dan.me.uk': {} })).toBe(
+      `502 ${most} of ${all} lists gave no usable answer about ${IP}, and the others do not list it. Check DNSBL_SERVERS.`,
+    )
+    expect(await said({})).toBe(`502 None of ${all} lists gave a usable answer about ${IP}. Check DNSBL_SERVERS.`)
   })
 
   it('runs to its end as the lists let the address go', async () => {

@@ -141,10 +141,37 @@ describe('the mail check', () => {
     expect(result).toMatchObject({ domain: name, unicodeDomain, status: 'NOERROR' })
   })
 
+  it('takes a public suffix, whose record is for the names that others register below it', async () => {
+    const result = await checkWith(
+      {
+        'uk SOA': ['ns.uk. hostmaster.uk. 1 2 3 4 5'],
+        '_dmarc.uk TXT': ['v=DMARC1; p=none; sp=none; np=reject; psd=y; rua=mailto:a@uk'],
+      },
+      { domain: 'uk' },
+    )
+    expect(matches(MailAuthResult, result)).toBe(true)
+    expect(result).toMatchObject({ domain: 'uk', dmarc: { found: true, inheritedFrom: null, effectivePolicy: 'none' } })
+    expect(result.warnings.filter(({ about }) => about === 'dmarc')).toEqual([])
+    const without = await checkWith({ 'uk TXT': ['of the registry'] }, { domain: 'uk' })
+    expect(without.warnings.filter(({ about }) => about === 'dmarc')).toMatchObject([
+      { severity: 'info', message: expect.stringMatching(/^There is no DMARC record for uk, .*psd=y/) },
+    ])
+  })
+
+  it('warns of a record with white space in front of it, which receivers pass over', async () => {
+    const result = await checkWith({ '_dmarc.example.com TXT': [' v=DMARC1; p=reject'] })
+    expect(result.dmarc).toMatchObject({ found: false, record: null, tags: {} })
+    expect(result.warnings.find(({ about }) => about === 'dmarc')).toMatchObject({
+      severity: 'error',
+      message: expect.stringMatching(/not taken for DMARC: it begins with white space/),
+      publish: { name: '_dmarc.example.com', value: 'v=DMARC1; p=reject' },
+    })
+  })
+
   it.each([
     ['192.0.2.1', /IP address/],
     ['[2001:db8::1]', /IP address/],
-    ['localhost', /single label/],
+    ['12', /number/],
     ['alice@example.com', /behind the @: example\.com/],
     ['https://example.com/', /URL/],
     ['', /empty/],

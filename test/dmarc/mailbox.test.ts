@@ -118,7 +118,13 @@ describe('fetching reports out of a mailbox', () => {
   })
 
   it('refuses an address that may not be reached, and a line break in what goes onto a line', async () => {
-    await add({ host: '10.1.2.3' })
+    for (const host of ['10.1.2.3', '[fd00::1]', '169.254.169.254']) {
+      const refused = await room.ask('mailboxes', { ...alice, body: settings({ host }) })
+      expect([refused.status, refused.body.code]).toEqual([403, 'target_not_allowed'])
+    }
+    expect(await mailbox()).toBeUndefined()
+    const { id } = await add()
+    await room.pool.query("update dmarc_mailbox set host = '10.1.2.3' where id = $1", [id])
     await room.run('dmarc.fetch')
     expect(await mailbox()).toMatchObject({ lastError: expect.stringContaining('10.1.2.3') })
     const broken = await room.ask('mailboxes', { ...alice, body: settings({ user: 'a\r\nb' }) })

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { aggregate, daysAgo, mailWith, tlsReport } from './reports.ts'
+import { aggregate, daysAgo, mailWith, tlsReport, type Row } from './reports.ts'
 import { startRoom, type Person, type Room } from './room.ts'
 
 describe('reports on a domain', () => {
@@ -107,17 +108,47 @@ describe('reports on a domain', () => {
     expect((await room.ask('rejected', alice)).body.data.pagination.total).toBe(2)
   })
 
-  it('flags records from outside the domain and leaves them out of the summary', async () => {
+  it('counts records from outside the domain in their report, flagged, and leaves them out of the summary', async () => {
     const { id } = await room.addDomain(alice.token)
-    const rows = [{ count: 2 }, { count: 3, from: 'news.example.test' }, { count: 50, from: 'victim.test' }]
+    const rows: Row[] = [
+      { count: 2 },
+      { count: 3, from: 'news.example.test' },
+      { count: 50, from: 'victim.test', dkim: 'fail', spf: 'fail', disposition: 'reject' },
+      { count: 7, from: 'other.test', disposition: 'quarantine' },
+    ]
     await room.upload(alice.token, aggregate({ rows }))
     const { body } = await room.ask(`domains/${id}/reports`, alice)
-    expect(body.data.reports[0]).toMatchObject({
-      totals: { messages: 5, outside: 50 },
-      records: [{ outside: false }, { outside: false }, { outside: true }],
-    })
+    const shown = {
+      totals: { messages: 62, pass: 12, fail: 50, outside: 57, disposition: { none: 5, quarantine: 7, reject: 50 } },
+      records: [{ outside: false }, { outside: false }, { outside: true }, { outside: true }],
+    }
+    expect(body.data.reports[0]).toMatchObject(shown)
+    const alone = await room.ask(`domains/${id}/reports/${body.data.reports[0].id}`, alice)
+    expect(alone.body.data).toMatchObject(shown)
+    const failing = await room.ask(`domains/${id}/reports?result=fail`, alice)
+    expect(failing.body.data.pagination.total).toBe(1)
     const summary = await room.ask(`domains/${id}/summary`, alice)
-    expect(summary.body.data.totals).toMatchObject({ messages: 5 })
+    expect(summary.body.data.totals).toMatchObject({ messages: 5, pass: 5, fail: 0 })
+  })
+
+  it('counts them anew in reports that were stored when their sums left them out', async () => {
+    const { id } = await room.addDomain(alice.token)
+    const outside: Row = { count: 50, from: 'victim.test', dkim: 'fail', spf: 'fail', disposition: 'reject' }
+    const rows: Row[] = [
+      { count: 2, spf: 'fail' },
+      outside,
+      { count: 7, from: 'other.test', disposition: 'quarantine' },
+    ]
+    for (const some of [rows, rows.slice(1), [{ count: 4 }]]) await room.upload(alice.token, aggregate({ rows: some }))
+    const listed = async () => (await room.ask(`domains/${id}/reports`, alice)).body.data.reports
+    const asTheyAre = await listed()
+    await room.pool.query(
+      `update dmarc_report set messages = messages - outside, aligned = least(aligned, messages - outside),
+         detail = detail || '{"disposition": {"none": 2, "quarantine": 0, "reject": 0}}' where outside > 0`,
+    )
+    expect(await listed()).not.toEqual(asTheyAre)
+    await room.pool.query(readFileSync('src/store/migrations/0118_dmarc_report_totals.sql', 'utf8'))
+    expect(await listed()).toEqual(asTheyAre)
   })
 
   it('gives a report on a subdomain to the registered domain above it', async () => {

@@ -30,7 +30,7 @@ describe('reports as they were sent', () => {
     expect([stored, duplicates]).toContain(1)
     const { domain, report_id: reportId, record_count, message_count } = expected as ExpectedAggregate
     const { rows } = await room.pool.query(
-      `select r.messages + r.outside as messages, r.record_count, r.messages as inside, sum(s.messages)::int as summed
+      `select r.messages, r.record_count, r.messages - r.outside as inside, sum(s.messages)::int as summed
        from dmarc_report r join dmarc_domain d on d.id = r.domain_id, lateral (
          select messages from dmarc_reporter_day where domain_id = d.id) s
        where d.domain = $1 and r.report_id = $2 group by r.id`,

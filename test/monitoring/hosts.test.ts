@@ -176,6 +176,7 @@ describe('the lists', () => {
     expect(await modeOf()).toMatchObject({ mode: 'watch', isDefault: false })
     await room.call('PUT', `lists/${SPAMCOP}`, { mode: 'default' })
     expect(await modeOf()).toMatchObject({ mode: 'alert', isDefault: true })
-    expect((await room.call('PUT', 'lists/no.such.list', { mode: 'mute' })).status).toBe(400)
+    const unknown = await room.call('PUT', 'lists/no.such.list', { mode: 'mute' })
+    expect([unknown.status, unknown.json.code]).toEqual([404, 'not_found'])
   })
 })

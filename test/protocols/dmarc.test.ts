@@ -70,6 +70,8 @@ describe('a DMARC record', () => {
     'v=DMARC1 p=none',
     'v=DMARC2; p=none',
     ';v=DMARC1; p=none',
+    ' v=DMARC1; p=none',
+    '\tv=DMARC1; p=none',
     '"v=DMARC1; p=none"',
     'v=spf1 -all',
     '',
@@ -163,6 +165,8 @@ describe('a near miss', () => {
     ['p=reject; rua=mailto:a@b.example', /does not begin/, 'v=DMARC1; p=reject; rua=mailto:a@b.example'],
     ['p=reject; v=DMARC1', /first/, 'v=DMARC1; p=reject'],
     ['v=DMARC; p=none', /exactly/, 'v=DMARC1; p=none'],
+    [' v=DMARC1; p=reject', /white space/, 'v=DMARC1; p=reject'],
+    ['\t\r\nV=dmarc1; p=none', /white space/, 'v=DMARC1; p=none'],
   ])('of %j says why and what was meant', (text, why, mended) => {
     expect(nearMissDmarc(text)).toEqual({ text, why: expect.stringMatching(why), mended })
   })

@@ -15,6 +15,7 @@ import {
   findChannel,
   insertChannel,
   newId,
+  noteCode,
   renewCode,
   updateChannel,
   type ChannelRow,
@@ -28,8 +29,9 @@ export type ChannelDeps = MailDeps & WebhookDeps & { db: Kysely<DB>; secretKey: 
 const LOOKING_ON = 30_000
 
 /**
- * Makes a channel. A mail address other than the account's own gets a code first; a webhook's secret is shown this once.
- * @throws Fault `invalid_request`, `conflict`; `unavailable` and `upstream_*` where the code could not be mailed
+ * Makes a channel. A mail address other than the account's own gets a code first; where that could not be mailed the
+ * channel says so, and the code is asked for again. A webhook's secret is shown this once.
+ * @throws Fault `invalid_request`, `conflict`, `target_not_allowed`
  */
 export async function createChannel(
   deps: ChannelDeps,
@@ -60,10 +62,28 @@ export async function createChannel(
     codeHash: code === null ? null : hashOf(code),
   })
   if (!channel) throw new Fault('conflict', `There is a channel to ${target} already.`)
+  const problem = code && deps.relay ? await tryCode(withRelay(deps), channel, code) : null
   await tellChange(db, account.id, 'alerts', id)
-  // A code that could not be mailed is asked for again; the channel stays.
-  if (code && deps.relay) await mailCode(withRelay(deps), { to: target, code }, AbortSignal.timeout(LOOKING_ON))
-  return { channel, secret }
+  return { channel: { ...channel, lastError: problem && problem.message }, secret }
+}
+
+/**
+ * Mails a code, and writes down on the channel what came of it.
+ * @returns why it could not be mailed; null when it was
+ */
+async function tryCode(
+  { db, ...mail }: ReturnType<typeof withRelay>,
+  { id, target }: ChannelRow,
+  code: string,
+): Promise<Fault | null> {
+  const problem = await mailCode(mail, { to: target, code }, AbortSignal.timeout(LOOKING_ON)).then(() => null, faultOf)
+  await noteCode(db, id, problem && problem.message)
+  return problem
+}
+
+function faultOf(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  throw error
 }
 
 export async function changeChannel(
@@ -111,14 +131,19 @@ const TEST = {
   path: '/alerts/channels',
 }
 
-/** @throws Fault `conflict` when the last code is younger than a minute, or the channel is confirmed */
-export async function sendCode(deps: ChannelDeps, { id, target }: ChannelRow): Promise<void> {
+/**
+ * @throws Fault `conflict` when the last code is younger than a minute, or the channel is confirmed; `unavailable` and
+ *   `upstream_*` where the code could not be mailed
+ */
+export async function sendCode(deps: ChannelDeps, channel: ChannelRow): Promise<void> {
   const mail = withRelay(deps)
   const code = newCode()
-  if (!(await renewCode(deps.db, id, hashOf(code)))) {
-    throw new Fault('conflict', 'This address is confirmed, or a code was mailed to it less than a minute ago.')
+  if (!(await renewCode(deps.db, channel.id, hashOf(code)))) {
+    throw new Fault('conflict', 'This address is confirmed, or the last code for it is less than a minute old.')
   }
-  await mailCode(mail, { to: target, code }, AbortSignal.timeout(LOOKING_ON))
+  const problem = await tryCode(mail, channel, code)
+  await tellChange(deps.db, channel.accountId, 'alerts', channel.id)
+  if (problem) throw problem
 }
 
 /** @throws Fault `invalid_request` when the code is wrong, or too many were */
@@ -132,9 +157,9 @@ export async function confirm(deps: ChannelDeps, channel: ChannelRow, code: stri
   return requireChannel(deps, channel.accountId, channel.id)
 }
 
-function withRelay({ relay, baseUrl }: ChannelDeps) {
+function withRelay({ db, relay, baseUrl }: ChannelDeps) {
   if (!relay) throw new Fault('unavailable', NO_RELAY)
-  return { relay, baseUrl }
+  return { db, relay, baseUrl }
 }
 
 function newCode(): string {

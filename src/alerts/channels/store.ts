@@ -1,5 +1,6 @@
-import { sql } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import type { DB } from '../../store/tables.ts'
 import type { QuietHours } from '../quiet.ts'
 
 export type ChannelRow = {
@@ -60,15 +61,34 @@ export async function insertFirstChannel(db: Db, accountId: string): Promise<voi
     on conflict do nothing`.execute(db)
 }
 
-/** @returns undefined when the account has this channel already */
-export async function insertChannel(db: Db, { quietHours = null, ...channel }: NewChannel) {
+/** @returns undefined when the account has this channel already; a mail address is the same in any case */
+export async function insertChannel(
+  db: Kysely<DB>,
+  { quietHours = null, ...channel }: NewChannel,
+): Promise<ChannelRow | undefined> {
+  return db.transaction().execute(async (trx) => {
+    // Two spellings of one address that are added at the same moment wait for each other here.
+    await trx.selectFrom('account').select('id').where('id', '=', channel.accountId).forNoKeyUpdate().execute()
+    if (channel.type === 'email' && (await hasAddress(trx, channel.accountId, channel.target))) return undefined
+    const row = await trx
+      .insertInto('alertChannel')
+      .values({ ...channel, quietHours: quietHours && JSON.stringify(quietHours), codeSentAt: new Date() })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning(CHANNEL)
+      .executeTakeFirst()
+    return row as ChannelRow | undefined
+  })
+}
+
+async function hasAddress(db: Db, accountId: string, address: string): Promise<boolean> {
   const row = await db
-    .insertInto('alertChannel')
-    .values({ ...channel, quietHours: quietHours && JSON.stringify(quietHours), codeSentAt: new Date() })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning(CHANNEL)
+    .selectFrom('alertChannel')
+    .select('id')
+    .where('accountId', '=', accountId)
+    .where('type', '=', 'email')
+    .where(sql<boolean>`lower(target) = lower(${address})`)
     .executeTakeFirst()
-  return row as ChannelRow | undefined
+  return row !== undefined
 }
 
 export async function countChannels(db: Db, accountId: string): Promise<number> {
@@ -143,6 +163,11 @@ export async function renewCode(db: Db, id: string, codeHash: Buffer): Promise<b
     .returning('id')
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** @param error why the code could not be mailed; null when it was */
+export async function noteCode(db: Db, id: string, error: string | null): Promise<void> {
+  await db.updateTable('alertChannel').set({ lastError: error }).where('id', '=', id).execute()
 }
 
 /** Counts the try, and confirms when it is right and not one too many. */

@@ -109,8 +109,7 @@ function reportRow(
   const { orgName, reportId, dateRange, recordCount, ...detail } = report
   const sum = (counts: (tally: (typeof tallies)[number]) => boolean) =>
     tallies.reduce((total, tally) => total + (counts(tally) ? tally.messages : 0), 0)
-  const isInside = ({ headerFrom }: { headerFrom: string | null }) => isWithin(headerFrom, domain)
-  const disposed = (word: string) => sum((tally) => isInside(tally) && tally.disposition === word)
+  const disposed = (word: string) => sum((tally) => tally.disposition === word)
   const disposition = { none: disposed('none'), quarantine: disposed('quarantine'), reject: disposed('reject') }
   return {
     id: newId(),
@@ -122,9 +121,9 @@ function reportRow(
     beginsAt: dateRange.begin,
     endsAt: dateRange.end,
     recordCount,
-    messages: sum(isInside),
-    aligned: sum((tally) => isInside(tally) && (tally.dkim || tally.spf)),
-    outside: sum((tally) => !isInside(tally)),
+    messages: sum(() => true),
+    aligned: sum((tally) => tally.dkim || tally.spf),
+    outside: sum((tally) => !isWithin(tally.headerFrom, domain)),
     detail: storable({ ...detail, disposition }),
     receivedAt,
   }

@@ -31,6 +31,7 @@ export type NewReport = {
   recordCount: number
   messages: number
   aligned: number
+  /** Of the messages, those from another domain: they are not in the statistics. */
   outside: number
   detail: string
   receivedAt: Date

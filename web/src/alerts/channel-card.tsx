@@ -106,7 +106,7 @@ function Ways({ channel, isChanging, onChange }: WaysProps) {
 }
 
 /** The code that was mailed to an address that is not the account’s own. */
-function Code({ channel: { id, address } }: { channel: Channel }) {
+function Code({ channel: { id, address, problem } }: { channel: Channel }) {
   const queries = useQueryClient()
   const [said, setSaid] = useState('')
 
@@ -134,7 +134,7 @@ function Code({ channel: { id, address } }: { channel: Channel }) {
         <TextField
           name="code"
           label="Code"
-          hint={`It was mailed to ${address}.`}
+          hint={problem ? 'The last one could not be mailed.' : `It was mailed to ${address}.`}
           inputMode="numeric"
           autoComplete="one-time-code"
         />

@@ -105,9 +105,9 @@ export function networkText({ asn, asName }: Pick<Source, 'asn' | 'asName'>): st
 /** One report in a sentence. */
 export function sentenceOf({ orgName, totals }: Pick<Report, 'orgName' | 'totals'>): { tone: Tone; sentence: string } {
   const { messages, fail, outside } = totals
-  const beside =
-    outside > 0 ? ` ${counted(outside, 'message')} of other domains ${outside === 1 ? 'is' : 'are'} not counted.` : ''
-  if (messages === 0) return { tone: 'info', sentence: `${orgName} has seen no message of the domain.${beside}` }
+  const other = outside === 1 ? 'is of another domain' : 'are of other domains'
+  const beside = outside > 0 ? ` ${numberText(outside)} of them ${other}, and not in the summary.` : ''
+  if (messages === 0) return { tone: 'info', sentence: `${orgName} has seen no message of the domain.` }
   const seen = `${orgName} has seen ${counted(messages, 'message')}`
   if (fail === 0) return { tone: 'good', sentence: `${seen}, and every one passed.${beside}` }
   return { tone: 'warn', sentence: `${seen}, of which ${numberText(fail)} failed.${beside}` }
