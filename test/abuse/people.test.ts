@@ -126,6 +126,7 @@ describe('the whitelist and the sensors', () => {
     const body = { cidr: '1.0.0.0/24', label: 'A resolver' }
     const { data } = await room.answerTo<{ data: { id: string } }>('whitelist', { token: alice.token, body })
     await expect.poll(async () => (await room.check('1.0.0.1'))['listingState']).toBe('whitelisted')
+    await expect.poll(() => room.abuse.ranges.is('whitelist', '1.0.0.1')).toBe(true)
     expect(await room.report('90.2.1.1', '1.0.0.1')).toMatchObject({ ignored: true, listingState: 'whitelisted' })
     const { rows } = await database.pool.query("select cause from abuse_refutation where address = '1.0.0.1'")
     expect(rows).toEqual([{ cause: 'whitelist' }])

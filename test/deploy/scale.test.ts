@@ -181,13 +181,14 @@ describe('three instances on one PostgreSQL behind nginx', () => {
   it('enqueue what is due once, not once each', { timeout: 150_000 }, async () => {
     const due = `pgboss.job where created_on > '${begunAt.toISOString()}' and name = 'monitoring.sweep'`
     for (let tries = 0; (await count(due)) < 2 && tries < 1_200; tries++) await sleep(100)
-    const twice = await query(
-      `select name, date_trunc('minute', created_on) as minute, count(*) from pgboss.job
-       where created_on > $1 and name = any($2) group by 1, 2 having count(*) > 1`,
-      [begunAt, ['monitoring.sweep', 'dmarc.names', 'delisting.tend']],
+    // A minute's work may be enqueued late, and then beside the next minute's.
+    const minutes = Math.ceil((Date.now() - begunAt.getTime()) / 60_000) + 1
+    const tooOften = await query(
+      'select name, count(*) from pgboss.job where created_on > $1 and name = any($2) group by 1 having count(*) > $3',
+      [begunAt, ['monitoring.sweep', 'dmarc.names', 'delisting.tend'], minutes],
     )
     expect(await count(due)).toBeGreaterThan(1)
-    expect(twice).toEqual([])
+    expect(tooOften).toEqual([])
   })
 })
 

@@ -130,5 +130,7 @@ describe('a backup', () => {
     await expect(backUp({ dataDir: dataDir(), log, file: nowhere })).rejects.toMatchObject({ code: 'unavailable' })
     expect(existsSync(join(folder, 'no'))).toBe(false)
     expect(readdirSync(folder).filter((name) => name.includes('.part'))).toEqual([])
+    const ours = () => client.query("select from pg_stat_activity where application_name = 'portreeve backup'")
+    await expect.poll(async () => (await ours()).rowCount).toBe(0)
   })
 })

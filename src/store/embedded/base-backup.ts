@@ -23,6 +23,9 @@ const OF_THE_MOMENT = /^(postmaster\.(pid|opts)|\.s\.PGSQL.*)$|(^|\/)(pg_interna
  */
 export async function packBaseBackup(adminUrl: string, folder: string, pack: Pack, head: BackupHead): Promise<void> {
   const client = new Client({ connectionString: adminUrl, application_name: 'portreeve backup' })
+  client.on('error', () => {})
+  // Whoever cannot write what is packed waits for no more of it.
+  pack.once('close', () => void client.end())
   await client.connect()
   try {
     await packText(pack, HEAD, JSON.stringify(head))
