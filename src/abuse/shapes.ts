@@ -312,7 +312,7 @@ export const NewAppeal = Type.Object(
       maxLength: 2_000,
       pattern: '^[^\\u0000]*[^\\u0000\\s][^\\u0000]*$',
       description: 'What was wrong and what was done, in plain words.',
-      'x-sentence': 'says what was wrong and what was done',
+      'x-sentence': 'must say what was wrong and what was done, in at most 2,000 characters',
     }),
   },
   { examples: [{ ip: IP, reason: 'The address was assigned to us yesterday.' }] },

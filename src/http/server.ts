@@ -84,6 +84,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
 
   app.decorateRequest('caller', null)
   validateStrictly(app)
+  // The framework would take it, as a string.
   app.removeContentTypeParser('text/plain')
   tolerateEmptyJson(app)
   tolerateNoBody(app)

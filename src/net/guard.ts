@@ -25,7 +25,7 @@ type GuardDeps = { resolver: Resolver; allowPrivate: PrivateTargets }
 export async function checkTarget(host: Host, deps: GuardDeps, signal: AbortSignal): Promise<Target> {
   const { resolver, allowPrivate } = deps
   if (host.kind === 'ip') {
-    requireAllowed(host.address, [host.address], allowPrivate)
+    refuseAddress(host, allowPrivate)
     return { host: host.address, servername: undefined, addresses: [host.address] }
   }
   const { name } = host
@@ -35,6 +35,14 @@ export async function checkTarget(host: Host, deps: GuardDeps, signal: AbortSign
   const addresses = isLocalhost(name) ? localAddresses(allowPrivate) : await lookUp(name, resolver, signal)
   requireAllowed(name, addresses, allowPrivate)
   return { host: name, servername: name, addresses }
+}
+
+/**
+ * Refuses at once an address that never may be reached. What a name leads to is asked at each connection.
+ * @throws Fault `target_not_allowed`
+ */
+export function refuseAddress(host: Host, allowPrivate: PrivateTargets): void {
+  if (host.kind === 'ip') requireAllowed(host.address, [host.address], allowPrivate)
 }
 
 /** Both loopback addresses are this machine, so either will do. */

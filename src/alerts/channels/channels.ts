@@ -1,7 +1,8 @@
 import { createHash, randomInt, randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
-import { isAllowed, parseHost } from '../../net/address.ts'
+import { parseHost } from '../../net/address.ts'
+import { refuseAddress } from '../../net/guard.ts'
 import { tellChange } from '../../store/changes.ts'
 import { seal } from '../../store/secrets.ts'
 import type { DB } from '../../store/tables.ts'
@@ -178,16 +179,12 @@ function addressOf(text: string): string {
   return `${local}@${host.name}`
 }
 
-/** What it leads to is checked at every request; an address that never may be reached is refused at once. */
 function urlOf(text: string, { allowPrivate }: WebhookDeps): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !['https:', 'http:'].includes(url.protocol))
     throw invalid('url', 'is not an address that begins with https://')
   if (url.username || url.password) throw invalid('url', 'must not hold a user name or a password')
-  const host = parseHost(url.hostname, 'url')
-  if (host.kind === 'ip' && !isAllowed(host.address, allowPrivate)) {
-    throw new Fault('target_not_allowed', `${host.address} may not be reached from here (ALLOW_PRIVATE_TARGETS).`)
-  }
+  refuseAddress(parseHost(url.hostname, 'url'), allowPrivate)
   url.hash = ''
   return url.href
 }

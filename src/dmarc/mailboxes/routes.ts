@@ -3,7 +3,8 @@ import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
 import { answers, Done, security, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
-import { isAllowed, parseHost } from '../../net/address.ts'
+import { parseHost } from '../../net/address.ts'
+import { refuseAddress } from '../../net/guard.ts'
 import { tellChange } from '../../store/changes.ts'
 import { seal } from '../../store/secrets.ts'
 import { newId } from '../id.ts'
@@ -87,10 +88,14 @@ async function requireMailbox({ db }: RouteDeps, accountId: string, id: string):
   return row
 }
 
-async function addMailbox(deps: RouteDeps, accountId: string, given: NewMailbox): Promise<MailboxRow> {
-  const { db, secretKey } = deps
+async function addMailbox(
+  { db, secretKey, allowPrivate }: RouteDeps,
+  accountId: string,
+  given: NewMailbox,
+): Promise<MailboxRow> {
   const { password, user, moveTo, folder, ...rest } = given
-  const host = hostOf(given.host, deps)
+  const host = parseHost(given.host)
+  refuseAddress(host, allowPrivate)
   refuseControls({ user, password })
   if (moveTo === folder) throw invalid('moveTo', 'must be another folder')
   if ((await listMailboxes(db, accountId)).length >= MOST_MAILBOXES) {
@@ -102,19 +107,11 @@ async function addMailbox(deps: RouteDeps, accountId: string, given: NewMailbox)
     id,
     accountId,
     folder,
-    host,
+    host: host.kind === 'ip' ? host.address : host.name,
     username: user,
     sealed: seal(password, secretKey, sealContext(id)),
     moveTo: moveTo ?? null,
   })
-}
-
-/** What it leads to is checked at every look; an address that never may be reached is refused at once. */
-function hostOf(text: string, { allowPrivate }: RouteDeps): string {
-  const host = parseHost(text)
-  if (host.kind === 'name') return host.name
-  if (isAllowed(host.address, allowPrivate)) return host.address
-  throw new Fault('target_not_allowed', `${host.address} may not be reached from here (ALLOW_PRIVATE_TARGETS).`)
 }
 
 /** A line break in what goes onto a line of a protocol would be a command of the user's own. */

@@ -57,8 +57,8 @@ export async function deleteOlder(db: Db, before: Date, limit: number): Promise<
 
 /**
  * Makes the room free that deleted requests take (VACUUM), where they are more than this share of those kept: looking through
- * the index costs by how many there are. PostgreSQL does it by itself, a minute late: by then, at full load, it has written
- * a gigabyte to the disk that nobody will read, and whoever captures waits for the disk.
+ * the index costs by how many there are. PostgreSQL does it by itself, a minute late: by then, at full load, a minute's
+ * captures have gone to the disk that nobody will read, and whoever captures waits for it.
  * @returns whether it was worth it
  */
 export async function freeRoom(db: Db, deleted: number, share: number): Promise<boolean> {
