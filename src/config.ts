@@ -211,6 +211,14 @@ export const SETTINGS = {
     description: 'Where Prometheus metrics are served, `address:port`, or `off`.',
     parse: endpointOrOff,
   }),
+  SECURITY_CONTACT: setting({
+    default: '',
+    defaultText: 'none: no security.txt',
+    description:
+      'Who to contact about a vulnerability in this installation: e-mail addresses or https URLs, comma separated, shown in ' +
+      '`/.well-known/security.txt` (RFC 9116).',
+    parse: list(contact),
+  }),
 } as const
 
 export type SettingName = keyof typeof SETTINGS
@@ -371,6 +379,14 @@ function dnsServer(value: string): Endpoint {
 
 function endpointOrOff(value: string): Endpoint | null {
   return value === 'off' ? null : endpoint(value)
+}
+
+/** A contact as RFC 9116, section 2.5.3, wants it: a URI. A bare e-mail address gets its scheme. */
+function contact(value: string): string {
+  const uri = /^[^\s:@/]+@[^\s@]+$/.test(value) ? `mailto:${value}` : value
+  const isContact = URL.canParse(uri) && /^(?:mailto|https|tel):\S+$/.test(uri)
+  if (!isContact) throw new Error(`has “${value}”, which is neither an e-mail address nor an https URL`)
+  return uri
 }
 
 function keyOfZone(value: string): [string, string] {

@@ -15,6 +15,7 @@ import { changeRoute } from './http/change-route.ts'
 import type { Events } from './http/events.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { App, Capture } from './http/server.ts'
+import { securityTxtRoute } from './http/security-txt.ts'
 import { siteRoutes } from './http/site.ts'
 import type { Job } from './jobs/job.ts'
 import type { Queue } from './jobs/queue.ts'
@@ -108,6 +109,7 @@ export async function openRooms(ground: Ground, undo: AsyncDisposableStack): Pro
   add(openAlerts({ db, signals, secretKey, resolver, config, log, onTry: metrics?.alerted }))
   const webhooks = add(openWebhooks({ ...ground, onOutcome: metrics?.captured }))
   add({ routes: (app) => changeRoute(app, { door, signals }) })
+  add({ routes: (app) => securityTxtRoute(app, { contacts: config.SECURITY_CONTACT, baseUrl }) })
   add({ routes: (app) => siteRoutes(app) })
   return { all, door, capture: webhooks.capture }
 }

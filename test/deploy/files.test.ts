@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { SETTINGS } from '../../src/config.ts'
 import { stagesOf } from './dockerfile.ts'
 
+const PINNED_IMAGE = /^[a-z]+:[\w.]+-[\w-]+@sha256:[0-9a-f]{64}$/
+
 const read = (file: string) => readFileSync(join('deploy', file), 'utf8')
 
 describe('the Dockerfile', () => {
@@ -13,9 +15,9 @@ describe('the Dockerfile', () => {
   const last = stages.at(-1)
   const of = (keyword: string) => (last?.instructions ?? []).flatMap(([name, rest]) => (name === keyword ? [rest] : []))
 
-  it('names a version of every image it stands on', () => {
+  it('pins the version and the digest of each base image', () => {
     const images = stages.map(({ from }) => from)
-    expect(images.filter((image) => !/^[a-z]+:[\w.]+-[\w-]+$/.test(image))).toEqual([])
+    expect(images.filter((image) => !PINNED_IMAGE.test(image))).toEqual([])
     expect(images).toHaveLength(3)
   })
   it('runs as somebody without rights, under a health check, and can be told to stop', () => {
@@ -64,10 +66,24 @@ describe('compose.yaml', () => {
     expect(names.length).toBeGreaterThan(5)
     expect(names.filter((name) => !Object.hasOwn(SETTINGS, name))).toEqual([])
   })
-  it('mounts files that there are, one of them a configuration that Unbound takes', () => {
+  it('mounts only files that exist', () => {
     for (const [, file = ''] of compose.matchAll(/'\.\/([\w.]+):/g))
       expect(existsSync(join('deploy', file)), file).toBe(true)
-    execFileSync('/usr/sbin/unbound-checkconf', ['deploy/unbound.conf'], { stdio: 'pipe' })
+  })
+  it('builds its own images, and pins the digest of each other one', () => {
+    const services = compose.slice(compose.indexOf('services:'), compose.indexOf('\nnetworks:'))
+    const named = [...services.matchAll(/^ {4}image: (\S+)\n(?: {4}build: (.*))?/gm)]
+    expect(named).toHaveLength(4)
+    for (const [, image = '', build] of named) if (!build) expect(image).toMatch(PINNED_IMAGE)
+  })
+  it('installs nothing when a container starts', () => {
+    expect(compose).not.toMatch(/apt-get|apk add|npm install|curl|wget/)
+    const [stage] = stagesOf(read('unbound/Dockerfile'))
+    expect(stage?.from).toMatch(PINNED_IMAGE)
+    expect(stage?.runs.join()).toContain('apt-get install')
+  })
+  it('has a configuration that Unbound accepts', () => {
+    execFileSync('/usr/sbin/unbound-checkconf', ['deploy/unbound/unbound.conf'], { stdio: 'pipe' })
   })
 })
 

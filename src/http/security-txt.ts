@@ -1,0 +1,43 @@
+import { Type } from 'typebox'
+import type { App } from './server.ts'
+
+/** Days for which a client may rely on the file. RFC 9116, section 2.5.5, recommends less than a year. */
+const VALID_DAYS = 180
+
+const DAY_MS = 86_400_000
+
+/**
+ * Serves `/.well-known/security.txt` (RFC 9116), where the operator has named a contact.
+ * @param contacts URIs, the preferred one first; with none there is no such file
+ * @param baseUrl the origin of the file's canonical address
+ */
+export function securityTxtRoute(app: App, { contacts, baseUrl }: { contacts: string[]; baseUrl: string }): void {
+  if (contacts.length === 0) return
+  app.get(
+    '/.well-known/security.txt',
+    {
+      schema: {
+        summary: 'Whom to contact about a vulnerability (RFC 9116)',
+        tags: ['Service'],
+        produces: ['text/plain'],
+        response: { 200: Type.String() },
+      },
+    },
+    async (_request, reply) => {
+      reply.type('text/plain; charset=utf-8').header('cache-control', 'public, max-age=86400')
+      return securityTxt(contacts, baseUrl, new Date())
+    },
+  )
+}
+
+/** The file's text. `Expires` is the start of a day, so that the file changes once a day at most. */
+export function securityTxt(contacts: string[], baseUrl: string, now: Date): string {
+  const expires = new Date((Math.floor(now.getTime() / DAY_MS) + VALID_DAYS) * DAY_MS)
+  const lines = [
+    ...contacts.map((contact) => `Contact: ${contact}`),
+    `Expires: ${expires.toISOString()}`,
+    'Preferred-Languages: en',
+    `Canonical: ${baseUrl}/.well-known/security.txt`,
+  ]
+  return `${lines.join('\n')}\n`
+}
