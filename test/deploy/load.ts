@@ -6,6 +6,8 @@ export type Tally = {
   acknowledged: Set<string>
   /** How often each other status came; 0 is a connection that broke. */
   others: Map<number, number>
+  /** Milliseconds of the slowest success. */
+  slowest: number
 }
 
 export type Sender = {
@@ -30,7 +32,7 @@ export function startSender(
   { connections = 8, from = ['127.0.0.1'], pause = 0 } = {},
 ): Sender {
   const agent = new Agent({ keepAlive: true, maxSockets: connections * from.length })
-  const tally: Tally = { acknowledged: new Set(), others: new Map() }
+  const tally: Tally = { acknowledged: new Set(), others: new Map(), slowest: 0 }
   const stopping = new AbortController()
   let next = 0
 
@@ -50,10 +52,13 @@ export function startSender(
     while (!stopping.signal.aborted) {
       const n = next++
       const one = make(n)
+      const begun = performance.now()
       const status = await sendOne(one, from[n % from.length] as string)
       const isTaken = status === 200 || status === 201
-      if (isTaken) tally.acknowledged.add(one.key)
-      else tally.others.set(status, (tally.others.get(status) ?? 0) + 1)
+      if (isTaken) {
+        tally.acknowledged.add(one.key)
+        tally.slowest = Math.max(tally.slowest, performance.now() - begun)
+      } else tally.others.set(status, (tally.others.get(status) ?? 0) + 1)
       if (!isTaken || pause > 0) await new Promise((resolve) => setTimeout(resolve, isTaken ? pause : 20))
     }
   }

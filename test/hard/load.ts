@@ -10,6 +10,8 @@ export type Load = {
   acknowledged: Acknowledged
   /** How often which status came that is no success; 0 is a connection that broke. */
   others(): Record<number, number>
+  /** Milliseconds of the slowest success. */
+  slowest(): number
   /** Waits for what is under way. */
   stop(): Promise<Acknowledged>
   /** Asks for all that was acknowledged. @returns the keys of what is not there */
@@ -22,22 +24,26 @@ type LoadOptions = {
   pause?: number
   /** Connections for webhooks, and for reports. */
   connections?: { captures: number; reports: number }
+  /** Tells the hosts and reports of one load from those of another on the same service. */
+  series?: string
 }
 
 const SOURCES = Array.from({ length: 250 }, (_, n) => `127.1.${n}.1`)
 
 /** Webhooks, attack reports, DMARC reports and hosts to be watched, all at once. */
 export async function startLoad(place: Place, options: LoadOptions = {}): Promise<Load> {
-  const { endpoints = 20, pause = 0, connections = { captures: 8, reports: 4 } } = options
+  const { endpoints = 20, pause = 0, connections = { captures: 8, reports: 4 }, series = 'hard' } = options
   const tokens = await makeEndpoints(place, endpoints)
-  const domain = await place.api('/api/v1/dmarc/domains', 'POST', { domain: 'example.test' })
-  const { id: domainId } = ((await domain.json()) as { data: { id: string } }).data
+  const domainId = await registered(place, 'example.test')
   const captures = startSender(place.url, captureOf(tokens), { connections: connections.captures, pause })
   const reports = startSender(place.url, reportOf(100), { from: SOURCES, connections: connections.reports, pause })
-  const uploads = keepAsking(MOST.uploads, pause, (n) => ({ key: `hard-${n}`, send: () => upload(place, `hard-${n}`) }))
+  const uploads = keepAsking(MOST.uploads, pause, (n) => ({
+    key: `${series}-${n}`,
+    send: () => upload(place, `${series}-${n}`),
+  }))
   const hosts = keepAsking(MOST.hosts, pause, (n) => ({
-    key: `host-${n}.example.test`,
-    send: () => place.api('/api/v1/monitoring/hosts', 'POST', { host: `host-${n}.example.test` }),
+    key: `${series}-${n}.example.test`,
+    send: () => place.api('/api/v1/monitoring/hosts', 'POST', { host: `${series}-${n}.example.test` }),
   }))
   const acknowledged: Acknowledged = {
     captures: captures.tally.acknowledged,
@@ -47,6 +53,7 @@ export async function startLoad(place: Place, options: LoadOptions = {}): Promis
   }
   return {
     acknowledged,
+    slowest: () => Math.max(captures.tally.slowest, reports.tally.slowest, uploads.slowest(), hosts.slowest()),
     others: () => Object.fromEntries([...captures.tally.others, ...reports.tally.others]),
     async stop() {
       await Promise.all([captures, reports, uploads, hosts].map((sender) => sender.stop()))
@@ -83,23 +90,40 @@ const MOST = { uploads: 3_000, hosts: 300 }
 /** Sends one after the other; what is answered with success is kept. */
 function keepAsking(most: number, pause: number, make: (n: number) => { key: string; send: () => Promise<Response> }) {
   const acknowledged = new Set<string>()
+  let slowest = 0
   const stopping = new AbortController()
   const done = (async () => {
     for (let n = 0; !stopping.signal.aborted && n < most; n++) {
       const { key, send } = make(n)
+      const begun = performance.now()
       const answer = await send().catch(() => null)
       const text = await answer?.text().catch(() => null)
-      if (answer && answer.status < 300 && text) acknowledged.add(key)
+      if (answer && answer.status < 300 && text) {
+        acknowledged.add(key)
+        slowest = Math.max(slowest, performance.now() - begun)
+      }
       await sleep(answer && answer.status < 300 ? pause : 20)
     }
   })()
   return {
     acknowledged,
+    slowest: () => slowest,
     async stop() {
       stopping.abort()
       await done
     },
   }
+}
+
+/** The id of a domain, which is registered where it is not yet. */
+async function registered(place: Place, domain: string): Promise<string> {
+  await place.api('/api/v1/dmarc/domains', 'POST', { domain })
+  const { data } = (await (await place.api('/api/v1/dmarc/domains')).json()) as {
+    data: { id: string; domain: string }[]
+  }
+  const found = data.find((one) => one.domain === domain)
+  if (!found) throw new Error(`${domain} could not be registered`)
+  return found.id
 }
 
 function upload(place: Place, id: string): Promise<Response> {

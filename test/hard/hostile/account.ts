@@ -1,0 +1,227 @@
+import { randomBytes } from 'node:crypto'
+import { connect, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { portreeve } from '../../cli/command.ts'
+import { mailWith } from '../../dmarc/reports.ts'
+import { listen, type Listening } from '../../servers/listen.ts'
+import type { Place } from '../place.ts'
+import { beHostile } from './mail.ts'
+
+/** An account that misuses all it is allowed to do, and the servers it brings along. */
+export type Attacker = {
+  token: string
+  cookie: string
+  place: Place
+  smtpPort: number
+  /** Its address for DMARC reports. */
+  reportEmail: string
+  endpoint: { id: string; token: string }
+  api: (path: string, method?: string, body?: string) => Promise<number>
+}
+
+/** Begins an attack, which goes on until it is stopped. */
+export type Attack = (attacker: Attacker) => Promise<Stoppable> | Stoppable
+type Stoppable = { stop(): Promise<void> | void }
+
+const EMAIL = 'mallory@people.test'
+const PASSWORD = 'the password of Mallory'
+
+/** Makes the attacker's account, on the smallest plan. */
+export async function startAttacker(place: Place, smtpPort: number): Promise<Attacker> {
+  await portreeve(['user', 'create', '--email', EMAIL, '--password-stdin'], place.env, `${PASSWORD}\n`)
+  const token = (await portreeve(['token', 'create', '--email', EMAIL], place.env)).out.trim()
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const post = async (path: string, body: unknown) => {
+    const answer = await fetch(place.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+    return answer.json()
+  }
+  const domain = (await post('/api/v1/dmarc/domains', { domain: 'mallory.test' })) as { data: { reportEmail: string } }
+  const { endpoint } = (await post('/api/webhook/endpoints', {})) as { endpoint: { id: string; token: string } }
+  return {
+    token,
+    cookie: await signIn(place),
+    place,
+    smtpPort,
+    reportEmail: domain.data.reportEmail,
+    endpoint,
+    async api(path, method = 'GET', body) {
+      const sent = { method, headers, ...(body !== undefined && { body }) }
+      const answer = await fetch(place.url + path, sent).catch(() => null)
+      await answer?.arrayBuffer().catch(() => null)
+      return answer?.status ?? 0
+    },
+  }
+}
+
+async function signIn({ url }: Place): Promise<string> {
+  const headers = { 'content-type': 'application/json', 'x-forwarded-for': '192.0.2.77' }
+  const body = JSON.stringify({ email: EMAIL, password: PASSWORD })
+  const answer = await fetch(`${url}/api/auth/sign-in/email`, { method: 'POST', headers, body })
+  return answer.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ')
+}
+
+/** Sends the same kind of request on so many connections at once, each as soon as the one before is answered. */
+function repeat(connections: number, send: (n: number) => Promise<unknown>): Stoppable {
+  const stopping = new AbortController()
+  let next = 0
+  const senders = Array.from({ length: connections }, async () => {
+    while (!stopping.signal.aborted) await send(next++)
+  })
+  return {
+    async stop() {
+      stopping.abort()
+      await Promise.all(senders)
+    },
+  }
+}
+
+/** Requests whose answers are never read. */
+function readNothing(place: Place, count: number, path: (n: number) => string, header: string): Stoppable {
+  const port = Number(new URL(place.url).port)
+  const sockets = Array.from({ length: count }, (_, n) => {
+    const socket: Socket = connect(port, '127.0.0.1', () => {
+      socket.write(`GET ${path(n)} HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`)
+    })
+    return socket.on('error', () => {}).pause()
+  })
+  return { stop: () => sockets.forEach((socket) => socket.destroy()) }
+}
+
+/** An IMAP server that lets anybody sign in and then only says that it is still there. */
+function startTarpit(): Promise<Listening> {
+  return listen((socket) => {
+    socket.write('* OK ready\r\n')
+    const timer = setInterval(() => socket.writable && socket.write('* OK still here\r\n'), 1_000)
+    socket.on('close', () => clearInterval(timer))
+    socket.on('data', (bytes: Buffer) => {
+      const [tag = '', name = ''] = bytes.toString('latin1').split(/\s/)
+      if (/^(CAPABILITY|LOGIN|ID|ENABLE)$/i.test(name)) socket.write(`* CAPABILITY IMAP4rev1\r\n${tag} OK done\r\n`)
+    })
+  })
+}
+
+/** A mail in the form of an mbox with thousands of mails in it. */
+function mboxMail(): string {
+  return 'From a@b.test Mon Jan  1 00:00:00 2024\nSubject: x\n\nx\n\n'.repeat(2_000_000 / 50)
+}
+
+/** A report with random content, so that it can be neither packed well nor known already. */
+function junkMail(): string {
+  const junk = gzipSync(randomBytes(2_000_000))
+  return mailWith({ attachment: junk, type: 'application/gzip', fileName: `${randomBytes(4).toString('hex')}.xml.gz` })
+}
+
+function sendMails({ smtpPort, reportEmail }: Attacker, mail: () => string): Stoppable {
+  const sockets = new Set<Socket>()
+  let stopped = false
+  const begin = (n: number) => {
+    const socket = beHostile(smtpPort, `127.6.0.${(n % 15) + 1}`, (open) => {
+      const envelope = `EHLO x\r\nMAIL FROM:<a@receiver.test>\r\nRCPT TO:<${reportEmail}>\r\nDATA\r\n`
+      open.write(`${envelope}${mail()}\r\n.\r\nQUIT\r\n`)
+    })
+    sockets.add(socket)
+    socket.on('close', () => {
+      sockets.delete(socket)
+      if (!stopped) setTimeout(begin, 50, n)
+    })
+  }
+  for (let n = 0; n < 15; n++) begin(n)
+  return {
+    stop() {
+      stopped = true
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+/** Fills the endpoint, so that an export has more to say than sockets buffer. */
+async function fillEndpoint({ place, endpoint }: Attacker): Promise<void> {
+  const body = 'x'.repeat(1 << 20)
+  for (let n = 0; n < 40; n++) {
+    await (await fetch(`${place.url}/webhooks/${endpoint.token}`, { method: 'POST', body })).arrayBuffer()
+  }
+}
+
+const side = (port: number) => ({ host: '127.0.0.1', port, secure: false, user: 'mallory', password: 'secret' })
+
+/** What one account does to all others, by what it does. */
+export const ATTACKS: Record<string, Attack> = {
+  'sends requests that are wrong in 40,000 places': ({ api }) => {
+    const kinds = JSON.stringify({ type: 'email', target: 'a@b.test', kinds: Array(40_000).fill('wrong') })
+    const check = JSON.stringify({ kind: 'dns', data: Array.from({ length: 100_000 }, () => ({ a: 1 })), receipt: 'x' })
+    return repeat(8, (n) =>
+      n % 2 ? api('/api/v1/alerts/channels', 'POST', kinds) : api('/api/v1/shared-checks', 'POST', check),
+    )
+  },
+  'downloads its data 32 times at once and reads nothing of it': async (attacker) => {
+    await fillEndpoint(attacker)
+    return readNothing(attacker.place, 32, () => '/api/v1/account/export', `Cookie: ${attacker.cookie}`)
+  },
+  'reads nothing of 200 lists of requests with large bodies': async (attacker) => {
+    await fillEndpoint(attacker)
+    const path = `/api/webhook/endpoints/${attacker.endpoint.id}/requests?limit=500`
+    return readNothing(attacker.place, 200, () => path, `Authorization: Bearer ${attacker.token}`)
+  },
+  'is sent mails that are whole mailboxes': (attacker) => {
+    const mail = mboxMail()
+    return sendMails(attacker, () => mail)
+  },
+  'is sent junk of two megabytes a mail': (attacker) => sendMails(attacker, junkMail),
+  'migrates from servers that never answer': async ({ api }) => {
+    const tarpit = await startTarpit()
+    const body = (dryRun: boolean) =>
+      JSON.stringify({ source: side(tarpit.port), destination: side(tarpit.port), folders: ['INBOX'], dryRun })
+    for (let n = 0; n < 6; n++) await api('/api/v1/imap/migrate', 'POST', body(n > 0))
+    const looks = repeat(10, () => api('/api/v1/imap/list-folders', 'POST', JSON.stringify(side(tarpit.port))))
+    return {
+      async stop() {
+        await tarpit.close()
+        await looks.stop()
+      },
+    }
+  },
+  'has its reports fetched from mailboxes that never answer': async ({ api }) => {
+    const tarpit = await startTarpit()
+    for (let n = 0; n < 10; n++) {
+      await api('/api/v1/dmarc/mailboxes', 'POST', JSON.stringify({ ...side(tarpit.port), user: `mallory${n}` }))
+    }
+    return { stop: () => tarpit.close() }
+  },
+  'sends its endpoint a mebibyte at a time': ({ place, endpoint }) => {
+    const body = 'x'.repeat(1 << 20)
+    return repeat(8, async () => {
+      const answer = await fetch(`${place.url}/webhooks/${endpoint.token}`, { method: 'POST', body }).catch(() => null)
+      await answer?.arrayBuffer()
+    })
+  },
+  'opens 300 event streams': ({ place, endpoint, token }) =>
+    readNothing(
+      place,
+      300,
+      (n) => (n % 2 ? '/api/v1/events' : `/api/webhook/endpoints/${endpoint.id}/events`),
+      `Authorization: Bearer ${token}`,
+    ),
+  'checks domains and addresses that nothing answers for, 200 at once': ({ api }) =>
+    repeat(200, (n) =>
+      n % 2
+        ? api(`/api/v1/dmarc-check?domain=n${n}.mallory.test`)
+        : api(`/api/v1/blacklist-check?ip=8.${(n >> 8) & 255}.${n & 255}.8`),
+    ),
+  'searches its captured requests, 50 at once': async (attacker) => {
+    await fillEndpoint(attacker)
+    return repeat(50, (n) =>
+      attacker.api(`/api/webhook/endpoints/${attacker.endpoint.id}/requests?limit=500&q=none${n}`),
+    )
+  },
+  'guesses the password of the other, from 200 networks at once': ({ place }) =>
+    repeat(100, async (n) => {
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': `10.${n % 200}.0.1` }
+      const body = JSON.stringify({ email: 'alice@people.test', password: `guess number ${n}` })
+      const answer = await fetch(`${place.url}/api/auth/sign-in/email`, { method: 'POST', headers, body })
+      await answer.arrayBuffer()
+    }),
+}

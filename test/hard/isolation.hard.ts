@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { aggregate, mailWith } from '../dmarc/reports.ts'
+import { freePort } from '../free-port.ts'
+import { swaks } from '../servers/swaks.ts'
+import { figure } from './figures.ts'
+import { ATTACKS, startAttacker, type Attacker } from './hostile/account.ts'
+import { countsOf, NOTHING, startLoad } from './load.ts'
+import { startMoving } from './moving.ts'
+import { startPlace, type Place } from './place.ts'
+import { seenText, watch } from './watch.ts'
+
+/** Milliseconds that a request of anybody else may take while one account attacks. */
+const MAX_WAIT_MS = 1_000
+
+/** Megabytes by which the service may grow meanwhile: the memory limits of SECURITY.md, and what the collector leaves. */
+const MAX_GROWTH_MB = 450
+
+/** Milliseconds for which each attack goes on. */
+const ATTACK_MS = 10_000
+
+let place: Place
+let attacker: Attacker
+let reportEmail: string
+let smtpPort: number
+
+beforeAll(async () => {
+  smtpPort = await freePort()
+  place = await startPlace({ SMTP_LISTEN: `127.0.0.1:${smtpPort}`, REPORT_DOMAIN: 'reports.portreeve.test' })
+  attacker = await startAttacker(place, smtpPort)
+  const domain = await place.api('/api/v1/dmarc/domains', 'POST', { domain: 'honest.test' })
+  reportEmail = ((await domain.json()) as { data: { reportEmail: string } }).data.reportEmail
+})
+afterAll(() => place.stop())
+
+/** Paths that honest people read from, beside what the load sends. */
+const READ = ['/api/v1/account', '/api/v1/dmarc/domains', '/api/v1/monitoring/hosts', '/api/webhook/endpoints']
+
+describe('one account against all others', () => {
+  let series = 0
+  it.each(Object.entries(ATTACKS))('that %s delays no other request, and nothing is lost', async (what, begin) => {
+    const load = await startLoad(place, {
+      endpoints: 8,
+      pause: 40,
+      connections: { captures: 3, reports: 2 },
+      series: `beside-${(series += 1)}`,
+    })
+    const watching = READ.map((path) => watch(place, path))
+    const attack = await begin(attacker)
+    let delivered
+    let seen
+    try {
+      await sleep(ATTACK_MS)
+      const mail = mailWith({ attachment: aggregate({ id: `beside ${what}`, domain: 'honest.test' }) })
+      delivered = await swaks(smtpPort, reportEmail, mail)
+      seen = await Promise.all(watching.map((one) => one.stop()))
+    } finally {
+      await attack.stop()
+      await load.stop()
+    }
+    const worst = seen.toSorted((a, b) => b.slowest - a.slowest)[0]
+    if (!worst) throw new Error('nothing was watched')
+    figure(
+      `one account ${what}`,
+      `${seenText(worst)}; the slowest acknowledged item ${Math.round(load.slowest())} ms; ` +
+        `nothing lost of ${countsOf(load.acknowledged)}`,
+    )
+    expect(await load.missing()).toEqual(NOTHING)
+    expect(load.others()).toEqual({})
+    expect(delivered).toMatchObject({ code: 0 })
+    expect(worst.slowest).toBeLessThan(MAX_WAIT_MS)
+    expect(load.slowest()).toBeLessThan(MAX_WAIT_MS)
+    expect(worst.most - worst.before).toBeLessThan(MAX_GROWTH_MB)
+  })
+
+  it('that holds the migration queue with servers that never answer lets an honest migration through', async () => {
+    const moving = await startMoving(100, 0)
+    const attack = await ATTACKS['migrates from servers that never answer']?.(attacker)
+    try {
+      const begun = performance.now()
+      await moving.isWhole(place, await moving.begin(place))
+      const seconds = ((performance.now() - begun) / 1_000).toFixed(1)
+      figure('one account queues migrations that never end', `an honest one is completed after ${seconds} s`)
+    } finally {
+      await attack?.stop()
+      await moving.stop()
+    }
+  })
+})
