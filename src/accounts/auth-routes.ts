@@ -4,10 +4,13 @@ import { Fault } from '../errors.ts'
 import { isProgram } from '../http/auth.ts'
 import type { App } from '../http/server.ts'
 import { CLIENT_HEADER, type Auth } from './auth.ts'
-import { Email, Name, Password } from './shapes.ts'
+import { Email, Name, Password, PASSWORD_LENGTH } from './shapes.ts'
 
 /** Bytes; the longest real body is an e-mail, two passwords and a name. */
 const BODY_LIMIT = 64 * 1024
+
+/** A password that exists already: the library answers one that is too long as a wrong one. */
+const GivenPassword = Type.String({ maxLength: PASSWORD_LENGTH.maxLength })
 
 type Endpoint = { method: 'GET' | 'POST'; path: string; summary: string; body?: TSchema }
 
@@ -17,7 +20,7 @@ const ENDPOINTS: Endpoint[] = [
     method: 'POST',
     path: '/sign-in/email',
     summary: 'Sign in: sets the session cookie',
-    body: Type.Object({ email: Email, password: Type.String(), rememberMe: Type.Optional(Type.Boolean()) }),
+    body: Type.Object({ email: Email, password: GivenPassword, rememberMe: Type.Optional(Type.Boolean()) }),
   },
   {
     method: 'POST',
@@ -32,7 +35,7 @@ const ENDPOINTS: Endpoint[] = [
     method: 'POST',
     path: '/revoke-session',
     summary: 'End one of my sessions',
-    body: Type.Object({ token: Type.String() }),
+    body: Type.Object({ token: Type.String({ maxLength: 200 }) }),
   },
   { method: 'POST', path: '/revoke-other-sessions', summary: 'End all my sessions but this one' },
   { method: 'POST', path: '/update-user', summary: 'Change my name', body: Type.Object({ name: Name }) },
@@ -41,7 +44,7 @@ const ENDPOINTS: Endpoint[] = [
     path: '/change-password',
     summary: 'Change my password',
     body: Type.Object({
-      currentPassword: Type.String(),
+      currentPassword: GivenPassword,
       newPassword: Password,
       revokeOtherSessions: Type.Optional(Type.Boolean()),
     }),

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import { Address, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { CATEGORIES } from '../protocols/dnsbl-catalogue.ts'
 import { METHODS, NEEDS, OUTCOMES, STEP_STATUSES } from './steps/machine.ts'
 import { PROCESS_STATUSES } from './store.ts'
@@ -121,7 +121,7 @@ const Event = Type.Object({ stepId: Uuid, at: Timestamp, text: Type.String() })
 export const ProcessWithHistory = Type.Object({ ...DelistingProcess.properties, events: Type.Array(Event) })
 
 export const ProcessQuery = Type.Object({
-  ip: Type.Optional(Type.String({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] })),
+  ip: Type.Optional(Type.String(Address)),
   status: Type.Optional(Type.Enum([...PROCESS_STATUSES])),
   ...PageQuery.properties,
 })

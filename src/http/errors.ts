@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import { Fault, type FaultCode } from '../errors.ts'
-import { detailsOf } from './problems.ts'
+import { detailsOf, MAX_DETAILS } from './problems.ts'
 
 /** Fastify's own refusals, in our words. */
 const FRAMEWORK_FAULTS: Record<string, [FaultCode, string]> = {
@@ -57,9 +57,21 @@ export function answer(fault: Fault, reply: FastifyReply): FastifyReply {
   return reply.code(fault.status).type('application/json').send(bodyOf(fault))
 }
 
+/** Characters of an error's sentence, and of one detail: what a request quotes back is cut, so an answer stays below 64 kB. */
+const MAX_ERROR_LENGTH = 8_000
+const MAX_DETAIL_LENGTH = 1_000
+
 /** The JSON body of a failure. */
 export function bodyOf(fault: Fault) {
-  return { success: false as const, error: fault.message, code: fault.code, details: fault.details }
+  const details = fault.details?.slice(0, MAX_DETAILS).map(({ path, message }) => ({
+    path: shortened(path, MAX_DETAIL_LENGTH),
+    message: shortened(message, MAX_DETAIL_LENGTH),
+  }))
+  return { success: false as const, error: shortened(fault.message, MAX_ERROR_LENGTH), code: fault.code, details }
+}
+
+function shortened(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`
 }
 
 /** What was thrown, in our words. */

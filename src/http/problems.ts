@@ -8,6 +8,12 @@ type Schema = { 'x-sentence'?: string; properties?: Record<string, { const?: str
 /** What the validator would say with a regular expression in it, or with a word of its own. */
 const SENTENCES: Record<string, string> = { pattern: 'is not of the right form', anyOf: 'is not of the right form' }
 
+/** Problems of one request that are described. */
+export const MAX_DETAILS = 10
+
+/** Characters of a field's path: the request itself may have chosen the names in it. */
+const MAX_PATH_LENGTH = 200
+
 /**
  * Each field that is wrong, once, in words for people. Where one of several schemas must fit, it is about the one that was meant.
  * @param context the part of the request, which stands in for a field's name where there is none
@@ -17,7 +23,7 @@ export function detailsOf(problems: Problem[], context = 'request'): FaultDetail
   // The inner ones first: what is left of them belongs to a choice around them.
   const inward = choices.toSorted((a, b) => b.schemaPath.length - a.schemaPath.length)
   const left = inward.reduce(withoutChoice, problems)
-  return merged(left.map((problem) => detailOf(problem, context)))
+  return merged(left.map((problem) => detailOf(problem, context))).slice(0, MAX_DETAILS)
 }
 
 /** In place of a choice and all that is wrong with each of its branches, what is wrong with the branch that was meant. */
@@ -26,7 +32,7 @@ function withoutChoice(problems: Problem[], choice: Problem): Problem[] {
   const others: Problem[] = []
   for (const problem of problems) {
     const branch = branchOf(problem, choice)
-    if (branch !== undefined) branches.set(branch, [...(branches.get(branch) ?? []), problem])
+    if (branch !== undefined) branches.set(branch, (branches.get(branch) ?? []).concat(problem))
     else if (problem !== choice) others.push(problem)
   }
   const meant = branchesMeant([...branches.values()], choice)
@@ -80,7 +86,7 @@ function alternatives(branches: Problem[][]): Problem[] {
 function detailOf(problem: Problem, context: string): FaultDetail {
   const missing = missingOf(problem.params)
   const steps = [...problem.instancePath.split('/').slice(1), ...(missing === undefined ? [] : [missing])]
-  return { path: steps.join('.') || context, message: sentenceOf(problem) }
+  return { path: steps.join('.').slice(0, MAX_PATH_LENGTH) || context, message: sentenceOf(problem) }
 }
 
 function sentenceOf({ keyword, params, message, parentSchema }: Problem): string {

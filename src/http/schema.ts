@@ -5,6 +5,15 @@ import { STATUS_OF } from '../errors.ts'
 export const Timestamp = Type.String({ format: 'date-time' })
 export const Uuid = Type.String({ format: 'uuid' })
 
+/** Longest texts of requests, in characters. Each string of a request schema has a bound of its own or one of these. */
+export const MAX_LENGTH = { address: 100, host: 1_000, email: 320, date: 64, header: 16_384 } as const
+
+/** A day or a moment, as ISO 8601 writes them. */
+export const DayOrMoment = { anyOf: [{ format: 'date-time' }, { format: 'date' }], maxLength: MAX_LENGTH.date }
+
+/** An IPv4 or IPv6 address in a query. */
+export const Address = { anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }], maxLength: MAX_LENGTH.address }
+
 export function Nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import { Ajv, type Options as AjvOptions } from 'ajv'
-import addFormats from 'ajv-formats'
 import {
   fastify,
   LogController,
@@ -24,6 +22,7 @@ import { Fault } from '../errors.ts'
 import { answer, answerErrors, bodyOf, faultOf } from './errors.ts'
 import { BODY_LIMIT, CONNECTIONS_CHECKED_EVERY, HEADERS_TIMEOUT, KEEP_ALIVE, REQUEST_TIMEOUT } from './limits.ts'
 import { describeApi } from './openapi.ts'
+import { createValidatorCompiler } from './validate.ts'
 
 /** A Fastify that knows the types of TypeBox schemas; what every room's routes are registered on. */
 export type App = FastifyInstance<
@@ -83,7 +82,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.decorateRequest('caller', null)
-  validateStrictly(app)
+  app.setValidatorCompiler(createValidatorCompiler())
   // The framework would take it, as a string.
   app.removeContentTypeParser('text/plain')
   tolerateEmptyJson(app)
@@ -150,31 +149,6 @@ function refuse({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
   socket.destroySoon()
 }
 
-/** Bodies mean what they say (`"993"` is not a port); query strings are text and must be read as numbers. */
-function validateStrictly(app: App): void {
-  const common: AjvOptions = { allErrors: true, useDefaults: true, strict: false, verbose: true }
-  const exact = new Ajv({ ...common, coerceTypes: false, removeAdditional: true })
-  const coercing = new Ajv({ ...common, coerceTypes: 'array' })
-  for (const ajv of [exact, coercing]) addFormats.default(ajv)
-  app.setValidatorCompiler(({ schema, httpPart }) =>
-    httpPart === 'body' ? exact.compile(closed(schema as Schema)) : coercing.compile(schema as object),
-  )
-}
-
-type Schema = { properties?: Record<string, Schema>; items?: Schema; additionalProperties?: unknown }
-
-/**
- * Fields that a body's schema does not name are taken out before anybody sees them: a row written from what is left cannot be
- * given another's id. Not within a choice of schemas, where the first that does not fit would take what the next one needs.
- */
-function closed(schema: Schema): Schema {
-  const { properties, items } = schema
-  if (items) return { ...schema, items: closed(items) }
-  if (!properties) return schema
-  const named = Object.entries(properties).map(([name, one]) => [name, closed(one)] as const)
-  return { additionalProperties: false, ...schema, properties: Object.fromEntries(named) }
-}
-
 /** Clients send `Content-Type: application/json` with a DELETE and nothing else; that is not an error. */
 function tolerateEmptyJson(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error')
@@ -235,10 +209,21 @@ function refuseWhenClosing(app: App): void {
   })
 }
 
-/** No name of ours has one, and PostgreSQL takes none: it would look like a failure of ours wherever it arrived. */
+/** Refuses NUL in addresses: PostgreSQL takes none in a text, so it would fail later, as a fault of the service. */
 function refuseNul(app: App): void {
-  const fault = new Fault('invalid_request', 'The address has a NUL character (%00).')
-  app.addHook('onRequest', ({ url }, _reply, done) => done(url.includes('%00') ? fault : undefined))
+  app.addHook('onRequest', ({ url }, _reply, done) => done(url.includes('%00') ? nulFault(url) : undefined))
+}
+
+/** Names the query parameters with a NUL, or the path. */
+function nulFault(url: string): Fault {
+  const [path = '', query = ''] = url.split('?', 2)
+  const names = path.includes('%00') ? ['path'] : []
+  for (const [name, value] of new URLSearchParams(query)) if (`${name}${value}`.includes('\0')) names.push(name)
+  const message = 'must not contain a NUL character (%00)'
+  const details = [...new Set(names)].map((name) => ({ path: name.replaceAll('\0', '%00'), message }))
+  return new Fault('invalid_request', `The request is not valid: ${details[0]?.path ?? 'query'} ${message}.`, {
+    details,
+  })
 }
 
 function healthRoutes(app: App, isReady: () => Promise<boolean>): void {

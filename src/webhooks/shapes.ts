@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Nullable, Timestamp, Uuid } from '../http/schema.ts'
+import { Address, Nullable, Timestamp, Uuid } from '../http/schema.ts'
 import { SIGNATURE_SCHEMES } from '../protocols/webhook-signature.ts'
 import { BODY_KEPT, KEPT, LONGEST_DELAY } from './limits.ts'
 
@@ -35,8 +35,12 @@ const Template = Type.Boolean({
 
 const SIGNATURE = {
   scheme: Type.Enum([...SIGNATURE_SCHEMES], { description: '`standard` is Standard Webhooks, and Svix.' }),
-  header: Type.Optional(Type.String({ pattern: "^[\\w!#$%&'*+.^`|~-]{1,100}$", description: 'For `hmac`.' })),
-  prefix: Type.Optional(Type.String({ pattern: '^[ -~]{0,50}$', description: 'For `hmac`: `sha256=` and the like.' })),
+  header: Type.Optional(
+    Type.String({ pattern: "^[\\w!#$%&'*+.^`|~-]{1,100}$", maxLength: 100, description: 'For `hmac`.' }),
+  ),
+  prefix: Type.Optional(
+    Type.String({ pattern: '^[ -~]{0,50}$', maxLength: 50, description: 'For `hmac`: `sha256=` and the like.' }),
+  ),
   algorithm: Type.Optional(Type.Enum(['sha1', 'sha256', 'sha512'], { description: 'For `hmac`; sha256 by default.' })),
   encoding: Type.Optional(Type.Enum(['hex', 'base64'], { description: 'For `hmac`; hex by default.' })),
 }
@@ -66,8 +70,8 @@ export const WebhookSettings = Type.Object(
   {
     label: Type.Optional(Label),
     responseStatus: Type.Optional(ResponseStatus),
-    responseBody: Type.Optional(Type.String({ description: 'At most 64 KiB.' })),
-    responseType: Type.Optional(Type.String({ description: 'A media type.' })),
+    responseBody: Type.Optional(Type.String({ maxLength: 65_536, description: 'Up to 64 KiB.' })),
+    responseType: Type.Optional(Type.String({ maxLength: 1_000, description: 'A media type.' })),
     template: Type.Optional(Template),
     cors: Type.Optional(Type.Boolean()),
     timeout: Type.Optional(Timeout),
@@ -160,13 +164,14 @@ export const RequestQuery = Type.Object({
   cursor: Type.Optional(
     Type.String({
       pattern: '^[1-9]\\d{0,15}$',
+      maxLength: 16,
       description: 'The `nextCursor` of the page before, in the same order.',
     }),
   ),
   order: Type.Enum(['desc', 'asc'], { default: 'desc', description: 'Newest first, or oldest first.' }),
   method: Type.Optional(Type.String({ maxLength: 20 })),
   path: Type.Optional(Type.String({ maxLength: 2_000, description: 'What the path begins with.' })),
-  ip: Type.Optional(Type.String({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] })),
+  ip: Type.Optional(Type.String(Address)),
   q: Type.Optional(
     Type.String({
       minLength: 1,
