@@ -5,6 +5,7 @@ import type { DmarcDiscovery } from '../protocols/dmarc-discovery.ts'
 import { explainTag } from '../protocols/dmarc.ts'
 import { parseStsRecord, type FetchedPolicy } from '../protocols/mta-sts.ts'
 import type { Texts } from '../protocols/questions.ts'
+import type { SpfEvaluation } from '../protocols/spf-evaluate.ts'
 import { lastRecord, nodesOf, type SpfTree } from '../protocols/spf-lookups.ts'
 import { allOf } from '../protocols/spf.ts'
 import { tagsObject } from '../protocols/tag-list.ts'
@@ -60,6 +61,12 @@ export function spfItem({ root, lookups, voidLookups }: SpfTree): MailAuthResult
       }),
     ...failure(root.error),
   }
+}
+
+type SenderItem = NonNullable<MailAuthResult['spf']['senders']>[number]
+
+export function senderItem(ip: string, { result, matched, reason, explanation }: SpfEvaluation): SenderItem {
+  return { ip, result, domain: matched?.domain ?? null, term: matched?.term ?? null, reason, explanation }
 }
 
 /** What was found, then of the rest the commonest, the asked-for and those that are half set up. */
