@@ -134,12 +134,15 @@ function prefix(text: string | undefined, longest: number): number | null {
 
 /** RFC 7208, 7.1: a literal, or a letter with how many parts to keep, whether to reverse them, and where to split. */
 export const MACRO = /%(?:([%_-])|\{([slodiphcrtv])(\d*)(r?)([-.+,/_=]*)\})/gi
+/** A byte that is not UTF-8 comes as zone files write it. */
+const UNREADABLE = /\\\d{3}/
+
 /** RFC 7208, 7.2: these are for the text of an explanation only. */
 const EXPLANATION_LETTERS = 'crt'
 
 /** RFC 7208, 7.1: visible characters, and macros for each percent sign. */
 function whyNotMacroString(text: string): string | null {
-  if (!/^[\x21-\x7e]*$/.test(text)) return 'there are characters outside ASCII'
+  if (!/^[\x21-\x7e]*$/.test(text) || UNREADABLE.test(text)) return 'there are characters outside ASCII'
   const misplaced = macrosOf(text).find(({ letter }) => EXPLANATION_LETTERS.includes(letter))
   return misplaced ? `${misplaced.text} may stand only in the text that \`exp\` names` : whyNotMacros(text)
 }
@@ -159,7 +162,7 @@ function macrosOf(text: string): { text: string; letter: string; count: string }
 
 /** Whether a text can be the explanation of a failure (RFC 7208, 6.2): ASCII with macros, and spaces. */
 export function isExplanation(text: string): boolean {
-  return /^[\x20-\x7e]*$/.test(text) && whyNotMacros(text) === null
+  return /^[\x20-\x7e]*$/.test(text) && !UNREADABLE.test(text) && whyNotMacros(text) === null
 }
 
 /** RFC 7208, 7.1: ends in a macro, or in a dot and a top label that is no number. */

@@ -91,6 +91,63 @@ describe('advice on SPF', () => {
     expect(isSpf(value) && parseSpf(value).errors).toEqual([])
   })
 
+  it.each([
+    [
+      'v=spf1 mx include=_spf.example.net -all',
+      'warning',
+      /ignore include=_spf\.example\.net: a colon/,
+      'v=spf1 mx include:_spf.example.net -all',
+    ],
+    ['v=spf1 mx ip4=192.0.2.9 -all', 'warning', /ignore ip4=192\.0\.2\.9/, 'v=spf1 mx ip4:192.0.2.9 -all'],
+    ['v=spf1 mx a:%{c}.example.com -all', 'error', /%\{c\} may stand only/, 'v=spf1 mx -all'],
+    ['v=spf1 mx -all exp=two.example', 'info', /there are 2 TXT records at two\.example/, 'v=spf1 mx -all'],
+    ['v=spf1 mx -all exp=bad.example', 'info', /the text at bad\.example cannot be used/, 'v=spf1 mx -all'],
+    [`v=spf1 mx ${'ip4:192.0.2.99 '.repeat(40)}-all`, 'warning', /has 614 bytes/, 'v=spf1 mx ip4:192.0.2.99 -all'],
+  ])(
+    'about %j is of the kind %s, says %s and mends it, whatever stands elsewhere',
+    async (text, severity, message, value) => {
+      const beside = { 'two.example TXT': ['one', 'two'], 'bad.example TXT': ['100%'] }
+      const advice = await adviceOn('spf', { [`${SPF} TXT`]: [text], 'mail.example.com A': ['192.0.2.3'], ...beside })
+      expect(advice).toMatchObject([
+        { severity, message: expect.stringMatching(message), publish: { name: SPF, value } },
+      ])
+    },
+  )
+
+  it('gives the text that exp should lead to', async () => {
+    const advice = await spf('v=spf1 mx -all exp=why.example.com')
+    expect(advice).toMatchObject([
+      {
+        severity: 'info',
+        message: expect.stringMatching(/no TXT record at why\.example\.com/),
+        publish: { name: 'why.example.com' },
+      },
+    ])
+    const [failed] = (
+      await checkWith(
+        { 'example.com TXT': ['v=spf1 mx -all exp=why.example.com'] },
+        { failures: { 'why.example.com TXT': 'SERVFAIL' } },
+      )
+    ).warnings
+    expect(failed).toMatchObject({ severity: 'warning', message: expect.stringMatching(/could not be looked up/) })
+    expect(
+      await adviceOn('spf', {
+        'example.com TXT': ['v=spf1 mx -all exp=why.example.com'],
+        'why.example.com TXT': ['%{i} is not ours.'],
+      }),
+    ).toEqual([])
+    expect(await spf('v=spf1 mx -all exp=%{i}.why.example.com')).toEqual([])
+  })
+
+  it('says what to do about a record of more than 512 bytes', async () => {
+    const addresses = Array.from({ length: 40 }, (_, index) => `ip4:198.51.100.${index + 100}`).join(' ')
+    const advice = await spf(`v=spf1 mx ${addresses} -all`)
+    expect(advice).toMatchObject([
+      { severity: 'warning', message: expect.stringMatching(/has 774 bytes.*at another name/) },
+    ])
+    expect(await spf(`v=spf1 mx ${addresses.slice(0, 493)} -all`)).toEqual([])
+  })
+
   it('counts what is too much', async () => {
     const hosts = Array.from({ length: 11 }, (_, index) => `a:h${index}.example.com`).join(' ')
     const advice = await spf(`v=spf1 ${hosts} -all`)

@@ -75,6 +75,7 @@ describe('the record that counts (RFC 7208, 3 and 4.4 to 4.5)', () => {
     [[['v=spf1 ip4:192.', '0.2.1 -all']], 'pass'],
     [[['v=spf1', '-all']], 'none'],
     [[['v=spf1 a:', Buffer.from([0xef, 0xbb, 0xbf]), 'host.example -all']], 'permerror'],
+    [[['v=spf1 a:', Buffer.from([0x80]), 'host.example +all']], 'permerror'],
     [[['v=spf1 ', Buffer.from([0x80]), 'a:host.example -all']], 'permerror'],
     [[['v=spf1 a:host.example ', Buffer.from([0x96]), 'all']], 'permerror'],
     [[[Buffer.from([0x96, 0xff])], 'v=spf1 -all'], 'fail'],
