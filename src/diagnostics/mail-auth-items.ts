@@ -1,4 +1,4 @@
-import { missingForBimi, type BimiRecord } from '../protocols/bimi.ts'
+import { missingForBimi, type BimiFinding } from '../protocols/bimi.ts'
 import { COMMONEST, type DkimProbe, type SelectorFinding } from '../protocols/dkim-probe.ts'
 import type { Destination } from '../protocols/dmarc-destinations.ts'
 import type { DmarcDiscovery } from '../protocols/dmarc-discovery.ts'
@@ -106,18 +106,12 @@ export function tlsRptItem({ texts, error }: Texts): MailAuthResult['tlsRpt'] {
   return { found: record !== undefined, record: record?.text ?? null, rua: record?.rua ?? [], ...failure(error) }
 }
 
-export function bimiItem(
-  record: BimiRecord | null,
-  error: string | null,
-  dmarc: DmarcDiscovery,
-): MailAuthResult['bimi'] {
+export function bimiItem({ records, error }: BimiFinding, dmarc: DmarcDiscovery): MailAuthResult['bimi'] {
+  const [record = null] = records
   const { text = null, logo = null, certificate = null } = record ?? {}
-  return {
-    found: record !== null,
-    record: text,
-    logo,
-    certificate,
-    missing: missingForBimi(record, dmarc),
-    ...failure(error),
-  }
+  const missing = [
+    ...missingForBimi(record, dmarc),
+    ...(records.length > 1 ? ['a single BIMI record in place of several'] : []),
+  ]
+  return { found: record !== null, record: text, logo, certificate, missing, ...failure(error) }
 }

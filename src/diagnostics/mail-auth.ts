@@ -111,7 +111,7 @@ export async function checkMailAuth(
     dkimSelectorsTried: dkim.probe.findings.filter(({ tried }) => tried).length,
     mtaSts: mtaStsItem(mtaSts.found, mtaSts.fetched),
     tlsRpt: tlsRptItem(tlsRpt),
-    bimi: bimiItem(bimi.record, bimi.error, dmarc),
+    bimi: bimiItem(bimi, dmarc),
     truncated: leftOut(facts),
     durationMs: Math.round(performance.now() - started),
     warnings: mailAdvice(domain, asked, facts),

@@ -166,6 +166,7 @@ describe('the mail check', () => {
     const result = await checkWith(
       {
         'uk SOA': ['ns.uk. hostmaster.uk. 1 2 3 4 5'],
+        'uk MX': ['10 mx.uk'],
         '_dmarc.uk TXT': ['v=DMARC1; p=none; sp=none; np=reject; psd=y; rua=mailto:a@uk'],
       },
       { domain: 'uk' },
