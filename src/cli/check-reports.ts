@@ -104,6 +104,7 @@ export function mailAuthReport(data: MailAuthResult): string {
     ...(dmarc.inheritedFrom ? field('', quiet(`inherited from ${dmarc.inheritedFrom}`)) : []),
     ...field('SPF', recordOf(spf)),
     ...(spf.found ? field('', quiet(`${spf.lookups} of 10 look-ups, ${spf.voidLookups} of 2 void`)) : []),
+    ...(spf.senders?.length ? field('', spf.senders.map(senderOf)) : []),
     ...field('DKIM', keys.map(keyOf), none),
     ...field('MTA-STS', recordOf(mtaSts) + (mtaSts.policy?.mode ? quiet(`  mode ${mtaSts.policy.mode}`) : '')),
     ...field('TLS-RPT', recordOf(tlsRpt)),
@@ -120,6 +121,18 @@ type Looked = { found: boolean; record: string | null; error?: string }
 function recordOf({ found, record, error }: Looked): string {
   if (error) return doubtful(`could not be asked: ${error}`)
   return found ? foreign(record ?? '') : quiet('not found')
+}
+
+function senderOf({
+  ip,
+  result,
+  term,
+  reason,
+  explanation,
+}: NonNullable<MailAuthResult['spf']['senders']>[number]): string {
+  const mark = result === 'pass' ? good(result) : result === 'fail' ? bad(result) : doubtful(result)
+  const why = [term && `by ${foreign(term)}`, reason && foreign(reason), explanation && `“${foreign(explanation)}”`]
+  return `${ip}  ${mark}  ${quiet(why.filter(Boolean).join(', '))}`
 }
 
 function keyOf(item: MailAuthResult['dkim'][number]): string {

@@ -15,12 +15,13 @@ import { paint } from './text.ts'
 
 const USAGE = `Usage: portreeve check dns DOMAIN
        portreeve check ssl HOST [--port N] [--starttls smtp|imap|pop3|ldap|postgres]
-       portreeve check dmarc DOMAIN [--selector NAME …]
+       portreeve check dmarc DOMAIN [--selector NAME …] [--ip ADDRESS …]
        portreeve check blacklist IPV4
 
 Checks here and now, without a server or a database. Exits with 0 when all is well, with 1 when the check found
 something wrong or could not be done (a critical blacklist that gives no answer counts), with 2 when the words were wrong.
 
+  --ip        say whether this server may send for the domain, by its SPF record
   --json      print the result as the API gives it
   --help      show this
 
@@ -31,9 +32,10 @@ const OPTIONS = {
   port: { type: 'string' },
   starttls: { type: 'string' },
   selector: { type: 'string', multiple: true },
+  ip: { type: 'string', multiple: true },
 } as const
 
-type Options = { json?: boolean; port?: string; starttls?: string; selector?: string[] }
+type Options = { json?: boolean; port?: string; starttls?: string; selector?: string[]; ip?: string[] }
 
 /** What a check says at a terminal: whether it found something wrong, and the words to print. */
 type Outcome = { data: unknown; failed: boolean; text: string }
@@ -49,8 +51,8 @@ const KINDS: Record<string, Kind> = {
     const data = await runCheck(tlsCheck, query, deps)
     return { data, failed: !data.authorized, text: tlsReport(data) }
   },
-  async dmarc(domain, { selector }, deps) {
-    const data = await runCheck(mailAuthCheck, { domain, selector }, deps)
+  async dmarc(domain, { selector, ip }, deps) {
+    const data = await runCheck(mailAuthCheck, { domain, selector, ip }, deps)
     const failed = data.warnings.some((warning) => warning.severity === 'error')
     return { data, failed, text: mailAuthReport(data) }
   },

@@ -17,6 +17,7 @@ export function mailAdvice(domain: string, asked: string[], facts: MailFacts): A
     discovery: dmarc,
     destinations,
     usesMail,
+    texts: own.texts,
     registeredDomain: registeredDomain(domain) ?? domain,
   })
   // Nothing else can be said of a name that does not exist.
@@ -30,7 +31,7 @@ export function mailAdvice(domain: string, asked: string[], facts: MailFacts): A
     ...adviceOnDkim({ domain, probe, asked, providers, usesMail }),
     ...adviceOnMtaSts({ domain, found: mtaSts.found, fetched: mtaSts.fetched, exchanges, now: new Date() }),
     ...adviceOnTlsRpt(domain, tlsRpt, exchanges.length > 0),
-    ...adviceOnBimi(domain, bimi.record, dmarc),
+    ...adviceOnBimi(bimi, dmarc),
   ])
 }
 

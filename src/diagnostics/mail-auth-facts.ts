@@ -1,6 +1,6 @@
 import { Fault } from '../errors.ts'
 import type { SmallAnswer } from '../net/http.ts'
-import { parseBimi } from '../protocols/bimi.ts'
+import { parseBimi, type BimiFinding } from '../protocols/bimi.ts'
 import { probeSelectors } from '../protocols/dkim-probe.ts'
 import { providersOf } from '../protocols/dkim-selectors.ts'
 import { checkDestinations } from '../protocols/dmarc-destinations.ts'
@@ -68,10 +68,18 @@ async function fetchPolicy(url: URL, fetchFile: FetchFile): Promise<FetchedPolic
   }
 }
 
-/** A domain without a record of its own shows its organisation's logo. */
-async function gatherBimi(domain: string, questions: Questions) {
-  const names = [...new Set([domain, registeredDomain(domain) ?? domain])]
-  const found = await Promise.all(names.map((name) => questions.texts(`default._bimi.${name}`)))
-  const record = found.flatMap(({ texts }) => texts.map(parseBimi)).find((parsed) => parsed !== null) ?? null
-  return { record, error: record ? null : (found.find(({ error }) => error)?.error ?? null) }
+/**
+ * A domain without a record of its own shows its organisation's logo. Several records at the domain end the search, and
+ * so does a question without answer.
+ */
+async function gatherBimi(domain: string, questions: Questions): Promise<BimiFinding> {
+  const names = [...new Set([domain, registeredDomain(domain) ?? domain])].map((name) => `default._bimi.${name}`)
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const { texts, error } = await questions.texts(name)
+      return { name, records: texts.map(parseBimi).filter((record) => record !== null), error }
+    }),
+  )
+  const decisive = found.find(({ records, error }) => records.length > 0 || error !== null)
+  return decisive ?? { name: `default._bimi.${domain}`, records: [], error: null }
 }

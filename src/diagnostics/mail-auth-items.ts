@@ -1,10 +1,11 @@
-import { missingForBimi, type BimiRecord } from '../protocols/bimi.ts'
+import { missingForBimi, type BimiFinding } from '../protocols/bimi.ts'
 import { COMMONEST, type DkimProbe, type SelectorFinding } from '../protocols/dkim-probe.ts'
 import type { Destination } from '../protocols/dmarc-destinations.ts'
 import type { DmarcDiscovery } from '../protocols/dmarc-discovery.ts'
 import { explainTag } from '../protocols/dmarc.ts'
 import { parseStsRecord, type FetchedPolicy } from '../protocols/mta-sts.ts'
 import type { Texts } from '../protocols/questions.ts'
+import type { SpfEvaluation } from '../protocols/spf-evaluate.ts'
 import { lastRecord, nodesOf, type SpfTree } from '../protocols/spf-lookups.ts'
 import { allOf } from '../protocols/spf.ts'
 import { tagsObject } from '../protocols/tag-list.ts'
@@ -62,6 +63,12 @@ export function spfItem({ root, lookups, voidLookups }: SpfTree): MailAuthResult
   }
 }
 
+type SenderItem = NonNullable<MailAuthResult['spf']['senders']>[number]
+
+export function senderItem(ip: string, { result, matched, reason, explanation }: SpfEvaluation): SenderItem {
+  return { ip, result, domain: matched?.domain ?? null, term: matched?.term ?? null, reason, explanation }
+}
+
 /** What was found, then of the rest the commonest, the asked-for and those that are half set up. */
 export function dkimItems({ findings }: DkimProbe, asked: string[]): MailAuthResult['dkim'] {
   const found = findings.filter(({ key, fromWildcard, selector }) => key && (!fromWildcard || asked.includes(selector)))
@@ -99,18 +106,12 @@ export function tlsRptItem({ texts, error }: Texts): MailAuthResult['tlsRpt'] {
   return { found: record !== undefined, record: record?.text ?? null, rua: record?.rua ?? [], ...failure(error) }
 }
 
-export function bimiItem(
-  record: BimiRecord | null,
-  error: string | null,
-  dmarc: DmarcDiscovery,
-): MailAuthResult['bimi'] {
+export function bimiItem({ records, error }: BimiFinding, dmarc: DmarcDiscovery): MailAuthResult['bimi'] {
+  const [record = null] = records
   const { text = null, logo = null, certificate = null } = record ?? {}
-  return {
-    found: record !== null,
-    record: text,
-    logo,
-    certificate,
-    missing: missingForBimi(record, dmarc),
-    ...failure(error),
-  }
+  const missing = [
+    ...missingForBimi(record, dmarc),
+    ...(records.length > 1 ? ['a single BIMI record in place of several'] : []),
+  ]
+  return { found: record !== null, record: text, logo, certificate, missing, ...failure(error) }
 }

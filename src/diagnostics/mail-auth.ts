@@ -1,13 +1,14 @@
 import { Fault } from '../errors.ts'
-import { parseHost, type Name } from '../net/address.ts'
+import { parseAddress, parseHost, type Name } from '../net/address.ts'
 import { getSmall } from '../net/http.ts'
 import { shortened } from '../protocols/advice.ts'
 import { createQuestions, failureOf, type Questions } from '../protocols/questions.ts'
+import { evaluateSpf } from '../protocols/spf-evaluate.ts'
 import { defineCheck } from './check.ts'
 import type { CheckDeps } from './deps.ts'
 import { mailAdvice } from './mail-auth-advice.ts'
 import { gatherFacts, type FetchFile, type MailFacts } from './mail-auth-facts.ts'
-import { bimiItem, dkimItems, dmarcItem, mtaStsItem, spfItem, tlsRptItem } from './mail-auth-items.ts'
+import { bimiItem, dkimItems, dmarcItem, mtaStsItem, senderItem, spfItem, tlsRptItem } from './mail-auth-items.ts'
 import { MailAuthQuery, MailAuthResult } from './shapes.ts'
 
 const EXAMPLE_TAGS = { v: 'DMARC1', p: 'quarantine', rua: 'mailto:dmarc-reports@example.com' }
@@ -17,7 +18,7 @@ export const mailAuthCheck = defineCheck({
   path: '/api/v1/dmarc-check',
   summary: 'DMARC, SPF and DKIM of a domain',
   description:
-    'Finds the DMARC record that applies (RFC 9989), counts the look-ups of the SPF record, tries DKIM selectors, and looks at MTA-STS, TLS reporting and BIMI. An item with `error` could not be asked, so its “not found” says nothing. `warnings` say what is wrong and which record to publish instead.',
+    'Finds the DMARC record that applies (RFC 9989), counts the look-ups of the SPF record and applies it to each `ip`, tries DKIM selectors, and looks at MTA-STS, TLS reporting and BIMI. An item with `error` could not be asked, so its “not found” says nothing. `warnings` say what is wrong and which record to publish instead.',
   query: MailAuthQuery,
   data: MailAuthResult,
   example: {
@@ -83,17 +84,21 @@ type Deps = Pick<CheckDeps, 'resolver' | 'selectorsSeen'> & { fetchFile: FetchFi
  * @throws Fault `invalid_request`; `upstream_timeout` or `upstream_unreachable` when no question was answered at all
  */
 export async function checkMailAuth(
-  query: { domain: string; selector?: string[] },
+  query: { domain: string; selector?: string[]; ip?: string[] },
   { resolver, selectorsSeen, fetchFile }: Deps,
   signal: AbortSignal,
 ): Promise<MailAuthResult> {
   const started = performance.now()
   const { name: domain, unicode } = mailDomain(query.domain)
   const asked = (query.selector ?? []).map(selectorName)
+  const clients = (query.ip ?? []).map(clientAddress)
   const questions = createQuestions(resolver, signal)
   // Without the reports there is still the list of common ones.
   const seen = ((await selectorsSeen?.(domain).catch(() => [])) ?? []).filter(isSelector)
-  const facts = await gatherFacts(domain, [...new Set([...asked, ...seen])], questions, fetchFile)
+  const [facts, senders] = await Promise.all([
+    gatherFacts(domain, [...new Set([...asked, ...seen])], questions, fetchFile),
+    Promise.all(clients.map(async (ip) => senderItem(ip, await evaluateSpf(clientOf(ip, domain), questions)))),
+  ])
   requireAnswer(domain, questions)
   const { dmarc, destinations, spf, dkim, mtaSts, tlsRpt, bimi } = facts
   return {
@@ -101,12 +106,12 @@ export async function checkMailAuth(
     unicodeDomain: unicode,
     status: statusOf(facts.own),
     dmarc: dmarcItem(dmarc, destinations),
-    spf: spfItem(spf),
+    spf: { ...spfItem(spf), ...(query.ip === undefined ? {} : { senders }) },
     dkim: dkimItems(dkim.probe, asked),
     dkimSelectorsTried: dkim.probe.findings.filter(({ tried }) => tried).length,
     mtaSts: mtaStsItem(mtaSts.found, mtaSts.fetched),
     tlsRpt: tlsRptItem(tlsRpt),
-    bimi: bimiItem(bimi.record, bimi.error, dmarc),
+    bimi: bimiItem(bimi, dmarc),
     truncated: leftOut(facts),
     durationMs: Math.round(performance.now() - started),
     warnings: mailAdvice(domain, asked, facts),
@@ -145,6 +150,17 @@ function mailDomain(text: string): Name {
   const host = parseHost(text, 'domain')
   if (host.kind === 'ip') throw wrong('domain', `${host.address} is an IP address; give the domain of mail addresses`)
   return host
+}
+
+function clientAddress(text: string): string {
+  const address = parseAddress(text.trim())
+  if (!address) throw wrong('ip', `“${shortened(text)}” is not an IP address`)
+  return address.address
+}
+
+/** Mail that a domain's own postmaster sends from a server which greets with the domain. */
+function clientOf(ip: string, domain: string): { ip: string; sender: string; helo: string } {
+  return { ip, sender: `postmaster@${domain}`, helo: domain }
 }
 
 /** RFC 6376, 3.1: a selector is one or more labels. People also paste the whole name. */

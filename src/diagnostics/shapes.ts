@@ -5,6 +5,7 @@ import { ADVICE_SUBJECTS, SEVERITIES } from '../protocols/advice.ts'
 import { DMARC_POLICIES } from '../protocols/dmarc.ts'
 import { CATEGORIES } from '../protocols/dnsbl-catalogue.ts'
 import { STS_MODES } from '../protocols/mta-sts.ts'
+import { SPF_RESULTS } from '../protocols/spf-evaluate.ts'
 
 // --- dns-check ---
 
@@ -165,6 +166,12 @@ export const MailAuthQuery = Type.Object({
       description: 'DKIM selectors to try before the known ones; may be repeated.',
     }),
   ),
+  ip: Type.Optional(
+    Type.Array(Type.String({ maxLength: 45 }), {
+      maxItems: 10,
+      description: 'Addresses of servers: may they send for the domain by its SPF record? May be repeated.',
+    }),
+  ),
 })
 
 const LookupError = Type.Optional(
@@ -225,6 +232,19 @@ const SpfItem = Type.Object({
       error: LookupError,
     }),
     { description: 'The tree of includes and redirects, each record before those below it.' },
+  ),
+  senders: Type.Optional(
+    Type.Array(
+      Type.Object({
+        ip: Type.String(),
+        result: Type.Enum([...SPF_RESULTS], { description: 'As receivers find it (RFC 7208, 2.6).' }),
+        domain: Nullable(Type.String({ description: 'Whose record decided, after redirects.' })),
+        term: Nullable(Type.String({ description: 'The mechanism of that record that matched.' })),
+        reason: Nullable(Type.String({ description: 'Why there is no mechanism that decided.' })),
+        explanation: Nullable(Type.String({ description: 'What the domain wants to be said to a rejected sender.' })),
+      }),
+      { description: 'What SPF says of each `ip` for mail of the domain’s postmaster. Only when asked for.' },
+    ),
   ),
 })
 

@@ -177,6 +177,7 @@ export const TlsReport = Type.Object({
   contactInfo: Word,
   dateRange: Type.Object({ begin: Timestamp, end: Timestamp }),
   policies: Type.Array(TlsPolicy),
+  skippedPolicies: Type.Integer({ description: 'Policies of the report that name no domain.' }),
   totals: Type.Object({ successful: Count, failed: Count }),
   via: Via,
   authentication: Authentication,

@@ -1,3 +1,4 @@
+import type { DnsFailure } from '../net/dns.ts'
 import { txt, type Advice } from './advice.ts'
 import type { DmarcDiscovery } from './dmarc-discovery.ts'
 import { parseTagList, valueOf } from './tag-list.ts'
@@ -19,7 +20,9 @@ export function parseBimi(text: string): BimiRecord | null {
   if (tags[0]?.name !== 'v' || tags[0].value.toUpperCase() !== 'BIMI1') return null
   const logo = valueOf(tags, 'l') || null
   const certificate = valueOf(tags, 'a') || null
-  return { text, logo, certificate, declined: logo === null && certificate === null }
+  // `l` is required: only an empty one declines.
+  const declined = valueOf(tags, 'l') === '' && certificate === null
+  return { text, logo, certificate, declined }
 }
 
 /** What a domain still lacks for its logo to be shown, in words; empty when nothing is known to be missing. */
@@ -41,14 +44,23 @@ function isHttps(address: string | null): boolean {
   return address !== null && /^https:\/\//i.test(address) && URL.canParse(address)
 }
 
+/** What stands at the name that counts: the domain's own, or its organisation's where it has none. */
+export type BimiFinding = { name: string; records: BimiRecord[]; error: DnsFailure | null }
+
 /** Only for those who have a record: nobody needs BIMI. */
-export function adviceOnBimi(domain: string, record: BimiRecord | null, dmarc: DmarcDiscovery): Advice[] {
-  if (!record || record.declined) return []
+export function adviceOnBimi({ name, records }: BimiFinding, dmarc: DmarcDiscovery): Advice[] {
+  const [record] = records
+  if (!record) return []
+  if (records.length > 1) {
+    const message = `There are ${records.length} BIMI records at ${name}. With more than one, receivers show no logo. Keep one.`
+    return [{ about: 'bimi', severity: 'error', message, publish: txt(name, record.text) }]
+  }
+  if (record.declined) return []
   const missing = missingForBimi(record, dmarc)
   if (missing.length === 0) return []
   const message = `There is a BIMI record, but for the logo to be shown there must also be ${missing.join(', and ')}.`
+  const domain = name.replace(/^default\._bimi\./, '')
   const value = `v=BIMI1; l=https://${domain}/logo.svg; a=https://${domain}/logo.pem`
-  const publish =
-    isHttps(record.logo) && isHttps(record.certificate) ? undefined : txt(`default._bimi.${domain}`, value)
+  const publish = isHttps(record.logo) && isHttps(record.certificate) ? undefined : txt(name, value)
   return [{ about: 'bimi', severity: 'info', message, publish }]
 }

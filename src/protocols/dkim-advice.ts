@@ -1,5 +1,5 @@
 import { listed, txt, type Advice, type Publish, type Severity } from './advice.ts'
-import type { DkimKey } from './dkim.ts'
+import { mendDkimKey, type DkimKey } from './dkim.ts'
 import type { DkimProbe, SelectorFinding } from './dkim-probe.ts'
 import type { Provider } from './dkim-selectors.ts'
 
@@ -14,6 +14,7 @@ type About = {
 /** RFC 8301, 3.2: what receivers must at least have, and what signers should use. */
 const MIN_BITS = 1024
 const GOOD_BITS = 2048
+const MAX_BITS = 4096
 
 /** What is wrong with the DKIM keys that were found, and what it means when there are none. */
 export function adviceOnDkim(about: About): Advice[] {
@@ -55,7 +56,11 @@ function keyAdvice(domain: string, { selector, texts }: SelectorFinding, key: Dk
   }
   if (key.revoked)
     advice.push(info(`The key of selector ${selector} is withdrawn (empty p): no signature with it is good.`))
-  advice.push(...key.errors.map((problem) => error(`Receivers refuse the key of selector ${selector}: ${problem}.`)))
+  // Where more is wrong than how it is written, the record would be refused all the same.
+  const isMendable = key.errors.length > 0 && key.errors.length === key.faults.length
+  const mended = isMendable ? txt(name, mendDkimKey(key)) : undefined
+  const refused = (problem: string) => error(`Receivers refuse the key of selector ${selector}: ${problem}.`, mended)
+  advice.push(...key.errors.map(refused))
   if (key.keyType === 'rsa' && key.bits !== null) advice.push(...sizeAdvice(selector, key.bits))
   if (key.testing) {
     const message = `Selector ${selector} says t=y, a test: receivers may treat its mail as unsigned. Take t=y away.`
@@ -65,6 +70,10 @@ function keyAdvice(domain: string, { selector, texts }: SelectorFinding, key: Dk
 }
 
 function sizeAdvice(selector: string, bits: number): Advice[] {
+  if (bits > MAX_BITS) {
+    const message = `The key of selector ${selector} has ${bits} bits. Receivers need not support more than ${MAX_BITS} (RFC 8301): use a key of ${GOOD_BITS} bits.`
+    return [info(message)]
+  }
   if (bits >= GOOD_BITS) return []
   const next = `Make a new one of ${GOOD_BITS} bits under another selector, and withdraw this one when all mail is signed with that.`
   if (bits < MIN_BITS) return [error(`The key of selector ${selector} has ${bits} bits; receivers refuse it. ${next}`)]

@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import { parseTagList, valueOf, type Tag } from './tag-list.ts'
+import { parseTagList, valueOf, type Tag, type TagError } from './tag-list.ts'
 
 /** A DKIM key record (RFC 6376, 3.6.1). */
 export type DkimKey = {
@@ -19,6 +19,8 @@ export type DkimKey = {
   hashes: string[] | null
   /** What makes receivers refuse the key. */
   errors: string[]
+  /** Of these, the ones that are only a matter of how the record is written. */
+  faults: string[]
 }
 
 /** Reads a TXT record found below `_domainkey`; null when it is no key record. */
@@ -26,7 +28,7 @@ export function parseDkimKey(text: string): DkimKey | null {
   const { tags, errors } = parseTagList(text)
   const version = valueOf(tags, 'v')
   const p = valueOf(tags, 'p')
-  if (version === undefined ? p === undefined : version !== 'DKIM1') return null
+  if (version === undefined ? p === undefined : !/^DKIM1$/i.test(version)) return null
   const keyType = valueOf(tags, 'k')?.toLowerCase() ?? 'rsa'
   const data = p?.replaceAll(/\s/g, '')
   const key = data ? readKey(data, keyType) : null
@@ -40,13 +42,33 @@ export function parseDkimKey(text: string): DkimKey | null {
     testing: flags.includes('y'),
     strict: flags.includes('s'),
     hashes: words(valueOf(tags, 'h')),
+    faults: [...errors.map(syntaxFault), ...versionFaults(version, tags)],
     errors: [
-      ...errors.map(({ message, at }) => `at character ${at + 1}, ${message}`),
-      ...(version !== undefined && tags[0]?.name !== 'v' ? ['`v` must come first'] : []),
+      ...errors.map(syntaxFault),
+      ...versionFaults(version, tags),
       ...keyErrors(keyType, data, key),
       ...useErrors(words(valueOf(tags, 'h')), words(valueOf(tags, 's'))),
     ],
   }
+}
+
+/** RFC 6376, 3.2: a tag that stands there twice makes the whole list invalid. */
+function syntaxFault({ message, at }: TagError): string {
+  return `at character ${at + 1}, ${message.replace('; the first one counts', '')}`
+}
+
+/** RFC 6376, 3.6.1. */
+function versionFaults(version: string | undefined, tags: Tag[]): string[] {
+  const faults: string[] = []
+  if (version !== undefined && version !== 'DKIM1') faults.push('the version must be written exactly `v=DKIM1`')
+  if (version !== undefined && tags[0]?.name !== 'v') faults.push('`v` must come first')
+  return faults
+}
+
+/** The record without what is wrong in how it is written. */
+export function mendDkimKey({ tags }: DkimKey): string {
+  const others = tags.filter(({ name }) => name !== 'v').map(({ name, value }) => `${name}=${value}`)
+  return ['v=DKIM1', ...others].join('; ')
 }
 
 function words(list: string | undefined): string[] | null {

@@ -1,16 +1,18 @@
 import { listed, shortened, txt, type Advice, type Publish } from './advice.ts'
 import type { Destination } from './dmarc-destinations.ts'
 import type { DmarcDiscovery, WalkStep } from './dmarc-discovery.ts'
-import { formatDmarc, holdsBack, mendDmarc, nearMissDmarc } from './dmarc-mend.ts'
+import { formatDmarc, holdsBack, isCapitalTag, mendDmarc, nearMissDmarc } from './dmarc-mend.ts'
 import {
   DMARC_POLICIES,
   KNOWN_TAGS,
+  parseDmarc,
   REMOVED_TAGS,
   requestedPolicy,
   type DmarcPolicy,
   type DmarcRecord,
 } from './dmarc.ts'
 import { registeredDomain as registeredOf } from './public-suffix.ts'
+import { isSpf } from './spf.ts'
 import { valueOf } from './tag-list.ts'
 
 type About = {
@@ -18,6 +20,8 @@ type About = {
   destinations: Destination[]
   /** False for a domain that neither sends nor receives mail. */
   usesMail: boolean
+  /** All TXT records of the domain itself. */
+  texts: string[]
   /** Where a record should go that covers the whole organisation: the registered domain. */
   registeredDomain: string
 }
@@ -35,9 +39,11 @@ export function adviceOnDmarc(about: About): Advice[] {
     ...aliasAdvice(discovery),
     ...inheritanceAdvice(discovery),
     ...syntaxAdvice(discovery.record, publish),
+    ...orderAdvice(discovery.record, publish),
     ...policyAdvice(discovery, discovery.record, publish, about.usesMail),
     ...addressAdvice(discovery.policyDomain, discovery.record, publish),
     ...about.destinations.flatMap(consentAdvice),
+    ...mailboxAdvice(about.destinations, discovery.record, publish),
   ]
 }
 
@@ -48,13 +54,22 @@ const info = (message: string, publish?: Publish): Advice => ({ ...error(message
 function stepAdvice({ domain, records, texts }: WalkStep): Advice[] {
   const name = `_dmarc.${domain}`
   const [first] = records
+  const misplaced = spfAdvice(name, domain, texts)
   const misses = texts.map(nearMissDmarc).filter((miss) => miss !== null)
   const passedOver = misses.map(({ text, why, mended }) =>
     error(`The TXT record “${shortened(text)}” at ${name} is not taken for DMARC: ${why}.`, txt(name, mended)),
   )
-  if (records.length < 2 || !first) return passedOver
+  if (records.length < 2 || !first) return [...passedOver, ...misplaced]
   const message = `There are ${records.length} DMARC records at ${name}. With more than one, receivers ignore them all (RFC 9989, 4.10). Keep one.`
-  return [...passedOver, error(message, txt(name, mendDmarc(first)))]
+  return [...passedOver, error(message, txt(name, mendDmarc(first))), ...misplaced]
+}
+
+/** RFC 7208, 4.4: SPF is read at the domain itself, whatever published it here: a record or a wildcard. */
+function spfAdvice(name: string, domain: string, texts: string[]): Advice[] {
+  const [text] = texts.filter(isSpf)
+  if (text === undefined) return []
+  const message = `The SPF record “${shortened(text)}” at ${name} has no effect: receivers read SPF at ${domain}.`
+  return [info(`${message} If it does not come from a wildcard record, remove it.`)]
 }
 
 function aliasAdvice({ steps, policyDomain }: DmarcDiscovery): Advice[] {
@@ -63,7 +78,7 @@ function aliasAdvice({ steps, policyDomain }: DmarcDiscovery): Advice[] {
   return [info(`_dmarc.${policyDomain} is an alias for ${alias}: the record is changed there.`)]
 }
 
-function absenceAdvice({ discovery, usesMail, registeredDomain }: About): Advice[] {
+function absenceAdvice({ discovery, usesMail, registeredDomain, texts }: About): Advice[] {
   const { domain, steps, standing, error: failure } = discovery
   if (failure) {
     const failed = steps.find((step) => step.error)?.domain ?? domain
@@ -73,6 +88,11 @@ function absenceAdvice({ discovery, usesMail, registeredDomain }: About): Advice
   if (steps.some((step) => step.records.length > 1 || step.texts.some(nearMissDmarc))) return []
   if (standing === 'nonexistent' && domain === registeredDomain) {
     return [error(`There is no such name as ${domain} in the DNS.`)]
+  }
+  const [misplaced] = texts.map(parseDmarc).filter((record) => record !== null)
+  if (misplaced) {
+    const message = `There is a DMARC record at ${domain} itself, where receivers do not look. Publish it at _dmarc.${domain}.`
+    return [error(message, txt(`_dmarc.${domain}`, mendDmarc(misplaced)))]
   }
   if (isPublicSuffix(domain)) {
     const message = `There is no DMARC record for ${domain}, below which others register names. One with psd=y would speak for those that have none.`
@@ -108,20 +128,33 @@ function inheritanceAdvice({ domain, record, policyDomain, standing, error: fail
 
 function syntaxAdvice(record: DmarcRecord, publish: Publish): Advice[] {
   const { tags, invalid, errors } = record
-  const unknown = tags.filter(({ name }) => !KNOWN_TAGS.includes(name) && !REMOVED_TAGS.includes(name))
+  const capital = tags.filter(isCapitalTag)
+  const known = [...KNOWN_TAGS, ...REMOVED_TAGS, ...capital.map(({ name }) => name)]
+  const unknown = tags.filter(({ name }) => !known.includes(name))
   const removed = tags.filter(({ name }) => REMOVED_TAGS.includes(name))
   const advice = errors.slice(0, 5).map(({ at, message }) => warning(`At character ${at + 1}: ${message}.`, publish))
   if (invalid.length > 0) {
     const what = listed(invalid.map(({ name, value }) => `${name}=${value}`))
     advice.push(warning(`Not among the values that the tag may have: ${what}.`, publish))
   }
+  if (capital.length > 0) {
+    const names = listed(capital.map(({ name }) => name))
+    advice.push(warning(`Receivers may ignore ${names}: write the names of tags in lower case.`, publish))
+  }
   if (unknown.length > 0) {
     const names = listed(unknown.map(({ name }) => name))
-    const hint = unknown.some(({ name }) => KNOWN_TAGS.includes(name.toLowerCase())) ? ' Tags are in lower case.' : ''
-    advice.push(info(`Receivers ignore what RFC 9989 does not know: ${names}.${hint}`, publish))
+    advice.push(info(`Receivers ignore what RFC 9989 does not know: ${names}.`, publish))
   }
   if (removed.length > 0) advice.push(removedAdvice(record, listed(removed.map(({ name }) => name)), publish))
   return advice
+}
+
+/** RFC 7489, 6.4 had `p` right behind `v`; RFC 9989, 4.8 leaves the order free. */
+function orderAdvice({ tags }: DmarcRecord, publish: Publish): Advice[] {
+  const place = tags.findIndex(({ name }) => name === 'p')
+  if (place < 2) return []
+  const message = 'The p tag does not come right after v=DMARC1. Receivers that follow RFC 7489 may ignore the record.'
+  return [info(message, publish)]
 }
 
 function removedAdvice(record: DmarcRecord, names: string, publish: Publish): Advice {
@@ -156,14 +189,26 @@ function policyAdvice(discovery: DmarcDiscovery, record: DmarcRecord, publish: P
       'With p=none forged mail is delivered like any other. Once the reports show that your own mail passes, ask for quarantine, then for reject.'
     advice.push(info(message, txt(name, mendDmarc(record, { p: 'quarantine', sp: '', t: '' }))))
   }
-  return [...advice, ...subdomainAdvice(record, name), ...testAdvice(record, publish)]
+  return [...advice, ...subdomainAdvice(discovery, record, publish), ...testAdvice(record, publish)]
 }
 
 function strength(policy: DmarcPolicy | null): number {
   return DMARC_POLICIES.indexOf(policy ?? 'none')
 }
 
-function subdomainAdvice(record: DmarcRecord, name: string): Advice[] {
+function subdomainAdvice(
+  { policyDomain, organizationalDomain }: DmarcDiscovery,
+  record: DmarcRecord,
+  publish: Publish,
+): Advice[] {
+  const { name } = publish
+  // RFC 9989, 4.7: both are for the record of an organisation or of a public suffix.
+  if (policyDomain !== organizationalDomain && record.psd !== 'y') {
+    const idle = (['sp', 'np'] as const).filter((tag) => record[tag] !== null)
+    if (idle.length === 0) return []
+    const message = `Receivers ignore ${listed(idle)} here: the policy for subdomains comes from _dmarc.${organizationalDomain}.`
+    return [info(message, txt(name, mendDmarc(record, { sp: '', np: '' })))]
+  }
   const weaker = (['sp', 'np'] as const).filter(
     (tag) => record[tag] !== null && strength(record[tag]) < strength(record.p),
   )
@@ -214,4 +259,26 @@ function consentAdvice({ name, authorized, uri, error: failure, sameByPublicSuff
   return [
     info(`${message} Reporters that follow RFC 7489 do not ask, for both belong to one registered domain.`, publish),
   ]
+}
+
+/** Whether reports can arrive at all: a host without MX gets mail at its own address (RFC 5321, 5.1), if at all. */
+function mailboxAdvice(destinations: Destination[], record: DmarcRecord, publish: Publish): Advice[] {
+  const lost = destinations.filter(({ mailbox }) => mailbox?.use.receives === 'nothing')
+  const lostUris = new Set(lost.map(({ uri }) => uri))
+  return destinations.flatMap(({ tag, uri, mailbox, error: consentError }) => {
+    if (!mailbox) return []
+    const { host, use } = mailbox
+    const rest = record[tag].map((one) => one.uri).filter((one) => !lostUris.has(one))
+    if (use.receives === 'nothing') {
+      const mended = rest.length > 0 ? txt(publish.name, mendDmarc(record, { [tag]: rest.join(',') })) : undefined
+      return [error(`No report reaches ${uri}: ${host} does not receive mail.`, mended)]
+    }
+    if (use.receives === 'address') {
+      return [
+        info(`${host} has no MX record, so reports for ${uri} go to the host itself. Publish an MX record there.`),
+      ]
+    }
+    if (use.receives !== 'unknown' || consentError) return []
+    return [warning(`Whether ${host} receives mail for ${uri} could not be looked up (${use.error}).`)]
+  })
 }

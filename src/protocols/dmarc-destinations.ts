@@ -1,6 +1,7 @@
 import type { DnsFailure } from '../net/dns.ts'
 import { discoverDmarc } from './dmarc-discovery.ts'
 import { parseDmarc, parseReportUri, type DmarcRecord } from './dmarc.ts'
+import { lookUpMailUse, type MailUse } from './mail-use.ts'
 import { registeredDomain } from './public-suffix.ts'
 import type { Questions } from './questions.ts'
 import { valueOf } from './tag-list.ts'
@@ -18,6 +19,8 @@ export type Destination = {
   /** The public suffix list counts both domains as one; reporters that follow RFC 7489 ask for no consent then. */
   sameByPublicSuffix: boolean
   error: DnsFailure | null
+  /** The host of the address, and whether mail can come there; null for a URI that is no mail address. */
+  mailbox: { host: string; use: MailUse } | null
 }
 
 /** A record with more addresses is beyond what receivers send to. */
@@ -32,15 +35,18 @@ export async function checkDestinations(
   const uris = (['rua', 'ruf'] as const).flatMap((tag) => record[tag].map(({ uri, host }) => ({ tag, uri, host })))
   const usable = uris.flatMap(({ tag, uri, host }) => (host === null ? [] : [{ tag, uri, host }]))
   return Promise.all(
-    usable.slice(0, MAX_DESTINATIONS).map(async ({ tag, uri, host }) => ({
-      tag,
-      uri,
-      ...(await consentOf(host, policyDomain, questions)),
-    })),
+    usable.slice(0, MAX_DESTINATIONS).map(async ({ tag, uri, host }) => {
+      const isMail = /^mailto:/i.test(uri)
+      const [consent, use] = await Promise.all([
+        consentOf(host, policyDomain, questions),
+        isMail ? lookUpMailUse(host, questions) : null,
+      ])
+      return { tag, uri, ...consent, mailbox: use && { host, use } }
+    }),
   )
 }
 
-type Consent = Omit<Destination, 'tag' | 'uri'>
+type Consent = Omit<Destination, 'tag' | 'uri' | 'mailbox'>
 const UNNEEDED: Consent = { name: null, authorized: true, record: null, sameByPublicSuffix: true, error: null }
 
 async function consentOf(host: string, policyDomain: string, questions: Questions): Promise<Consent> {

@@ -1,5 +1,5 @@
 import { KNOWN_TAGS, parseDmarc, parseReportUri, type DmarcRecord } from './dmarc.ts'
-import { valueOf } from './tag-list.ts'
+import { tagsObject, valueOf, type Tag } from './tag-list.ts'
 
 /** The order in which people write the tags. */
 const ORDER = ['p', 'sp', 'np', 'psd', 'adkim', 'aspf', 't', 'fo', 'rua', 'ruf']
@@ -17,10 +17,10 @@ export function formatDmarc(tags: Record<string, string | undefined>): string {
 export function mendDmarc(record: DmarcRecord, changes: Record<string, string> = {}): string {
   const bad = new Set(record.invalid.map(({ name }) => name))
   const kept = record.tags.filter(({ name }) => KNOWN_TAGS.includes(name) && !bad.has(name))
-  const tags: Record<string, string> = Object.fromEntries(kept.map(({ name, value }) => [name, value]))
+  const tags: Record<string, string> = { ...capitalTags(record), ...tagsObject(kept) }
   return formatDmarc({
     ...tags,
-    p: record.p ?? 'none',
+    p: record.p ?? tags.p ?? 'none',
     t: record.testing || holdsBack(record) ? 'y' : '',
     psd: record.psd === 'u' ? '' : record.psd,
     rua: mendUris(tags.rua),
@@ -29,6 +29,18 @@ export function mendDmarc(record: DmarcRecord, changes: Record<string, string> =
     fo: tags.ruf ? (tags.fo ?? '') : '',
     ...changes,
   })
+}
+
+/** What tags in capitals were meant to say, where it can be said: `P=reject` is unknown to receivers. */
+function capitalTags({ tags }: DmarcRecord): Record<string, string> {
+  const meant = tags.filter(isCapitalTag).map(({ name, value }) => `${name.toLowerCase()}=${value}`)
+  const read = meant.length > 0 ? parseDmarc(`v=DMARC1; ${meant.join('; ')}`) : null
+  return tagsObject(read?.tags.filter((tag) => !read.invalid.includes(tag)) ?? [])
+}
+
+/** A tag that RFC 9989 knows only in lower case. */
+export function isCapitalTag({ name }: Tag): boolean {
+  return !KNOWN_TAGS.includes(name) && KNOWN_TAGS.includes(name.toLowerCase())
 }
 
 /** `pct` below 100 once meant a policy on trial, as `t=y` does now (RFC 9989, A.6). */

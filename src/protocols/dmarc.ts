@@ -57,7 +57,9 @@ export const KNOWN_TAGS = ['v', ...CHOICES.keys(), 'fo', 'rua', 'ruf']
 export function parseDmarc(text: string): DmarcRecord | null {
   const { tags, errors } = parseTagList(text)
   const [version] = tags
-  if (version?.name !== 'v' || version.value !== 'DMARC1' || version.at > 0) return null
+  // RFC 9989, 4.8: of `v=DMARC1` the value is case-sensitive, the name is not.
+  if (version?.name.toLowerCase() !== 'v' || version.value !== 'DMARC1' || version.at > 0) return null
+  version.name = 'v'
   const policy = (name: string) => choice(tags, name) as DmarcPolicy | null
   return {
     text,
@@ -90,7 +92,9 @@ function isInvalid(tag: Tag): boolean {
 function failureOptions(tags: readonly Tag[]): string[] | null {
   const options = valueOf(tags, 'fo')?.split(':', 9)
   const names = options?.map((option) => option.trim().toLowerCase())
-  return names?.every((name) => ['0', '1', 'd', 's'].includes(name)) ? names : null
+  const isValid = names?.every((name) => ['0', '1', 'd', 's'].includes(name)) && new Set(names).size === names.length
+  // RFC 9989, 4.8: either 0 or 1.
+  return names && isValid && !(names.includes('0') && names.includes('1')) ? names : null
 }
 
 function reportUris(list: string | undefined): ReportUri[] {

@@ -1,7 +1,7 @@
 import { authenticate } from 'mailauth'
-import { spf as verifySpf } from 'mailauth/lib/spf/index.js'
 import { dataOf, type DnsAnswer, type RecordType, type Resolver } from '../net/dns.ts'
-import { textOf } from './questions.ts'
+import { createQuestions, textOf } from './questions.ts'
+import { evaluateSpf } from './spf-evaluate.ts'
 
 /** What a mail's sender could prove. Results are the words of RFC 8601: `pass`, `fail`, `none`, `temperror` and so on. */
 export type Authentication = {
@@ -51,14 +51,8 @@ export async function authenticateMail(
  * @returns a word of RFC 8601; what was not answered in time is `temperror`
  */
 export async function checkHelo(helo: string, ip: string, resolver: Resolver, signal: AbortSignal): Promise<string> {
-  const { status } = await verifySpf({
-    sender: `postmaster@${helo}`,
-    helo,
-    ip,
-    mta: helo,
-    resolver: (name, type) => ask(resolver, name, type, signal),
-  })
-  return status.result
+  const { result } = await evaluateSpf({ ip, sender: '', helo }, createQuestions(resolver, signal))
+  return result
 }
 
 const NONE = { result: 'none', domain: null }

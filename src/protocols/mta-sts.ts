@@ -1,9 +1,9 @@
-import { listed, lookupFailed, txt, type Advice, type Publish, type Severity } from './advice.ts'
+import { listed, lookupFailed, shortened, txt, type Advice, type Publish, type Severity } from './advice.ts'
 import type { Texts } from './questions.ts'
 import { parseTagList, valueOf } from './tag-list.ts'
 
 /** The TXT record at `_mta-sts` (RFC 8461, 3.1). `id` changes with the policy; null when it is missing or wrong. */
-export type StsRecord = { text: string; id: string | null }
+export type StsRecord = { text: string; id: string | null; isRepeated: boolean }
 
 export const STS_MODES = ['enforce', 'testing', 'none'] as const
 export type StsMode = (typeof STS_MODES)[number]
@@ -23,12 +23,18 @@ export function policyUrl(domain: string): URL {
   return new URL(`https://mta-sts.${domain}/.well-known/mta-sts.txt`)
 }
 
-/** @returns null when the text is no MTA-STS record */
+/** @returns null when the text is no MTA-STS record: it must begin with `v=STSv1;` (RFC 8461, 3.1) */
 export function parseStsRecord(text: string): StsRecord | null {
-  const { tags } = parseTagList(text)
-  if (tags[0]?.name !== 'v' || tags[0].value !== 'STSv1') return null
+  if (!/^v=STSv1[ \t]*;/.test(text)) return null
+  const { tags, repeated } = parseTagList(text)
   const id = valueOf(tags, 'id') ?? ''
-  return { text, id: /^[a-z\d]{1,32}$/i.test(id) ? id : null }
+  const isRepeated = repeated.some(({ name }) => name === 'id')
+  return { text, id: /^[a-z\d]{1,32}$/i.test(id) ? id : null, isRepeated }
+}
+
+/** A text that looks like a record but that senders pass over. */
+function isNearMiss(text: string): boolean {
+  return parseStsRecord(text) === null && /^\W*v\s*=\s*STS/i.test(text.slice(0, 40))
 }
 
 /** RFC 8461, 3.1.1: a year or so. */
@@ -85,9 +91,15 @@ export function adviceOnMtaSts({ domain, found, fetched, exchanges, now }: About
   if (found.error) return [lookupFailed('mta-sts', `_mta-sts.${domain}`, found.error)]
   const records = found.texts.map(parseStsRecord).filter((record) => record !== null)
   const [record] = records
-  if (!record) return exchanges.length > 0 ? [absence(domain)] : []
+  const [miss] = found.texts.filter(isNearMiss)
+  if (!record && miss === undefined) return exchanges.length > 0 ? [absence(domain)] : []
   const publish = txt(`_mta-sts.${domain}`, `v=STSv1; id=${now.toISOString().replaceAll(/\D/g, '').slice(0, 14)}`)
+  if (!record) {
+    const message = `The TXT record “${shortened(miss ?? '')}” is not taken for MTA-STS: a record begins with exactly \`v=STSv1;\`.`
+    return [error(message, publish)]
+  }
   const advice: Advice[] = []
+  if (record.isRepeated) advice.push(warning('id is given more than once, and senders may read either.', publish))
   if (records.length > 1) advice.push(error('There are several MTA-STS records; senders ignore them all.', publish))
   if (record.id === null) advice.push(error('The id is missing or not 1 to 32 letters and digits.', publish))
   return [...advice, ...(fetched ? policyAdvice(domain, fetched, exchanges) : [])]

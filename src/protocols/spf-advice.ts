@@ -1,4 +1,4 @@
-import { listed, shortened, txt, type Advice, type Publish, type Severity } from './advice.ts'
+import { listed, lookupFailed, shortened, txt, type Advice, type Publish, type Severity } from './advice.ts'
 import type { MailUse } from './mail-use.ts'
 import {
   LOOKUP_LIMIT,
@@ -12,6 +12,7 @@ import {
 import {
   allOf,
   effectiveTerms,
+  isExplanation,
   isSpf,
   parseSpf,
   redirectOf,
@@ -48,6 +49,8 @@ export function adviceOnSpf(about: About): Advice[] {
     ...allAdvice(root, publish),
     ...termAdvice(root.record, publish),
     ...limitAdvice(tree),
+    ...lengthAdvice(root.record, publish),
+    ...explanationAdvice(root, publish),
     ...nodesOf(root).flatMap(nodeAdvice),
     ...nodesOf(root).slice(1).flatMap(includedAdvice),
     ...(about.hasObsoleteType
@@ -125,17 +128,60 @@ function termAdvice(record: SpfRecord, publish: Publish): Advice[] {
   const effective = new Set(effectiveTerms(record))
   const idle = terms.filter((term) => !effective.has(term)).map(({ text }) => text)
   const wide = terms.filter(isWide).map(({ text }) => text)
-  const unknown = terms.filter(({ kind, name }) => kind === 'modifier' && name !== 'redirect' && name !== 'exp')
+  const [meantAsMechanism, unknown] = unknownModifiers(record)
   const advice: Advice[] = []
   if (idle.length > 0) advice.push(warning(`What stands behind all has no effect: ${listed(idle)}.`, publish))
   if (wide.length > 0) advice.push(error(`${listed(wide)} permits a good part of the Internet.`, publish))
   if (terms.some(({ name }) => name === 'ptr')) {
     advice.push(warning('ptr is slow, unreliable and discouraged (RFC 7208, 5.5); many receivers skip it.', publish))
   }
+  if (meantAsMechanism.length > 0) {
+    const what = listed(meantAsMechanism.map(({ text }) => text))
+    advice.push(warning(`Receivers ignore ${what}: a colon must follow the name of a mechanism, not “=”.`, publish))
+  }
   if (unknown.length > 0) {
     advice.push(info(`Receivers ignore what they do not know: ${listed(unknown.map(({ text }) => text))}.`, publish))
   }
   return advice
+}
+
+/** Modifiers that no receiver knows: first those that would be mechanisms with a colon, then the others. */
+function unknownModifiers({ terms }: SpfRecord): [SpfTerm[], SpfTerm[]] {
+  const unknown = terms.filter(({ kind, name }) => kind === 'modifier' && name !== 'redirect' && name !== 'exp')
+  const isMeant = (term: SpfTerm) => meant(term.text).some(({ kind }) => kind === 'mechanism')
+  return [unknown.filter(isMeant), unknown.filter((term) => !isMeant(term))]
+}
+
+/** RFC 7208, 3.4. */
+const MAX_RECORD_BYTES = 512
+
+function lengthAdvice({ text }: SpfRecord, publish: Publish): Advice[] {
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= MAX_RECORD_BYTES) return []
+  const message = `The SPF record has ${bytes} bytes. A record over ${MAX_RECORD_BYTES} bytes may not reach every receiver (RFC 7208, 3.4).`
+  if (Buffer.byteLength(publish.value) <= MAX_RECORD_BYTES) return [warning(message, publish)]
+  return [warning(`${message} Move some of its terms to a record at another name, and include that.`)]
+}
+
+/** RFC 7208, 6.2: an explanation that cannot be read is as if there were none. */
+function explanationAdvice({ domain, record, explanation }: SpfNode, publish: Publish): Advice[] {
+  if (!explanation || !record) return []
+  const { name, texts, error: failure } = explanation
+  if (failure) return [lookupFailed('spf', name, failure)]
+  const [text, ...more] = texts
+  const where = `\`exp=${shortened(name)}\``
+  if (text === undefined) {
+    const example = `%{i} may not send mail for ${domain}.`
+    return [info(`There is no TXT record at ${name}, so ${where} has no effect.`, txt(name, example))]
+  }
+  const why =
+    more.length > 0 ? `there are ${texts.length} TXT records at ${name}` : `the text at ${name} cannot be used`
+  if (more.length === 0 && isExplanation(text)) return []
+  return [info(`Receivers ignore ${where}: ${why}.`, txt(publish.name, withoutExp(publish.value)))]
+}
+
+function withoutExp(text: string): string {
+  return text.replace(/ exp=[^ ]*/i, '')
 }
 
 function isWide(term: SpfTerm): boolean {
@@ -202,7 +248,8 @@ function isInclude(via: string | null): boolean {
 /** One record that says what all of these mean, without what is wrong, idle or discouraged in them. */
 export function mendSpf(records: SpfRecord[]): string {
   const terms = records.flatMap(effectiveTerms)
-  const repaired = records.flatMap(({ errors }) => errors.flatMap(({ text }) => meant(text)))
+  const ignored = records.flatMap((record) => unknownModifiers(record)[0])
+  const repaired = [...records.flatMap(({ errors }) => errors), ...ignored].flatMap(({ text }) => meant(text))
   const good = [...terms, ...repaired].filter((term) => !['all', 'ptr'].includes(term.name) && !isWide(term))
   const mechanisms = good.filter(({ kind }) => kind === 'mechanism').map(({ text }) => text)
   const explanation = good.find(({ name }) => name === 'exp')?.text
@@ -217,6 +264,7 @@ function meant(text: string): SpfTerm[] {
     .replace(/^([-+~?]?)ip(?:v4)?[:=](?=[\d.]+(?:\/\d+)?$)/i, '$1ip4:')
     .replace(/^([-+~?]?)ip(?:v6|4)?[:=](?=[\da-f]*:[\da-f:.]*(?:\/\d+)?$)/i, '$1ip6:')
     .replace(/^([-+~?]?)(?:includes?)[:=]/i, '$1include:')
+    .replace(/^([-+~?]?)(a|mx|exists|ip4|ip6)=/i, '$1$2:')
   const read = parseSpf(`v=spf1 ${guess}`)
   return read.errors.length === 0 ? read.terms : []
 }

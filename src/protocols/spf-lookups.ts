@@ -1,6 +1,15 @@
-import { dataOf, type DnsFailure } from '../net/dns.ts'
-import type { Questions } from './questions.ts'
-import { effectiveTerms, hasMacro, isSpf, parseSpf, type Mechanism, type SpfRecord, type SpfTerm } from './spf.ts'
+import { dataOf, type DnsFailure, type RecordType } from '../net/dns.ts'
+import type { Questions, Texts } from './questions.ts'
+import {
+  effectiveTerms,
+  hasMacro,
+  isSpf,
+  parseSpf,
+  type Mechanism,
+  type MechanismName,
+  type SpfRecord,
+  type SpfTerm,
+} from './spf.ts'
 
 /** RFC 7208, 4.6.4. */
 export const LOOKUP_LIMIT = 10
@@ -29,6 +38,8 @@ export type SpfNode = {
   voids: string[]
   /** Names with more mail servers than an `mx` may lead to. */
   crowded: string[]
+  /** Where `exp` leads, when that is known without a mail; null when there is none. */
+  explanation: (Texts & { name: string }) | null
   children: SpfNode[]
 }
 
@@ -69,18 +80,28 @@ export async function walkSpf(domain: string, questions: Questions): Promise<Spf
   async function follow(node: SpfNode, record: SpfRecord, path: string[]): Promise<SpfNode> {
     const terms = effectiveTerms(record).filter(isLookup)
     const probes = terms.filter((term) => term.kind === 'mechanism').map((term) => probe(term, node))
-    const [children] = await Promise.all([
+    const [children, explanation] = await Promise.all([
       Promise.all(terms.filter(leadsToRecord).map((term) => expand(nameKey(term.value ?? ''), term.text, path))),
+      path.length === 1 ? explain(record) : null,
       Promise.all(probes),
     ])
-    return { ...node, children, lookups: terms.length + sum(children.map((child) => child.lookups)) }
+    return { ...node, children, explanation, lookups: terms.length + sum(children.map((child) => child.lookups)) }
   }
 
-  /** Asks for the hosts of an `a` or `mx`; what `exists` and `ptr` ask depends on the mail. */
+  /** What `exp` names. RFC 7208, 4.6.4: it does not count as a look-up. */
+  async function explain(record: SpfRecord): Promise<SpfNode['explanation']> {
+    const exp = effectiveTerms(record).find(({ kind, name }) => kind === 'modifier' && name === 'exp')
+    const name = nameKey(exp?.value ?? '')
+    if (name === '' || hasMacro(name) || !mayAsk()) return null
+    return { name, ...(await questions.texts(name)) }
+  }
+
+  /** Asks for the hosts of a mechanism; what `ptr` asks, and a name with macros, depends on the mail. */
   async function probe({ name, value }: Mechanism, node: SpfNode): Promise<void> {
+    const types = PROBED[name]
     const host = nameKey(value ?? node.domain)
-    if ((name !== 'a' && name !== 'mx') || hasMacro(host) || !mayAsk()) return
-    const answers = await Promise.all((name === 'a' ? HOST_TYPES : MX_TYPES).map((type) => questions.ask(host, type)))
+    if (!types || hasMacro(host) || !mayAsk()) return
+    const answers = await Promise.all(types.map((type) => questions.ask(host, type)))
     if (answers.every((answer) => answer.status !== 'FAILED' && answer.records.length === 0)) node.voids.push(host)
     if (answers.some((answer) => dataOf(answer, 'MX').length > MX_LIMIT)) node.crowded.push(host)
   }
@@ -95,9 +116,9 @@ export async function walkSpf(domain: string, questions: Questions): Promise<Spf
   }
 }
 
-const EMPTY = { record: null, problem: null, error: null, lookups: 0 } as const
-const HOST_TYPES = ['A', 'AAAA'] as const
-const MX_TYPES = ['MX'] as const
+const EMPTY = { record: null, problem: null, error: null, lookups: 0, explanation: null } as const
+/** RFC 7208, 5.7: `exists` asks for A records alone. */
+const PROBED: Partial<Record<MechanismName, RecordType[]>> = { a: ['A', 'AAAA'], mx: ['MX'], exists: ['A'] }
 
 /** RFC 7208, 4.6.4: the terms that cost a look-up. */
 function isLookup(term: SpfTerm): boolean {

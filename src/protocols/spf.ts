@@ -61,11 +61,8 @@ function parseTerm(text: string, at: number): SpfTerm | SpfError {
 function parseModifier(text: string, at: number, name: string, value: string): SpfTerm | SpfError {
   const isDomain = name === 'redirect' || name === 'exp'
   const wrong = isDomain ? whyNotDomainSpec(value) : whyNotMacroString(value)
-  if (wrong) return { at, text, message: wrong }
-  if ((MECHANISMS as readonly string[]).includes(name)) {
-    return { at, text, message: `${name} is written with a colon, not with “=”` }
-  }
-  return { kind: 'modifier', name, value, text, at }
+  // RFC 7208, 6: any other name is a modifier that receivers ignore, even `include=`.
+  return wrong ? { at, text, message: wrong } : { kind: 'modifier', name, value, text, at }
 }
 
 const NEAR: Record<string, string> = {
@@ -135,19 +132,44 @@ function prefix(text: string | undefined, longest: number): number | null {
   return /^(0|[1-9]\d{0,2})$/.test(text) && Number(text) <= longest ? Number(text) : NaN
 }
 
-const MACRO = /%(?:[%_-]|\{[slodiphcrtv]\d{0,3}r?[-.+,/_=]{0,7}\})/gi
+/** RFC 7208, 7.1: a literal, or a letter with how many parts to keep, whether to reverse them, and where to split. */
+export const MACRO = /%(?:([%_-])|\{([slodiphcrtv])(\d*)(r?)([-.+,/_=]*)\})/gi
+/** A byte that is not UTF-8 comes as zone files write it. */
+const UNREADABLE = /\\\d{3}/
+
+/** RFC 7208, 7.2: these are for the text of an explanation only. */
+const EXPLANATION_LETTERS = 'crt'
 
 /** RFC 7208, 7.1: visible characters, and macros for each percent sign. */
 function whyNotMacroString(text: string): string | null {
-  if (!/^[\x21-\x7e]*$/.test(text)) return 'there are characters outside ASCII'
-  return text.replaceAll(MACRO, '').includes('%') ? 'there is a percent sign that is no macro' : null
+  if (!/^[\x21-\x7e]*$/.test(text) || UNREADABLE.test(text)) return 'there are characters outside ASCII'
+  const misplaced = macrosOf(text).find(({ letter }) => EXPLANATION_LETTERS.includes(letter))
+  return misplaced ? `${misplaced.text} may stand only in the text that \`exp\` names` : whyNotMacros(text)
+}
+
+function whyNotMacros(text: string): string | null {
+  if (text.replaceAll(MACRO, '').includes('%')) return 'there is a percent sign that is no macro'
+  // RFC 7208, 7.3.
+  return macrosOf(text).some(({ count }) => /^0+$/.test(count)) ? 'a macro cannot keep 0 parts of a name' : null
+}
+
+function macrosOf(text: string): { text: string; letter: string; count: string }[] {
+  const macros = Array.from(text.matchAll(MACRO), ([whole, , letter = '', count = '']) => {
+    return { text: whole, letter: letter.toLowerCase(), count }
+  })
+  return macros.filter(({ letter }) => letter !== '')
+}
+
+/** Whether a text can be the explanation of a failure (RFC 7208, 6.2): ASCII with macros, and spaces. */
+export function isExplanation(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text) && !UNREADABLE.test(text) && whyNotMacros(text) === null
 }
 
 /** RFC 7208, 7.1: ends in a macro, or in a dot and a top label that is no number. */
 function whyNotDomainSpec(text: string): string | null {
   const wrong = whyNotMacroString(text)
   if (wrong) return wrong
-  if (/%(?:[%_-]|\{[^{}]{1,20}\})$/.test(text)) return null
+  if (/%(?:[%_-]|\{[^{}]*\})$/.test(text)) return null
   const labels = text.replace(/\.$/, '').split('.')
   const top = labels.at(-1) ?? ''
   const isTop = /^[a-z\d-]+$/i.test(top) && !/^\d+$|^-|-$/.test(top)

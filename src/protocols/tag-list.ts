@@ -1,14 +1,19 @@
 /** One `name=value` of a record. `at` is where its name stands in the text, from 0. */
 export type Tag = { name: string; value: string; at: number }
 export type TagError = { at: number; message: string }
-export type TagList = { tags: Tag[]; errors: TagError[] }
+export type TagList = {
+  tags: Tag[]
+  /** Tags whose name stood there before; each is also among the errors. */
+  repeated: Tag[]
+  errors: TagError[]
+}
 
 /**
  * Reads `name=value; name=value` (RFC 6376, 3.2), which DKIM, DMARC, MTA-STS, TLS-RPT and BIMI records share. What
  * cannot be read is in `errors`; of a name that stands there twice the first counts.
  */
 export function parseTagList(text: string): TagList {
-  const list: TagList = { tags: [], errors: [] }
+  const list: TagList = { tags: [], repeated: [], errors: [] }
   const seen = new Set<string>()
   const pieces = text.split(';')
   let at = 0
@@ -21,13 +26,15 @@ export function parseTagList(text: string): TagList {
   return list
 }
 
-function readTag(piece: string, at: number, { tags, errors }: TagList, seen: Set<string>): void {
+function readTag(piece: string, at: number, { tags, repeated, errors }: TagList, seen: Set<string>): void {
   const equals = piece.indexOf('=')
   const name = piece.slice(0, Math.max(0, equals)).trimEnd()
   const wrong = whyNotTag(piece, name, seen)
+  const tag = { name, value: piece.slice(equals + 1).trim(), at }
   if (wrong) errors.push({ at, message: wrong })
-  else tags.push({ name, value: piece.slice(equals + 1).trim(), at })
-  seen.add(name)
+  if (wrong && seen.has(name)) repeated.push(tag)
+  if (!wrong) tags.push(tag)
+  if (name !== '') seen.add(name)
 }
 
 function whyNotTag(piece: string, name: string, seen: Set<string>): string | null {

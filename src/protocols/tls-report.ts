@@ -11,6 +11,8 @@ export type TlsReport = {
   contactInfo: string | null
   dateRange: { begin: Date; end: Date }
   policies: TlsReportPolicy[]
+  /** Policies without a readable domain: nobody knows whom they are about. */
+  skippedPolicies: number
 }
 
 export type TlsReportPolicy = {
@@ -49,12 +51,16 @@ export async function parseTlsReport(json: AsyncIterable<Uint8Array> | Uint8Arra
   if (!begin) throw missing('start-datetime')
   if (!end) throw missing('end-datetime')
   const contactInfo = stringOf(report['contact-info'])
+  const entries = listOf(report['policies'])
+  const policies = entries.map(readPolicy).filter((policy) => policy !== null)
+  if (entries.length > 0 && policies.length === 0) throw missing('policy-domain')
   return {
     reportId: reportId.slice(0, REPORT_LIMITS.name),
     organizationName: stringOf(report['organization-name']) ?? contactInfo?.split('@')[1] ?? '',
     contactInfo,
     dateRange: { begin, end },
-    policies: listOf(report['policies']).map(readPolicy),
+    policies,
+    skippedPolicies: entries.length - policies.length,
   }
 }
 
@@ -86,10 +92,11 @@ function parseJson(text: string): unknown {
 
 type Fields = Record<string, unknown>
 
-function readPolicy(entry: Fields): TlsReportPolicy {
+/** @returns null for a policy without a readable domain */
+function readPolicy(entry: Fields): TlsReportPolicy | null {
   const [policy, summary] = [asObject(entry['policy']), asObject(entry['summary'])]
   const policyDomain = domainOf(stringOf(policy['policy-domain']))
-  if (policyDomain === null) throw missing('policy-domain')
+  if (policyDomain === null) return null
   return {
     policyType: wordOf(stringOf(policy['policy-type'])) ?? 'no-policy-found',
     policyString: stringsOf(policy['policy-string']),

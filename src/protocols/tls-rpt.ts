@@ -1,39 +1,73 @@
-import { lookupFailed, txt, type Advice } from './advice.ts'
+import { lookupFailed, shortened, txt, type Advice, type Severity } from './advice.ts'
 import type { Texts } from './questions.ts'
-import { parseTagList, valueOf } from './tag-list.ts'
+import { parseTagList, type Tag } from './tag-list.ts'
 
 /** The TXT record at `_smtp._tls` (RFC 8460, 3): where senders report failures of TLS. */
-export type TlsRptRecord = { text: string; rua: string[]; invalid: string[] }
+export type TlsRptRecord = {
+  text: string
+  rua: string[]
+  invalid: string[]
+  /** Addresses of a second `rua`, of which senders may know nothing. */
+  repeated: string[]
+}
 
-/** @returns null when the text is no TLS reporting record */
+/** @returns null when the text is no TLS reporting record: it must begin with `v=TLSRPTv1;` (RFC 8460, 3) */
 export function parseTlsRpt(text: string): TlsRptRecord | null {
-  const { tags } = parseTagList(text)
-  if (tags[0]?.name !== 'v' || tags[0].value !== 'TLSRPTv1') return null
-  const uris = (valueOf(tags, 'rua') ?? '').split(',').map((uri) => uri.trim())
-  const given = uris.filter((uri) => uri !== '')
-  return { text, rua: given.filter(isReportUri), invalid: given.filter((uri) => !isReportUri(uri)) }
+  if (!/^v=TLSRPTv1[ \t]*;/.test(text)) return null
+  const { tags, repeated } = parseTagList(text)
+  const given = urisOf(tags.filter(({ name }) => name === 'rua'))
+  const more = urisOf(repeated.filter(({ name }) => name === 'rua'))
+  return {
+    text,
+    rua: given.filter(isReportUri),
+    invalid: given.filter((uri) => !isReportUri(uri)),
+    repeated: more,
+  }
+}
+
+function urisOf(tags: Tag[]): string[] {
+  return tags.flatMap(({ value }) => value.split(',').map((uri) => uri.trim())).filter((uri) => uri !== '')
 }
 
 function isReportUri(uri: string): boolean {
   return /^mailto:[^\s@]+@[^\s@]+$/i.test(uri) || (/^https:\/\//i.test(uri) && URL.canParse(uri))
 }
 
+/** A text that looks like a record but that senders pass over. */
+function isNearMiss(text: string): boolean {
+  return parseTlsRpt(text) === null && /^\W*v\s*=\s*TLS-?RPT/i.test(text.slice(0, 40))
+}
+
 /** @param found what stands at `_smtp._tls` */
 export function adviceOnTlsRpt(domain: string, { texts, error }: Texts, receivesMail: boolean): Advice[] {
   const name = `_smtp._tls.${domain}`
   if (error) return [lookupFailed('tls-rpt', name, error)]
+  const advise = (severity: Severity, message: string, rua: string[] = []): Advice => {
+    const value = `v=TLSRPTv1; rua=${[...new Set(rua)].join(',') || `mailto:tls-reports@${domain}`}`
+    return { about: 'tls-rpt', severity, message, publish: txt(name, value) }
+  }
   const records = texts.map(parseTlsRpt).filter((record) => record !== null)
   const [record] = records
-  const publish = txt(name, `v=TLSRPTv1; rua=${record?.rua.join(',') || `mailto:tls-reports@${domain}`}`)
+  const [miss] = texts.filter(isNearMiss)
+  if (!record && miss !== undefined) {
+    const message = `The TXT record “${shortened(miss)}” is not taken for TLS reporting: a record begins with exactly \`v=TLSRPTv1;\`.`
+    return [advise('error', message, urisOf(parseTagList(miss.replaceAll(/["'“”„]/g, '')).tags).filter(isReportUri))]
+  }
   if (!record) {
     const message = 'TLS reports are not asked for: they tell when senders fail to encrypt mail to this domain.'
-    return receivesMail ? [{ about: 'tls-rpt', severity: 'info', message, publish }] : []
+    return receivesMail ? [advise('info', message)] : []
   }
   if (records.length > 1) {
     const message = `There are ${records.length} TLS reporting records; senders ignore them all. Keep one.`
-    return [{ about: 'tls-rpt', severity: 'error', message, publish }]
+    return [advise('error', message, record.rua)]
+  }
+  const all = [...record.rua, ...record.repeated.filter(isReportUri)]
+  if (record.repeated.length > 0) {
+    const message =
+      'rua is given more than once, and senders may read only one. Write one rua with commas between the addresses.'
+    return [advise('warning', message, all)]
   }
   if (record.rua.length > 0 && record.invalid.length === 0) return []
   const message = 'rua must name addresses as mailto:name@host or https://…; others get no reports.'
-  return [{ about: 'tls-rpt', severity: record.rua.length > 0 ? 'warning' : 'error', message, publish }]
+  return [advise(record.rua.length > 0 ? 'warning' : 'error', message, record.rua)]
 }

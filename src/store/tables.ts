@@ -481,6 +481,7 @@ export interface DmarcTlsReport {
   policies: Json;
   receivedAt: Timestamp;
   reportId: string;
+  skippedPolicies: Generated<number>;
   successful: number;
 }
 

@@ -143,6 +143,12 @@ describe('portreeve check dmarc', () => {
     expect(out).toContain('1 of 10 look-ups')
   })
 
+  it('says whether an address may send', async () => {
+    const { out } = await portreeve(['check', 'dmarc', 'example.test', '--ip', '192.0.2.8', '--ip', '192.0.2.9'], env)
+    expect(out).toMatch(/192\.0\.2\.8 {2}pass {2}by mx\n/)
+    expect(out).toMatch(/192\.0\.2\.9 {2}fail {2}by -all\n/)
+  })
+
   it('exits with 1 where mail is not protected, and says what to publish', async () => {
     const { code, out } = await portreeve(['check', 'dmarc', 'open.test'], env)
     expect(out).toMatch(/_dmarc\.open\.test {2}TXT {2}"v=DMARC1/)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { DnsFailure } from '../../src/net/dns.ts'
 import { parseDkimKey } from '../../src/protocols/dkim.ts'
 import { parseDmarc } from '../../src/protocols/dmarc.ts'
 import { isSpf, parseSpf } from '../../src/protocols/spf.ts'
@@ -47,6 +48,122 @@ describe('advice on DMARC', () => {
     expect(parseDmarc(value)).not.toBeNull()
   })
 
+  it.each([
+    [`v=DMARC1; ${report}; p=reject`, 'info', /p tag does not come right after/, `v=DMARC1; p=reject; ${report}`],
+    [`v=DMARC1; P=reject; ${report}`, 'warning', /may ignore P: write/, `v=DMARC1; p=reject; ${report}`],
+    [
+      `v=DMARC1; p=reject; SP=none; ${report}`,
+      'warning',
+      /may ignore SP: write/,
+      `v=DMARC1; p=reject; sp=none; ${report}`,
+    ],
+    [
+      `v=DMARC1; p=reject; fo=0:1; ruf=mailto:f@example.com; ${report}`,
+      'warning',
+      /fo=0:1/,
+      `v=DMARC1; p=reject; ${report}; ruf=mailto:f@example.com`,
+    ],
+  ])('of %j says what receivers make of it', async (text, severity, message, value) => {
+    expect(await dmarc(text)).toContainEqual({
+      about: 'dmarc',
+      severity,
+      message: expect.stringMatching(message),
+      publish: { name: DMARC, type: 'TXT', value },
+    })
+  })
+
+  it('takes V=DMARC1 for what it is, and v=dmarc1 for a mistake', async () => {
+    expect(await dmarc(`V=DMARC1; p=reject; ${report}`)).toEqual([])
+    expect(await dmarc(`v=dmarc1; p=reject; ${report}`)).toMatchObject([
+      { severity: 'error', message: expect.stringMatching(/exactly `v=DMARC1`/) },
+    ])
+  })
+
+  it('finds the SPF record among DMARC ones, and the DMARC record at the domain itself', async () => {
+    expect(await dmarc(`v=DMARC1; p=reject; ${report}`, 'v=spf1 mx -all')).toMatchObject([
+      { severity: 'info', message: expect.stringMatching(/“v=spf1 mx -all” at _dmarc\.example\.com has no effect/) },
+    ])
+    expect(await dmarc('v=spf1 mx -all')).toMatchObject([
+      { severity: 'error', message: expect.stringMatching(/no DMARC record/) },
+      { severity: 'info', message: expect.stringMatching(/receivers read SPF at example\.com/) },
+    ])
+    const misplaced = await adviceOn('dmarc', {
+      [`${DMARC} TXT`]: [],
+      'example.com TXT': ['v=spf1 mx -all', `v=DMARC1; p=reject; ${report}`],
+    })
+    expect(misplaced).toMatchObject([
+      {
+        severity: 'error',
+        message: expect.stringMatching(/at example\.com itself/),
+        publish: { name: DMARC, value: `v=DMARC1; p=reject; ${report}` },
+      },
+    ])
+  })
+
+  it('says nothing of a DMARC record elsewhere when the one here could not be looked up', async () => {
+    const { warnings } = await checkWith(
+      { 'example.com TXT': ['v=spf1 mx -all', 'v=DMARC1; p=reject'] },
+      { failures: { [`${DMARC} TXT`]: 'SERVFAIL' } },
+    )
+    expect(warnings.filter(({ about }) => about === 'dmarc')).toMatchObject([
+      { message: expect.stringMatching(/SERVFAIL/) },
+    ])
+  })
+
+  it('says that sp and np have no effect below the organisation, and does not call them weak there', async () => {
+    const records = {
+      'sub.example.com A': ['192.0.2.1'],
+      '_dmarc.sub.example.com TXT': [`v=DMARC1; p=reject; sp=none; ${report}`],
+    }
+    const advice = (await checkWith(records, { domain: 'sub.example.com' })).warnings.filter(
+      ({ about }) => about === 'dmarc',
+    )
+    expect(advice).toMatchObject([
+      {
+        severity: 'info',
+        message: expect.stringMatching(/ignore sp here.*_dmarc\.example\.com/),
+        publish: { value: `v=DMARC1; p=reject; ${report}` },
+      },
+    ])
+  })
+
+  describe('on where reports go', () => {
+    const to = (host: string, records: Records, failures: Record<string, DnsFailure> = {}) =>
+      checkWith(
+        {
+          [`${DMARC} TXT`]: [`v=DMARC1; p=reject; rua=mailto:a@${host},mailto:b@example.com`],
+          [`example.com._report._dmarc.${host} TXT`]: ['v=DMARC1;'],
+          ...records,
+        },
+        { failures },
+      ).then(({ warnings }) => warnings.filter(({ about }) => about === 'dmarc'))
+
+    it('names the host that receives no mail, and gives the record without it', async () => {
+      const lost = {
+        severity: 'error',
+        message: 'No report reaches mailto:a@gone.example: gone.example does not receive mail.',
+        publish: { name: DMARC, value: 'v=DMARC1; p=reject; rua=mailto:b@example.com' },
+      }
+      expect(await to('gone.example', {})).toMatchObject([lost])
+      expect(await to('gone.example', { 'gone.example MX': ['0 .'], 'gone.example A': ['192.0.2.5'] })).toMatchObject([
+        lost,
+      ])
+    })
+
+    it('mentions one that has an address but no MX, and is silent about one that has', async () => {
+      expect(await to('host.example', { 'host.example A': ['192.0.2.5'] })).toMatchObject([
+        { severity: 'info', message: expect.stringMatching(/host\.example has no MX record/) },
+      ])
+      expect(await to('host.example', { 'host.example MX': ['10 mx.host.example'] })).toEqual([])
+    })
+
+    it('does not say that a host receives no mail when that could not be looked up', async () => {
+      expect(await to('lame.example', {}, { 'lame.example MX': 'SERVFAIL' })).toMatchObject([
+        { severity: 'warning', message: expect.stringMatching(/Whether lame\.example receives mail.*SERVFAIL/) },
+      ])
+    })
+  })
+
   it('tells an address without mailto: from a missing one', async () => {
     const [first] = await dmarc('v=DMARC1; p=reject; rua=dmarc@example.com')
     expect(first).toMatchObject({ severity: 'error', message: expect.stringContaining('“dmarc@example.com”') })
@@ -54,7 +171,10 @@ describe('advice on DMARC', () => {
   })
 
   it('asks for the consent of others, at their name', async () => {
-    const advice = await dmarc('v=DMARC1; p=reject; rua=mailto:a@reports.example.net')
+    const advice = await adviceOn('dmarc', {
+      [`${DMARC} TXT`]: ['v=DMARC1; p=reject; rua=mailto:a@reports.example.net'],
+      'reports.example.net MX': ['10 mail.example.net'],
+    })
     expect(advice).toMatchObject([
       {
         severity: 'error',
@@ -89,6 +209,63 @@ describe('advice on SPF', () => {
     expect(first).toMatchObject({ severity, message: expect.stringMatching(message) })
     expect(first?.publish).toEqual({ name: SPF, type: 'TXT', value })
     expect(isSpf(value) && parseSpf(value).errors).toEqual([])
+  })
+
+  it.each([
+    [
+      'v=spf1 mx include=_spf.example.net -all',
+      'warning',
+      /ignore include=_spf\.example\.net: a colon/,
+      'v=spf1 mx include:_spf.example.net -all',
+    ],
+    ['v=spf1 mx ip4=192.0.2.9 -all', 'warning', /ignore ip4=192\.0\.2\.9/, 'v=spf1 mx ip4:192.0.2.9 -all'],
+    ['v=spf1 mx a:%{c}.example.com -all', 'error', /%\{c\} may stand only/, 'v=spf1 mx -all'],
+    ['v=spf1 mx -all exp=two.example', 'info', /there are 2 TXT records at two\.example/, 'v=spf1 mx -all'],
+    ['v=spf1 mx -all exp=bad.example', 'info', /the text at bad\.example cannot be used/, 'v=spf1 mx -all'],
+    [`v=spf1 mx ${'ip4:192.0.2.99 '.repeat(40)}-all`, 'warning', /has 614 bytes/, 'v=spf1 mx ip4:192.0.2.99 -all'],
+  ])(
+    'about %j is of the kind %s, says %s and mends it, whatever stands elsewhere',
+    async (text, severity, message, value) => {
+      const beside = { 'two.example TXT': ['one', 'two'], 'bad.example TXT': ['100%'] }
+      const advice = await adviceOn('spf', { [`${SPF} TXT`]: [text], 'mail.example.com A': ['192.0.2.3'], ...beside })
+      expect(advice).toMatchObject([
+        { severity, message: expect.stringMatching(message), publish: { name: SPF, value } },
+      ])
+    },
+  )
+
+  it('gives the text that exp should lead to', async () => {
+    const advice = await spf('v=spf1 mx -all exp=why.example.com')
+    expect(advice).toMatchObject([
+      {
+        severity: 'info',
+        message: expect.stringMatching(/no TXT record at why\.example\.com/),
+        publish: { name: 'why.example.com' },
+      },
+    ])
+    const [failed] = (
+      await checkWith(
+        { 'example.com TXT': ['v=spf1 mx -all exp=why.example.com'] },
+        { failures: { 'why.example.com TXT': 'SERVFAIL' } },
+      )
+    ).warnings
+    expect(failed).toMatchObject({ severity: 'warning', message: expect.stringMatching(/could not be looked up/) })
+    expect(
+      await adviceOn('spf', {
+        'example.com TXT': ['v=spf1 mx -all exp=why.example.com'],
+        'why.example.com TXT': ['%{i} is not ours.'],
+      }),
+    ).toEqual([])
+    expect(await spf('v=spf1 mx -all exp=%{i}.why.example.com')).toEqual([])
+  })
+
+  it('says what to do about a record of more than 512 bytes', async () => {
+    const addresses = Array.from({ length: 40 }, (_, index) => `ip4:198.51.100.${index + 100}`).join(' ')
+    const advice = await spf(`v=spf1 mx ${addresses} -all`)
+    expect(advice).toMatchObject([
+      { severity: 'warning', message: expect.stringMatching(/has 774 bytes.*at another name/) },
+    ])
+    expect(await spf(`v=spf1 mx ${addresses.slice(0, 493)} -all`)).toEqual([])
   })
 
   it('counts what is too much', async () => {
@@ -126,6 +303,26 @@ describe('advice on DKIM', () => {
     expect(await dkim(...texts)).toMatchObject([{ severity, message: expect.stringMatching(message) }])
   })
 
+  it('gives a key back that is only badly written', async () => {
+    const record = rsaKey(2048)
+    const advice = await dkim(record.replace('; ', ';; '))
+    expect(advice).toMatchObject([
+      {
+        severity: 'error',
+        message: expect.stringMatching(/nothing between two semicolons/),
+        publish: { name: mail, value: record },
+      },
+    ])
+    const [cut] = await dkim('v=DKIM1;; p=AAAA')
+    expect(cut).not.toHaveProperty('publish.value')
+  })
+
+  it('mentions a key that is longer than receivers must support', async () => {
+    expect(await dkim(rsaKey(4104))).toMatchObject([
+      { severity: 'info', message: expect.stringMatching(/4104 bits.*4096/) },
+    ])
+  })
+
   it('gives the key back without the test flag', async () => {
     const [first] = await dkim(`${rsaKey(2048)}; t=y:s`)
     expect(first).toMatchObject({ severity: 'warning', publish: { name: mail } })
@@ -159,6 +356,48 @@ describe('advice on DKIM', () => {
   it('names providers whose selectors cannot be guessed', async () => {
     const advice = await adviceOn('dkim', { 'example.com TXT': ['v=spf1 include:amazonses.com -all'] })
     expect(advice).toMatchObject([{ severity: 'info', message: expect.stringContaining('Amazon SES') }])
+  })
+})
+
+describe('advice on BIMI', () => {
+  const LOGO = 'v=BIMI1; l=https://example.com/logo.svg; a=https://example.com/logo.pem'
+  const [OWN, ABOVE] = ['default._bimi.sub.example.com', 'default._bimi.example.com']
+  const bimi = async (records: Records, failures: Record<string, DnsFailure> = {}) => {
+    const found = await checkWith(
+      { 'sub.example.com A': ['192.0.2.1'], ...records },
+      { domain: 'sub.example.com', failures },
+    )
+    return { ...found.bimi, advice: found.warnings.filter(({ about }) => about === 'bimi') }
+  }
+
+  it('says that several records are none', async () => {
+    expect(await bimi({ [`${ABOVE} TXT`]: [LOGO, 'v=BIMI1; l='] })).toMatchObject({
+      found: true,
+      missing: ['a single BIMI record in place of several'],
+      advice: [
+        { severity: 'error', message: expect.stringMatching(/2 BIMI records/), publish: { name: ABOVE, value: LOGO } },
+      ],
+    })
+  })
+
+  it('reads the record of the organisation only where the domain has none', async () => {
+    expect(await bimi({ [`${ABOVE} TXT`]: [LOGO] })).toMatchObject({
+      found: true,
+      record: LOGO,
+      missing: [],
+      advice: [],
+    })
+    expect(await bimi({ [`${ABOVE} TXT`]: [LOGO], [`${OWN} TXT`]: ['v=BIMI1; l='] })).toMatchObject({
+      record: 'v=BIMI1; l=',
+    })
+  })
+
+  it('does not show the record of the organisation when the own one could not be looked up', async () => {
+    expect(await bimi({ [`${ABOVE} TXT`]: [LOGO] }, { [`${OWN} TXT`]: 'SERVFAIL' })).toMatchObject({
+      found: false,
+      error: 'SERVFAIL',
+      advice: [],
+    })
   })
 })
 
@@ -227,7 +466,8 @@ describe('advice for a domain without mail', () => {
       'example.com TXT': ['v=spf1 -all'],
       '_dmarc.example.com TXT': [`v=DMARC1; p=quarantine; ${report}`],
     })
-    expect(warnings[0]).toMatchObject({ about: 'dmarc', publish: { value: `v=DMARC1; p=reject; ${report}` } })
+    expect(warnings[0]).toMatchObject({ severity: 'error', message: expect.stringMatching(/does not receive mail/) })
+    expect(warnings[1]).toMatchObject({ about: 'dmarc', publish: { value: `v=DMARC1; p=reject; ${report}` } })
   })
 
   it('is for either case where a host has an address but no MX', async () => {

@@ -45,6 +45,27 @@ describe('the mail check', () => {
     expect(result.dmarc.tagsExplained.map(({ tag }) => tag)).toEqual(['v', 'p', 'rua'])
   })
 
+  it('says of each address whether SPF lets it send, by which mechanism', async () => {
+    const ip = ['192.0.2.10', '2001:DB8::1', '::ffff:192.0.2.10']
+    const { spf } = await checkWith({}, { ip })
+    const pass = { result: 'pass', domain: 'example.com', term: 'include:_spf.example.net', reason: null }
+    expect(spf.senders).toMatchObject([
+      { ip: '192.0.2.10', ...pass },
+      { ip: '2001:db8::1', result: 'fail', domain: 'example.com', term: '-all', explanation: null },
+      pass,
+    ])
+    expect((await checkWith()).spf).not.toHaveProperty('senders')
+  })
+
+  it('does not say that an address may not send when SPF could not be asked', async () => {
+    const { spf } = await checkWith({}, { ip: ['192.0.2.10'], failures: { '_spf.example.net TXT': 'SERVFAIL' } })
+    expect(spf.senders).toMatchObject([{ result: 'temperror', term: null, reason: expect.stringMatching(/SERVFAIL/) }])
+  })
+
+  it.each(['192.0.2', 'mail.example.com', '192.0.2.0/24', ''])('does not take %j for an address', async (ip) => {
+    await expect(checkWith({}, { ip: [ip] })).rejects.toMatchObject({ code: 'invalid_request' })
+  })
+
   it('says that nothing is there in the agreed words', async () => {
     const result = await checkWith(
       Object.fromEntries(
@@ -145,6 +166,7 @@ describe('the mail check', () => {
     const result = await checkWith(
       {
         'uk SOA': ['ns.uk. hostmaster.uk. 1 2 3 4 5'],
+        'uk MX': ['10 mx.uk'],
         '_dmarc.uk TXT': ['v=DMARC1; p=none; sp=none; np=reject; psd=y; rua=mailto:a@uk'],
       },
       { domain: 'uk' },

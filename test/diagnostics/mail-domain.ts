@@ -29,6 +29,7 @@ export const GOOD: Records = {
 type Wish = {
   domain?: string
   selector?: string[]
+  ip?: string[]
   failures?: Record<string, DnsFailure>
   policy?: Partial<SmallAnswer> | Fault
   signal?: AbortSignal
@@ -36,11 +37,11 @@ type Wish = {
 
 /** Checks a domain whose records are GOOD but for what is given; an empty list takes a record away. */
 export function checkWith(changes: Records = {}, wish: Wish = {}) {
-  const { domain = 'example.com', selector, failures, policy = {}, signal = new AbortController().signal } = wish
+  const { domain = 'example.com', selector, ip, failures, policy = {}, signal = new AbortController().signal } = wish
   const records = Object.fromEntries(Object.entries({ ...GOOD, ...changes }).filter(([, texts]) => texts.length > 0))
   const fetchFile = async () => {
     if (policy instanceof Fault) throw policy
     return { status: 200, contentType: 'text/plain', body: Buffer.from(POLICY), ...policy }
   }
-  return checkMailAuth({ domain, selector }, { resolver: mapResolver(records, failures), fetchFile }, signal)
+  return checkMailAuth({ domain, selector, ip }, { resolver: mapResolver(records, failures), fetchFile }, signal)
 }

@@ -63,7 +63,7 @@ function fill(home: string): void {
 
 it('does what docs/dmarc.md says, command by command', async () => {
   const blocks = examplesIn(readFileSync(join(ROOT, 'docs/dmarc.md'), 'utf8'))
-  const [functions, register, verify, mail, upload, mailbox, files, rejected, answer, source] = blocks as [
+  const [functions, register, verify, mail, upload, mailbox, files, rejected, answer, source, check] = blocks as [
     string,
     ...string[],
   ]
@@ -101,7 +101,8 @@ it('does what docs/dmarc.md says, command by command', async () => {
   expect(await run(rejected)).toContain('"total":0')
   expect(await run(answer)).toMatch(/"reports":\[[^]*"readiness":[^]*"success":true/)
   expect(await run(source)).toMatch(/"advice":\{"verdict":"forwarder"[^]*"records":\[\]/)
-  expect(blocks.length).toBe(10)
+  expect(await run(check)).toContain('"senders":[{"ip":"192.0.2.1","result":"none"')
+  expect(blocks.length).toBe(11)
   dns.records['odd7._domainkey.example.com TXT'] = [
     'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
   ]

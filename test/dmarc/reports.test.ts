@@ -157,6 +157,20 @@ describe('reports on a domain', () => {
     expect((await room.ask(`domains/${id}/reports`, alice)).body.data.pagination.total).toBe(1)
   })
 
+  it('keeps what a TLS report says of a domain when another policy names none', async () => {
+    const { id } = await room.addDomain(alice.token)
+    const report = JSON.parse(tlsReport({ failed: 3 })) as { policies: object[] }
+    report.policies.unshift({ policy: { 'policy-type': 'no-policy-found' }, summary: {} })
+    const { body } = await room.upload(alice.token, JSON.stringify(report), 'application/json')
+    expect(body.data).toMatchObject({ stored: 1, rejected: [] })
+    const [newest] = (await room.ask(`domains/${id}/tls-reports`, alice)).body.data.reports
+    expect(newest).toMatchObject({
+      policies: [{ policyDomain: 'example.test' }],
+      skippedPolicies: 1,
+      totals: { failed: 3 },
+    })
+  })
+
   it('keeps TLS reports in a list of their own', async () => {
     const { id } = await room.addDomain(alice.token)
     const { body } = await room.upload(alice.token, tlsReport({ failed: 4 }), 'application/json')

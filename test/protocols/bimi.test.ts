@@ -1,12 +1,17 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { adviceOnBimi, missingForBimi, parseBimi } from '../../src/protocols/bimi.ts'
-import { discoverDmarc } from '../../src/protocols/dmarc-discovery.ts'
+import { discoverDmarc, type DmarcDiscovery } from '../../src/protocols/dmarc-discovery.ts'
 import { createQuestions } from '../../src/protocols/questions.ts'
 import { mapResolver } from '../resolver.ts'
 import { hostile } from './hostile.ts'
 
 const WHOLE = 'v=BIMI1; l=https://example.com/logo.svg; a=https://example.com/vmc.pem'
+const NAME = 'default._bimi.example.com'
+const advise = (policy: DmarcDiscovery, ...texts: string[]) => {
+  const records = texts.map(parseBimi).filter((record) => record !== null)
+  return adviceOnBimi({ name: NAME, records, error: null }, policy)
+}
 const dmarc = (text: string) =>
   discoverDmarc(
     'example.com',
@@ -47,7 +52,20 @@ describe('what BIMI still lacks', () => {
   })
   it('is told only to those who have a record', async () => {
     const policy = await dmarc('v=DMARC1; p=none')
-    expect(adviceOnBimi('example.com', null, policy)).toEqual([])
-    expect(adviceOnBimi('example.com', parseBimi(WHOLE), policy)).toMatchObject([{ about: 'bimi', severity: 'info' }])
+    expect(advise(policy)).toEqual([])
+    expect(advise(policy, WHOLE)).toMatchObject([{ about: 'bimi', severity: 'info' }])
+    expect(advise(policy, 'v=BIMI1; l=; a=')).toEqual([])
+    expect(advise(policy, 'v=BIMI1; avp=brand')).toMatchObject([{ message: expect.stringMatching(/SVG logo/) }])
+  })
+  it('is a single record where there are several', async () => {
+    const advice = advise(await dmarc('v=DMARC1; p=reject'), WHOLE, 'v=BIMI1; l=; a=')
+    expect(advice).toEqual([
+      {
+        about: 'bimi',
+        severity: 'error',
+        message: expect.stringMatching(/2 BIMI records at default\._bimi\.example\.com/),
+        publish: { name: NAME, type: 'TXT', value: WHOLE },
+      },
+    ])
   })
 })

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseDkimKey, type DkimKey } from '../../src/protocols/dkim.ts'
+import { mendDkimKey, parseDkimKey, type DkimKey } from '../../src/protocols/dkim.ts'
 import { hostile, within } from './hostile.ts'
 
 function key(text: string): DkimKey {
@@ -69,12 +69,28 @@ describe('a DKIM key record', () => {
     ['v=DKIM1; s=other; p=', /not meant/],
     ['p=; v=DKIM1', /come first/],
     ['v=DKIM1; nonsense; p=', /character 10/],
+    ['v=DKIM1;; p=', /character 9, there is nothing between two semicolons$/],
+    ['v=DKIM1; p=;;', /character 13, there is nothing between/],
+    ['v=DKIM1; k=rsa; k=rsa; p=', /character 17, k is given more than once$/],
+    ['v=dkim1; p=', /exactly `v=DKIM1`/],
   ])('says why receivers refuse %j', (text, why) => {
     expect(key(text).errors).toEqual([expect.stringMatching(why)])
   })
 
   it.each(['', 'v=spf1 -all', 'v=DKIM2; p=', 'v=DMARC1; p=none', 'some text', 'k=rsa'])('is not %j', (text) => {
     expect(parseDkimKey(text)).toBeNull()
+  })
+})
+
+describe('a mended DKIM key record', () => {
+  it.each([
+    ['v=DKIM1;; p=', 'v=DKIM1; p='],
+    ['p=; v=dkim1; t=s;;', 'v=DKIM1; p=; t=s'],
+    ['v=DKIM1; k=rsa; k=rsa; nonsense; x=1; p=', 'v=DKIM1; k=rsa; x=1; p='],
+  ])('of %j is %j', (text, mended) => {
+    const value = mendDkimKey(key(text))
+    expect(value).toBe(mended)
+    expect(key(value)).toMatchObject({ errors: [], faults: [] })
   })
 })
 

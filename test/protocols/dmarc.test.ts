@@ -65,7 +65,8 @@ describe('a DMARC record', () => {
 
   it.each([
     'v=dmarc1; p=none',
-    'V=DMARC1; p=none',
+    'v=DMARc1; p=none',
+    'v=DMARC1x; p=none',
     'p=none; v=DMARC1',
     'v=DMARC1 p=none',
     'v=DMARC2; p=none',
@@ -77,6 +78,26 @@ describe('a DMARC record', () => {
     '',
   ])('is not %j', (text) => {
     expect(parseDmarc(text)).toBeNull()
+  })
+
+  // The forms that the cases of checkdmarc and mailauth have, and RFC 9989, 4.8.
+  it.each([
+    'V=DMARC1; p=reject',
+    'v = DMARC1;p=reject;',
+    'v = DMARC1\t;\tp=reject\t;',
+    'v = DMARC1\t;\tp\t\t\t=\t\t\treject\t;',
+    'V = DMARC1;p=ReJect',
+    'v=DMARC1 ;  p = reject  ; pct = 100 ',
+  ])('is %j', (text) => {
+    expect(record(text)).toMatchObject({
+      p: 'reject',
+      errors: [],
+      tags: expect.arrayContaining([{ name: 'v', value: 'DMARC1', at: 0 }]),
+    })
+  })
+
+  it.each(['0:1', '1:0:d', 'd:d', '0:', 'x'])('has no failure options %j', (fo) => {
+    expect(record(`v=DMARC1; p=none; fo=${fo}`)).toMatchObject({ fo: ['0'], invalid: [{ name: 'fo' }] })
   })
 
   it('keeps unknown tags as published', () => {

@@ -16,15 +16,24 @@ const RECORD = 'v=STSv1; id=20160831085700Z;'
 
 describe('an MTA-STS record', () => {
   it('has an id', () => {
-    expect(parseStsRecord(RECORD)).toEqual({ text: RECORD, id: '20160831085700Z' })
+    expect(parseStsRecord(RECORD)).toEqual({ text: RECORD, id: '20160831085700Z', isRepeated: false })
   })
-  it.each(['v=STSv1', 'v=STSv1; id=', 'v=STSv1; id=2026-11-21', `v=STSv1; id=${'1'.repeat(33)}`])(
+  it.each(['v=STSv1;', 'v=STSv1 ; id=', 'v=STSv1; id=2026-11-21', `v=STSv1; id=${'1'.repeat(33)}`])(
     'of the form %j has none',
     (text) => {
-      expect(parseStsRecord(text)).toEqual({ text, id: null })
+      expect(parseStsRecord(text)).toEqual({ text, id: null, isRepeated: false })
     },
   )
-  it.each(['v=STSv2; id=1', 'id=1; v=STSv1', 'v=spf1 -all', ''])('is not %j', (text) => {
+  it.each([
+    'v=STSv1',
+    'v=stsv1; id=1',
+    'v = STSv1; id=1',
+    ' v=STSv1; id=1',
+    'v=STSv2; id=1',
+    'id=1; v=STSv1',
+    'v=spf1 -all',
+    '',
+  ])('is not %j', (text) => {
     expect(parseStsRecord(text)).toBeNull()
   })
 })
@@ -89,6 +98,8 @@ describe('advice on MTA-STS', () => {
   it.each([
     ['info', /can be diverted/, advise([], null)],
     ['error', /1 to 32/, advise(['v=STSv1; id='], policy())],
+    ['error', /begins with exactly `v=STSv1;`/, advise(['v=stsv1; id=1'], null)],
+    ['warning', /id is given more than once/, advise(['v=STSv1; id=1; id=2'], policy())],
     ['error', /several/, advise([RECORD, RECORD], policy())],
     ['error', /status 404/, advise([RECORD], { failure: 'It answered with status 404.' })],
     ['error', /does not name .*mx9\.example\.org: senders will not/, advise([RECORD], policy(), ['mx9.example.org'])],

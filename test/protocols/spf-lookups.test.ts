@@ -44,6 +44,26 @@ describe('the look-ups of an SPF record', () => {
     expect(tree.root.voids).toEqual(['example.com', 'gone.example', 'nomx.example'])
   })
 
+  it('counts an exists that finds nothing, unless its name depends on the mail', async () => {
+    const tree = await walk({
+      'example.com TXT': [
+        'v=spf1 exists:gone.example exists:%{i}.gone.example exists:six.example exists:a.example ~all',
+      ],
+      'six.example AAAA': ['2001:db8::1'],
+      'a.example A': ['127.0.0.2'],
+    })
+    expect(tree).toMatchObject({ lookups: 4, voidLookups: 2, root: { voids: ['gone.example', 'six.example'] } })
+  })
+
+  it('do not have the text of an explanation among them', async () => {
+    const tree = await walk({ 'example.com TXT': ['v=spf1 exp=gone.example -all'] })
+    expect(tree).toMatchObject({
+      lookups: 0,
+      voidLookups: 0,
+      root: { explanation: { name: 'gone.example', texts: [] } },
+    })
+  })
+
   it('does not call a look-up void that failed', async () => {
     const tree = await walk({ 'example.com TXT': ['v=spf1 a:lame.example -all'] }, { 'lame.example *': 'SERVFAIL' })
     expect(tree.voidLookups).toBe(0)

@@ -34,6 +34,9 @@ describe('an SPF record', () => {
     'v=spf1 ip6:2001:db8::/32 ip6:::1 ip6:::ffff:192.0.2.1 ?all',
     'v=spf1 -include:ip4._spf.%{d} -include:ptr._spf.%{d} +all',
     'v=spf1 exists:%{i}._spf.example.com. exp=explain._spf.%{d} unknown=anything/%%',
+    'v=spf1 a:%{d0128r}.example.com exists:%%{c}.%{l1r+-,/_=.-+}.example.com -all',
+    // RFC 7208, 6: whatever has an equals sign and an unknown name is a modifier, and ignored.
+    'v=spf1 include=example.com ip4=192.0.2.1 a=x -all',
     'v=spf1   mx   -all  ',
     'V=SPF1 MX IP4:192.0.2.1 -ALL',
     // Published by Google, Microsoft 365, SendGrid, Mailchimp and others.
@@ -60,7 +63,12 @@ describe('an SPF record', () => {
     ['v=spf1 include:localhost -all', 7, /no domain name/],
     ['v=spf1 include:example..com -all', 7, /empty label/],
     ['v=spf1 include:192.0.2.1 -all', 7, /no domain name/],
-    ['v=spf1 include=example.com -all', 7, /colon/],
+    ['v=spf1 a:%{c}.example.com -all', 7, /%\{c\} may stand only in the text/],
+    ['v=spf1 exists:%{i}.%{R2r-}.example.com -all', 7, /%\{R2r-\} may stand only/],
+    ['v=spf1 redirect=%{t}.example.com', 7, /only in the text that `exp` names/],
+    ['v=spf1 -all exp=%{r}.example.com', 12, /only in the text that `exp` names/],
+    ['v=spf1 x=%{c} -all', 7, /only in the text that `exp` names/],
+    ['v=spf1 a:%{d0}.example.com -all', 7, /0 parts/],
     ['v=spf1 a mx all:example.com', 12, /behind `all`/],
     ['v=spf1 exists:%{x}.example.com -all', 7, /no macro/],
     ['v=spf1 exists:%(i).example.com -all', 7, /no macro/],

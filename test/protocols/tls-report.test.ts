@@ -56,6 +56,18 @@ describe('a TLS report', () => {
     })
   })
 
+  it('keeps the other policies when one has no domain', async () => {
+    const named = { policy: { 'policy-domain': 'a.example' }, summary: { 'total-failure-session-count': 2 } }
+    const report = await read({
+      policies: [{ policy: { 'policy-type': 'sts' } }, named, null, { policy: { 'policy-domain': 7 } }],
+    })
+    expect(report).toMatchObject({
+      policies: [{ policyDomain: 'a.example', totalFailureSessionCount: 2 }],
+      skippedPolicies: 3,
+    })
+    expect(await read({ policies: [] })).toMatchObject({ policies: [], skippedPolicies: 0 })
+  })
+
   it.each([-1, 1.5, 2 ** 31, '-1', 'many', null, {}, []])('counts %j sessions as none', async (count) => {
     const summary = { 'total-successful-session-count': count, 'total-failure-session-count': count }
     const [policyRead] = await policies({ policy: { 'policy-domain': 'a.example' }, summary })

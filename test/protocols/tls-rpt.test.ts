@@ -19,7 +19,20 @@ describe('a TLS reporting record', () => {
       invalid: ['a@b.example', 'http://r.example', 'mailto:c'],
     })
   })
-  it.each(['v=TLSRPTv2; rua=mailto:a@b.example', 'rua=mailto:a@b.example', ''])('is not %j', (text) => {
+  it('has the addresses of a second rua apart', () => {
+    const text = 'v=TLSRPTv1 ;rua=mailto:a@b.example; rua=mailto:c@d.example,x;'
+    expect(parseTlsRpt(text)).toMatchObject({ rua: ['mailto:a@b.example'], repeated: ['mailto:c@d.example', 'x'] })
+  })
+  it.each([
+    'v=TLSRPTv2; rua=mailto:a@b.example',
+    'v=tlsrptv1; rua=mailto:a@b.example',
+    'v = TLSRPTv1; rua=mailto:a@b.example',
+    ' v=TLSRPTv1; rua=mailto:a@b.example',
+    'v=TLSRPTv1 rua=mailto:a@b.example',
+    'v=TLSRPTv1',
+    'rua=mailto:a@b.example',
+    '',
+  ])('is not %j', (text) => {
     expect(parseTlsRpt(text)).toBeNull()
   })
   it('is read without an error, whatever a stranger publishes, in a time in proportion to its length', () => {
@@ -48,6 +61,23 @@ describe('advice on TLS reporting', () => {
   ])('is of the kind %s and comes with a record that works', (severity, advice) => {
     expect(advice).toMatchObject([{ severity, publish: { name: '_smtp._tls.example.com', type: 'TXT' } }])
     expect(parseTlsRpt(advice[0]?.publish?.value ?? '')).toMatchObject({ rua: { length: 1 }, invalid: [] })
+  })
+  it.each([
+    [
+      'warning',
+      /more than once/,
+      `${RECORD}; rua=mailto:more@example.com,https://r.example`,
+      `${RECORD},mailto:more@example.com,https://r.example`,
+    ],
+    ['error', /begins with exactly/, 'v=tlsrptv1; rua=mailto:reports@example.com', RECORD],
+    ['error', /begins with exactly/, '"v=TLSRPTv1;rua=mailto:reports@example.com"', RECORD],
+  ])('is of the kind %s, says %s of %j and mends it', (severity, message, text, mended) => {
+    const value = mended.replace(';rua', '; rua')
+    expect(advise(text)).toMatchObject([{ severity, message: expect.stringMatching(message), publish: { value } }])
+  })
+  it('passes over other TXT records, such as a wildcard gives', () => {
+    expect(advise('v=spf1 -all')).toMatchObject([{ severity: 'info' }])
+    expect(advise('v=spf1 -all', RECORD)).toEqual([])
   })
   it('does not speak of absence when the question failed', () => {
     const failed = { exists: true, alias: null, error: 'SERVFAIL' as const, texts: [] }

@@ -130,7 +130,7 @@ function reportRow(
 }
 
 function tlsRow({ report, key }: ReadTls, domainId: string, { id, receivedAt }: Entry['delivery']): NewTlsReport {
-  const { organizationName, contactInfo, reportId, dateRange, policies } = report
+  const { organizationName, contactInfo, reportId, dateRange, policies, skippedPolicies } = report
   return {
     id: newId(),
     domainId,
@@ -144,6 +144,7 @@ function tlsRow({ report, key }: ReadTls, domainId: string, { id, receivedAt }: 
     successful: policies.reduce((sum, policy) => sum + policy.totalSuccessfulSessionCount, 0),
     failed: policies.reduce((sum, policy) => sum + policy.totalFailureSessionCount, 0),
     policies: storable(policies),
+    skippedPolicies,
     receivedAt,
   }
 }

@@ -50,6 +50,7 @@ export type NewTlsReport = {
   successful: number
   failed: number
   policies: string
+  skippedPolicies: number
   receivedAt: Date
 }
 export type SetAside = {
@@ -143,12 +144,13 @@ export async function noteAddresses(trx: Transaction<DB>, addresses: string[]): 
 export async function insertTlsReports(trx: Transaction<DB>, reports: NewTlsReport[]): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`
     insert into dmarc_tls_report (id, domain_id, delivery_id, key, organization_name, contact_info, report_id, begins_at,
-      ends_at, successful, failed, policies, received_at)
+      ends_at, successful, failed, policies, skipped_policies, received_at)
     select id, "domainId", "deliveryId", key, "organizationName", "contactInfo", "reportId", "beginsAt", "endsAt",
-      successful, failed, policies, "receivedAt"
+      successful, failed, policies, "skippedPolicies", "receivedAt"
     from json_to_recordset(${withJson(reports, 'policies')}::json) as r (id uuid, "domainId" uuid, "deliveryId" uuid,
       key text, "organizationName" text, "contactInfo" text, "reportId" text, "beginsAt" timestamptz,
-      "endsAt" timestamptz, successful bigint, failed bigint, policies jsonb, "receivedAt" timestamptz)
+      "endsAt" timestamptz, successful bigint, failed bigint, policies jsonb,
+      "skippedPolicies" integer, "receivedAt" timestamptz)
     on conflict (domain_id, key) do nothing returning id`.execute(trx)
   return new Set(rows.map(({ id }) => id))
 }

@@ -36,6 +36,7 @@ export type TlsReportRow = Arrival & {
   successful: number
   failed: number
   policies: TlsReportPolicy[]
+  skippedPolicies: number
 }
 
 export type SetAsideRow = { id: string; name: string; reason: string; via: Via; receivedAt: Date; hasContent: boolean }
@@ -113,7 +114,7 @@ export async function findContent(
 export async function listTlsReports(db: Db, domainId: string, page: PageOf): Promise<TlsReportRow[]> {
   const { rows } = await sql<TlsReportRow>`
     select r.id, r.organization_name, r.contact_info, r.report_id, r.begins_at, r.ends_at, r.successful, r.failed,
-      r.policies, r.received_at, d.via, d.authentication
+      r.policies, r.skipped_policies, r.received_at, d.via, d.authentication
     from dmarc_tls_report r left join dmarc_delivery d on d.id = r.delivery_id
     where r.domain_id = ${domainId}
     order by r.received_at desc, r.id desc limit ${page.limit} offset ${page.offset}`.execute(db)
