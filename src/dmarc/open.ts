@@ -77,7 +77,7 @@ export function openDmarc(options: DmarcOptions) {
     nameJob(deps),
     verifyJob(deps),
     fetchJob(deps, mailbox),
-    mailbox as unknown as Job,
+    mailbox,
     watchJob(deps),
     cleanUpJob(deps),
   ]

@@ -116,8 +116,12 @@ async function runOne(queue: Queue, job: Job, claimed: ClaimedJob, abort: AbortC
   }
   try {
     if (job.schema && !Check(job.schema, claimed.data)) throw new TypeError('its data is not what its schema says')
-    const { enqueue } = queue
-    await job.run(claimed.data, { signal: abort.signal, attempt: claimed.attempt, log, enqueue })
+    await job.run(claimed.data, {
+      signal: abort.signal,
+      attempt: claimed.attempt,
+      log,
+      enqueue: (db, other, data, options) => queue.enqueue(db, other, data, options),
+    })
     await queue.complete(job, claimed)
   } catch (error) {
     if (error instanceof PutBack) {

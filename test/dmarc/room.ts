@@ -32,7 +32,10 @@ type Options = {
   resolver?: Resolver
   env?: Record<string, string>
   raiseAlert?: RaiseAlert
-  intakeLimits?: IntakeLimits; pollLimitMs?: number; works?: boolean }
+  intakeLimits?: IntakeLimits
+  pollLimitMs?: number
+  works?: boolean
+}
 
 let people = 0
 
@@ -121,7 +124,7 @@ export async function startRoom({
         return true
       }
       // What it would put into the queue is run at once.
-      const enqueue: Queue['enqueue'] = async (_db, job, data) => run(job as unknown as Job, data)
+      const enqueue: Queue['enqueue'] = async (_db, job, data) => run(job, data)
       await run({ name }, {})
     },
     async stop(): Promise<void> {
