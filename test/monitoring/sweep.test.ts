@@ -7,6 +7,7 @@ import type { Resolver } from '../../src/net/dns.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startLists } from '../servers/blacklists.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
+import { until } from '../alerts/room.ts'
 import { FAST, NEVER, startRoom, type Host, type Room } from './room.ts'
 
 let lists: Rbldnsd
@@ -102,7 +103,10 @@ describe('hosts of several accounts', () => {
     const stop = new AbortController()
     const deps = { db, log, resolver, blocklists, allowPrivate: false, rhythm: NEVER, pace: createPace(0) } as const
     const sweeping = sweepDue(deps, stop.signal)
-    for (let tries = 0; tries < 500 && asked === 0; tries++) await new Promise((done) => setTimeout(done, 20))
+    await until(
+      () => asked,
+      (count) => count > 0,
+    )
     await room.become('Bob')
     const host = await room.add('8.8.4.4')
     const seen = await room.seen(host, ({ lastCheckAt }) => lastCheckAt !== null)

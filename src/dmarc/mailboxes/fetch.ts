@@ -57,7 +57,7 @@ async function read(row: MailboxRow, deps: DmarcDeps, outer: AbortSignal, limit:
   const password = unseal(row.sealed, secretKey, sealContext(id))
   const target = await checkTarget(parseHost(row.host), deps, signal)
   const { wire } = await signIn({ target, port, secure, user, password, tlsVerify }, signal)
-  let read = 0
+  let messages = 0
   // A server that lets each answer drip would keep us for hours: its connection ends with the time.
   const leave = onAbort([signal], () => wire.destroy(new ImapLost('timeout', TOO_SLOW)))
   try {
@@ -76,12 +76,12 @@ async function read(row: MailboxRow, deps: DmarcDeps, outer: AbortSignal, limit:
       },
       async onMark(mark) {
         await moveMark(db, id, mark)
-        read += 1
+        messages += 1
       },
     })
   } catch (error) {
     // Who gave us messages all the while has only too many for one look.
-    if (!limit.aborted || outer.aborted || read === 0) throw error
+    if (!limit.aborted || outer.aborted || messages === 0) throw error
   } finally {
     leave()
     await wire.logout()
