@@ -32,8 +32,9 @@ export const LEASE = 360
 /** Milliseconds between two looks for what came due. */
 export const LOOK_EVERY = 5 * SECOND
 
-/** Messages sent at once. */
+/** Messages sent at once by one instance, and of one account by all of them: a slow receiver holds up its account alone. */
 export const AT_ONCE = 20
+export const AT_ONCE_PER_ACCOUNT = 5
 
 /** Alerts told whole in one mail; those beyond are only counted. */
 export const TOLD_IN_ONE = 50

@@ -16,8 +16,8 @@ import { tellNeeds } from './tell.ts'
 
 export type TendDeps = SendDeps & { blocklists: Blocklists; resolver: Resolver }
 
-/** Steps that a worker takes at once, and addresses that it deals with side by side. */
-const BATCH = 100
+/** Steps that a worker takes at once, of all accounts in turn, and addresses that it deals with side by side. */
+const BATCH = 40
 const SIDE_BY_SIDE = 8
 
 /**

@@ -4,11 +4,12 @@ import { defineJob, type Job } from '../jobs/job.ts'
 import { createQuestions } from '../protocols/questions.ts'
 import type { Db } from '../store/database.ts'
 import { emailOf } from './domains/routes.ts'
-import { listUnchecked } from './domains/store.ts'
+import { listUnchecked, type DomainRow } from './domains/store.ts'
 import { verifyDomain } from './domains/verify.ts'
-import { BATCH_REPORTS, DNS_DEADLINE } from './limits.ts'
+import { deleteUsageBefore } from './usage/store.ts'
+import { BATCH_REPORTS, DNS_DEADLINE, MAX_POLLS, POLL_LIMIT_MS, USAGE_KEPT_DAYS } from './limits.ts'
 import { fetchMailbox } from './mailboxes/fetch.ts'
-import { findMailbox, listMailboxIds } from './mailboxes/store.ts'
+import { findMailbox, listMailboxIds, type MailboxRow } from './mailboxes/store.ts'
 import { nameAddresses } from './names/names.ts'
 import { deleteUnused } from './names/store.ts'
 import type { DmarcDeps } from './route.ts'
@@ -17,7 +18,12 @@ import { deleteExpired, listRises, markRiseTold, type Rise } from './watch/store
 
 export type Kept = { reportMonths: number; fileDays: number }
 export type RaiseAlert = (db: Db, alert: NewAlert) => Promise<boolean>
-type JobDeps = DmarcDeps & { kept: Kept; raiseAlert?: RaiseAlert | undefined }
+type JobDeps = DmarcDeps & {
+  kept: Kept
+  raiseAlert?: RaiseAlert | undefined
+  /** Milliseconds for one look into a mailbox. */
+  pollLimitMs?: number | undefined
+}
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -38,6 +44,10 @@ export function nameJob({ db, resolver }: DmarcDeps): Job {
 /** Looks every day for the proofs of all domains. */
 export function verifyJob(deps: DmarcDeps): Job {
   const { db, resolver, reportDomain } = deps
+  async function verifyOne(row: DomainRow, signal: AbortSignal): Promise<void> {
+    const questions = createQuestions(resolver, AbortSignal.any([signal, AbortSignal.timeout(DNS_DEADLINE)]))
+    await verifyDomain(db, row, emailOf(row, reportDomain), questions)
+  }
   return defineJob({
     name: 'dmarc.verify',
     schedule: '23 * * * *',
@@ -46,10 +56,8 @@ export function verifyJob(deps: DmarcDeps): Job {
       for (;;) {
         const rows = await listUnchecked(db, new Date(Date.now() - DAY), 20)
         if (rows.length === 0 || signal.aborted) return
-        for (const row of rows) {
-          const questions = createQuestions(resolver, AbortSignal.any([signal, AbortSignal.timeout(DNS_DEADLINE)]))
-          await verifyDomain(db, row, emailOf(row, reportDomain), questions)
-        }
+        // Side by side: a thousand domains of one account whose name servers are silent take seconds each.
+        await Promise.all(rows.map((row) => verifyOne(row, signal)))
       }
     },
   })
@@ -58,36 +66,58 @@ export function verifyJob(deps: DmarcDeps): Job {
 /** Mailboxes that fail for longer are told of once. */
 const MAILBOX_PATIENCE = 6 * HOUR
 
-/** Reads every mailbox, every ten minutes or when asked. */
-export function fetchJob(deps: JobDeps): Job {
-  const { db } = deps
+/** Has every mailbox read, every ten minutes. */
+export function fetchJob({ db }: JobDeps, mailbox: Job<MailboxData>): Job {
   return defineJob({
     name: 'dmarc.fetch',
-    schema: Type.Object({}),
     schedule: '*/10 * * * *',
     concurrency: 1,
     uniqueBy: () => 'all',
-    deadline: 3_600,
-    async run(_data, { signal, log }) {
-      for (const id of await listMailboxIds(db)) {
-        if (signal.aborted) return
-        const row = await findMailbox(db, id)
-        if (!row) continue
-        const failure = await fetchMailbox(row, deps, signal, log)
-        if (!failure || Date.now() - failure.since.getTime() < MAILBOX_PATIENCE) continue
-        await deps.raiseAlert?.(db, {
-          accountId: row.accountId,
-          kind: 'dmarc.mailbox',
-          key: `dmarc.mailbox ${row.id} ${failure.since.toISOString()}`,
-          title: `The report mailbox ${row.username} cannot be read`,
-          text: `${failure.error} It has failed since ${failure.since.toISOString()}; reports in it are not counted.`,
-          nextStep: 'Correct the mailbox, or delete it and add it again with its new password.',
-          path: '/dmarc/mailboxes',
-          at: new Date(),
-        })
+    retry: { limit: 0 },
+    async run(_data, { enqueue }) {
+      for (const { id: mailboxId, accountId } of await listMailboxIds(db)) {
+        await enqueue(db, mailbox, { mailboxId, accountId })
       }
     },
   })
+}
+
+export type MailboxData = { mailboxId: string; accountId: string }
+
+/** Reads one mailbox; accounts share the connections, so that a slow server holds up its own account alone. */
+export function mailboxJob(deps: JobDeps): Job<MailboxData> {
+  const { db, pollLimitMs = POLL_LIMIT_MS } = deps
+  return defineJob({
+    name: 'dmarc.fetch-mailbox',
+    schema: Type.Object({ mailboxId: Type.String(), accountId: Type.String() }),
+    concurrency: MAX_POLLS,
+    accountOf: ({ accountId }) => accountId,
+    uniqueBy: ({ mailboxId }) => mailboxId,
+    deadline: 2 * (POLL_LIMIT_MS / 1000),
+    // The next look is as good as another try.
+    retry: { limit: 0 },
+    async run({ mailboxId }, { signal, log }) {
+      const row = await findMailbox(db, mailboxId)
+      if (!row) return
+      const limit = AbortSignal.timeout(pollLimitMs)
+      const failure = await fetchMailbox(row, deps, { signal, limit }, log)
+      if (!failure || Date.now() - failure.since.getTime() < MAILBOX_PATIENCE) return
+      await deps.raiseAlert?.(db, alertOfMailbox(row, failure))
+    },
+  })
+}
+
+function alertOfMailbox(row: MailboxRow, { since, error }: { since: Date; error: string }): NewAlert {
+  return {
+    accountId: row.accountId,
+    kind: 'dmarc.mailbox',
+    key: `dmarc.mailbox ${row.id} ${since.toISOString()}`,
+    title: `The report mailbox ${row.username} cannot be read`,
+    text: `${error} It has failed since ${since.toISOString()}; reports in it are not counted.`,
+    nextStep: 'Correct the mailbox, or delete it and add it again with its new password.',
+    path: '/dmarc/mailboxes',
+    at: new Date(),
+  }
 }
 
 /** What counts as a rise: so many failed messages, so much more of all, and so many times the share before. */
@@ -142,6 +172,7 @@ export function cleanUpJob({ db, kept }: JobDeps): Job {
       }
       for (let some = 1; some > 0 && !signal.aborted; gone += some) some = await deleteExpired(db, limits, EXPIRED_ROWS)
       for (let some = 1; some > 0 && !signal.aborted;) some = await deleteUnused(db, EXPIRED_ROWS)
+      await deleteUsageBefore(db, USAGE_KEPT_DAYS)
       if (gone > 0) log.info({ gone }, 'reports that are not kept any longer deleted')
     },
   })

@@ -11,8 +11,9 @@ import type { SmtpDoor } from '../net/smtp-door.ts'
 import type { AsnTable } from '../protocols/asn-table.ts'
 import type { DB } from '../store/tables.ts'
 import type { OnReports } from './intake/ingest.ts'
+import type { IntakeLimits } from './limits.ts'
 import { openMailDoor } from './intake/mail-door.ts'
-import { cleanUpJob, fetchJob, nameJob, verifyJob, watchJob, type RaiseAlert } from './jobs.ts'
+import { cleanUpJob, fetchJob, mailboxJob, nameJob, verifyJob, watchJob, type RaiseAlert } from './jobs.ts'
 import { sealContext } from './mailboxes/fetch.ts'
 import { dmarcRoutes } from './routes.ts'
 import { listSelectorsOf } from './summary/store.ts'
@@ -36,6 +37,9 @@ export type DmarcOptions = {
   systems: AsnTable | null
   raiseAlert?: RaiseAlert
   onReports?: OnReports | undefined
+  intakeLimits?: IntakeLimits | undefined
+  /** Milliseconds for one look into a mailbox. */
+  pollLimitMs?: number | undefined
 }
 
 /** Selectors that one check tries: the commonest are the domain's own. */
@@ -43,7 +47,18 @@ const MOST_SELECTORS = 20
 
 /** Reports on domains: how they come in, and what they come to. */
 export function openDmarc(options: DmarcOptions) {
-  const { db, log, secretKey, resolver, config, systems, raiseAlert, onReports } = options
+  const {
+    db,
+    log,
+    secretKey,
+    resolver,
+    config,
+    systems,
+    raiseAlert,
+    onReports,
+    intakeLimits: limits,
+    pollLimitMs,
+  } = options
   const deps = {
     db,
     secretKey,
@@ -54,20 +69,28 @@ export function openDmarc(options: DmarcOptions) {
     kept: { reportMonths: config.REPORTS_KEPT_MONTHS, fileDays: config.REPORT_FILES_KEPT_DAYS },
     raiseAlert,
     onReports,
+    pollLimitMs,
   }
   const certificate = certificateOf(config)
-  const fetching = fetchJob(deps)
-  const jobs: Job[] = [nameJob(deps), verifyJob(deps), fetching, watchJob(deps), cleanUpJob(deps)]
+  const mailbox = mailboxJob(deps)
+  const jobs: Job[] = [
+    nameJob(deps),
+    verifyJob(deps),
+    fetchJob(deps, mailbox),
+    mailbox,
+    watchJob(deps),
+    cleanUpJob(deps),
+  ]
   return {
     jobs,
     sealed: [{ table: 'dmarc_mailbox', id: 'id', column: 'sealed', contextOf: sealContext }],
     routes(app: App, { door, queue }: { door: Door; queue: Queue }): void {
-      dmarcRoutes(app, { ...deps, door, queue, fetchJob: fetching })
+      dmarcRoutes(app, { ...deps, door, queue, mailboxJob: mailbox })
     },
     /** Opens the door for report mail; null where it is switched off. */
     async listen(): Promise<SmtpDoor | null> {
       const { SMTP_LISTEN: listen, REPORT_DOMAIN: reportDomain } = config
-      return listen && openMailDoor({ db, resolver, log, reportDomain, listen, certificate, onReports })
+      return listen && openMailDoor({ db, resolver, log, reportDomain, listen, certificate, onReports, limits })
     },
     /** Selectors under which a domain was seen to sign in the account's reports, the commonest first. */
     selectorsSeen: (accountId: string, domain: string) => listSelectorsOf(db, accountId, domain, MOST_SELECTORS),

@@ -23,7 +23,11 @@ export type DmarcDeps = {
 }
 
 /** What the routes are given besides. */
-export type RouteDeps = DmarcDeps & { door: Door; queue: Queue; fetchJob: Job }
+export type RouteDeps = DmarcDeps & {
+  door: Door
+  queue: Queue
+  mailboxJob: Job<{ mailboxId: string; accountId: string }>
+}
 
 export const tags = ['DMARC reports']
 export const byId = Type.Object({ id: Uuid })

@@ -20,6 +20,15 @@ const DOMAIN = {
   totalReports: Type.Integer({ description: 'Aggregate reports, without duplicates.' }),
   totalTlsReports: Count,
   totalFailureReports: Type.Integer({ description: 'Failure reports are counted and not kept: they hold mail.' }),
+  rejectedToday: Type.Object(
+    {
+      total: Count,
+      unreadable: Type.Integer({ minimum: 0, description: 'No report, or damaged.' }),
+      otherDomain: Type.Integer({ minimum: 0, description: 'About a domain that is not of this account.' }),
+      overLimit: Type.Integer({ minimum: 0, description: 'Mails refused because the limit of the day is reached.' }),
+    },
+    { description: 'What was mailed to `reportEmail` today (UTC) and not stored. A sample is in `/dmarc/rejected`.' },
+  ),
   lastReportAt: Nullable(Timestamp),
   createdAt: Timestamp,
 }
@@ -32,6 +41,7 @@ const EXAMPLE_DOMAIN = {
   totalReports: 1204,
   totalTlsReports: 31,
   totalFailureReports: 0,
+  rejectedToday: { total: 3, unreadable: 2, otherDomain: 1, overLimit: 0 },
   lastReportAt: '2026-11-21T06:12:44.310Z',
   createdAt: '2026-03-02T09:00:00.000Z',
 }

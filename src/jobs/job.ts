@@ -1,5 +1,6 @@
 import type { Static, TObject } from 'typebox'
 import type { Logger } from '../log.ts'
+import type { Queue } from './queue.ts'
 
 export type JobContext = {
   /** Aborts when the service stops, or when this run lost its claim: save what is worth saving and return or throw. */
@@ -7,6 +8,22 @@ export type JobContext = {
   /** 1 for the first run, more after a failure or a crash. */
   attempt: number
   log: Logger
+  /** Puts another job into the queue. */
+  enqueue: Queue['enqueue']
+}
+
+/**
+ * Thrown by work that is not done and goes back into the queue, behind what waits there: no failure, and no attempt lost. As
+ * the reason of the signal's abort it says that others wait for the slot; work that hears of it saves what it has, and throws.
+ */
+export class PutBack extends Error {
+  readonly delayMs: number
+
+  constructor(message: string, delayMs = 0) {
+    super(message)
+    this.name = 'PutBack'
+    this.delayMs = delayMs
+  }
 }
 
 /** Work for later: how it is called, what it takes, how often it may run, and the work itself. */
@@ -17,8 +34,11 @@ export type Job<Data extends object = object> = {
   schema?: TObject
   /** How many may run at once over all instances together. Without it, four in each. */
   concurrency?: number
-  /** Counts `concurrency` for each of these apart, such as an account's id. */
-  groupOf?(data: Data): string
+  /**
+   * The account whose work it is. Accounts share `concurrency`: the next claim is for the one that runs least, and one that
+   * alone may use all slots gives back what is more than its share when others wait (`PutBack`).
+   */
+  accountOf?(data: Data): string
   /** Of those with the same key at most one waits. */
   uniqueBy?(data: Data): string
   /** Enqueues it with empty data: cron in UTC, once over all instances, and once after a time when none was running. */
@@ -46,7 +66,7 @@ export function placeOf<Data extends object>(
   data: Data,
 ): { group?: { id: string }; singletonKey?: string } {
   return {
-    ...(job.concurrency && { group: { id: job.groupOf?.(data) ?? 'all' } }),
+    ...(job.concurrency && { group: { id: job.accountOf?.(data) ?? 'all' } }),
     ...(job.uniqueBy && { singletonKey: job.uniqueBy(data) }),
   }
 }

@@ -5,13 +5,14 @@ import { Check } from 'typebox/value'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Db } from '../store/database.ts'
-import { notify } from '../store/signals.ts'
+import { notificationOf, notify } from '../store/signals.ts'
 import { holdQueueBack } from './hold-back.ts'
 import { placeOf, type Job } from './job.ts'
+import { findOverShare, listGroups, nextGroup, putBack } from './shares.ts'
 import { setSchedules } from './schedule.ts'
 
 /** A job that this process has claimed: `claim` names this attempt at it, and no later one. */
-export type ClaimedJob = { attempt: number; data: object; claim: object }
+export type ClaimedJob = { id: string; attempt: number; data: object; claim: object }
 
 export type Queue = {
   /**
@@ -24,6 +25,10 @@ export type Queue = {
   /** Says that the work goes on. False when the claim is lost: another instance has the job. */
   keep(job: Job, claimed: ClaimedJob): Promise<boolean>
   complete(job: Job, claimed: ClaimedJob): Promise<void>
+  /** Asks the account with more than its share to give a slot back, where others wait for one: a signal goes to its worker. */
+  rebalance(job: Job): Promise<void>
+  /** Puts it back behind what waits, after so many milliseconds; no attempt is lost. */
+  putBack(job: Job, claimed: ClaimedJob, delayMs: number): Promise<void>
   /** Gives it back for another try, or ends it after the last. */
   fail(job: Job, claimed: ClaimedJob, error: unknown): Promise<void>
   /** How full it is, counted some seconds ago. */
@@ -38,6 +43,9 @@ export type JobFigures = { name: string; later: number; ready: number; running: 
 
 /** The signal that a job was enqueued; its payload is the job's name. */
 export const ENQUEUED = 'job.enqueued'
+
+/** The signal that a job is to be put back, because others wait for its slot; its payload is the job's id. */
+export const WANTED_BACK = 'job.wanted-back'
 
 /** Seconds without a sign of life after which a job is taken from its instance. Half of it between two signs. */
 export const HEARTBEAT = 20
@@ -84,11 +92,14 @@ export async function openQueue({ pool, jobs, log }: { pool: Pool; jobs: Job[]; 
     await setSchedules(boss, jobs)
   })
   const inTurn = createTurns()
+  const served: Served = new Map()
   return {
     enqueue: (db, job, data, options) => enqueue(boss, db, job, data, options?.startAfter),
-    claim: (job, count) => claim(boss, pool, inTurn, job, count),
+    claim: (job, count) => claim({ boss, pool, inTurn, served }, job, count),
     keep: async (job, { claim: attempt }) => affected(await boss.touch(job.name, attempt as BossJob)) > 0,
     complete: async (job, { claim: attempt }) => void (await boss.complete(job.name, attempt as BossJob)),
+    rebalance: (job) => inTurn(() => rebalance(pool, job)),
+    putBack: (job, { claim: attempt }, delayMs) => putBack(pool, job.name, attempt as BossJob & Attempt, delayMs),
     fail: async (job, { claim: attempt }, error) =>
       // The words only: what else an error carries may be somebody's secret.
       void (await boss.fail(job.name, attempt as BossJob, { message: messageOf(error) })),
@@ -161,14 +172,50 @@ function createTurns(): Turns {
   }
 }
 
-async function claim(boss: PgBoss, pool: Pool, inTurn: Turns, job: Job, count: number): Promise<ClaimedJob[]> {
-  // Of several in one claim, pg-boss would take those of a group that has less room in no order: one by one it keeps it.
+type ClaimDeps = { boss: PgBoss; pool: Pool; inTurn: Turns; served: Served }
+
+async function claim({ boss, pool, inTurn, served }: ClaimDeps, job: Job, count: number): Promise<ClaimedJob[]> {
   const fetched = job.concurrency
-    ? await inTurn(() =>
-        oneAtATime(pool, job.name, (db) => boss.fetch<object>(job.name, { db, groupConcurrency: job.concurrency })),
-      )
+    ? await inTurn(() => oneAtATime(pool, job.name, (db) => claimNext(boss, db, served, job)))
     : await boss.fetch<object>(job.name, { batchSize: count })
-  return fetched.map((attempt) => ({ attempt: attempt.retryCount + 1, data: attempt.data ?? {}, claim: attempt }))
+  return fetched.map((attempt) => ({
+    id: attempt.id,
+    attempt: (attempt as BossJob & Attempt).retryCount + 1,
+    data: attempt.data ?? {},
+    claim: attempt,
+  }))
+}
+
+/** What the types of pg-boss do not show of a claimed job. */
+type Attempt = { retryCount: number }
+
+/** One job of the account whose turn it is. One by one: pg-boss would take several of one account at once. */
+async function claimNext(boss: PgBoss, db: BossDb, served: Served, { name, concurrency }: Job) {
+  const groups = await listGroups(db, name)
+  const next = nextGroup(groups, concurrency ?? Infinity, ({ id }) => served.get(`${name} ${id}`) ?? 0)
+  if (next === null) return []
+  remember(served, `${name} ${next.id}`)
+  const others = groups.filter((group) => group !== next && group.waiting > 0)
+  return boss.fetch<object>(name, { db, ignoreGroups: others.map(({ id }) => id) })
+}
+
+/** When each account was last served here, by the name of the job and the account, oldest first. */
+type Served = Map<string, number>
+
+const MAX_SERVED = 10_000
+
+function remember(served: Served, key: string): void {
+  served.delete(key)
+  served.set(key, performance.now())
+  const [oldest] = served.keys()
+  if (served.size > MAX_SERVED && oldest !== undefined) served.delete(oldest)
+}
+
+async function rebalance(pool: Pool, { name, concurrency = Infinity }: Job): Promise<void> {
+  await oneAtATime(pool, name, async (db) => {
+    const over = findOverShare(await listGroups(db, name), concurrency)
+    if (over) await db.executeSql('select pg_notify($1, $2)', notificationOf(WANTED_BACK, over.newest))
+  })
 }
 
 /** Two instances that count what runs at the same moment would both see room for one more. */

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Check } from 'typebox/value'
 import type { Logger } from '../log.ts'
 import type { Signals } from '../store/signals.ts'
-import type { Job } from './job.ts'
-import { ENQUEUED, HEARTBEAT, type ClaimedJob, type Queue } from './queue.ts'
+import { PutBack, type Job } from './job.ts'
+import { ENQUEUED, HEARTBEAT, WANTED_BACK, type ClaimedJob, type Queue } from './queue.ts'
 
 export type Worker = {
   /**
@@ -27,6 +27,7 @@ export function startWorker({ queue, jobs, signals, log }: Options): Worker {
   const lines = jobs.map((job) => startLine(queue, job, log.child({ job: job.name })))
   const stopListening = [
     signals.on(ENQUEUED, (name) => lines.filter((line) => line.name === name).forEach((line) => line.look())),
+    signals.on(WANTED_BACK, (id) => lines.forEach((line) => line.putBack(String(id)))),
     signals.onReconnect(() => lines.forEach((line) => line.look())),
   ]
   return {
@@ -37,7 +38,7 @@ export function startWorker({ queue, jobs, signals, log }: Options): Worker {
   }
 }
 
-type Line = { name: string; look(): void; stop(milliseconds: number): Promise<void> }
+type Line = { name: string; look(): void; putBack(id: string): void; stop(milliseconds: number): Promise<void> }
 
 /** One job's line: claims as many as there is room for, when something came, when one is done, and now and then. */
 function startLine(queue: Queue, job: Job, log: Logger): Line {
@@ -51,6 +52,7 @@ function startLine(queue: Queue, job: Job, log: Logger): Line {
     while (!stopping.signal.aborted) {
       woken = Promise.withResolvers()
       await fill().catch((error: unknown) => log.warn({ err: error }, 'could not look for jobs'))
+      if (job.accountOf && running.size > 0) await queue.rebalance(job).catch(() => {})
       const timer = setTimeout(woken.resolve, POLL)
       await woken.promise
       clearTimeout(timer)
@@ -78,6 +80,10 @@ function startLine(queue: Queue, job: Job, log: Logger): Line {
   return {
     name: job.name,
     look: () => woken.resolve(),
+    putBack(id) {
+      const entry = [...running].find(({ claimed }) => claimed.id === id)
+      entry?.abort.abort(new PutBack('other accounts wait for the slot'))
+    },
     async stop(milliseconds) {
       stopping.abort(new Error('the service is stopping'))
       woken.resolve()
@@ -110,9 +116,18 @@ async function runOne(queue: Queue, job: Job, claimed: ClaimedJob, abort: AbortC
   }
   try {
     if (job.schema && !Check(job.schema, claimed.data)) throw new TypeError('its data is not what its schema says')
-    await job.run(claimed.data, { signal: abort.signal, attempt: claimed.attempt, log })
+    await job.run(claimed.data, {
+      signal: abort.signal,
+      attempt: claimed.attempt,
+      log,
+      enqueue: (db, other, data, options) => queue.enqueue(db, other, data, options),
+    })
     await queue.complete(job, claimed)
   } catch (error) {
+    if (error instanceof PutBack) {
+      log.info({ jobId: claimed.id }, `a job goes back into the queue: ${error.message}`)
+      return await queue.putBack(job, claimed, error.delayMs).catch(() => {})
+    }
     log.warn({ err: error, attempt: claimed.attempt }, abort.signal.aborted ? 'a job was interrupted' : 'a job failed')
     await giveBack(queue, job, claimed, error)
   } finally {

@@ -2,21 +2,37 @@ import type { Kysely, Transaction } from 'kysely'
 import { Type } from 'typebox'
 import { raiseAlert } from '../alerts/raise.ts'
 import { Fault, messageOf } from '../errors.ts'
-import { defineJob, type Job } from '../jobs/job.ts'
+import { defineJob, PutBack, type Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
 import type { DB } from '../store/tables.ts'
 import type { Failure } from './journal.ts'
 import type { Side } from './lane.ts'
+import { SLOT_LIMITS, type SlotLimits } from './limits.ts'
 import { migrateMailbox } from './migrate.ts'
 import type { Progress } from './progress.ts'
 import { createRowJournal, LostClaim } from './run/row-journal.ts'
 import { accountOf, type NetDeps } from './sides.ts'
-import { claimMigration, markAlive, markEnded, markLetGo, type Run } from './run/store.ts'
+import {
+  claimMigration,
+  forgetStalls,
+  markAlive,
+  markEnded,
+  markLetGo,
+  markStalled,
+  markWaiting,
+  type Run,
+} from './run/store.ts'
+import { StoodStill, watchStandstill } from './standstill.ts'
 import { addErrors, type MigrationRow } from './store.ts'
 import { unsealSecrets, type MigrationData } from './submit.ts'
 import { failureAlert } from './tell.ts'
 
-export type MigrationJobDeps = NetDeps & { db: Kysely<DB>; secretKey: string; concurrency: number }
+export type MigrationJobDeps = NetDeps & {
+  db: Kysely<DB>
+  secretKey: string
+  concurrency: number
+  slots?: SlotLimits
+}
 
 /** Milliseconds between two signs of life, which carry the progress. */
 const SIGN_OF_LIFE = 1_000
@@ -24,12 +40,17 @@ const SIGN_OF_LIFE = 1_000
 /** After so many runs that ended without an end, something is wrong that another will not mend. */
 const MOST_RUNS = 100
 
-/** Runs migrations, at most `concurrency` in the whole installation; one whose worker dies goes on in another. */
+/**
+ * Runs migrations, at most `concurrency` in the whole installation, of which the accounts have equal shares when several
+ * want them; one whose worker dies goes on in another.
+ */
 export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
   return defineJob({
     name: 'migration.run',
-    schema: Type.Object({ migrationId: Type.String() }),
+    schema: Type.Object({ migrationId: Type.String(), accountId: Type.Optional(Type.String()) }),
     concurrency: deps.concurrency,
+    // Those of an earlier version have none: they share one account's slots.
+    accountOf: ({ accountId }) => accountId ?? 'all',
     deadline: 86_400,
     retry: { limit: MOST_RUNS, delay: 2, maxDelay: 30 },
     async run({ migrationId }, { signal, log }) {
@@ -43,12 +64,13 @@ export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
 type Claimed = MigrationRow & { sealed: string | null }
 
 async function runClaimed(row: Claimed, deps: MigrationJobDeps, signal: AbortSignal, log: Logger): Promise<void> {
-  const { db } = deps
+  const { db, slots = SLOT_LIMITS } = deps
   const lost = new AbortController()
   const life = showLife(db, row, log, () => lost.abort(new LostClaim()))
+  const still = watchStandstill(row.options.dryRun ? slots.dryRun : slots.standstill)
   try {
-    const stop = AbortSignal.any([signal, lost.signal])
-    const sides = await openSides(row, deps, stop).catch((error: unknown) => endUnopened(error, row, db))
+    const stop = AbortSignal.any([signal, lost.signal, still.signal])
+    const sides = await openSides(row, deps, stop).catch((error: unknown) => endUnopened(error, row, db, stop))
     if (!sides) return
     const { state, progress } = await migrateMailbox({
       ...sides,
@@ -58,18 +80,46 @@ async function runClaimed(row: Claimed, deps: MigrationJobDeps, signal: AbortSig
       notes: row.progress.notes,
       signal: stop,
       log,
-      onProgress: (news) => life.report(news),
+      onProgress(news) {
+        life.report(news)
+        // A dry run completes nothing: it has its time altogether.
+        if (!row.options.dryRun && still.report(news) && row.stalls > 0) life.forgetStalls()
+      },
     })
     await life.stop()
     await db.transaction().execute((trx) => end(trx, row, state, progress, null))
     log.info({ state, messages: progress.messagesDone, errors: progress.errorCount }, 'a migration ended')
   } catch (error) {
+    await life.stop()
+    if (error instanceof StoodStill)
+      return await endStandstill({ ...row, stalls: life.stalls() }, life.last(), db, slots)
+    if (error instanceof PutBack) await markWaiting(db, row)
     // Cancelled, or in the hands of another worker: nothing is left to do here.
     if (!(error instanceof LostClaim)) throw error
   } finally {
+    still.end()
     await life.stop()
     await markLetGo(db, row).catch((error: unknown) => log.debug(messageOf(error)))
   }
+}
+
+/**
+ * What becomes of a migration that stood still: it goes behind the others, and is given up after some times in a row.
+ * @throws PutBack when it is to be tried again
+ */
+async function endStandstill(row: Claimed, last: Progress | null, db: Kysely<DB>, slots: SlotLimits): Promise<void> {
+  const progress = last ?? row.progress
+  const isDry = row.options.dryRun
+  const minutes = Math.ceil((isDry ? slots.dryRun : slots.standstill) / 60_000)
+  if (isDry || row.stalls + 1 >= slots.standstills) {
+    const message = isDry
+      ? `The dry run did not end within ${minutes} minutes. Name fewer folders, or try again when the servers answer faster.`
+      : `Nothing was copied for ${minutes} minutes, ${row.stalls + 1} times in a row. Check that both servers answer, then retry; what was copied is kept.`
+    return await endFailed(row, { ...failureOf('no_progress', message) }, progress, db)
+  }
+  const message = `Nothing was copied for ${minutes} minutes: the migration made room for others and is tried again.`
+  await markStalled(db, row, { ...progress, notes: [...progress.notes, { folder: '', message }] })
+  throw new PutBack('it stood still', slots.pause * 2 ** row.stalls)
 }
 
 /** Host names are looked up and checked again at every start: what they point to may have changed since. */
@@ -86,22 +136,23 @@ async function openSides(
 }
 
 /** A migration that could not even begin has failed, and says why. */
-async function endUnopened(error: unknown, row: Claimed, db: Kysely<DB>): Promise<null> {
+async function endUnopened(error: unknown, row: Claimed, db: Kysely<DB>, stop: AbortSignal): Promise<null> {
+  // What the stop has cut off says nothing about the hosts.
+  if (stop.aborted) throw stop.reason
   if (!(error instanceof Fault)) throw error
-  const failure: Failure = {
-    folder: '',
-    uid: null,
-    messageId: null,
-    size: null,
-    code: error.code,
-    message: error.message,
-    attempts: 1,
-  }
+  await endFailed(row, failureOf(error.code, error.message), row.progress, db)
+  return null
+}
+
+function failureOf(code: string, message: string): Failure {
+  return { folder: '', uid: null, messageId: null, size: null, code, message, attempts: 1 }
+}
+
+async function endFailed(row: Claimed, failure: Failure, progress: Progress, db: Kysely<DB>): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await addErrors(trx, row.id, [failure])
-    await end(trx, row, 'failed', { ...row.progress, errorCount: row.errorCount + 1 }, failure)
+    await end(trx, row, 'failed', { ...progress, errorCount: progress.errorCount + 1 }, failure)
   })
-  return null
 }
 
 /** Ends it, and tells its owner when it failed: both or neither. */
@@ -116,11 +167,21 @@ async function end(
   if (hasEnded && state === 'failed') await raiseAlert(trx, failureAlert(row, progress, failure))
 }
 
-type Life = { report(progress: Progress): void; stop(): Promise<void> }
+type Life = {
+  report(progress: Progress): void
+  /** The newest that was reported. */
+  last(): Progress | null
+  /** Standstills in a row before this run, unless it has completed something. */
+  stalls(): number
+  forgetStalls(): void
+  stop(): Promise<void>
+}
 
 /** Shows that the worker lives, with the newest progress, and hears that the migration is not its any more. */
-function showLife(db: Kysely<DB>, run: Run, log: Logger, onLost: () => void): Life {
+function showLife(db: Kysely<DB>, run: Run & { stalls: number }, log: Logger, onLost: () => void): Life {
   let news: Progress | null = null
+  let last: Progress | null = null
+  let { stalls } = run
   let writing: Promise<void> = Promise.resolve()
 
   async function write(): Promise<void> {
@@ -138,7 +199,13 @@ function showLife(db: Kysely<DB>, run: Run, log: Logger, onLost: () => void): Li
     writing = writing.then(write)
   }, SIGN_OF_LIFE)
   return {
-    report: (progress) => (news = progress),
+    report: (progress) => (last = news = progress),
+    last: () => last,
+    stalls: () => stalls,
+    forgetStalls() {
+      if (stalls > 0) writing = writing.then(() => forgetStalls(db, run)).catch(() => {})
+      stalls = 0
+    },
     async stop() {
       clearInterval(timer)
       await writing

@@ -42,6 +42,26 @@ export const LIMITS = {
   progress: 400,
 } as const
 
+/** How long a migration may hold one of the few slots of the installation. Times in milliseconds. */
+export type SlotLimits = {
+  /** Without a message, a folder or a byte of a message completed: then others get the slot. */
+  standstill: number
+  /** Before a migration that stood still is tried again: at first; doubled each time. */
+  pause: number
+  /** How often in a row it may stand still before it has failed. */
+  standstills: number
+  /** A dry run, altogether. */
+  dryRun: number
+}
+
+export const SLOT_LIMITS: SlotLimits = {
+  // 25 MB, the largest mail that most servers take, at 30 kB/s.
+  standstill: 15 * 60_000,
+  pause: 5 * 60_000,
+  standstills: 6,
+  dryRun: 10 * 60_000,
+}
+
 export type Patience = {
   /** For how long a server may be away before the migration gives up. */
   away: number

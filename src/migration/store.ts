@@ -29,6 +29,7 @@ export type MigrationRow = {
   progress: Progress
   errorCount: number
   run: number
+  stalls: number
   createdAt: Date
   startedAt: Date | null
   completedAt: Date | null
@@ -66,6 +67,7 @@ export const COLUMNS = [
   'progress',
   'errorCount',
   'run',
+  'stalls',
   'createdAt',
   'startedAt',
   'completedAt',
@@ -143,15 +145,23 @@ export async function countMigrations(db: Db, accountId: string): Promise<number
   return count
 }
 
-/** With the place in the queue, which is one for the whole installation. */
+/**
+ * With the place in the queue, which is one for the whole installation. The order is that of the claims (`nextGroup` in
+ * src/jobs/shares.ts): accounts take turns, each with what it runs already counted as a turn.
+ */
 function selectMigrations(db: Db) {
   return db.selectFrom('migration').select([
     ...COLUMNS,
     sql<MigrationRow['queue']>`case when status = 'pending' then (
+      with line as materialized (
+        select q.id, q.queued_at,
+          row_number() over (partition by q.account_id order by q.queued_at, q.id) + (
+            select count(*) from migration r where r.account_id = q.account_id and r.status = 'running') as turn
+        from migration q where q.status = 'pending')
       select json_build_object(
-        'position', count(*) filter (where (q.queued_at, q.id) <= (migration.queued_at, migration.id)),
+        'position', count(*) filter (where (line.turn, line.queued_at, line.id) <= (own.turn, own.queued_at, own.id)),
         'totalInQueue', count(*)
-      ) from migration q where q.status = 'pending'
+      ) from line, (select * from line where id = migration.id) own
     ) end`.as('queue'),
   ])
 }
@@ -199,7 +209,14 @@ export async function requeueMigration(
 ): Promise<boolean> {
   const row = await db
     .updateTable('migration')
-    .set({ status: 'pending', queuedAt: sql<Date>`now()`, startedAt: null, completedAt: null, errorCount: 0 })
+    .set({
+      status: 'pending',
+      queuedAt: sql<Date>`now()`,
+      startedAt: null,
+      completedAt: null,
+      errorCount: 0,
+      stalls: 0,
+    })
     .where('id', '=', id)
     .where('accountId', '=', accountId)
     .where('status', '=', 'failed')

@@ -19,7 +19,8 @@ import {
   type MigrationRow,
 } from './store.ts'
 
-export type MigrationData = { migrationId: string }
+/** `accountId`: whose slots it takes. */
+export type MigrationData = { migrationId: string; accountId?: string }
 export type SubmitDeps = NetDeps & { db: Kysely<DB>; queue: Queue; job: Job<MigrationData>; secretKey: string }
 
 /** Migrations of a calendar month (UTC). */
@@ -77,7 +78,7 @@ export async function submit(
   return db.transaction().execute(async (trx) => {
     if (!dryRun) await requireLeft(trx, accountId)
     const id = await insertMigration(trx, row, (newId) => sealSecrets(secrets, secretKey, newId))
-    await queue.enqueue(trx, job, { migrationId: id })
+    await queue.enqueue(trx, job, { migrationId: id, accountId })
     return (await findMigration(trx, accountId, id)) as MigrationRow
   })
 }
@@ -145,7 +146,7 @@ export async function retry(deps: SubmitDeps, accountId: string, id: string, req
     if (!(await requeueMigration(trx, accountId, id, sealSecrets(secrets, secretKey, id)))) {
       throw new Fault('conflict', `Only a failed migration can be tried again; this one is ${row.status}.`)
     }
-    await queue.enqueue(trx, job, { migrationId: id })
+    await queue.enqueue(trx, job, { migrationId: id, accountId })
     return (await findMigration(trx, accountId, id)) as MigrationRow
   })
 }

@@ -24,9 +24,16 @@ export const JITTER = 0.1
 /** Milliseconds between the first questions about two addresses: no list gets more than ten a second from us. */
 export const SPACING = 100
 
-/** Hosts taken at once, and looked at side by side. */
+/**
+ * Hosts taken at once, looked at side by side, and of these those of one account: thousands of hosts that do not answer
+ * hold up their own account alone.
+ */
 export const BATCH = 16
-export const LANES = 8
+export const LANES = 16
+export const LANES_PER_ACCOUNT = 8
+
+/** Milliseconds after which a sweep that is still busy looks again for hosts that came due. */
+export const CLAIM_AGAIN = 1_000
 
 /** Seconds a host is with whoever looks at it: longer than it takes to look at two of them. */
 export const LEASE = 300

@@ -110,9 +110,9 @@ function createDoor<Recipient>(options: SmtpDoorOptions<Recipient>, limits: Smtp
   const transfers = createTransfers(limits)
 
   async function addRecipient(address: string, session: SMTPServerSession): Promise<void> {
-    if (session.envelope.rcptTo.length >= limits.recipients) throw reply(452, '4.5.3 Too many recipients')
+    if (session.envelope.rcptTo.length >= limits.recipients) throw smtpReply(452, '4.5.3 Too many recipients')
     const recipient = await onRecipient(address.toLowerCase())
-    if (recipient === null) throw reply(550, '5.1.1 There is no such address here; nothing is relayed')
+    if (recipient === null) throw smtpReply(550, '5.1.1 There is no such address here; nothing is relayed')
     const known = recipients.get(session) ?? new Map<string, Recipient>()
     recipients.set(session, known.set(address, recipient))
   }
@@ -142,7 +142,7 @@ function createDoor<Recipient>(options: SmtpDoorOptions<Recipient>, limits: Smtp
       (message) => answer(null, typeof message === 'string' ? message : undefined),
       (error: Error & { responseCode?: number }) => {
         if (error.responseCode === undefined) options.log.error({ err: error }, 'a mail could not be taken')
-        answer(error.responseCode === undefined ? reply(451, '4.3.0 Not now; try again later') : error)
+        answer(error.responseCode === undefined ? smtpReply(451, '4.3.0 Not now; try again later') : error)
       },
     )
   }
@@ -203,7 +203,8 @@ function endLongSessions(server: SMTPServer, { session }: SmtpDoorLimits): () =>
   return () => clearInterval(timer)
 }
 
-function reply(responseCode: number, text: string): Error {
+/** An error that goes out to the client as it is. */
+export function smtpReply(responseCode: number, text: string): Error {
   return Object.assign(new Error(text), { responseCode })
 }
 
@@ -218,7 +219,7 @@ function createPeers({ connectionsOfOne, mailsPerMinuteOfOne }: SmtpDoorLimits) 
     async arrive(session: SMTPServerSession): Promise<void> {
       const peer = networkOf(session.remoteAddress)
       const others = open.get(peer) ?? 0
-      if (others >= connectionsOfOne) throw reply(421, '4.7.0 Too many connections from your network')
+      if (others >= connectionsOfOne) throw smtpReply(421, '4.7.0 Too many connections from your network')
       open.set(peer, others + 1)
       counted.add(session)
     },
@@ -237,7 +238,7 @@ function createPeers({ connectionsOfOne, mailsPerMinuteOfOne }: SmtpDoorLimits) 
       const peer = networkOf(remoteAddress)
       const count = (mails.get(peer) ?? 0) + 1
       mails.set(peer, count)
-      if (count > mailsPerMinuteOfOne) throw reply(450, '4.7.1 Too many mails from your network in this minute')
+      if (count > mailsPerMinuteOfOne) throw smtpReply(450, '4.7.1 Too many mails from your network in this minute')
     },
   }
 }
@@ -254,7 +255,7 @@ function createTransfers({ size, sizeTogether, transfer }: SmtpDoorLimits) {
   let together = 0
 
   async function read(stream: SMTPServerDataStream): Promise<Buffer> {
-    const timer = setTimeout(() => stream.destroy(reply(421, '4.4.2 Too slow')), transfer)
+    const timer = setTimeout(() => stream.destroy(smtpReply(421, '4.4.2 Too slow')), transfer)
     const chunks: Buffer[] = []
     let held = 0
     let [seen, isFull] = [0, false]
@@ -262,15 +263,15 @@ function createTransfers({ size, sizeTogether, transfer }: SmtpDoorLimits) {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         seen += chunk.length
         // What is not kept is read on, because the client hears us only after its last byte; but not for ever.
-        if (seen > 2 * size) throw reply(421, '4.3.1 The mail does not end')
+        if (seen > 2 * size) throw smtpReply(421, '4.3.1 The mail does not end')
         isFull ||= together + chunk.length > sizeTogether
         if (isFull || stream.sizeExceeded) continue
         chunks.push(chunk)
         held += chunk.length
         together += chunk.length
       }
-      if (stream.sizeExceeded) throw reply(552, '5.3.4 The mail is too large')
-      if (isFull) throw reply(452, '4.3.1 Too much mail at once; try again later')
+      if (stream.sizeExceeded) throw smtpReply(552, '5.3.4 The mail is too large')
+      if (isFull) throw smtpReply(452, '4.3.1 Too much mail at once; try again later')
       return Buffer.concat(chunks, held)
     } finally {
       clearTimeout(timer)

@@ -8,6 +8,10 @@ export const REPORT_LIMITS = {
   whole: 25 * MB,
   /** Files of one archive, parts of one mail: a year's reports of one domain fit. */
   entries: 1_000,
+  /** Files and mails in all archives and mails of one delivery together: nested ones multiply. */
+  files: 2_000,
+  /** What of a delivery could not be read and is named one by one; of the rest it is said how many there are. */
+  unread: 100,
   /** Archives and mails in one another; seen in the wild: mail, mail, zip, gzip. */
   depth: 6,
   /** From how many bytes at the start of a file we tell what it is. */
@@ -16,6 +20,21 @@ export const REPORT_LIMITS = {
   small: MB,
   /** What a chunk out of an archive counts at least: a million empty ones take time all the same. */
   chunk: 4_096,
+  /** Lines of a mail that may begin a part. Real mails have dozens; the parser keeps some kilobytes for each part. */
+  boundaries: 10_000,
+  /** Lines of a mail: the largest in base64 has 340,000. The parser's time grows faster than they do. */
+  lines: 400_000,
+  /** Of a mail with more lines than this, each has to have so many bytes on average; in base64 it has 78. */
+  sparseLines: 50_000,
+  lineBytes: 40,
+  /** All fields of a mail; mail servers take much less. */
+  header: 256 * 1024,
+  /** A mail up to this size is taken apart at once; a larger one in a thread. */
+  atOnce: 64 * 1024,
+  /** Threads that take mails apart, megabytes of each, and milliseconds for one mail. */
+  threads: 2,
+  threadMemory: 512,
+  threadTime: 30_000,
   /** Records of one report. */
   records: 500_000,
   /** Elements in one another; a report has six. */
@@ -36,4 +55,11 @@ export const REPORT_LIMITS = {
   blemishes: 1_000,
   /** Objects and lists of a JSON document: one of a megabyte in nothing but brackets takes a hundred in memory. */
   brackets: 200_000,
+  /** Characters of an SMTP TLS report: the parser works in one go. Real ones have some thousand. */
+  tlsReport: 4 * MB,
+  /** Policies of an SMTP TLS report, and failures of all of them together. */
+  tlsPolicies: 500,
+  tlsFailures: 10_000,
+  /** Texts in one list of an SMTP TLS report, such as the lines of a policy. */
+  tlsTexts: 100,
 } as const

@@ -1,80 +1,78 @@
-import PostalMime, { type Address, type Email } from 'postal-mime'
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import { Fault } from '../errors.ts'
+import { createSlots } from '../net/slots.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
+import { takeMailApart, type OpenedMail } from './report-mail-parts.ts'
 
-/** What the mail around a report says of itself; nothing of it is authenticated. */
-export type ReportMail = {
-  /** The address in From, in lower case. */
-  from: string | null
-  subject: string | null
-  messageId: string | null
-  date: Date | null
-  /** From the topmost Return-Path field; "" for the null sender. */
-  returnPath: string | null
-}
-
-export type MailPart = { name: string | null; bytes: Uint8Array }
-
-export type OpenedMail = {
-  mail: ReportMail
-  /** A report about one message (RFC 5965, 6591, 9991): it holds that message, which is somebody's letter. */
-  isFailureReport: boolean
-  /** What is attached, in its order; mails in the mail are parts as they are. */
-  parts: MailPart[]
-  /** What people read. */
-  text: string
-}
+export type { MailPart, OpenedMail, ReportMail } from './report-mail-parts.ts'
 
 /**
- * Takes a mail apart.
+ * Takes a mail apart. A large one is taken apart in a thread of its own, whose memory and time are bounded: the parser
+ * works in one go, and for some megabytes of empty lines it needs minutes and gigabytes.
  * @throws Fault `invalid_request`, `too_large`
  */
 export async function openMail(bytes: Uint8Array): Promise<OpenedMail> {
-  if (countBoundaries(bytes) > BOUNDARIES) throw new Fault('too_large', 'The mail has too many parts.')
-  const email = await parse(bytes)
-  return {
-    mail: readMail(email),
-    isFailureReport: email.attachments.some(({ mimeType }) => mimeType === 'message/feedback-report'),
-    parts: email.attachments.map(({ filename, content }) => ({ name: filename, bytes: bytesOf(content) })),
-    text: email.text ?? '',
-  }
+  refuseTooMany(bytes)
+  if (headerLength(bytes) > REPORT_LIMITS.header) throw new Fault('too_large', 'The header of the mail is too large.')
+  return bytes.length <= REPORT_LIMITS.atOnce ? takeMailApart(bytes) : takeApartElsewhere(bytes)
 }
 
-async function parse(bytes: Uint8Array): Promise<Email> {
+const [LF, HYPHEN] = [0x0a, 0x2d]
+
+/** In one pass by hand: a call for every line would take longer than all the rest. */
+function refuseTooMany(bytes: Uint8Array): void {
+  let [lines, boundaries] = [0, 0]
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] !== LF) continue
+    lines++
+    if (bytes[at + 1] === HYPHEN && bytes[at + 2] === HYPHEN) boundaries++
+  }
+  if (boundaries > REPORT_LIMITS.boundaries) throw new Fault('too_large', 'The mail has too many parts.')
+  const isSparse = lines > REPORT_LIMITS.sparseLines && lines * REPORT_LIMITS.lineBytes > bytes.length
+  if (isSparse || lines > REPORT_LIMITS.lines) throw new Fault('too_large', 'The mail has too many lines.')
+}
+
+/** Bytes before the first empty line. */
+function headerLength(bytes: Uint8Array): number {
+  const buffer = viewOf(bytes)
+  const ends = ['\r\n\r\n', '\n\n'].map((end) => buffer.indexOf(end)).filter((at) => at >= 0)
+  return ends.length > 0 ? Math.min(...ends) : bytes.length
+}
+
+function viewOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+/** Threads at once: more would take the processor from what is waited for. */
+const threads = createSlots(REPORT_LIMITS.threads)
+
+async function takeApartElsewhere(bytes: Uint8Array): Promise<OpenedMail> {
+  await threads.take([])
   try {
-    return await PostalMime.parse(bytes, { forceRfc822Attachments: true, maxNestingDepth: 30 })
+    return await inThread(bytes)
+  } finally {
+    threads.give()
+  }
+}
+
+/** The file beside this one: TypeScript in a checkout, JavaScript in the package. */
+const WORKER = new URL(`./report-mail-worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
+
+async function inThread(bytes: Uint8Array): Promise<OpenedMail> {
+  const worker = new Worker(WORKER, {
+    workerData: bytes,
+    resourceLimits: { maxOldGenerationSizeMb: REPORT_LIMITS.threadMemory, stackSizeMb: 4 },
+    execArgv: [],
+  })
+  const deadline = AbortSignal.timeout(REPORT_LIMITS.threadTime)
+  try {
+    // An error of the thread rejects this; one that is out of memory ends that way too.
+    const [opened] = (await once(worker, 'message', { signal: deadline })) as [OpenedMail]
+    return opened
   } catch (cause) {
-    throw new Fault('invalid_request', 'The mail cannot be taken apart.', { cause })
+    throw new Fault('too_large', 'The mail takes too long, or too much memory, to be taken apart.', { cause })
+  } finally {
+    await worker.terminate()
   }
-}
-
-/** Lines that may begin a part. Real mails have dozens; the parser keeps some kilobytes for each part. */
-const BOUNDARIES = 10 * REPORT_LIMITS.entries
-
-function countBoundaries(bytes: Uint8Array): number {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  let count = 0
-  for (let at = buffer.indexOf('\n--'); at >= 0 && count <= BOUNDARIES; at = buffer.indexOf('\n--', at + 3)) count++
-  return count
-}
-
-function readMail(email: Email): ReportMail {
-  const date = new Date(email.date ?? '')
-  const returnPath = email.headers.find(({ key }) => key === 'return-path')
-  return {
-    from: addressIn(email.from),
-    subject: email.subject?.trim() || null,
-    messageId: email.messageId?.trim() || null,
-    date: Number.isNaN(date.getTime()) ? null : date,
-    returnPath: returnPath ? (email.returnPath ?? '') : null,
-  }
-}
-
-function addressIn(from: Address | undefined): string | null {
-  const address = from?.address ?? from?.group?.[0]?.address
-  return address ? address.toLowerCase() : null
-}
-
-function bytesOf(content: ArrayBuffer | Uint8Array | string): Uint8Array {
-  return typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content)
 }

@@ -39,7 +39,7 @@ export type TlsFailure = {
 }
 
 /**
- * Reads an SMTP TLS report, of at most a few megabytes.
+ * Reads an SMTP TLS report, of at most four megabytes: it must be in memory whole.
  * @throws Fault `invalid_request` or `too_large`, with a sentence saying what is wrong
  */
 export async function parseTlsReport(json: AsyncIterable<Uint8Array> | Uint8Array): Promise<TlsReport> {
@@ -52,7 +52,7 @@ export async function parseTlsReport(json: AsyncIterable<Uint8Array> | Uint8Arra
   if (!end) throw missing('end-datetime')
   const contactInfo = stringOf(report['contact-info'])
   const entries = listOf(report['policies'])
-  const policies = entries.map(readPolicy).filter((policy) => policy !== null)
+  const policies = readPolicies(entries)
   if (entries.length > 0 && policies.length === 0) throw missing('policy-domain')
   return {
     reportId: reportId.slice(0, REPORT_LIMITS.name),
@@ -64,6 +64,19 @@ export async function parseTlsReport(json: AsyncIterable<Uint8Array> | Uint8Arra
   }
 }
 
+/** Policies that name their domain. @throws Fault `too_large` */
+function readPolicies(entries: Fields[]): TlsReportPolicy[] {
+  const failures = entries.reduce((sum, entry) => sum + listOf(entry['failure-details']).length, 0)
+  refuseMore(entries.length, REPORT_LIMITS.tlsPolicies, 'policies')
+  refuseMore(failures, REPORT_LIMITS.tlsFailures, 'failures')
+  return entries.map(readPolicy).filter((policy) => policy !== null)
+}
+
+function refuseMore(count: number, most: number, what: string): void {
+  if (count <= most) return
+  throw new Fault('too_large', `The report has more than ${most.toLocaleString('en')} ${what}.`)
+}
+
 function missing(name: string): Fault {
   return new Fault('invalid_request', `The report has no readable “${name}”.`)
 }
@@ -72,7 +85,7 @@ async function textOf(json: AsyncIterable<Uint8Array> | Uint8Array): Promise<str
   let text = ''
   for await (const piece of decodeText(json instanceof Uint8Array ? [json] : json)) {
     text += piece
-    if (text.length > REPORT_LIMITS.whole) throw new Fault('too_large', 'The report is too large for a TLS report.')
+    if (text.length > REPORT_LIMITS.tlsReport) throw new Fault('too_large', 'The report is too large for a TLS report.')
   }
   return text
 }
@@ -133,7 +146,8 @@ function listOf(value: unknown): Fields[] {
 
 /** Some reporters give one text where a list belongs. */
 function stringsOf(value: unknown): string[] {
-  return (Array.isArray(value) ? value : [value]).map(stringOf).filter((text) => text !== null)
+  const texts = (Array.isArray(value) ? value : [value]).slice(0, REPORT_LIMITS.tlsTexts)
+  return texts.map(stringOf).filter((text) => text !== null)
 }
 
 function stringOf(value: unknown): string | null {

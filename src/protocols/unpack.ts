@@ -2,7 +2,7 @@ import { Fault } from '../errors.ts'
 import { decodeHead } from './charset.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
 import { openMail, type ReportMail } from './report-mail.ts'
-import { reportInText, sniff, type Container } from './report-sniff.ts'
+import { sniff, type Container } from './report-sniff.ts'
 import { gunzip, zipEntries } from './unpack-archive.ts'
 
 export type ReportKind = 'aggregate' | 'tls' | 'failure'
@@ -24,7 +24,10 @@ export type NoReport = { name: string; reason: string; mail: ReportMail | null }
 export type Unpacked = FoundReport | NoReport
 
 /** See REPORT_LIMITS, whose names these are. */
-export type UnpackLimits = Record<'inflated' | 'whole' | 'entries' | 'depth', number>
+export type UnpackLimits = Record<'inflated' | 'whole' | 'entries' | 'files' | 'depth', number>
+
+/** What looking into a delivery has cost so far: bytes that came out of archives, and files looked into. */
+export type UnpackCost = { inflated: number; files: number }
 
 export function isReport(item: Unpacked): item is FoundReport {
   return 'kind' in item
@@ -33,19 +36,26 @@ export function isReport(item: Unpacked): item is FoundReport {
 /**
  * Finds the reports in a file or mail by its content, whatever it is called: XML, JSON, gzip, zip, a mail, and those in
  * one another. Yields at least one item, and one for everything that it could not read; throws for none of it.
+ * Beyond a limit the rest is not read, and one item says so.
  * @param name what to call the whole, when nothing inside has a better name
+ * @param cost counts on, also from file to file of one delivery
  */
 export async function* unpack(
   bytes: Uint8Array,
-  { name = 'report', limits = REPORT_LIMITS }: { name?: string; limits?: UnpackLimits } = {},
+  {
+    name = 'report',
+    limits = REPORT_LIMITS,
+    cost = { inflated: 0, files: 0 },
+  }: { name?: string; limits?: Partial<UnpackLimits>; cost?: UnpackCost } = {},
 ): AsyncGenerator<Unpacked> {
-  yield* walk({ name, mail: null, open: () => once(bytes) }, { limits, inflated: 0 }, 0)
+  const spent = { limits: { ...REPORT_LIMITS, ...limits }, cost, isOver: false }
+  yield* walk({ name, mail: null, open: () => once(bytes) }, spent, 0)
 }
 
 /** Something to look into. */
 type Source = Pick<FoundReport, 'name' | 'mail' | 'open'>
-/** What the archives have given so far, all together. */
-type Spent = { limits: UnpackLimits; inflated: number }
+/** `isOver`: there are too many files, and an item has said so. */
+type Spent = { limits: UnpackLimits; cost: UnpackCost; isOver: boolean }
 
 async function* walk(packed: Source, spent: Spent, depth: number): AsyncGenerator<Unpacked> {
   const { name, mail } = packed
@@ -68,14 +78,24 @@ async function* walkInto(is: Container, source: Source, spent: Spent, depth: num
   let entries = 0
   for await (const inner of OPENERS[is](bytes, source, spent)) {
     entries++
-    if (entries > spent.limits.entries) {
-      const reason = `It holds more than ${spent.limits.entries} files; the others were not read.`
-      yield { name: source.name, mail: source.mail, reason }
+    spent.cost.files++
+    const most = findExceeded(entries, spent)
+    if (most !== null) {
+      const reason = `It holds more than ${most.toLocaleString('en')} files; the others were not read.`
+      // The containers around this one end for the same reason: it is said once.
+      if (!spent.isOver) yield { name: source.name, mail: source.mail, reason }
+      spent.isOver ||= most === spent.limits.files
       break
     }
     if ('kind' in inner || 'reason' in inner) yield inner
     else yield* walk(inner, spent, depth + 1)
   }
+}
+
+/** The limit on files that is exceeded; null for none. */
+function findExceeded(entries: number, { limits, cost }: Spent): number | null {
+  if (cost.files > limits.files) return limits.files
+  return entries > limits.entries ? limits.entries : null
 }
 
 type Opener = (bytes: Uint8Array, source: Source, spent: Spent) => AsyncIterable<Source | Unpacked>
@@ -100,16 +120,14 @@ const OPENERS: Record<Container, Opener> = {
 }
 
 async function* openParts(bytes: Uint8Array, source: Source): AsyncGenerator<Source | Unpacked> {
-  const { mail, isFailureReport, parts, text } = await openMail(bytes)
+  const { mail, isFailureReport, parts, reportText } = await openMail(bytes)
   const name = mail.subject ?? source.name
   if (isFailureReport) {
     yield { name, mail, kind: 'failure', open: () => once(bytes) }
     return
   }
   for (const part of parts) yield { name: part.name ?? name, mail, open: () => once(part.bytes) }
-  // What a mailer labels wrongly may look like words to the one that takes mails apart.
-  const inText = reportInText(text) ?? (parts.length === 0 ? reportInText(Buffer.from(bytes).toString('latin1')) : null)
-  if (inText) yield { name, mail, open: () => once(Buffer.from(inText)) }
+  if (reportText) yield { name, mail, open: () => once(Buffer.from(reportText)) }
   else if (parts.length === 0) yield { name, mail, reason: 'The mail has no attachment, and no report in its text.' }
 }
 
@@ -120,8 +138,8 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 /** Counts what comes out of archives; what they say of their size is not believed. */
 async function* metered(chunks: AsyncIterable<Uint8Array>, spent: Spent): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
-    spent.inflated += Math.max(chunk.length, REPORT_LIMITS.chunk)
-    if (spent.inflated > spent.limits.inflated) {
+    spent.cost.inflated += Math.max(chunk.length, REPORT_LIMITS.chunk)
+    if (spent.cost.inflated > spent.limits.inflated) {
       throw new Fault('too_large', `Unpacked, it is larger than ${inWords(spent.limits.inflated)}.`)
     }
     yield chunk

@@ -30,10 +30,16 @@ const BACK_OFF = { first: 100, most: 10_000 }
  * @param payload JSON, less than some 7,900 bytes of it
  */
 export async function notify(db: Db, channel: string, payload: unknown): Promise<void> {
+  const [name, text] = notificationOf(channel, payload)
+  await sql`select pg_notify(${name}, ${text})`.execute(db)
+}
+
+/** What `pg_notify` is called with, for who has no Kysely. */
+export function notificationOf(channel: string, payload: unknown): [channel: string, text: string] {
   const text = JSON.stringify([channel, payload])
   if (Buffer.byteLength(text) >= LONGEST)
     throw new RangeError(`signal ${channel} is too long: send an id, not the thing`)
-  await sql`select pg_notify(${CHANNEL}, ${text})`.execute(db)
+  return [CHANNEL, text]
 }
 
 /**

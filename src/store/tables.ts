@@ -364,6 +364,19 @@ export interface DmarcDomain {
   verifiedBy: string | null;
 }
 
+export interface DmarcIntakeDay {
+  bytes: Generated<number>;
+  day: string;
+  mails: Generated<number>;
+  otherDomain: Generated<number>;
+  overLimit: Generated<number>;
+  records: Generated<number>;
+  samples: Generated<number>;
+  scopeId: string;
+  unpackedBytes: Generated<number>;
+  unreadable: Generated<number>;
+}
+
 export interface DmarcMailbox {
   accountId: string;
   createdAt: Generated<Timestamp>;
@@ -511,6 +524,7 @@ export interface Migration {
   queuedAt: Generated<Timestamp>;
   run: Generated<number>;
   source: Json;
+  stalls: Generated<number>;
   startedAt: Timestamp | null;
   status: Generated<string>;
 }
@@ -708,6 +722,7 @@ export interface DB {
   dmarcAddress: DmarcAddress;
   dmarcDelivery: DmarcDelivery;
   dmarcDomain: DmarcDomain;
+  dmarcIntakeDay: DmarcIntakeDay;
   dmarcMailbox: DmarcMailbox;
   dmarcRecords: DmarcRecords;
   dmarcReport: DmarcReport;

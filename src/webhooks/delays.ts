@@ -1,9 +1,12 @@
 import type { ServerResponse } from 'node:http'
-import { DELAYED, DELAYED_PER_ENDPOINT } from './limits.ts'
+import { DELAYED, DELAYED_PER_ACCOUNT, DELAYED_PER_ENDPOINT } from './limits.ts'
 
 export type Delays = {
-  /** Calls `then` after so many seconds, unless the sender leaves; false when too many wait already. */
-  wait(endpointId: string, seconds: number, response: ServerResponse, then: () => void): boolean
+  /**
+   * Calls `then` after so many seconds, unless the sender leaves; false when too many wait already: of this endpoint, of its
+   * account, or at all.
+   */
+  wait(who: { id: string; accountId: string }, seconds: number, response: ServerResponse, then: () => void): boolean
   /** Lets everybody go on now, and nobody wait any more. */
   end(): void
 }
@@ -15,16 +18,19 @@ export function createDelays(): Delays {
   let hasEnded = false
 
   return {
-    wait(endpointId, seconds, response, then) {
-      const ofThis = waiting.get(endpointId) ?? 0
-      if (hasEnded || ofThis >= DELAYED_PER_ENDPOINT || all.size >= DELAYED) return false
-      waiting.set(endpointId, ofThis + 1)
+    wait({ id, accountId }, seconds, response, then) {
+      const countOf = (key: string) => waiting.get(key) ?? 0
+      const isFull =
+        countOf(id) >= DELAYED_PER_ENDPOINT || countOf(accountId) >= DELAYED_PER_ACCOUNT || all.size >= DELAYED
+      if (hasEnded || isFull) return false
+      for (const key of [id, accountId]) waiting.set(key, countOf(key) + 1)
       const finish = () => {
         if (!all.delete(finish)) return
         clearTimeout(timer)
-        const left = (waiting.get(endpointId) ?? 1) - 1
-        if (left > 0) waiting.set(endpointId, left)
-        else waiting.delete(endpointId)
+        for (const key of [id, accountId]) {
+          if (countOf(key) > 1) waiting.set(key, countOf(key) - 1)
+          else waiting.delete(key)
+        }
         if (!response.destroyed) then()
       }
       const timer = setTimeout(finish, seconds * 1000)

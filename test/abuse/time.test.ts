@@ -81,7 +81,12 @@ describe('time', () => {
     )
     await database.pool.query("insert into abuse_rate values ('old', $1, 5)", [ago(3)])
     const [retention] = abuseJobs({ db: room.db })
-    const context = { signal: new AbortController().signal, attempt: 1, log: createLog('silent') }
+    const context = {
+      signal: new AbortController().signal,
+      attempt: 1,
+      log: createLog('silent'),
+      enqueue: async () => true,
+    }
     await retention?.run({}, context)
     await retention?.run({}, context)
     const { rows } = await database.pool.query('select lane, reports::int from abuse_count order by hour')

@@ -43,7 +43,12 @@ it('deletes what has expired, and signs nobody out', async () => {
     ])
     .execute()
 
-  const context = { signal: new AbortController().signal, attempt: 1, log: createLog('silent') }
+  const context = {
+    signal: new AbortController().signal,
+    attempt: 1,
+    log: createLog('silent'),
+    enqueue: async () => true,
+  }
   await cleanUpJob({ db }).run({}, context)
 
   expect(await db.selectFrom('session').select('id').execute()).toHaveLength(1)

@@ -130,7 +130,7 @@ export async function startRoom({ databaseUrl, lists, dns, smtpUrl, clock, ...op
   createEvents(app)
 
   async function tend(signal: AbortSignal = new AbortController().signal): Promise<void> {
-    for (const job of jobs) await job.run({}, { signal, attempt: 1, log })
+    for (const job of jobs) await job.run({}, { signal, attempt: 1, log, enqueue: async () => true })
   }
 
   async function nextAt(): Promise<Date | null> {

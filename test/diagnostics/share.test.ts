@@ -132,7 +132,12 @@ describe('a shared result', () => {
     const kept = async () =>
       (await database.db.selectFrom('sharedCheck').select('token').execute()).map((row) => row.token)
     const before = await kept()
-    const context = { signal: AbortSignal.timeout(5_000), attempt: 1, log: createLog('silent') }
+    const context = {
+      signal: AbortSignal.timeout(5_000),
+      attempt: 1,
+      log: createLog('silent'),
+      enqueue: async () => true,
+    }
     await cleanUpJob({ db: database.db }).run({}, context)
     expect(await kept()).toEqual(before.filter((each) => each !== token))
     await database.close()

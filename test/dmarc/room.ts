@@ -5,9 +5,12 @@ import { issueToken } from '../../src/accounts/tokens.ts'
 import { readConfig } from '../../src/config.ts'
 import { openDmarc } from '../../src/dmarc/open.ts'
 import type { RaiseAlert } from '../../src/dmarc/jobs.ts'
+import type { IntakeLimits } from '../../src/dmarc/limits.ts'
 import { createDoor } from '../../src/http/auth.ts'
 import { createServer } from '../../src/http/server.ts'
-import { openQueue } from '../../src/jobs/queue.ts'
+import type { Job } from '../../src/jobs/job.ts'
+import { openQueue, type Queue } from '../../src/jobs/queue.ts'
+import { startWorker } from '../../src/jobs/worker.ts'
 import { createLog } from '../../src/log.ts'
 import type { Resolver } from '../../src/net/dns.ts'
 import { isUnavailable } from '../../src/store/database.ts'
@@ -25,12 +28,26 @@ type Asked = { token?: string; body?: unknown; type?: string; method?: string }
 // oxlint-disable-next-line typescript/no-explicit-any
 type Answer = { status: number; body: any }
 
-type Options = { resolver?: Resolver; env?: Record<string, string>; raiseAlert?: RaiseAlert }
+type Options = {
+  resolver?: Resolver
+  env?: Record<string, string>
+  raiseAlert?: RaiseAlert
+  intakeLimits?: IntakeLimits
+  pollLimitMs?: number
+  works?: boolean
+}
 
 let people = 0
 
 /** One instance with the room for reports alone on a database of its own, its SMTP door open on a free port. */
-export async function startRoom({ resolver = mapResolver(), env, raiseAlert }: Options = {}) {
+export async function startRoom({
+  resolver = mapResolver(),
+  env,
+  raiseAlert,
+  intakeLimits,
+  pollLimitMs,
+  works = false,
+}: Options = {}) {
   const settings = { REPORT_DOMAIN, ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1', ...env }
   const config = readConfig({ SMTP_LISTEN: '127.0.0.1:0', ...settings })
   const log = createLog('silent')
@@ -46,9 +63,12 @@ export async function startRoom({ resolver = mapResolver(), env, raiseAlert }: O
     resolver,
     config,
     systems: null,
+    intakeLimits,
+    pollLimitMs,
     ...(raiseAlert && { raiseAlert }),
   })
   const queue = await openQueue({ pool, jobs: dmarc.jobs, log })
+  const worker = works ? startWorker({ queue, jobs: dmarc.jobs, signals, log }) : null
   const app = await createServer({ log, version: '0', trustedProxies: [], isUnavailable, isReady: async () => true })
   dmarc.routes(app, { door: createDoor(identify, []), queue })
   const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
@@ -98,10 +118,18 @@ export async function startRoom({ resolver = mapResolver(), env, raiseAlert }: O
     upload: (token: string, body: unknown, type = 'application/octet-stream') => ask('reports', { token, body, type }),
     /** Runs a job once, as a worker would. */
     async run(name: string, signal = new AbortController().signal): Promise<void> {
-      await dmarc.jobs.find((job) => job.name === name)?.run({}, { signal, attempt: 1, log })
+      const context = { signal, attempt: 1, log }
+      const run = async (job: Pick<Job, 'name'>, data: object) => {
+        await dmarc.jobs.find((each) => each.name === job.name)?.run(data, { ...context, enqueue })
+        return true
+      }
+      // What it would put into the queue is run at once.
+      const enqueue: Queue['enqueue'] = async (_db, job, data) => run(job, data)
+      await run({ name }, {})
     },
     async stop(): Promise<void> {
       await smtp?.close()
+      await worker?.stop(1_000)
       await entrance.stop()
       await queue.close()
       await identify.close()

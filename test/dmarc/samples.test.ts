@@ -48,6 +48,6 @@ describe('reports as they were sent', () => {
   })
 
   it.each(failures)('counts $file and keeps nothing of it', async ({ file }) => {
-    expect(await take(file)).toMatchObject({ stored: 0, failureReports: 1, rejected: [], deliveries: [] })
+    expect(await take(file)).toMatchObject({ stored: 0, failureReports: 1, rejected: [], deliveries: new Set() })
   })
 })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { defineJob, type Job, type JobContext } from '../../src/jobs/job.ts'
+import { defineJob, PutBack, type Job, type JobContext } from '../../src/jobs/job.ts'
 import { openQueue, type Queue } from '../../src/jobs/queue.ts'
 import { startWorker, type Worker } from '../../src/jobs/worker.ts'
 import { createLog } from '../../src/log.ts'
@@ -99,23 +99,88 @@ describe.each(KINDS)('jobs on %s', (kind) => {
     expect(order).toEqual(numbers)
   })
 
-  it('counts each group apart', async () => {
-    const running: number[] = []
+  describe('of several accounts', () => {
+    const shared = Type.Object({ account: Type.String(), n: Type.Number() })
+
+    it('share the slots: one that has all of them gives one back when another waits', { timeout: 30_000 }, async () => {
+      const ends: Record<string, PromiseWithResolvers<void>> = {}
+      const running = new Set<string>()
+      const attempts: number[] = []
+      const job = defineJob({
+        name: 'shared',
+        schema: shared,
+        concurrency: 4,
+        accountOf: ({ account }) => account,
+        async run({ account, n }, { signal, attempt }) {
+          const name = `${account}${n}`
+          running.add(name)
+          attempts.push(attempt)
+          const end = (ends[name] = Promise.withResolvers())
+          signal.addEventListener('abort', () => end.reject(signal.reason as Error))
+          await end.promise.finally(() => running.delete(name))
+        },
+      })
+      const { queue } = await startInstance(job)
+      await startInstance(job)
+      for (const n of [1, 2, 3, 4, 5]) await queue.enqueue(fresh.db, job, { account: 'a', n })
+      await vi.waitFor(() => expect(running.size).toBe(4), 5_000)
+      await queue.enqueue(fresh.db, job, { account: 'b', n: 1 })
+      await vi.waitFor(() => expect(running).toContain('b1'), 5_000)
+      expect(running.size).toBeLessThanOrEqual(4)
+      await queue.enqueue(fresh.db, job, { account: 'b', n: 2 })
+      await queue.enqueue(fresh.db, job, { account: 'b', n: 3 })
+      await vi.waitFor(() => expect([...running].filter((name) => name.startsWith('b'))).toHaveLength(2), 8_000)
+      // Two each is the share of each: nobody gives back more.
+      await sleep(3_000)
+      expect([...running].filter((name) => name.startsWith('a'))).toHaveLength(2)
+      expect(running.size).toBe(4)
+      // What was given back comes again, as the same attempt, when there is room.
+      ends['b1']?.resolve()
+      ends['b2']?.resolve()
+      await vi.waitFor(() => expect(running).toContain('b3'), 5_000)
+      ends['b3']?.resolve()
+      await vi.waitFor(() => expect([...running].filter((name) => name.startsWith('a'))).toHaveLength(4), 8_000)
+      expect(new Set(attempts)).toEqual(new Set([1]))
+      for (const end of Object.values(ends)) end.resolve()
+    })
+
+    it('take turns where there is one slot', async () => {
+      const order: string[] = []
+      const job = defineJob({
+        name: 'turns',
+        schema: shared,
+        concurrency: 1,
+        accountOf: ({ account }) => account,
+        run: async ({ account, n }) => {
+          order.push(`${account}${n}`)
+          await sleep(20)
+        },
+      })
+      const { queue } = await startInstance(job, false)
+      for (const n of [1, 2, 3, 4]) await queue.enqueue(fresh.db, job, { account: 'a', n })
+      await queue.enqueue(fresh.db, job, { account: 'b', n: 1 })
+      await queue.enqueue(fresh.db, job, { account: 'c', n: 1 })
+      await startInstance(job)
+      await vi.waitFor(() => expect(order).toHaveLength(6), 10_000)
+      expect(order.slice(0, 3)).toEqual(['a1', 'b1', 'c1'])
+    })
+  })
+
+  it('goes back behind the others when it says so, after its time and as the same attempt', async () => {
+    const order: string[] = []
     const job = defineJob({
-      name: 'grouped',
+      name: 'put-back',
       schema,
-      concurrency: 2,
-      groupOf: ({ n }) => String(n % 2),
-      run: async ({ n }) => {
-        running.push(n)
-        if (n % 2 === 0) await sleep(2_000)
+      concurrency: 1,
+      run: async ({ n }, { attempt }) => {
+        order.push(`${n} ${attempt}`)
+        if (n === 1 && order.length === 1) throw new PutBack('not now', 300)
       },
     })
-    const { queue } = await startInstance(job)
+    const { queue } = await startInstance(job, false)
+    for (const n of [1, 2]) await queue.enqueue(fresh.db, job, { n })
     await startInstance(job)
-    for (const n of [2, 4, 6, 1, 3]) await queue.enqueue(fresh.db, job, { n })
-    await vi.waitFor(() => expect(new Set(running)).toEqual(new Set([1, 2, 3, 4])), 1_500)
-    await vi.waitFor(() => expect(running).toContain(6), 5_000)
+    await vi.waitFor(() => expect(order).toEqual(['1 1', '2 1', '1 1']), 10_000)
   })
 
   it('waits only once for each unique key', async () => {

@@ -11,6 +11,7 @@ import { startWorker } from '../../src/jobs/worker.ts'
 import type { Job } from '../../src/jobs/job.ts'
 import { createLog } from '../../src/log.ts'
 import { migrationJob } from '../../src/migration/jobs.ts'
+import type { SlotLimits } from '../../src/migration/limits.ts'
 import { migrationRoutes } from '../../src/migration/routes.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
@@ -23,8 +24,10 @@ export type Person = { id: string; token: string }
 export type Room = Awaited<ReturnType<typeof startRoom>>
 type Asked = { token?: string; body?: unknown; method?: string; signal?: AbortSignal }
 
+type RoomOptions = { concurrency?: number; works?: boolean; slots?: SlotLimits }
+
 /** One instance with the migration room alone; several may share a database. */
-export async function startRoom(databaseUrl: string, { concurrency = 4, works = true } = {}) {
+export async function startRoom(databaseUrl: string, { concurrency = 4, works = true, slots }: RoomOptions = {}) {
   const settings = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1' }
   const config = readConfig(settings)
   const log = createLog(process.env['ROOM_LOG'] ?? 'silent')
@@ -42,7 +45,7 @@ export async function startRoom(databaseUrl: string, { concurrency = 4, works = 
   const door = createDoor(identify, [])
   const resolver = createResolver({ servers: [] })
   const deps = { db, secretKey: SECRET_KEY, resolver, allowPrivate: config.ALLOW_PRIVATE_TARGETS }
-  const job = migrationJob({ ...deps, concurrency })
+  const job = migrationJob({ ...deps, concurrency, ...(slots && { slots }) })
   const jobs = [job as unknown as Job]
   const queue = await openQueue({ pool, jobs, log })
   const worker = works ? startWorker({ queue, jobs, signals, log }) : null

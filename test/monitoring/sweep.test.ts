@@ -2,9 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { judge, type Fact } from '../../src/monitoring/facts/judge.ts'
 import { createPace } from '../../src/monitoring/looks/pace.ts'
 import { claimDue } from '../../src/monitoring/looks/store.ts'
+import { sweepDue } from '../../src/monitoring/looks/sweep.ts'
+import type { Resolver } from '../../src/net/dns.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startLists } from '../servers/blacklists.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
+import { until } from '../alerts/room.ts'
 import { FAST, NEVER, startRoom, type Host, type Room } from './room.ts'
 
 let lists: Rbldnsd
@@ -69,6 +72,49 @@ describe('a sweep', () => {
     await new Promise((done) => setTimeout(done, FAST.grave * 3))
     expect(await alerts()).toHaveLength(1)
     await lists.setZones({ 'bl.spamcop.net': {} })
+  })
+})
+
+describe('hosts of several accounts', () => {
+  it('come in turn, however many of one account have waited longer', async () => {
+    const room = await start({ works: false })
+    await Promise.all(addresses(30).map((ip) => room.add(ip)))
+    await room.become('Bob')
+    const { id } = await room.add('9.9.9.9')
+    const claimed = await claimDue(room.db, 16, 60)
+    expect(claimed).toHaveLength(16)
+    expect(claimed.map((host) => host.id)).toContain(id)
+  })
+
+  it('that never answer hold up their own account alone', { timeout: 60_000 }, async () => {
+    const room = await start({ works: false })
+    await Promise.all(addresses(30).map((_ip, n) => room.add(`silent${n}.example.com`)))
+    const isSilent = (name: string) => name.startsWith('silent')
+    let asked = 0
+    const resolver: Resolver = {
+      ...room.resolver,
+      query(name, type, signal) {
+        if (!isSilent(name)) return room.resolver.query(name, type, signal)
+        asked += 1
+        return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+      },
+    }
+    const { blocklists, db, log } = room
+    const stop = new AbortController()
+    const deps = { db, log, resolver, blocklists, allowPrivate: false, rhythm: NEVER, pace: createPace(0) } as const
+    const sweeping = sweepDue(deps, stop.signal)
+    await until(
+      () => asked,
+      (count) => count > 0,
+    )
+    await room.become('Bob')
+    const host = await room.add('8.8.4.4')
+    const seen = await room.seen(host, ({ lastCheckAt }) => lastCheckAt !== null)
+    expect(seen.totalChecked).toBeGreaterThan(0)
+    const { rows } = await room.pool.query('select 1 from monitored_host where last_check_at is null')
+    expect(rows).toHaveLength(30)
+    stop.abort()
+    await sweeping
   })
 })
 

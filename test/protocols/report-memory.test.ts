@@ -78,10 +78,19 @@ const HOSTILE: [string, () => Promise<Outcome>, string | RegExp][] = [
   ['a comment', () => read(Buffer.from(`${BEFORE}<!--${fill('-<', 24)}`)), 'characters without a tag'],
   ['errors', () => read(Buffer.from(BEFORE + fill('</x>', 24))), 'not well-formed'],
   ['records without content', () => readPacked(repeated('<record/>', 100, BEFORE, AFTER)), 'more than 500,000 records'],
-  ['brackets of JSON', () => read(Buffer.from(`{"report-id":${fill('[', 24)}`)), 'too many objects and lists'],
+  ['brackets of JSON', () => read(Buffer.from(`{"report-id":${fill('[', 24)}`)), 'too large for a TLS report'],
+  [
+    'brackets of JSON in four megabytes',
+    () => read(Buffer.from(`{"report-id":${fill('[', 3)}`)),
+    'too many objects and lists',
+  ],
   ['parts of a mail', () => read(mailWith([{ fields: '', body: fill('\n--=_b\n', 12) }])), 'too many parts'],
-  ['header fields', () => read(Buffer.from(`From: a@b.example\n${fill('X-A: b\n', 24)}\n`)), 'cannot be taken apart'],
-  ['a header field', () => read(Buffer.from(`From: a@b.example\nTo: ${fill('(', 24)}\n\n`)), 'cannot be taken apart'],
+  ['header fields', () => read(Buffer.from(`From: a@b.example\n${fill('X-A: b\n', 24)}\n`)), 'too many lines'],
+  [
+    'a header field',
+    () => read(Buffer.from(`From: a@b.example\nTo: ${fill('(', 24)}\n\n`)),
+    'header of the mail is too large',
+  ],
   ['mails in one another', () => read(nested(40)), 'packed too many times over'],
 ]
 

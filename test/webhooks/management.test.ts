@@ -386,7 +386,10 @@ describe('what is captured', () => {
     await age(31, '/1')
     await age(29, '/2')
     const job = webhookCleanUpJob({ db: database.db })
-    await job.run({}, { signal: new AbortController().signal, attempt: 1, log: createLog('silent') })
+    await job.run(
+      {},
+      { signal: new AbortController().signal, attempt: 1, log: createLog('silent'), enqueue: async () => true },
+    )
     expect((await room.captured(endpoint, 2)).map(({ path }) => path)).toEqual(['/3', '/2'])
   })
 })

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { Fault, messageOf } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
@@ -7,7 +8,16 @@ import type { DB } from '../../store/tables.ts'
 import { mailAlerts, NO_RELAY, type MailDeps } from '../channels/email.ts'
 import { disableChannel, noteFailure, type ChannelRow } from '../channels/store.ts'
 import { isGone, postAlert, secretOf, type WebhookDeps } from '../channels/webhook.ts'
-import { AT_ONCE, FAILING_FOR, LEASE, MAIL_DEADLINE, RETRY_AFTER, WEBHOOK_DEADLINE } from '../limits.ts'
+import {
+  AT_ONCE,
+  AT_ONCE_PER_ACCOUNT,
+  FAILING_FOR,
+  LEASE,
+  LOOK_EVERY,
+  MAIL_DEADLINE,
+  RETRY_AFTER,
+  WEBHOOK_DEADLINE,
+} from '../limits.ts'
 import { endOfQuiet } from '../quiet.ts'
 import { raiseAlert } from '../raise.ts'
 import {
@@ -39,19 +49,43 @@ export type DeliverDeps = MailDeps &
 export type Ending = { stop: AbortSignal; cut: AbortSignal }
 
 /**
- * Sends all that is due now.
+ * Sends all that is due now, and what comes due meanwhile: nothing waits for the slowest of those on their way.
+ * @param nudged resolves when there may be something new
  * @returns how many messages were tried
  */
-export async function deliverDue(deps: DeliverDeps, { stop, cut }: Ending): Promise<number> {
-  await recoverMessages(deps.db)
-  for (let tried = 0; ;) {
-    const due = await listDue(deps.db, deps.patience, AT_ONCE)
-    const loud = await keepQuiet(due, deps)
-    const claimed = stop.aborted ? [] : await claimMessages(deps.db, loud, LEASE)
-    await Promise.all(claimed.map((message) => deliver(message, deps, cut)))
-    tried += claimed.length
-    if (claimed.length === 0 && loud.length === due.length) return tried
+export async function deliverDue(
+  deps: DeliverDeps,
+  { stop, cut }: Ending,
+  nudged: () => Promise<unknown> = () => sleep(LOOK_EVERY, undefined, { ref: false }),
+): Promise<number> {
+  const onTheWay = new Set<Promise<void>>()
+  function begin(message: ClaimedMessage): void {
+    const sending = deliver(message, deps, cut).finally(() => onTheWay.delete(sending))
+    onTheWay.add(sending)
   }
+  let tried = 0
+  try {
+    for (;;) {
+      await recoverMessages(deps.db)
+      const count = stop.aborted ? 0 : await beginDue(deps, AT_ONCE - onTheWay.size, begin)
+      tried += count
+      if (count > 0) continue
+      if (onTheWay.size === 0) return tried
+      await Promise.race([...onTheWay, ...(stop.aborted ? [] : [nudged()])])
+    }
+  } finally {
+    await Promise.allSettled(onTheWay)
+  }
+}
+
+/** @returns how many were begun, or put off so that others may be due behind them */
+async function beginDue(deps: DeliverDeps, limit: number, begin: (message: ClaimedMessage) => void): Promise<number> {
+  if (limit <= 0) return 0
+  const due = await listDue(deps.db, deps.patience, { limit, perAccount: AT_ONCE_PER_ACCOUNT })
+  const loud = await keepQuiet(due, deps)
+  const claimed = await claimMessages(deps.db, loud, LEASE)
+  claimed.forEach(begin)
+  return claimed.length + due.length - loud.length
 }
 
 /** Puts off what falls into quiet hours; the others' ids. */

@@ -14,10 +14,18 @@ export function startSender(deps: DeliverDeps, signals: Signals): () => Promise<
   const wake = () => woken.resolve()
   const unsubscribe = [signals.on(RAISED, wake), signals.onReconnect(wake)]
 
+  /** A word that something was raised, or some seconds without one. */
+  async function nudged(): Promise<void> {
+    woken = Promise.withResolvers()
+    const timer = setTimeout(wake, Math.min(LOOK_EVERY, Math.max(deps.patience.hold, 50)))
+    await woken.promise
+    clearTimeout(timer)
+  }
+
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       woken = Promise.withResolvers()
-      await deliverDue(deps, ending).catch((error: unknown) =>
+      await deliverDue(deps, ending, nudged).catch((error: unknown) =>
         deps.log.warn({ err: error }, 'alerts could not be looked for'),
       )
       const timer = setTimeout(wake, Math.min(LOOK_EVERY, Math.max(deps.patience.hold, 50)))

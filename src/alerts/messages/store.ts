@@ -36,22 +36,30 @@ export async function queueAlert(
     insert into alert_message_content (message_id, alert_id) select id, ${alertId} from message`.execute(db)
 }
 
-/** Messages that are due, with the quiet hours of their channels. */
-export async function listDue(db: Db, { hold, gap }: Patience, limit: number) {
-  const rows = await db
-    .selectFrom('alertMessage as message')
-    .innerJoin('alertChannel as channel', 'channel.id', 'message.channelId')
-    .select(['message.id', 'channel.quietHours'])
-    .where('message.state', '=', 'waiting')
-    .where('message.dueAt', '<=', sql<Date>`now()`)
-    .where(
-      sql<boolean>`(not message.collecting or (message.created_at <= now() - ${hold} * interval '1 millisecond'
-        and coalesce(channel.last_sent_at, '-infinity') <= now() - ${gap} * interval '1 millisecond'))`,
-    )
-    .orderBy('message.dueAt')
-    .limit(limit)
-    .execute()
-  return rows as { id: string; quietHours: QuietHours | null }[]
+/**
+ * Messages that are due, with the quiet hours of their channels; accounts take turns, and none is given more than it may
+ * have on the way over all instances.
+ */
+export async function listDue(
+  db: Db,
+  { hold, gap }: Patience,
+  { limit, perAccount }: { limit: number; perAccount: number },
+) {
+  const { rows } = await sql<{ id: string; quietHours: QuietHours | null }>`
+    with sending as (
+      select c.account_id, count(*) as count from alert_message m join alert_channel c on c.id = m.channel_id
+      where m.state in ('sending', 'handed-over') group by c.account_id),
+    due as (
+      select m.id, m.due_at, c.quiet_hours, c.account_id,
+        row_number() over (partition by c.account_id order by m.due_at, m.id) as place
+      from alert_message m join alert_channel c on c.id = m.channel_id
+      where m.state = 'waiting' and m.due_at <= now()
+        and (not m.collecting or (m.created_at <= now() - ${hold} * interval '1 millisecond'
+          and coalesce(c.last_sent_at, '-infinity') <= now() - ${gap} * interval '1 millisecond')))
+    select due.id, due.quiet_hours from due left join sending using (account_id)
+    where due.place + coalesce(sending.count, 0) <= ${perAccount}
+    order by due.place + coalesce(sending.count, 0), due.due_at limit ${limit}`.execute(db)
+  return rows
 }
 
 export async function postponeMessage(db: Db, id: string, dueAt: Date): Promise<void> {

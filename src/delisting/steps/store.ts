@@ -131,8 +131,14 @@ export async function claimDue(db: Db, now: Date, until: Date, limit: number): P
     from delisting_process p
     where p.id = s.process_id and s.id in (
       select id from delisting_step
-      where next_at <= ${now} and (leased_until is null or leased_until <= ${now})
-      order by next_at limit ${limit} for update skip locked)
+      where id in (
+        select d.id from (
+          select o.id, o.next_at, row_number() over (partition by q.account_id order by o.next_at) as turn
+          from delisting_step o join delisting_process q on q.id = o.process_id
+          where o.next_at <= ${now} and (o.leased_until is null or o.leased_until <= ${now})) d
+        order by d.turn, d.next_at limit ${limit})
+        and next_at <= ${now} and (leased_until is null or leased_until <= ${now})
+      for update skip locked)
     returning s.id, s.zone, p.ip`.execute(db)
   return rows
 }

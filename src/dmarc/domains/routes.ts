@@ -8,6 +8,7 @@ import { DNS_DEADLINE } from '../limits.ts'
 import { byId, tags, type DmarcDeps, type RouteDeps } from '../route.ts'
 import { DmarcDomain, NewDomain, PublishedDomain } from '../shapes.ts'
 import { registerDomain, requireDomain } from './domains.ts'
+import { listRejectedToday } from '../usage/store.ts'
 import { publicationOf } from './publish.ts'
 import { deleteDomain, listDomains, type DomainRow } from './store.ts'
 import { challengeOf, verifyDomain } from './verify.ts'
@@ -28,7 +29,11 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     },
     async (request) => {
       const rows = await listDomains(db, callerOf(request).accountId)
-      return { success: true, data: rows.map((row) => shownDomain(row, reportDomain)) }
+      const rejected = await listRejectedToday(
+        db,
+        rows.map(({ id }) => id),
+      )
+      return { success: true, data: rows.map((row) => shownDomain(row, reportDomain, rejected)) }
     },
   )
   app.post(
@@ -113,16 +118,22 @@ export function emailOf({ mailbox }: Pick<DomainRow, 'mailbox'>, reportDomain: s
   return `${mailbox}@${reportDomain}`
 }
 
-function shownDomain(row: DomainRow, reportDomain: string) {
-  return { ...row, verified: row.verifiedAt !== null, reportEmail: emailOf(row, reportDomain) }
+type Rejected = Awaited<ReturnType<typeof listRejectedToday>>
+
+function shownDomain(row: DomainRow, reportDomain: string, rejected: Rejected) {
+  const { unreadable, otherDomain, overLimit } = rejected.get(row.id) ?? NONE_REJECTED
+  const rejectedToday = { total: unreadable + otherDomain + overLimit, unreadable, otherDomain, overLimit }
+  return { ...row, verified: row.verifiedAt !== null, reportEmail: emailOf(row, reportDomain), rejectedToday }
 }
+
+const NONE_REJECTED = { unreadable: 0, otherDomain: 0, overLimit: 0 }
 
 async function shownPublication(row: DomainRow, problem: string | null, deps: DmarcDeps) {
   const { reportDomain } = deps
   const publication = await publicationOf(row.domain, emailOf(row, reportDomain), questionsOf(deps))
   const { name, record, published, isConfigured, destination } = publication
   return {
-    ...shownDomain(row, reportDomain),
+    ...shownDomain(row, reportDomain, await listRejectedToday(deps.db, [row.id])),
     verification: challengeOf(row),
     record,
     dns: { name, published, configured: isConfigured, destination },

@@ -5,11 +5,13 @@ import { newId } from '../id.ts'
 import { createStatistics } from '../statistics/statistics.ts'
 import { addSums } from '../statistics/store.ts'
 import { isWithin } from '../statistics/tally.ts'
-import { chooseDomains, selfAndAbove } from './choose.ts'
+import { chooseDomains, indexCandidates, selfAndAbove, type CandidateIndex } from './choose.ts'
 import type { Entry, Origin, Outcome } from './ingest.ts'
 import { plain, storable, type ReadAggregate, type ReadTls } from './read.ts'
+import { MAX_SAMPLES_PER_ACCOUNT_DAY, MAX_SAMPLES_PER_ADDRESS_DAY, MAX_SAMPLES_PER_DELIVERY } from '../limits.ts'
 import {
   addTotals,
+  deleteUnused,
   insertRecords,
   insertReports,
   insertSetAside,
@@ -23,6 +25,7 @@ import {
   type SetAside,
   type Totals,
 } from './store.ts'
+import { claimSamples } from '../usage/store.ts'
 
 /** Of a report with 100,000 records, one statement would be as large as all of them. */
 const PARTS_AT_ONCE = 100
@@ -46,11 +49,11 @@ export async function storeBatch(db: Kysely<DB>, origin: Origin, entries: Entry[
   outcome.failureReports += sorted.failures.length
   outcome.rejected.push(...sorted.refused.map(({ read, reason }) => ({ name: plain(read.name), reason })))
   outcome.foreign += sorted.refused.filter(({ read }) => read.kind !== 'unread').length
-  for (const id of result.deliveries) if (!outcome.deliveries.includes(id)) outcome.deliveries.push(id)
+  for (const id of result.deliveries) outcome.deliveries.add(id)
 }
 
 async function sortOut(db: Kysely<DB>, origin: Origin, entries: Entry[]): Promise<Sorted> {
-  const candidates = await listCandidates(db, origin.accountId, [...new Set(entries.flatMap(namesOf))])
+  const candidates = indexCandidates(await listCandidates(db, origin.accountId, [...new Set(entries.flatMap(namesOf))]))
   const sorted: Sorted = { aggregates: [], tls: [], failures: [], refused: [] }
   for (const entry of entries) {
     const { read } = entry
@@ -68,7 +71,7 @@ function namesOf({ read }: Entry): string[] {
   return read.kind === 'tls' ? read.report.policies.flatMap(({ policyDomain }) => selfAndAbove(policyDomain)) : []
 }
 
-type Candidates = Awaited<ReturnType<typeof listCandidates>>
+type Candidates = CandidateIndex<Awaited<ReturnType<typeof listCandidates>>[number]>
 
 function sortAggregate(entry: Entry, read: ReadAggregate, all: Candidates, origin: Origin, sorted: Sorted): void {
   const { domain: policyDomain } = read.report.policyPublished
@@ -155,11 +158,16 @@ async function write(trx: Transaction<DB>, origin: Origin, entries: Entry[], sor
   const there = await lockDomains(trx, [...new Set(domainId === undefined ? wanted : [...wanted, domainId])])
   const aggregates = sorted.aggregates.filter(({ row }) => there.has(row.domainId))
   const tls = sorted.tls.filter((row) => there.has(row.domainId))
-  const asides = origin.accountId === null ? [] : sorted.refused.map((refused) => asideRow(refused, origin.accountId))
-  const deliveries = await writeDeliveries(trx, entries, [...aggregates.map(({ row }) => row), ...tls, ...asides])
+  const asides = await sampleOf(trx, origin, sorted.refused)
+  const deliveries = await writeDeliveries(trx, entries, [...aggregates.map(({ row }) => row), ...tls], asides)
   const stored = await writeAggregates(trx, aggregates)
   const storedTls = tls.length > 0 ? await insertTlsReports(trx, tls) : new Set<string>()
   if (asides.length > 0) await insertSetAside(trx, asides)
+  const used = new Set(
+    [...stored.map(({ row }) => row), ...tls.filter(({ id }) => storedTls.has(id)), ...asides].map(deliveryIdOf),
+  )
+  const unused = deliveries.filter((id) => !used.has(id))
+  if (unused.length > 0) await deleteUnused(trx, unused)
   const failures = domainId !== undefined && there.has(domainId) ? { domainId, count: sorted.failures.length } : null
   const totals = totalsOf(
     stored.map(({ row }) => row.domainId),
@@ -168,7 +176,11 @@ async function write(trx: Transaction<DB>, origin: Origin, entries: Entry[], sor
   )
   if (totals.length > 0) await addTotals(trx, totals)
   await tellChanges(trx, changesOf(totals, there, asides.length > 0 ? origin.accountId : null))
-  return { given: aggregates.length + tls.length, stored: stored.length + storedTls.size, deliveries }
+  return {
+    given: aggregates.length + tls.length,
+    stored: stored.length + storedTls.size,
+    deliveries: deliveries.filter((id) => used.has(id)),
+  }
 }
 
 /** A batch may be about more domains of an account than anybody looks at: then it is told once of all. */
@@ -180,20 +192,41 @@ function changesOf(totals: Totals[], accounts: Map<string, string>, asideOf: str
   })
 }
 
-function asideRow({ read, delivery, reason }: Sorted['refused'][number], accountId: string | null): SetAside {
+function asideRow({ read, delivery, reason }: Sorted['refused'][number], accountId: string): SetAside {
   const { id: deliveryId, via, receivedAt } = delivery
   const name = plain(read.name).slice(0, 255)
-  return { id: newId(), accountId: accountId ?? '', deliveryId, name, reason, via, receivedAt }
+  return { id: newId(), accountId, deliveryId, name, reason, via, receivedAt }
 }
+
+/** Rows for as many of the refused as may still be listed of this mail, and today; all are counted. */
+async function sampleOf(trx: Transaction<DB>, origin: Origin, refused: Sorted['refused']): Promise<SetAside[]> {
+  const { accountId, domainId } = origin
+  if (accountId === null || refused.length === 0) return []
+  const [scope, most] =
+    domainId === undefined ? [accountId, MAX_SAMPLES_PER_ACCOUNT_DAY] : [domainId, MAX_SAMPLES_PER_ADDRESS_DAY]
+  const some = firstOfEach(refused, MAX_SAMPLES_PER_DELIVERY)
+  const count = await claimSamples(trx, scope, some.length, most)
+  return some.slice(0, count).map((each) => asideRow(each, accountId))
+}
+
+/** The first so many of each delivery, over all its batches. */
+function firstOfEach(refused: Sorted['refused'], most: number): Sorted['refused'] {
+  return refused.filter(({ delivery }) => (delivery.samples += 1) <= most)
+}
+
+const deliveryIdOf = ({ deliveryId }: { deliveryId: string }) => deliveryId
 
 /** Those that something will refer to. */
 async function writeDeliveries(
   trx: Transaction<DB>,
   entries: Entry[],
-  rows: { deliveryId: string }[],
+  reports: { deliveryId: string }[],
+  asides: { deliveryId: string }[],
 ): Promise<string[]> {
-  const needed = new Set(rows.map(({ deliveryId }) => deliveryId))
+  const withReports = new Set(reports.map(deliveryIdOf))
+  const needed = new Set([...withReports, ...asides.map(deliveryIdOf)])
   const deliveries = [...new Set(entries.map(({ delivery }) => delivery))].filter(({ id }) => needed.has(id))
+  for (const delivery of deliveries) delivery.holdsReport ||= withReports.has(delivery.id)
   if (deliveries.length > 0) await upsertDeliveries(trx, deliveries)
   return deliveries.map(({ id }) => id)
 }

@@ -3,30 +3,35 @@ import { isWithin, type Tally } from '../statistics/tally.ts'
 
 type Candidate = Pick<DomainRow, 'id' | 'accountId' | 'domain' | 'verifiedAt'>
 
+/** Candidates by their names: one report may speak of hundreds of domains, one account have a thousand. */
+export type CandidateIndex<T extends Candidate> = { all: T[]; byName: Map<string, T[]> }
+
+export function indexCandidates<T extends Candidate>(all: T[]): CandidateIndex<T> {
+  return { all, byName: Map.groupBy(all, ({ domain }) => domain) }
+}
+
 /**
  * The registered domains a report belongs to: that of its policy, else the nearest one above it, else one below it when
  * all that the report counts is from there. Where several accounts have it, those who proved it.
  */
-export function chooseDomains<T extends Candidate>(candidates: T[], policyDomain: string, tallies: Tally[]): T[] {
-  const chosen =
-    nonEmpty(candidates.filter(({ domain }) => domain === policyDomain)) ??
-    nonEmpty(longest(candidates.filter(({ domain }) => policyDomain.endsWith(`.${domain}`)))) ??
-    candidates.filter(({ domain }) => domain.endsWith(`.${policyDomain}`) && isAllFrom(domain, tallies)).slice(0, 1)
+export function chooseDomains<T extends Candidate>(
+  { all, byName }: CandidateIndex<T>,
+  policyDomain: string,
+  tallies: Tally[],
+): T[] {
+  const nearest = selfAndAbove(policyDomain).find((name) => byName.has(name))
+  const chosen = nearest === undefined ? chooseBelow(all, policyDomain, tallies) : (byName.get(nearest) ?? [])
   const accounts = new Set(chosen.map(({ accountId }) => accountId))
   return accounts.size > 1 ? chosen.filter(({ verifiedAt }) => verifiedAt !== null) : chosen
 }
 
-function nonEmpty<T>(list: T[]): T[] | undefined {
-  return list.length > 0 ? list : undefined
-}
-
-function longest<T extends Candidate>(candidates: T[]): T[] {
-  const most = Math.max(...candidates.map(({ domain }) => domain.length))
-  return candidates.filter(({ domain }) => domain.length === most)
+function chooseBelow<T extends Candidate>(all: T[], policyDomain: string, tallies: Tally[]): T[] {
+  if (tallies.length === 0) return []
+  return all.filter(({ domain }) => domain.endsWith(`.${policyDomain}`) && isAllFrom(domain, tallies)).slice(0, 1)
 }
 
 function isAllFrom(domain: string, tallies: Tally[]): boolean {
-  return tallies.length > 0 && tallies.every(({ headerFrom }) => headerFrom !== null && isWithin(headerFrom, domain))
+  return tallies.every(({ headerFrom }) => headerFrom !== null && isWithin(headerFrom, domain))
 }
 
 /** The domain and all above it: where a registered one may be found. */

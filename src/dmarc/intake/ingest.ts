@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely'
 import { isMbox, splitMbox } from '../../protocols/mbox.ts'
+import type { UnpackCost } from '../../protocols/unpack.ts'
 import type { DB } from '../../store/tables.ts'
 import { newId } from '../id.ts'
-import { BATCH_RECORDS, BATCH_REPORTS, DELIVERY_BYTES } from '../limits.ts'
+import { BATCH_RECORDS, BATCH_REPORTS, DELIVERY_BYTES, MAX_MBOX_MAILS, UPLOAD_LIMITS } from '../limits.ts'
 import { plain, readReports, type Read } from './read.ts'
 import { storeBatch } from './batch.ts'
 import type { NewDelivery, Via } from './store.ts'
@@ -18,7 +19,8 @@ export type Origin = {
   sender?: string | undefined
 }
 
-export type GivenFile = { name: string; bytes: Uint8Array }
+/** `refusal`: why it is not read at all. */
+export type GivenFile = { name: string; bytes: Uint8Array; refusal?: string }
 
 /** Reports by what became of them. A failure report is only counted. */
 export type Outcome = {
@@ -29,7 +31,10 @@ export type Outcome = {
   /** How many of the rejected ones are about a domain that is not here; the others could not be read. */
   foreign: number
   /** Under which what was stored can be found; in the order of the files, without those of which nothing was kept. */
-  deliveries: string[]
+  deliveries: Set<string>
+  /** Records of the reports, whatever became of them, and bytes that came out of archives. */
+  records: number
+  unpackedBytes: number
 }
 
 /** Hears how many reports came by one way and what became of them: `stored`, `duplicate`, `failure`, `unread`, `foreign`. */
@@ -58,7 +63,9 @@ export async function ingest(
   files: AsyncIterable<GivenFile> | Iterable<GivenFile>,
   onStored: (soFar: Outcome) => void = () => {},
 ): Promise<Outcome> {
-  const outcome: Outcome = { stored: 0, duplicates: 0, failureReports: 0, rejected: [], foreign: 0, deliveries: [] }
+  const outcome: Outcome = { stored: 0, duplicates: 0, failureReports: 0, rejected: [], foreign: 0, ...NO_COST() }
+  const cost: UnpackCost = { inflated: 0, files: 0 }
+  const limits = origin.via === 'upload' ? UPLOAD_LIMITS : {}
   let batch: Entry[] = []
   let records = 0
   let writing: Promise<void> = Promise.resolve()
@@ -73,32 +80,68 @@ export async function ingest(
     writing.catch(() => {})
   }
 
-  for await (const file of unfolded(files)) {
+  for await (const file of unfolded(files, origin)) {
+    // An operator's files are bounded one by one, what others send as a whole.
+    if (origin.via === 'import') cost.files = cost.inflated = 0
     const delivery = deliveryOf(file, origin)
     let holdsMail = false
     // In a mailbox lies everybody's mail: only what holds a report is kept.
     if (origin.via === 'mailbox') delivery.content = null
-    for await (const read of readReports(file.bytes, delivery.name)) {
+    for await (const read of readFile(file, delivery.name, { cost, limits })) {
       if (read.kind === 'failure') holdsMail = true
       if (read.kind !== 'unread') delivery.content = file.bytes
       // A failure report holds somebody's mail, wherever it lies: what brought it is not kept.
       if (holdsMail) delivery.content = null
       batch.push({ read, delivery })
-      records += read.kind === 'aggregate' ? read.report.recordCount : 0
+      const count = read.kind === 'aggregate' ? read.report.recordCount : 0
+      records += count
+      outcome.records += count
       if (batch.length >= BATCH_REPORTS || records >= BATCH_RECORDS) await write()
     }
   }
   if (batch.length > 0) await write()
   await writing
+  outcome.unpackedBytes = cost.inflated
   return outcome
 }
 
-/** An mbox is as many mails. */
-async function* unfolded(files: AsyncIterable<GivenFile> | Iterable<GivenFile>): AsyncGenerator<GivenFile> {
+const NO_COST = () => ({ deliveries: new Set<string>(), records: 0, unpackedBytes: 0 })
+
+/**
+ * An mbox is as many mails, where a person gives it to us. What comes over SMTP or out of a mailbox is one mail, also when
+ * it begins with an mbox's line.
+ */
+async function* unfolded(
+  files: AsyncIterable<GivenFile> | Iterable<GivenFile>,
+  { via }: Origin,
+): AsyncGenerator<GivenFile> {
+  const maySplit = via === 'upload' || via === 'import'
   for await (const file of files) {
-    if (!isMbox(file.bytes)) yield file
-    else for await (const mail of splitMbox([file.bytes], DELIVERY_BYTES)) yield { name: file.name, bytes: mail }
+    if (!maySplit || !isMbox(file.bytes)) yield file
+    else yield* mailsOf(file, via === 'import' ? Infinity : MAX_MBOX_MAILS)
   }
+}
+
+async function* mailsOf({ name, bytes }: GivenFile, most: number): AsyncGenerator<GivenFile> {
+  let mails = 0
+  for await (const mail of splitMbox([bytes], DELIVERY_BYTES)) {
+    mails++
+    if (mails > most) {
+      const refusal = `The mbox holds more than ${most.toLocaleString('en')} mails; the others were not read. Split it, or have it read with “portreeve import-reports”.`
+      yield { name, bytes: new Uint8Array(), refusal }
+      return
+    }
+    yield { name, bytes: mail }
+  }
+}
+
+async function* readFile(
+  { bytes, refusal }: GivenFile,
+  name: string,
+  bounds: Parameters<typeof readReports>[2],
+): AsyncGenerator<Read> {
+  if (refusal === undefined) yield* readReports(bytes, name, bounds)
+  else yield { kind: 'unread', name, reason: refusal }
 }
 
 function deliveryOf({ name, bytes }: GivenFile, { via, accountId, peer, sender }: Origin): NewDelivery {
@@ -110,6 +153,8 @@ function deliveryOf({ name, bytes }: GivenFile, { via, accountId, peer, sender }
     peer: peer ?? null,
     sender: sender === undefined ? null : plain(sender).slice(0, 320),
     content: bytes,
+    holdsReport: false,
+    samples: 0,
     receivedAt: new Date(),
   }
 }

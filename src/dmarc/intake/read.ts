@@ -6,7 +6,7 @@ import {
   type AggregateReport,
 } from '../../protocols/dmarc-report.ts'
 import { parseTlsReport, tlsReportKey, type TlsReport } from '../../protocols/tls-report.ts'
-import { isReport, unpack, type FoundReport } from '../../protocols/unpack.ts'
+import { isReport, unpack, type FoundReport, type UnpackCost, type UnpackLimits } from '../../protocols/unpack.ts'
 import { PART_RECORDS } from '../limits.ts'
 import { createSelectors, type SelectorTally } from '../statistics/selectors.ts'
 import { createTallies, type Tally } from '../statistics/tally.ts'
@@ -27,8 +27,12 @@ export type Unread = { kind: 'unread'; name: string; reason: string }
 export type Read = ReadAggregate | ReadTls | ReadFailure | Unread
 
 /** Reads every report in a file or mail. What cannot be read comes out with the reason; nothing is left out. */
-export async function* readReports(bytes: Uint8Array, name: string): AsyncGenerator<Read> {
-  for await (const item of unpack(bytes, { name })) {
+export async function* readReports(
+  bytes: Uint8Array,
+  name: string,
+  bounds: { cost?: UnpackCost; limits?: Partial<UnpackLimits> } = {},
+): AsyncGenerator<Read> {
+  for await (const item of unpack(bytes, { name, ...bounds })) {
     yield isReport(item) ? await readOne(item) : { kind: 'unread', name: item.name, reason: item.reason }
   }
 }

@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { DomainRow } from '../domains/store.ts'
+import { SAMPLE_BYTES } from '../limits.ts'
 
 export const DOORS = ['smtp', 'upload', 'mailbox', 'import'] as const
 export type Via = (typeof DOORS)[number]
@@ -15,6 +16,10 @@ export type NewDelivery = {
   sender: string | null
   /** Null when it must not be kept. */
   content: Uint8Array | null
+  /** Whether something of it was stored: then it is kept whole, else a sample. */
+  holdsReport: boolean
+  /** Things in it that were not taken, counted as they are listed. */
+  samples: number
   receivedAt: Date
 }
 
@@ -84,15 +89,21 @@ export async function lockDomains(trx: Transaction<DB>, ids: string[]): Promise<
   return new Map(rows.map(({ id, accountId }) => [id, accountId]))
 }
 
-/** Contents go as one binary value, which costs a tenth of one text literal each. */
+/**
+ * Stores the raw files and mails, the only place where that is done. Contents go as one binary value, which costs a tenth of
+ * one text literal each.
+ */
 export async function upsertDeliveries(trx: Transaction<DB>, deliveries: NewDelivery[]): Promise<void> {
   let start = 0
-  const described = deliveries.map(({ content, ...row }) => {
-    const kept = content?.length ?? 0
-    start += kept
-    return { ...row, start: start - kept, kept: content === null ? null : kept }
-  })
-  const contents = Buffer.concat(deliveries.map(({ content }) => content ?? new Uint8Array()))
+  const kept = deliveries.map(keptContent)
+  const described = deliveries.map(
+    ({ content: _content, holdsReport: _holdsReport, samples: _samples, ...row }, index) => {
+      const length = kept[index]?.length ?? null
+      start += length ?? 0
+      return { ...row, start: start - (length ?? 0), kept: length }
+    },
+  )
+  const contents = Buffer.concat(kept.map((content) => content ?? new Uint8Array()))
   await sql`
     insert into dmarc_delivery (id, account_id, via, name, peer, sender, content, received_at)
     select id, "accountId", via, name, peer, sender,
@@ -100,6 +111,20 @@ export async function upsertDeliveries(trx: Transaction<DB>, deliveries: NewDeli
     from json_to_recordset(${JSON.stringify(described)}::json) as r (id uuid, "accountId" uuid, via text, name text,
       peer inet, sender text, start int, kept int, "receivedAt" timestamptz)
     on conflict (id) do update set content = excluded.content`.execute(trx)
+}
+
+/** What is kept of a delivery: anybody may send junk, so of that only its beginning. */
+function keptContent({ content, holdsReport }: NewDelivery): Uint8Array | null {
+  return holdsReport ? content : (content?.subarray(0, SAMPLE_BYTES) ?? null)
+}
+
+/** Deletes those of these deliveries of which nothing was stored after all: their reports were there already. */
+export async function deleteUnused(trx: Transaction<DB>, ids: string[]): Promise<void> {
+  await sql`
+    delete from dmarc_delivery d where id = any(${ids}::uuid[])
+      and not exists (select 1 from dmarc_report where delivery_id = d.id)
+      and not exists (select 1 from dmarc_tls_report where delivery_id = d.id)
+      and not exists (select 1 from dmarc_set_aside where delivery_id = d.id)`.execute(trx)
 }
 
 /** @returns the ids of those that were not there already */

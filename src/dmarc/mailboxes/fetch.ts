@@ -1,5 +1,6 @@
 import { Fault, messageOf } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
+import { onAbort } from '../../net/abort.ts'
 import { parseHost } from '../../net/address.ts'
 import { checkTarget } from '../../net/guard.ts'
 import { readInbox } from '../../net/imap/inbox.ts'
@@ -25,17 +26,18 @@ export function sealContext(id: string): string {
 export async function fetchMailbox(
   row: MailboxRow,
   deps: DmarcDeps,
-  signal: AbortSignal,
+  { signal, limit }: { signal: AbortSignal; limit: AbortSignal },
   log: Logger,
 ): Promise<{ since: Date; error: string } | null> {
   const told = () => tellChange(deps.db, row.accountId, 'dmarc', row.id)
   try {
-    await read(row, deps, signal)
+    await read(row, deps, signal, limit)
     await markFetched(deps.db, row.id)
     await told()
     return null
   } catch (error) {
-    if (signal.aborted || !isTheirs(error)) throw error
+    if (signal.aborted) throw signal.reason
+    if (!isTheirs(error)) throw error
     log.info({ mailbox: row.id }, `a mailbox could not be read: ${messageOf(error)}`)
     const since = (await markFailed(deps.db, row.id, messageOf(error))) ?? new Date()
     await told()
@@ -48,12 +50,16 @@ function isTheirs(error: unknown): boolean {
   return error instanceof Fault || error instanceof ImapRefused || error instanceof ImapLost
 }
 
-async function read(row: MailboxRow, deps: DmarcDeps, signal: AbortSignal): Promise<void> {
+async function read(row: MailboxRow, deps: DmarcDeps, outer: AbortSignal, limit: AbortSignal): Promise<void> {
   const { db, secretKey } = deps
   const { id, accountId, port, secure, username: user, tlsVerify, folder, moveTo, uidValidity, lastUid } = row
+  const signal = AbortSignal.any([outer, limit])
   const password = unseal(row.sealed, secretKey, sealContext(id))
   const target = await checkTarget(parseHost(row.host), deps, signal)
   const { wire } = await signIn({ target, port, secure, user, password, tlsVerify }, signal)
+  let messages = 0
+  // A server that lets each answer drip would keep us for hours: its connection ends with the time.
+  const leave = onAbort([signal], () => wire.destroy(new ImapLost('timeout', TOO_SLOW)))
   try {
     await readInbox(wire, {
       folder,
@@ -68,9 +74,18 @@ async function read(row: MailboxRow, deps: DmarcDeps, signal: AbortSignal): Prom
         // A mail without a report of ours is somebody's mail: it stays as it is.
         return outcome.stored + outcome.duplicates + outcome.failureReports > 0
       },
-      onMark: (mark) => moveMark(db, id, mark),
+      async onMark(mark) {
+        await moveMark(db, id, mark)
+        messages += 1
+      },
     })
+  } catch (error) {
+    // Who gave us messages all the while has only too many for one look.
+    if (!limit.aborted || outer.aborted || messages === 0) throw error
   } finally {
+    leave()
     await wire.logout()
   }
 }
+
+const TOO_SLOW = 'The mailbox gave no message in the time for one look.'

@@ -16,7 +16,7 @@ import { deleteMailbox, findMailbox, insertMailbox, listMailboxes, type MailboxR
 
 /** `/api/v1/dmarc/mailboxes`: mailboxes out of which reports are fetched. */
 export function mailboxRoutes(app: App, deps: RouteDeps): void {
-  const { db, door, queue, fetchJob } = deps
+  const { db, door, queue, mailboxJob } = deps
   app.get(
     '/api/v1/dmarc/mailboxes',
     {
@@ -49,7 +49,7 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
     },
     async (request, reply) => {
       const row = await addMailbox(deps, callerOf(request).accountId, request.body)
-      await queue.enqueue(db, fetchJob, {})
+      await queue.enqueue(db, mailboxJob, { mailboxId: row.id, accountId: row.accountId })
       await tellChange(db, row.accountId, 'dmarc', row.id)
       return reply.code(201).send({ success: true, data: shown(row) })
     },
@@ -58,11 +58,11 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
     '/api/v1/dmarc/mailboxes/:id/fetch',
     {
       onRequest: door.account,
-      schema: { summary: 'Read my mailboxes now', tags, security, params: byId, response: answers(Success(Mailbox)) },
+      schema: { summary: 'Read a mailbox now', tags, security, params: byId, response: answers(Success(Mailbox)) },
     },
     async (request) => {
       const row = await requireMailbox(deps, callerOf(request).accountId, request.params.id)
-      await queue.enqueue(db, fetchJob, {})
+      await queue.enqueue(db, mailboxJob, { mailboxId: row.id, accountId: row.accountId })
       return { success: true, data: shown(row) }
     },
   )

@@ -61,12 +61,9 @@ export async function findMailbox(db: Db, id: string): Promise<MailboxRow | unde
 }
 
 /** Whose turn it is, the longest unread first. */
-export async function listMailboxIds(db: Db): Promise<string[]> {
-  const rows = db
-    .selectFrom('dmarcMailbox')
-    .select('id')
-    .orderBy(sql`fetched_at nulls first`)
-  return (await rows.execute()).map(({ id }) => id)
+export async function listMailboxIds(db: Db): Promise<Pick<MailboxRow, 'id' | 'accountId'>[]> {
+  const rows = db.selectFrom('dmarcMailbox').select(['id', 'accountId'])
+  return rows.orderBy(sql`fetched_at nulls first`).execute()
 }
 
 export async function deleteMailbox(db: Db, accountId: string, id: string): Promise<boolean> {

@@ -71,6 +71,45 @@ export async function markLetGo(db: Db, { id, run }: Run): Promise<void> {
   await db.updateTable('migration').set({ aliveAt: null }).where('id', '=', id).where('run', '=', run).execute()
 }
 
+/** Gives the slot to others: the migration waits again, in the place that it had. */
+export async function markWaiting(db: Db, { id, run, accountId }: Run & { accountId: string }): Promise<void> {
+  await db
+    .updateTable('migration')
+    .set({ status: 'pending', aliveAt: null })
+    .where('id', '=', id)
+    .where('run', '=', run)
+    .where('status', '=', 'running')
+    .execute()
+  await tellMigration(db, accountId, id)
+}
+
+/** Puts a migration that stands still behind the others; undefined when it is not this worker's any more. */
+export async function markStalled(
+  db: Db,
+  { id, run, accountId }: Run & { accountId: string },
+  progress: Progress,
+): Promise<void> {
+  await db
+    .updateTable('migration')
+    .set({
+      status: 'pending',
+      aliveAt: null,
+      queuedAt: sql<Date>`now()`,
+      progress: JSON.stringify(progress),
+      stalls: sql<number>`stalls + 1`,
+    })
+    .where('id', '=', id)
+    .where('run', '=', run)
+    .where('status', '=', 'running')
+    .execute()
+  await tellMigration(db, accountId, id)
+}
+
+/** Something was completed: earlier standstills count no more. */
+export async function forgetStalls(db: Db, { id, run }: Run): Promise<void> {
+  await db.updateTable('migration').set({ stalls: 0 }).where('id', '=', id).where('run', '=', run).execute()
+}
+
 /** Ends a worker's migration, and erases what opened the accounts; false when the migration is not its any more. */
 export async function markEnded(
   db: Transaction<DB>,

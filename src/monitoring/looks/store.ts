@@ -9,15 +9,28 @@ import { HOST, type HostRow } from '../store.ts'
 /** A host with all that is known of it, in the hands of one look. */
 export type ClaimedHost = HostRow & { addresses: AddressRow[]; facts: FactRow[]; choices: Choices }
 
-/** Hosts that are due and with nobody, those that have waited longest first; whoever takes them has them so long. */
-export async function claimDue(db: Db, limit: number, leaseSeconds: number): Promise<ClaimedHost[]> {
+/**
+ * Hosts that are due and with nobody: accounts in turn, those that have waited longest first; whoever takes them has them so
+ * long.
+ * @param except accounts of which enough are with us already
+ */
+export async function claimDue(
+  db: Db,
+  limit: number,
+  leaseSeconds: number,
+  except: string[] = [],
+): Promise<ClaimedHost[]> {
+  const inTurn = sql<string>`(
+    select id from (
+      select id, due_at, row_number() over (partition by account_id order by due_at) as turn from monitored_host
+      where due_at <= now() and ${IS_FREE} and account_id <> all(${except}::uuid[])) due
+    order by turn, due_at limit ${limit})`
   const due = db
     .selectFrom('monitoredHost')
     .select('id')
+    .where('id', 'in', inTurn)
     .where('dueAt', '<=', sql<Date>`now()`)
     .where(IS_FREE)
-    .orderBy('dueAt')
-    .limit(limit)
     .forUpdate()
     .skipLocked()
   const rows = await claim(db, leaseSeconds).where('id', 'in', due).execute()

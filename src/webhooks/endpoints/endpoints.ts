@@ -26,6 +26,7 @@ import {
 /** What a capture needs of its endpoint, with the answer made once. */
 export type Endpoint = {
   id: string
+  accountId: string
   cors: boolean
   timeout: number
   responseType: string
@@ -142,8 +143,8 @@ export async function loadEndpoint({ db, secretKey }: Deps, token: string): Prom
   const row = await findEndpointByToken(db, token)
   if (!row) return null
   const template = row.template ? { text: row.responseBody, secret: secretOf(row, secretKey) } : null
-  const { id, cors, timeout, responseType } = row
-  return { id, cors, timeout, responseType, answer: configuredAnswer(row, row.responseBody), template }
+  const { id, accountId, cors, timeout, responseType } = row
+  return { id, accountId, cors, timeout, responseType, answer: configuredAnswer(row, row.responseBody), template }
 }
 
 /** The secret its sender signs with; null when none is set. */

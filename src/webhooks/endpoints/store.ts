@@ -17,9 +17,9 @@ export type EndpointRow = {
 }
 
 /** An endpoint with what only its own work may read. */
-export type SealedEndpoint = EndpointRow & { signatureSecret: string | null }
+export type SealedEndpoint = EndpointRow & { accountId: string; signatureSecret: string | null }
 
-export type EndpointChange = Partial<Omit<SealedEndpoint, 'id' | 'token' | 'createdAt'>>
+export type EndpointChange = Partial<Omit<SealedEndpoint, 'id' | 'accountId' | 'token' | 'createdAt'>>
 
 const ENDPOINT = [
   'id',
@@ -35,7 +35,7 @@ const ENDPOINT = [
   'signature',
   'createdAt',
 ] as const
-const SEALED = [...ENDPOINT, 'signatureSecret'] as const
+const SEALED = [...ENDPOINT, 'accountId', 'signatureSecret'] as const
 
 export async function insertEndpoint(
   db: Db,

@@ -86,38 +86,41 @@ function NoDomain() {
 function DomainTable({ domains }: { domains: Domain[] }) {
   return (
     <Table caption="Your domains" quiet columns={['Domain', 'Yours', 'Reports', 'Last report']}>
-      {domains.map(({ id, domain, verified, totalReports, totalTlsReports, totalFailureReports, lastReportAt }) => (
-        <tr key={id}>
-          <th scope="row">
-            <Link to="/dmarc/$id" params={{ id }}>
-              {domain}
-            </Link>
-          </th>
-          <td>
-            {verified ? (
-              <Status tone="good">Verified</Status>
-            ) : (
-              <Link to="/dmarc/$id/record" params={{ id }}>
-                Not verified yet
+      {domains.map(
+        ({ id, domain, verified, totalReports, totalTlsReports, totalFailureReports, rejectedToday, lastReportAt }) => (
+          <tr key={id}>
+            <th scope="row">
+              <Link to="/dmarc/$id" params={{ id }}>
+                {domain}
               </Link>
-            )}
-          </td>
-          <td>
-            {counted(totalReports, 'report')}
-            <small>
-              {[
-                totalTlsReports > 0 && counted(totalTlsReports, 'TLS report'),
-                totalFailureReports > 0 && counted(totalFailureReports, 'failure report'),
-              ]
-                .filter(Boolean)
-                .join(', ')}
-            </small>
-          </td>
-          <td data-label="Last report">
-            <Soft>{lastReportAt ? <Ago at={lastReportAt} /> : 'none yet'}</Soft>
-          </td>
-        </tr>
-      ))}
+            </th>
+            <td>
+              {verified ? (
+                <Status tone="good">Verified</Status>
+              ) : (
+                <Link to="/dmarc/$id/record" params={{ id }}>
+                  Not verified yet
+                </Link>
+              )}
+            </td>
+            <td>
+              {counted(totalReports, 'report')}
+              <small>
+                {[
+                  totalTlsReports > 0 && counted(totalTlsReports, 'TLS report'),
+                  totalFailureReports > 0 && counted(totalFailureReports, 'failure report'),
+                  rejectedToday.total > 0 && `${counted(rejectedToday.total, 'item')} rejected today`,
+                ]
+                  .filter(Boolean)
+                  .join(', ')}
+              </small>
+            </td>
+            <td data-label="Last report">
+              <Soft>{lastReportAt ? <Ago at={lastReportAt} /> : 'none yet'}</Soft>
+            </td>
+          </tr>
+        ),
+      )}
     </Table>
   )
 }

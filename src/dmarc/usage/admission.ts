@@ -1,0 +1,68 @@
+import type { Kysely } from 'kysely'
+import { Fault } from '../../errors.ts'
+import type { DB } from '../../store/tables.ts'
+import type { DomainRow } from '../domains/store.ts'
+import { ALWAYS_TAKEN, INTAKE_LIMITS, type IntakeLimits } from '../limits.ts'
+import { addCost, countMail, findUsage, INSTALLATION, type DayUsage } from './store.ts'
+
+/** Whose mail it is, from the narrowest scope to the widest. */
+type Scope = keyof IntakeLimits
+const SCOPES: Scope[] = ['address', 'account', 'installation']
+const NAMES = { address: 'This address', account: 'The account of this address', installation: 'This server' }
+
+export function scopesOf({ id, accountId }: Pick<DomainRow, 'id' | 'accountId'>): string[] {
+  return [id, accountId, INSTALLATION]
+}
+
+/**
+ * Counts a mail for an address, before anything is done about it.
+ * @throws Fault `rate_limited` when the address, its account or the installation has taken in its share of today; then only
+ * the refusal is counted
+ */
+export async function admitMail(
+  db: Kysely<DB>,
+  domain: DomainRow,
+  bytes: number,
+  limits: IntakeLimits = INTAKE_LIMITS,
+): Promise<void> {
+  try {
+    await db.transaction().execute(async (trx) => {
+      refuseOver(await countMail(trx, scopesOf(domain), bytes), limits)
+    })
+  } catch (error) {
+    if (error instanceof Fault) await addCost(db, [domain.id], { overLimit: 1 })
+    throw error
+  }
+}
+
+/**
+ * Refuses an address that is over its limits, before its mail is transferred.
+ * @throws Fault `rate_limited`
+ */
+export async function requireRoom(db: Kysely<DB>, domain: DomainRow, limits: IntakeLimits = INTAKE_LIMITS) {
+  const usages = await findUsage(db, scopesOf(domain))
+  try {
+    refuseOver(
+      usages.map((usage) => ({ ...usage, mails: usage.mails + 1 })),
+      limits,
+    )
+  } catch (error) {
+    await addCost(db, [domain.id], { overLimit: 1 })
+    throw error
+  }
+}
+
+function refuseOver(usages: DayUsage[], limits: IntakeLimits): void {
+  const [own] = usages
+  SCOPES.forEach((scope, index) => {
+    // However much comes for others, every address has a little of its own.
+    if (scope !== 'address' && own && isWithin(own, ALWAYS_TAKEN)) return
+    const usage = usages[index]
+    if (!usage || isWithin(usage, limits[scope])) return
+    throw new Fault('rate_limited', `${NAMES[scope]} has taken in all mail it may today; try again after 00:00 UTC`)
+  })
+}
+
+function isWithin(usage: DayUsage, limit: DayUsage): boolean {
+  return (Object.keys(limit) as (keyof DayUsage)[]).every((unit) => usage[unit] <= limit[unit])
+}

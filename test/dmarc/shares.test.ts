@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { accountOn, fill } from '../migration/mailbox.ts'
+import { startDovecot } from '../servers/dovecot.ts'
+import { startImapFake, type ImapFake } from '../servers/imap-fake.ts'
+import type { MailServer } from '../servers/mail-server.ts'
+import { aggregate, mailWith } from './reports.ts'
+import { startRoom, type Room } from './room.ts'
+
+describe('reading the mailboxes of several accounts', () => {
+  let room: Room
+  let server: MailServer
+  let tarpit: ImapFake
+  const timers: NodeJS.Timeout[] = []
+
+  beforeAll(async () => {
+    ;[room, server] = await Promise.all([startRoom({ works: true, pollLimitMs: 8_000 }), startDovecot()])
+    tarpit = await startImapFake({
+      script({ name }, reply) {
+        if (name !== 'SELECT') return false
+        timers.push(setInterval(() => reply.say('* OK Still here'), 300))
+        return true
+      },
+    })
+  })
+  afterAll(async () => {
+    timers.forEach(clearInterval)
+    await Promise.all([room.stop(), server.stop(), tarpit.close()])
+  })
+
+  it('does not wait for one account’s servers that never come to an end', { timeout: 60_000 }, async () => {
+    const [alice, bob] = [await room.addPerson('Alice'), await room.addPerson('Bob')]
+    const { id } = await room.addDomain(bob.token)
+    await server.addUser('reports', 'secret')
+    await fill(accountOn(server.port, 'reports'), { INBOX: [{ body: mailWith({ attachment: aggregate() }) }] })
+    const at = (port: number, user: string) => ({ host: '127.0.0.1', port, secure: false, user, password: 'secret' })
+    for (let n = 0; n < 20; n++) {
+      expect((await room.ask('mailboxes', { ...alice, body: at(tarpit.port, `x${n}`) })).status).toBe(201)
+    }
+    await vi.waitFor(() => expect(timers.length).toBeGreaterThanOrEqual(8), 10_000)
+    const begun = performance.now()
+    await room.ask('mailboxes', { ...bob, body: at(server.port, 'reports') })
+    const total = async () => (await room.ask(`domains/${id}`, bob)).body.data.totalReports
+    await vi.waitFor(async () => expect(await total()).toBe(1), { timeout: 20_000, interval: 100 })
+    // Twenty looks of eight seconds, eight at once: in turn with the others it would be twice that.
+    expect(performance.now() - begun).toBeLessThan(16_000)
+    // What takes too long is ended, and its owner is told.
+    await vi.waitFor(
+      async () => {
+        const { body } = await room.ask('mailboxes', alice)
+        const errors = (body.data as { lastError: string | null }[]).map(({ lastError }) => lastError ?? '')
+        expect(errors.filter((error) => error.includes('gave no message in the time'))).not.toEqual([])
+      },
+      { timeout: 25_000, interval: 200 },
+    )
+  })
+})
