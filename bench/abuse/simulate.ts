@@ -3,6 +3,7 @@
 import {
   absorb,
   assess,
+  KNOWN_ORIGIN,
   type Assessment,
   type Circumstances,
   type Evidence,
@@ -14,7 +15,13 @@ import { serviceOf } from '../../src/abuse/services.ts'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-const USUAL: Circumstances = { shared: false, probation: false, bootstrap: true }
+const USUAL: Circumstances = {
+  shared: false,
+  probation: false,
+  bootstrap: true,
+  wellKnown: false,
+  confirmed: false,
+}
 const RUNS = 100
 /** From how many autonomous systems people report. */
 const SYSTEMS = 400
@@ -36,7 +43,14 @@ function openCase(circumstances: Partial<Circumstances> = {}) {
     now: number,
     { system, network = 0, standing = 'new', service = 'ssh', count = 5 }: Seen,
   ): Assessment {
-    const who = { network: `${system}/${network}`, origin: `AS${system}`, standing, service, port: null, count }
+    const who = {
+      network: `${system}/${network}`,
+      origin: `${KNOWN_ORIGIN}${system}`,
+      standing,
+      service,
+      port: null,
+      count,
+    }
     evidence = absorb(evidence, who, { now, counted: true, shared: around.shared, traitsOf: serviceOf })
     return look(now)
   }
