@@ -168,10 +168,10 @@ export const SETTINGS = {
   }),
   ASN_DB_PATH: setting({
     default: '',
-    defaultText: 'none',
+    defaultText: 'the shipped table, for the attack list alone',
     description:
-      'A table of autonomous systems on disk: lines of iptoasn.com, or an mmdb (GeoLite2 ASN, DB-IP ASN Lite, IPinfo Lite); gzip is taken too.',
-    parse: optional((value) => resolve(value)),
+      'A table of autonomous systems on disk: lines of iptoasn.com, or an mmdb (GeoLite2 ASN, DB-IP ASN Lite, IPinfo Lite); gzip is taken too. `none`: no table at all.',
+    parse: optional((value) => (value === 'none' ? value : resolve(value))),
   }),
   SMTP_URL: setting({
     default: '',

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import { openAbuse } from './abuse/open.ts'
+import { readSystems } from './abuse/systems.ts'
 import { openAccounts } from './accounts/open.ts'
 import { openAlerts } from './alerts/open.ts'
 import { raiseAlert } from './alerts/raise.ts'
@@ -84,7 +85,8 @@ export async function openRooms(ground: Ground, undo: AsyncDisposableStack): Pro
 
   const { resolver, blocklists, allowPrivate } = checks
   add(openMigration({ db, signals, secretKey, resolver, allowPrivate, concurrency: config.MIGRATION_CONCURRENCY }))
-  const systems = config.ASN_DB_PATH === undefined ? null : readAsnTable(config.ASN_DB_PATH)
+  const { ASN_DB_PATH: asnPath = null } = config
+  const systems = asnPath === null || asnPath === 'none' ? null : readAsnTable(asnPath)
   const { REPORTS_URL: reportsUrl, BASE_URL: baseUrl } = config
   add(
     await openAbuse({
@@ -96,7 +98,7 @@ export async function openRooms(ground: Ground, undo: AsyncDisposableStack): Pro
       previousKey: config.SECRET_KEY_PREVIOUS,
       reportsUrl,
       baseUrl,
-      systems,
+      systems: readSystems(asnPath === 'none' ? 'none' : systems),
       onReport: metrics?.reported,
     }),
   )

@@ -1,5 +1,6 @@
 // One instance of attack reporting, in a process of its own. Arguments: the database's URL; `work` to keep the list too.
 import { openAbuse } from '../../src/abuse/open.ts'
+import { readSystems } from '../../src/abuse/systems.ts'
 import { readConfig } from '../../src/config.ts'
 import { createDoor } from '../../src/http/auth.ts'
 import { createServer } from '../../src/http/server.ts'
@@ -14,7 +15,7 @@ const signals = await openSignals(databaseUrl, log)
 const config = readConfig({ TRUSTED_PROXIES: '127.0.0.1' })
 const secretKey = 'the key of the benchmark, long enough'
 const { REPORTS_URL: reportsUrl, BASE_URL: baseUrl } = config
-const abuse = await openAbuse({ db, pool, signals, log, secretKey, reportsUrl, baseUrl })
+const abuse = await openAbuse({ db, pool, signals, log, secretKey, reportsUrl, baseUrl, systems: readSystems(null) })
 const door = createDoor(async () => null, [])
 const isReady = async () => true
 const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })

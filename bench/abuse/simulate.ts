@@ -3,18 +3,27 @@
 import {
   absorb,
   assess,
+  KNOWN_ORIGIN,
   type Assessment,
   type Circumstances,
   type Evidence,
   type Standing,
   type State,
 } from '../../src/abuse/score.ts'
+import { createReporters, type Reporter } from '../../src/abuse/reporter.ts'
 import { serviceOf } from '../../src/abuse/services.ts'
+import { NO_SYSTEMS, readSystems, type Systems } from '../../src/abuse/systems.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-const USUAL: Circumstances = { shared: false, probation: false, bootstrap: true }
+const USUAL: Circumstances = {
+  shared: false,
+  probation: false,
+  bootstrap: true,
+  wellKnown: false,
+  confirmed: false,
+}
 const RUNS = 100
 /** From how many autonomous systems people report. */
 const SYSTEMS = 400
@@ -22,6 +31,7 @@ const SYSTEMS = 400
 const lines: string[] = []
 
 type Seen = { system: number; network?: number; standing?: Standing; service?: string; count?: number }
+type Witness = Pick<Reporter, 'network' | 'origin'>
 
 /** An address through time. */
 function openCase(circumstances: Partial<Circumstances> = {}) {
@@ -32,15 +42,20 @@ function openCase(circumstances: Partial<Circumstances> = {}) {
     state = seen.state
     return seen
   }
-  function report(
+  function report(now: number, { system, network = 0, count = 5, ...seen }: Seen): Assessment {
+    const witness = { network: `${system}/${network}`, origin: `${KNOWN_ORIGIN}${system}` }
+    return hear(now, witness, { ...seen, count })
+  }
+  function hear(
     now: number,
-    { system, network = 0, standing = 'new', service = 'ssh', count = 5 }: Seen,
+    { network, origin }: Witness,
+    { standing = 'new', service = 'ssh', count = 60 }: Omit<Seen, 'system' | 'network'> = {},
   ): Assessment {
-    const who = { network: `${system}/${network}`, origin: `AS${system}`, standing, service, port: null, count }
+    const who = { network, origin, standing, service, port: null, count }
     evidence = absorb(evidence, who, { now, counted: true, shared: around.shared, traitsOf: serviceOf })
     return look(now)
   }
-  return { look, report }
+  return { look, report, hear }
 }
 
 /** The same random numbers in each run of the program (mulberry32). */
@@ -66,8 +81,9 @@ function someone(next: () => number, established: number): Seen {
 /** Milliseconds until the next comes, of so many an hour. */
 const wait = (next: () => number, anHour: number) => (-Math.log(1 - next()) / anHour) * HOUR
 
-function print(what: string, { score, state, confidence }: Assessment): void {
-  lines.push(`${what.padEnd(76)} ${score.toFixed(1).padStart(5)}  ${state.padEnd(9)}  ${confidence}`)
+function print(what: string, { score, state, confidence, awaiting }: Assessment): void {
+  const shown = awaiting ? 'waits for an administrator' : state
+  lines.push(`${what.padEnd(76)} ${score.toFixed(1).padStart(5)}  ${shown.padEnd(9)}  ${confidence}`)
 }
 
 function poisoners(): void {
@@ -82,10 +98,55 @@ function poisoners(): void {
   print('S4b two established networks of two systems', together('established', 'established'))
   print('S4c one established network and one newcomer', together('established', 'new'))
   print('S4d one established network and three newcomers', together('established', 'new', 'new', 'new'))
+  const claimed = openCase({ bootstrap: false })
+  for (let system = 0; system < 5; system++)
+    claimed.report(0, {
+      system,
+      standing: system < 2 ? 'established' : 'new',
+      service: system < 2 ? 'syn-flood' : 'ssh',
+      count: 60,
+    })
+  print('S4e three newcomers, and two established networks that saw a forged SYN flood', claimed.look(HOUR))
   const forged = openCase()
   for (let system = 0; system < 40; system++)
     forged.report(0, { system, service: 'syn-flood', standing: system < 4 ? 'established' : 'new' })
   print('    40 networks see a SYN flood, whose sender can be forged', forged.look(HOUR))
+}
+
+/** Machines as an attacker gets them, by their addresses: what they are is decided as the service does. */
+function cheapMachines(): void {
+  const shipped = readSystems(null)
+  const six = ['11.1.1.1', '12.1.1.1', '13.1.1.1', '14.1.1.1', '15.1.1.1', '16.1.1.1']
+  print('S10 six cheap addresses in six /16s, young network, no table', accused(six, NO_SYSTEMS))
+  const one = ['88.198.1.1', '5.9.1.1', '78.46.1.1', '136.243.1.1', '5.161.1.1', '5.223.1.1']
+  print('S11 six in six /16s, three systems of one provider, shipped table', accused(one, shipped))
+  const operators = ['88.198.1.1', '51.68.1.1', '90.11.1.1', '81.2.69.160', '104.131.1.1', '193.0.6.1']
+  print('S12 six at six providers, shipped table', accused(operators, shipped))
+  print('    the same, an hour less than a day after their last report', accused(operators, shipped, {}, 23 * HOUR))
+  print('    the same, a day after their last report', accused(operators, shipped, {}, DAY))
+  print('    the same, after the owner has appealed', accused(operators, shipped, { probation: true }))
+  print('    the same, about a root name server', accused(operators, shipped, { wellKnown: true }))
+  const groups = Array.from({ length: 65_536 }, (_, n) => n.toString(16))
+  const site = groups.map((group) => `2a01:4f8:77:${group}::1`)
+  print('S13 all 65,536 /64s of one /48', accused(site, shipped))
+  const block = groups.filter((_, n) => n % 64 === 0).map((group) => `2a01:4f8:${group}::1`)
+  print('    1,024 /48s of one /32', accused(block, shipped))
+  const register = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => `2a0e:4f4${n}:1::1`)
+  print('    the eight /32s of a /29, young network, no table', accused(register, NO_SYSTEMS))
+  const disguised = ['11.1.1.1', '2002:b01:101::1', '2001:0:5:6::f4fe:fefe', '64:ff9b::b01:101']
+  print('S14 one IPv4 address, also by 6to4, Teredo and NAT64', accused(disguised, shipped))
+}
+
+function accused(
+  addresses: string[],
+  systems: Systems,
+  circumstances: Partial<Circumstances> = {},
+  later = 0,
+): Assessment {
+  const reporterOf = createReporters('the key of the simulation', (ip) => systems.find(ip))
+  const story = openCase(circumstances)
+  for (const now of [0, HOUR]) for (const address of addresses) story.hear(now, reporterOf(address))
+  return story.look(HOUR + later)
 }
 
 function sybils(standing: Standing): Assessment {
@@ -168,6 +229,7 @@ function timesOf(runs: { listedAt: number; kept: number }[]): string {
 /** Plays all of it. Returns the printed table. */
 export async function run(): Promise<string> {
   poisoners()
+  cheapMachines()
   attackers()
   others()
   return lines.splice(0).join('\n')

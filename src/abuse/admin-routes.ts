@@ -3,6 +3,7 @@ import { Fault } from '../errors.ts'
 import { answers, Done, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { decide } from './appeals/appeals.ts'
+import { decideCandidate, readCandidates } from './candidates/candidates.ts'
 import { approveHold, findHold } from './export/store.ts'
 import { addRange, removeRange } from './ranges/ranges.ts'
 import { countRanges, listRanges, type RangeKind } from './ranges/store.ts'
@@ -10,6 +11,8 @@ import { TAGS, type AbuseRoutesOptions } from './answers.ts'
 import {
   Appeal,
   AppealPage,
+  CandidateDecision,
+  CandidatePage,
   Decision,
   EXEMPTION_KINDS,
   HoldAnswer,
@@ -20,6 +23,7 @@ import {
   RangePage,
 } from './shapes.ts'
 import { countAppeals, listAppeals } from './appeals/store.ts'
+import { readSubject } from './subject.ts'
 
 const common = {
   tags: TAGS,
@@ -32,6 +36,7 @@ export function administratorRoutes(app: App, options: AbuseRoutesOptions): void
   rangeRoutes(app, options, { path: 'whitelist', kinds: [...EXEMPTION_KINDS], body: NewExemption })
   rangeRoutes(app, options, { path: 'sensors', kinds: ['sensor'], body: NewSensor })
   appealRoutes(app, options)
+  candidateRoutes(app, options)
   holdRoutes(app, options)
 }
 
@@ -101,6 +106,43 @@ function appealRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
       schema: { summary: 'Decide an appeal', ...common, params, body: Decision, response: answers(Success(Appeal)) },
     },
     async ({ params: { id }, body }) => ({ success: true, data: await decide(db, id, body.upheld, clock()) }),
+  )
+}
+
+function candidateRoutes(app: App, options: AbuseRoutesOptions): void {
+  const { door, clock, systems } = options
+  app.get(
+    '/api/v1/abuse/candidates',
+    {
+      onRequest: door.admin,
+      schema: {
+        summary: 'Addresses that are listed only when an administrator confirms it',
+        ...common,
+        querystring: PageQuery,
+        response: answers(CandidatePage),
+      },
+    },
+    async ({ query: { page, limit } }) => {
+      const { candidates, total } = await readCandidates(options, sliceOf({ page, limit }), clock())
+      const networkTable = { source: systems.source, date: systems.date }
+      return { success: true, data: { candidates, networkTable, pagination: paginationOf({ page, limit }, total) } }
+    },
+  )
+  app.post(
+    '/api/v1/abuse/candidates/decisions',
+    {
+      onRequest: door.admin,
+      schema: {
+        summary: 'List an address that waits for confirmation, or discard its reports',
+        ...common,
+        body: CandidateDecision,
+        response: answers(Done),
+      },
+    },
+    async ({ body: { ip, list } }) => {
+      await decideCandidate(options, { subject: readSubject(ip), list }, clock())
+      return { success: true }
+    },
   )
 }
 

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '../store/tables.ts'
+import { circumstancesOf } from './circumstances.ts'
 import { createGroupCommit } from './intake/group-commit.ts'
 import type { Ranges } from './ranges/ranges.ts'
 import { aliasOf } from './reporter.ts'
@@ -51,8 +52,8 @@ export function describeAddress(
   if (ranges.is('whitelist', subject.key)) return { ...nothing(subject), listingState: 'whitelisted' }
   if (!row || ranges.is('canary', subject.key)) return nothing(subject)
   if (now - row.lastReportedAt.getTime() > FORGET) return { ...nothing(subject), listingState: 'expired' }
-  const probation = (row.probationUntil?.getTime() ?? 0) > now
-  const circumstances = { shared: row.shared, probation, bootstrap: standings.isBootstrap() }
+  const known = { bootstrap: standings.isBootstrap(), wellKnown: ranges.isWellKnown(subject.key) }
+  const circumstances = circumstancesOf(row, known, now)
   const { state, score, confidence } = assess(row.state, row.evidence, circumstances, now, traitsOf)
   return {
     ip: subject.ip,

@@ -3,7 +3,6 @@ import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import { deriveKey } from '../accounts/keys.ts'
 import type { Logger } from '../log.ts'
-import type { AsnTable } from '../protocols/asn-table.ts'
 import { keepKey } from '../store/reseal.ts'
 import { openLookups } from '../store/database.ts'
 import type { Signals } from '../store/signals.ts'
@@ -20,6 +19,7 @@ import { createReporters } from './reporter.ts'
 import { serviceOf } from './services.ts'
 import { openStandings } from './reputation/standings.ts'
 import { createStats } from './stats.ts'
+import { NO_SYSTEMS, type Systems } from './systems.ts'
 
 export type AbuseOptions = {
   db: Kysely<DB>
@@ -33,8 +33,8 @@ export type AbuseOptions = {
   reportsUrl: string
   /** Where people reach the dashboard, and in it what is known of an address. */
   baseUrl: string
-  /** Without it, an IPv4 /16 and an IPv6 /32 stand for an autonomous system. */
-  systems?: AsnTable | null
+  /** Without it, an IPv4 /16 and an IPv6 /32 stand for an operator, and a young list asks an administrator. */
+  systems?: Systems
   /** Milliseconds since 1970. */
   clock?: () => number
   /** Told what became of each report, for figures. */
@@ -50,7 +50,7 @@ export type Parts = Awaited<ReturnType<typeof openParts>>
 
 /** `close` waits for reports that are being stored. */
 export async function openParts(options: AbuseOptions) {
-  const { db, pool, signals, log, baseUrl, systems, onReport, clock = Date.now } = options
+  const { db, pool, signals, log, baseUrl, systems = NO_SYSTEMS, onReport, clock = Date.now } = options
   const pageUrl = `${baseUrl}/address`
   await ensurePartitions(db, clock())
   // What a network has earned hangs on its pseudonym: another key would take it from all of them.
@@ -78,8 +78,9 @@ export async function openParts(options: AbuseOptions) {
     exports,
     intake,
     clock,
+    systems,
     traitsOf: serviceOf,
-    reporterOf: createReporters(pseudonyms, (ip) => systems?.find(ip)?.number ?? null),
+    reporterOf: createReporters(pseudonyms, (ip) => systems.find(ip)),
     lookup: createLookup(db),
     stats: createStats(db, clock),
     async close(): Promise<void> {

@@ -1,15 +1,18 @@
 import { createHmac } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { classify } from '../net/address.ts'
+import { KNOWN_ORIGIN } from './score.ts'
 import { networkOf } from './subject.ts'
 
 /** Who reports, without an address: keyed pseudonyms, of no use to anybody who has not the key. */
 export type Reporter = {
   /** What the rate is limited by: an IPv4 address or an IPv6 /64. */
   source: string
+  /** Of IPv6 the /48 besides, which has 65,536 of those; null of IPv4. */
+  site: string | null
   /** What has a reputation: a /24 or a /48. */
   network: string
-  /** What counts as independent: an autonomous system, or a /16 or /32 where none is known. */
+  /** What counts as independent: the operator of an autonomous system, or a /16 or /32 where none is known. */
   origin: string
   /** The address under which the reporter itself might be listed; null when it is no public one. Never stored. */
   key: string | null
@@ -18,7 +21,7 @@ export type Reporter = {
   neighbourhood: string
 }
 
-/** The number of the autonomous system that announces an address, or null. */
+/** One number for all autonomous systems of the operator that announces an address, or null. */
 export type FindOrigin = (address: string) => number | null
 
 /**
@@ -31,17 +34,24 @@ export function createReporters(secret: string, findOrigin: FindOrigin): (addres
     createHmac('sha256', secret).update(`${kind} ${text}`).digest('base64url').slice(0, 12)
 
   function describe(address: string): Reporter {
-    const parsed = ipaddr.process(address)
+    const given = ipaddr.process(address)
+    const embedded = embeddedIPv4(given)
+    const parsed = embedded ?? given
     const ip = parsed.toString()
     const [host, network, region] = parsed.kind() === 'ipv4' ? [32, 24, 16] : [64, 48, 32]
     const neighbourhood = networkOf(parsed, network)
-    const system = findOrigin(ip)
+    const operator = findOrigin(ip)
     return {
       source: pseudonym('source', networkOf(parsed, host)),
+      site: host === 64 ? pseudonym('site', neighbourhood) : null,
       network: pseudonym('network', neighbourhood),
-      origin: pseudonym('origin', system === null ? networkOf(parsed, region) : `AS${system}`),
-      key: classify(ip).public ? (host === 32 ? ip : networkOf(parsed, 64)) : null,
-      address: ip,
+      origin:
+        operator === null
+          ? pseudonym('origin', networkOf(parsed, region))
+          : `${KNOWN_ORIGIN}${pseudonym('origin', `AS${operator}`)}`,
+      // Through a relay anybody's packets may seem to come from an IPv4 address: it reports, but does not appeal.
+      key: embedded || !classify(ip).public ? null : host === 32 ? ip : networkOf(parsed, 64),
+      address: given.toString(),
       neighbourhood,
     }
   }
@@ -55,6 +65,18 @@ export function createReporters(secret: string, findOrigin: FindOrigin): (addres
     recent.set(address, reporter)
     return reporter
   }
+}
+
+/**
+ * The IPv4 address that an IPv6 address is made of, which is whose machine it is: 6to4 (RFC 3056), Teredo (RFC 4380,
+ * inverted bits at the end) and NAT64 (RFC 6052). Else one machine would be many networks.
+ */
+function embeddedIPv4(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | null {
+  const bytes = address.toByteArray()
+  const range: string = address.range()
+  if (range === '6to4') return new ipaddr.IPv4(bytes.slice(2, 6))
+  if (range === 'teredo') return new ipaddr.IPv4(bytes.slice(12).map((byte) => byte ^ 0xff))
+  return range === 'rfc6052' ? new ipaddr.IPv4(bytes.slice(12)) : null
 }
 
 /** How a network is called in the evidence of one address, and of no other: nobody can follow it. */

@@ -37,12 +37,18 @@ export type Circumstances = {
   probation: boolean
   /** The network is young: too few reporters are established to ask for them. */
   bootstrap: boolean
+  /** So many depend on the address that only the operator may list it: a large resolver, a root server. */
+  wellKnown: boolean
+  /** An administrator has confirmed the listing. */
+  confirmed: boolean
 }
 
 export type Assessment = {
   score: number
   state: State
   confidence: Confidence
+  /** There is enough to list the address, but whether its witnesses are independent only an administrator can say. */
+  awaiting: boolean
   /** Milliseconds since 1970 before which time alone changes nothing; null when it never does. */
   dueAt: number | null
 }
@@ -75,6 +81,13 @@ const SHARED_HALF_LIFE = DAY
 /** Scores at which a state begins and ends, and days after the last report when a listing ends in any case. */
 const WATCH = { enter: 20, leave: 12 }
 const LIST = { enter: 60, leave: 35, longest: 7 * DAY }
+/** Milliseconds after the last report when every listing has ended, and nothing waits for a confirmation any more. */
+export const LONGEST_LISTING_MS = LIST.longest
+/** Rented machines at six providers for an hour can fake such a listing: it must not outlive them for long. */
+const BOOTSTRAP_LONGEST_MS = DAY
+/** Origins that must agree while no network is established, and beside a single established one. */
+const BOOTSTRAP_ORIGINS = 6
+const ORIGINS_BESIDE_ONE = 4
 const SHARED_LIST = { enter: 80, longest: 3 * DAY }
 const PROBATION_ENTER = 80
 
@@ -83,6 +96,13 @@ const UNLISTED = 59
 
 /** Strength below which evidence is no evidence any more. */
 const FAINT = 0.02
+
+/**
+ * How the origin of a network begins whose autonomous system is known. Where it is not known, the addresses around
+ * it stand for it, which is only a guess: anybody may rent addresses in many places from one provider.
+ */
+export const KNOWN_ORIGIN = 'as:'
+const isKnown = (origin: string) => origin.startsWith(KNOWN_ORIGIN)
 
 export const isStrong = (standing: Standing) => RANK.indexOf(standing) > RANK.indexOf('new')
 
@@ -100,7 +120,10 @@ export function absorb(
   const index = evidence.findIndex((e) => e.network === sighting.network && e.service === sighting.service)
   const known = evidence[index]
   const { count, ...rest } = sighting
-  const entry = known ? { ...known, port: sighting.port ?? known.port } : { ...rest, ...unseen(now) }
+  // A newer table of autonomous systems may know better where a network belongs.
+  const entry = known
+    ? { ...known, origin: sighting.origin, port: sighting.port ?? known.port }
+    : { ...rest, ...unseen(now) }
   entry.standing = better(entry.standing, sighting.standing)
   const isFirst = !known || isOver(known, now)
   if (sighting.standing !== 'mute') addEvents(entry, sighting, now, halfLifeOf(traitsOf(entry.service), shared))
@@ -160,26 +183,39 @@ export function assess(
   const raw = 100 * (1 - Math.exp(-facts.sum / 0.5))
   const next = nextState(state, raw, facts, circumstances, now - last)
   const score = Math.round(10 * (next === 'listed' ? raw : Math.min(raw, UNLISTED))) / 10
-  return { score, state: next, confidence: confidenceOf(facts), dueAt: dueAt(next, facts, circumstances, last, now) }
+  const awaiting =
+    next !== 'listed' && next !== 'whitelisted' && isDue(raw, facts, circumstances, now - last, 'awaiting')
+  const confidence = confidenceOf(facts)
+  return { score, state: next, confidence, awaiting, dueAt: dueAt(next, facts, circumstances, last, now) }
 }
 
 type Facts = {
   networks: number
   /** The sum of evidence, E. */
   sum: number
-  /** Origins with evidence; of these with evidence that cannot be forged; with a strong reporter. */
+  /** Origins with evidence, and of these with a strong reporter. */
   origins: number
-  solid: number
   strong: number
+  /** The same of evidence whose sender cannot be forged; nothing else may list an address. */
+  solid: Origins
   services: number
   /** Milliseconds from the first report to the last. */
   span: number
   shortestHalfLife: number
 }
 
+type Origins = {
+  all: number
+  strong: number
+  sensors: number
+  /** Those whose autonomous system is known. */
+  known: number
+}
+
 function weigh(evidence: readonly Evidence[], shared: boolean, now: number, traitsOf: TraitsOf): Facts {
   const networks = new Map<string, { origin: string; strengths: number[] }>()
-  const [origins, solid, strong, services] = [new Set(), new Set(), new Set(), new Set()]
+  const [origins, strong, services] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  const solid = { all: new Set<string>(), strong: new Set<string>(), sensors: new Set<string>() }
   const strongOrigins = new Set<string>()
   let [first, last, shortestHalfLife] = [Infinity, -Infinity, USUAL_HALF_LIFE]
   for (const entry of evidence) {
@@ -193,8 +229,12 @@ function weigh(evidence: readonly Evidence[], shared: boolean, now: number, trai
     if (strength < FAINT || now - entry.at > FORGET) continue
     origins.add(entry.origin)
     services.add(entry.service)
-    if (!traits.spoofable) solid.add(entry.origin)
     if (isStrong(entry.standing)) strong.add(entry.origin)
+    if (!traits.spoofable) {
+      solid.all.add(entry.origin)
+      if (isStrong(entry.standing)) solid.strong.add(entry.origin)
+      if (entry.standing === 'sensor') solid.sensors.add(entry.origin)
+    }
     first = Math.min(first, entry.first)
     last = Math.max(last, entry.at)
   }
@@ -202,8 +242,13 @@ function weigh(evidence: readonly Evidence[], shared: boolean, now: number, trai
     networks: networks.size,
     sum: sumOf(networks.values(), strongOrigins),
     origins: origins.size,
-    solid: solid.size,
     strong: strong.size,
+    solid: {
+      all: solid.all.size,
+      strong: solid.strong.size,
+      sensors: solid.sensors.size,
+      known: [...solid.all].filter(isKnown).length,
+    },
     services: services.size,
     span: Math.max(0, last - first),
     shortestHalfLife,
@@ -238,22 +283,52 @@ function halfLifeOf(traits: Traits, shared: boolean): number {
 
 const decay = (age: number, halfLife: number) => 2 ** (-Math.max(0, age) / halfLife)
 
-/** Whether the evidence is independent enough to list an address; no score makes up for it. */
-function passesGate({ solid, strong, origins, span }: Facts, bootstrap: boolean): boolean {
-  if (solid < 2) return false
-  if (strong >= 2 || (strong >= 1 && origins >= 4)) return true
-  return bootstrap && origins >= 6 && span >= HOUR
+/**
+ * What may list an address, whatever its score: established networks, six operators while there are too few of those,
+ * or an administrator. `awaiting` says that it could be six operators, and only an administrator can tell.
+ */
+type Gate = 'established' | 'bootstrap' | 'confirmed' | 'awaiting' | 'closed'
+
+function gateOf(facts: Facts, { bootstrap, probation, wellKnown, confirmed }: Circumstances): Gate {
+  const { solid, span } = facts
+  if (solid.all < 2) return 'closed'
+  const established = hasEstablished(facts)
+  if (wellKnown ? solid.sensors >= 2 : established) return 'established'
+  const isYoung = bootstrap && span >= HOUR
+  if (!established && !(isYoung && solid.all >= BOOTSTRAP_ORIGINS)) return 'closed'
+  if (confirmed) return 'confirmed'
+  // Whoever was believed once is not listed again by strangers alone.
+  return isYoung && solid.known >= BOOTSTRAP_ORIGINS && !probation && !wellKnown ? 'bootstrap' : 'awaiting'
+}
+
+function hasEstablished({ solid }: Facts): boolean {
+  // All that no table knows counts as one: it may be one provider.
+  const independent = solid.known + Number(solid.all > solid.known)
+  return solid.strong >= 2 || (solid.strong >= 1 && independent >= ORIGINS_BESIDE_ONE)
+}
+
+/** Milliseconds after the last report when a listing ends in any case. */
+function longestOf(facts: Facts, { shared, wellKnown, confirmed }: Circumstances): number {
+  const isSure = confirmed || (wellKnown ? facts.solid.sensors >= 2 : hasEstablished(facts))
+  return Math.min(shared ? SHARED_LIST.longest : LIST.longest, isSure ? Infinity : BOOTSTRAP_LONGEST_MS)
 }
 
 function nextState(state: State, raw: number, facts: Facts, circumstances: Circumstances, age: number): State {
-  const { shared, probation, bootstrap } = circumstances
   if (state === 'whitelisted') return state
-  const longest = shared ? SHARED_LIST.longest : LIST.longest
-  if (state === 'listed') return raw < LIST.leave || age >= longest ? 'delisted' : 'listed'
-  const enter = Math.max(LIST.enter, shared ? SHARED_LIST.enter : 0, probation ? PROBATION_ENTER : 0)
-  if (raw >= enter && age < longest && passesGate(facts, bootstrap)) return 'listed'
+  if (state === 'listed') return raw < LIST.leave || age >= longestOf(facts, circumstances) ? 'delisted' : 'listed'
+  if (isDue(raw, facts, circumstances, age, 'established', 'bootstrap', 'confirmed')) return 'listed'
   if (state === 'delisted') return state
   return raw >= (state === 'watchlist' ? WATCH.leave : WATCH.enter) ? 'watchlist' : 'observed'
+}
+
+/** Whether the score is high enough and the reports new enough for the list, and the gate is one of these. */
+function isDue(raw: number, facts: Facts, circumstances: Circumstances, age: number, ...gates: Gate[]): boolean {
+  const { shared, probation } = circumstances
+  const enter = Math.max(LIST.enter, shared ? SHARED_LIST.enter : 0, probation ? PROBATION_ENTER : 0)
+  const gate = gateOf(facts, circumstances)
+  // What waits for an administrator waits as long as it could be listed then.
+  const longest = longestOf(facts, gate === 'awaiting' ? { ...circumstances, confirmed: true } : circumstances)
+  return raw >= enter && age < longest && gates.includes(gate)
 }
 
 function confidenceOf({ origins, strong, services, span, networks }: Facts): Confidence {
@@ -264,7 +339,7 @@ function confidenceOf({ origins, strong, services, span, networks }: Facts): Con
 }
 
 /** All of the evidence decays at most as fast as its fastest part: a bound that costs nothing, looked at again then. */
-function dueAt(state: State, facts: Facts, { shared }: Circumstances, last: number, now: number): number | null {
+function dueAt(state: State, facts: Facts, circumstances: Circumstances, last: number, now: number): number | null {
   // Once a day: a moment that every report moved would cost each of them an entry in the index.
   if (state === 'watchlist') return Math.ceil((now + DAY) / DAY) * DAY
   if (state !== 'listed') return null
@@ -272,5 +347,5 @@ function dueAt(state: State, facts: Facts, { shared }: Circumstances, last: numb
   const hour = Math.ceil(now / HOUR) * HOUR
   const floor = -0.5 * Math.log(1 - LIST.leave / 100)
   const faded = now + facts.shortestHalfLife * Math.log2(Math.max(1, facts.sum / floor))
-  return Math.min(faded, last + (shared ? SHARED_LIST : LIST).longest, hour)
+  return Math.min(faded, last + longestOf(facts, circumstances), hour)
 }

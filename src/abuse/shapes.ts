@@ -351,6 +351,42 @@ export const AppealPage = Success(
   }),
 )
 
+export const CandidatePage = Success(
+  Type.Object({
+    candidates: Type.Array(
+      Type.Object({
+        address: Type.String({ description: 'An IPv4 address or an IPv6 /64.' }),
+        reason: Type.Enum(['unknown_operators', 'appealed', 'well_known'], {
+          description:
+            '`unknown_operators`: too few reporting networks are known to belong to different operators. ' +
+            '`appealed`: an appeal about it was granted in the last 14 days. `well_known`: many depend on it.',
+        }),
+        reports: Count,
+        networks: Count,
+        operators: Type.Integer({ description: 'Different operators among the reporting networks, where known.' }),
+        services: Type.Array(Type.String()),
+        firstReportedAt: Timestamp,
+        lastReportedAt: Timestamp,
+      }),
+    ),
+    networkTable: Type.Object({
+      source: Type.Enum(['shipped', 'configured', 'none']),
+      date: Nullable(Type.String({ description: 'When the shipped data was collected.' })),
+    }),
+    pagination: Pagination,
+  }),
+)
+
+export const CandidateDecision = Type.Object(
+  {
+    ip: Ip,
+    list: Type.Boolean({
+      description: '`false` erases the evidence, and costs the networks that reported the address their reputation.',
+    }),
+  },
+  { examples: [{ ip: IP, list: true }] },
+)
+
 export const Decision = Type.Object(
   { upheld: Type.Boolean({ description: 'The listing was wrong: it costs the networks that supported it.' }) },
   { examples: [{ upheld: true }] },

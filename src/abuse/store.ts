@@ -18,6 +18,8 @@ export type AddressRow = {
   dueAt: Date | null
   probationUntil: Date | null
   shared: boolean
+  /** Whether an administrator must say, or has said, that it may be listed. */
+  confirmation: 'none' | 'awaiting' | 'confirmed'
   revision: number
 }
 
@@ -35,6 +37,7 @@ const ADDRESS = [
   'dueAt',
   'probationUntil',
   'shared',
+  'confirmation',
   'revision',
 ] as const
 
@@ -110,7 +113,8 @@ export function updateAddresses(rows: AddressRow[]) {
       state = given.state, score = given.score, confidence = given.confidence, evidence = given.evidence,
       services = given.services, networks = given.networks, total_reports = given."totalReports",
       last_reported_at = to_timestamp(given."lastReportedAt"), due_at = to_timestamp(given."dueAt"),
-      probation_until = to_timestamp(given."probationUntil"), shared = given.shared, revision = given.revision + 1
+      probation_until = to_timestamp(given."probationUntil"), shared = given.shared,
+      confirmation = given.confirmation, revision = given.revision + 1
     from ${recordsOf(rows)}
     where known.address = given.address and known.revision = given.revision`
 }
@@ -122,16 +126,17 @@ export function updateAddresses(rows: AddressRow[]) {
 export function upsertAddresses(rows: AddressRow[]) {
   return sql`
     insert into abuse_address as known (address, state, score, confidence, evidence, services, networks, total_reports,
-      first_reported_at, last_reported_at, due_at, probation_until, shared, revision)
+      first_reported_at, last_reported_at, due_at, probation_until, shared, confirmation, revision)
     select address, state, score, confidence, evidence, services, networks, "totalReports",
       to_timestamp("firstReportedAt"), to_timestamp("lastReportedAt"), to_timestamp("dueAt"), to_timestamp("probationUntil"),
-      shared, revision + 1
+      shared, confirmation, revision + 1
     from ${recordsOf(rows)}
     on conflict (address) do update set
       state = excluded.state, score = excluded.score, confidence = excluded.confidence, evidence = excluded.evidence,
       services = excluded.services, networks = excluded.networks, total_reports = excluded.total_reports,
       last_reported_at = excluded.last_reported_at, due_at = excluded.due_at, probation_until = excluded.probation_until,
-      shared = excluded.shared, revision = excluded.revision
+      shared = excluded.shared,
+      confirmation = excluded.confirmation, revision = excluded.revision
     where known.revision = excluded.revision - 1`
 }
 
@@ -150,7 +155,7 @@ function recordsOf(rows: AddressRow[]) {
   return sql`json_to_recordset(${JSON.stringify(records)}::json) as given (
     address inet, state text, score real, confidence text, evidence json, services text[], networks integer,
     "totalReports" integer, "firstReportedAt" float8, "lastReportedAt" float8, "dueAt" float8,
-    "probationUntil" float8, shared boolean, revision integer)`
+    "probationUntil" float8, shared boolean, confirmation text, revision integer)`
 }
 
 /** Since 1970. */

@@ -1,10 +1,12 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '../store/tables.ts'
+import { assessed, circumstancesOf } from './circumstances.ts'
+import type { Ranges } from './ranges/ranges.ts'
 import { assess, type TraitsOf } from './score.ts'
 import type { Standings } from './reputation/standings.ts'
 import { lockDueAddresses, saveAddresses, type AddressRow } from './store.ts'
 
-export type SweepDeps = { db: Kysely<DB>; standings: Standings; traitsOf: TraitsOf }
+export type SweepDeps = { db: Kysely<DB>; ranges: Ranges; standings: Standings; traitsOf: TraitsOf }
 
 const AT_ONCE = 500
 /** Groups in one go, so that others get their turn. */
@@ -22,31 +24,19 @@ export async function sweepDue(deps: SweepDeps, now: number, signal?: AbortSigna
   return swept
 }
 
-async function sweepGroup({ db, standings, traitsOf }: SweepDeps, now: number): Promise<number> {
-  return db.transaction().execute(async (trx) => {
+async function sweepGroup(deps: SweepDeps, now: number): Promise<number> {
+  return deps.db.transaction().execute(async (trx) => {
     const rows = await lockDueAddresses(trx, new Date(now), AT_ONCE)
     await saveAddresses(
       trx,
-      rows.map((row) => fade(row, standings.isBootstrap(), now, traitsOf)),
+      rows.map((row) => fade(row, deps, now)),
     )
     return rows.length
   })
 }
 
-function fade(row: AddressRow, bootstrap: boolean, now: number, traitsOf: TraitsOf): AddressRow {
-  const probation = (row.probationUntil?.getTime() ?? 0) > now
-  const { state, score, confidence, dueAt } = assess(
-    row.state,
-    row.evidence,
-    { shared: row.shared, probation, bootstrap },
-    now,
-    traitsOf,
-  )
-  return {
-    ...row,
-    state: state === 'none' ? 'observed' : state,
-    score,
-    confidence,
-    dueAt: dueAt === null ? null : new Date(dueAt),
-  }
+function fade(row: AddressRow, { ranges, standings, traitsOf }: SweepDeps, now: number): AddressRow {
+  const known = { bootstrap: standings.isBootstrap(), wellKnown: ranges.isWellKnown(row.address) }
+  const result = assess(row.state, row.evidence, circumstancesOf(row, known, now), now, traitsOf)
+  return { ...row, ...assessed(row, result) }
 }

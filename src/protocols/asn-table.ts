@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Fault, messageOf } from '../errors.ts'
+import { isCompactTable, readCompactTable } from './asn-compact.ts'
 import { readRanges } from './asn-ranges.ts'
 import { isMmdb, openMmdb } from './mmdb.ts'
 
@@ -15,10 +16,15 @@ export type AutonomousSystem = {
 export type AsnTable = {
   /** @param address IPv4 or IPv6; null when nobody announces it, or the table does not know */
   find(address: string): AutonomousSystem | null
+  /** One number for all systems of an operator, as far as the table knows. */
+  operatorOf?(number: number): number
+  /** When its data was collected (`2026-06-17`), where it says so. */
+  date?: string
 }
 
 /** Some 700,000 ranges have 60 MB. */
 const MOST_BYTES = 1024 ** 3
+const MAX_SHIPPED_BYTES = 64 * 1024 ** 2
 
 /**
  * Opens a table on disk: see {@link parseAsnTable}.
@@ -34,6 +40,19 @@ export function readAsnTable(path: string): AsnTable {
 }
 
 /**
+ * Opens the table that is shipped, some ten bytes of memory a range.
+ * @returns null when there is none, or it cannot be read
+ */
+export function readShippedTable(path: string): AsnTable | null {
+  try {
+    const bytes = brotliDecompressSync(readFileSync(path), { maxOutputLength: MAX_SHIPPED_BYTES })
+    return isCompactTable(bytes) ? readCompactTable(bytes) : null
+  } catch {
+    return null
+  }
+}
+
+/**
  * Reads a table, plain or compressed with gzip: iptoasn.com's lines of start, end, number, country and name between tabs,
  * or an mmdb of systems (GeoLite2 ASN, DB-IP ASN Lite, IPinfo Lite).
  * @throws Error that says what is wrong
@@ -41,6 +60,7 @@ export function readAsnTable(path: string): AsnTable {
 export function parseAsnTable(bytes: Buffer): AsnTable {
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b
   const content = isGzip ? gunzipSync(bytes, { maxOutputLength: MOST_BYTES }) : bytes
+  if (isCompactTable(content)) return readCompactTable(content)
   return isMmdb(content) ? tableOfMmdb(content) : readRanges(content.toString('utf8'))
 }
 

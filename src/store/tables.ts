@@ -26,6 +26,7 @@ export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 export interface AbuseAddress {
   address: string;
   confidence: string;
+  confirmation: Generated<string>;
   dueAt: Timestamp | null;
   evidence: Json;
   firstReportedAt: Timestamp;
@@ -43,6 +44,7 @@ export interface AbuseAddress {
 
 export interface AbuseAppeal {
   address: string;
+  appellant: Generated<string>;
   createdAt: Generated<Timestamp>;
   decidedAt: Timestamp | null;
   id: Generated<string>;

@@ -1,6 +1,7 @@
 import {
   absorb,
   assess,
+  KNOWN_ORIGIN,
   type Assessment,
   type Circumstances,
   type Evidence,
@@ -27,11 +28,17 @@ const TRAITS: Record<string, Traits> = {
 export const SERVICES = Object.keys(TRAITS)
 export const traitsOf = (service: string): Traits => TRAITS[service] as Traits
 
-export const USUAL: Circumstances = { shared: false, probation: false, bootstrap: true }
+export const USUAL: Circumstances = {
+  shared: false,
+  probation: false,
+  bootstrap: true,
+  wellKnown: false,
+  confirmed: false,
+}
 
 /** Network `n` of autonomous system `system` sees something. */
 export function sighting(system: number, n: number, more: Partial<Sighting> = {}): Sighting {
-  const who = { network: `net-${system}-${n}`, origin: `as-${system}`, port: null }
+  const who = { network: `net-${system}-${n}`, origin: `${KNOWN_ORIGIN}${system}`, port: null }
   return { ...who, service: 'ssh', standing: 'new', count: 20, ...more }
 }
 

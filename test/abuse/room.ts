@@ -1,5 +1,6 @@
 import { abuseRoutes } from '../../src/abuse/routes.ts'
 import { openParts } from '../../src/abuse/parts.ts'
+import type { Systems } from '../../src/abuse/systems.ts'
 import { keepOnce } from '../../src/abuse/keeper.ts'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createAuth, ownOrigins } from '../../src/accounts/auth.ts'
@@ -22,6 +23,16 @@ const ORIGIN = 'http://portreeve.test'
 /** Where somebody who says nothing reports from. */
 const SOMEWHERE = '81.2.69.160'
 
+/** Numbers of systems that no real one has. */
+const SYSTEM_PER_SIXTEEN: Systems = {
+  source: 'configured',
+  date: null,
+  find(address) {
+    const [first, second] = address.split('.').map(Number)
+    return second === undefined ? null : (first ?? 0) * 256 + second + 1
+  },
+}
+
 type Asked = {
   /** The address the request comes from. */
   from?: string
@@ -34,8 +45,13 @@ type Asked = {
 /**
  * One instance of attack reporting behind an HTTP server that believes X-Forwarded-For; several may share a database.
  * @param clock milliseconds since 1970
+ * @param systems which operator announces an address: in tests, unless they say otherwise, one for each IPv4 /16
  */
-export async function startRoom(databaseUrl: string, clock: () => number = Date.now) {
+export async function startRoom(
+  databaseUrl: string,
+  clock: () => number = Date.now,
+  systems: Systems = SYSTEM_PER_SIXTEEN,
+) {
   const settings = { BASE_URL: ORIGIN, TRUSTED_PROXIES: '127.0.0.1' }
   const config = readConfig(settings)
   const log = createLog('silent')
@@ -47,7 +63,7 @@ export async function startRoom(databaseUrl: string, clock: () => number = Date.
   const identify = createIdentify({ db, auth, signals, log })
   const door = createDoor(identify, ownOrigins(config.BASE_URL))
   const { REPORTS_URL: reportsUrl, BASE_URL: baseUrl } = config
-  const abuse = await openParts({ db, pool, signals, log, secretKey, reportsUrl, baseUrl, clock })
+  const abuse = await openParts({ db, pool, signals, log, secretKey, reportsUrl, baseUrl, systems, clock })
   const isReady = async () => true
   const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })
   abuseRoutes(app, { ...abuse, door })

@@ -53,6 +53,14 @@ describe('a score', () => {
 })
 
 describe('a listing', () => {
+  it('is not had by established networks that saw what can be forged, beside newcomers that claim the rest', () => {
+    const forged = [1, 2].map((system) => sighting(system, 1, { service: 'flood', standing: 'established' }))
+    const claimed = [3, 4, 5].map((system) => sighting(system, 1))
+    const grown = openCase({ ...USUAL, bootstrap: false })
+    expect(grown.report(START, ...forged, ...claimed).state).toBe('watchlist')
+    expect(grown.report(START, sighting(1, 1, { standing: 'established' })).state).toBe('listed')
+  })
+
   it('cannot be had by one network that floods for a day', () => {
     const story = openCase()
     for (let now = START; now < START + DAY; now += 10 * MINUTE) story.report(now, sighting(1, 1, { count: 255 }))
@@ -247,7 +255,7 @@ describe('the evidence', () => {
     expect(evidence).toHaveLength(MOST_EVIDENCE)
     evidence = evidenceOf([sighting(2, 1, established), sighting(3, 1, established)], START, evidence)
     expect(evidence).toHaveLength(MOST_EVIDENCE)
-    expect(evidence.filter((e) => e.origin !== 'as-1')).toHaveLength(2)
+    expect(evidence.filter((e) => e.origin !== 'as:1')).toHaveLength(2)
   })
 
   it('is not weakened by a newcomer of the same network', () => {

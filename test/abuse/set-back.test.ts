@@ -13,8 +13,13 @@ describe('a clock that was set back by hours', () => {
 
   it('does not shut out a source that had used up its rate', () => {
     const used = { source: 's', used: RATE.requests, startedAt: later }
-    expect(takeOne(used, 's', now)).toMatchObject({ allowance: { allowed: true }, usage: { used: 1, startedAt: now } })
-    expect(takeOne(used, 's', later + MINUTE)).toMatchObject({ allowance: { allowed: false } })
+    expect(takeOne(used, { source: 's', requests: RATE.requests }, now)).toMatchObject({
+      allowance: { allowed: true },
+      usage: { used: 1, startedAt: now },
+    })
+    expect(takeOne(used, { source: 's', requests: RATE.requests }, later + MINUTE)).toMatchObject({
+      allowance: { allowed: false },
+    })
     const turnedAway = createTurnedAway()
     turnedAway.note('s', later + RATE.window)
     expect(turnedAway.find('s', later)).toBe(later + RATE.window)

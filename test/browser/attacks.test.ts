@@ -80,6 +80,43 @@ describe('a list that is held back', () => {
   })
 })
 
+describe('an address that strangers alone reported', () => {
+  it('waits for an administrator, who reads why and decides', { timeout: 30_000 }, async () => {
+    const database = openDatabase(house.databaseUrl)
+    await database.db.insertInto('abuseAddress').values(awaiting('9.1.1.1')).execute()
+    const { page } = alice
+    await page.goto('/attacks/administration')
+    await page.getByText('We can’t tell whether the reporting networks belong to different providers.').waitFor()
+    await page.getByText('6 reports from 6 networks of 0 known providers').waitFor()
+    expect(await faultsAtAllWidths(page)).toEqual([])
+    await page.getByRole('button', { name: 'Discard the reports 9.1.1.1' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard the reports' }).click()
+    await page.getByText('No address is waiting.').waitFor()
+    const kept = await database.db.selectFrom('abuseAddress').select('state').where('address', '=', '9.1.1.1').execute()
+    expect(kept).toEqual([{ state: 'delisted' }])
+    await database.close()
+  })
+})
+
+/** As the service keeps an address that six networks reported. */
+function awaiting(address: string) {
+  const at = new Date()
+  return {
+    address,
+    state: 'watchlist',
+    score: 59,
+    confidence: 'medium',
+    evidence: '[]',
+    services: ['ssh'],
+    networks: 6,
+    totalReports: 6,
+    firstReportedAt: at,
+    lastReportedAt: at,
+    confirmation: 'awaiting',
+    revision: 1,
+  }
+}
+
 describe('somebody who runs servers', () => {
   it('makes a line for a server, with a token of their own in it', async () => {
     const { page } = bob

@@ -11,6 +11,7 @@ const NOTHING: Things = {
   channels: [],
   appeals: [],
   hold: null,
+  candidates: 0,
 }
 
 type Host = Things['hosts'][number]
@@ -78,9 +79,10 @@ describe('what needs a person', () => {
   it('is for an administrator an appeal to decide, and a list that is held back', () => {
     const appeals = [{ status: 'open' }, { status: 'upheld' }] as Things['appeals']
     const hold = { approved: false } as Things['hold']
-    expect(sentences({ appeals, hold })).toEqual([
+    expect(sentences({ appeals, hold, candidates: 2 })).toEqual([
       'A new list of attackers is held back: it differs too much from the last.',
       '1 appeal to decide.',
+      '2 reported addresses to list or discard.',
     ])
   })
   it('is said in a sentence', () => {

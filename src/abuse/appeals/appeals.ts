@@ -6,46 +6,76 @@ import { countRequest } from '../intake/store.ts'
 import type { Reporter } from '../reporter.ts'
 import { insertRefutations } from '../reputation/store.ts'
 import { lockAddress, saveAddresses, type AddressRow } from '../store.ts'
-import { decideAppeal, hasAppeal, hasAppealSince, insertAppeal, type AppealRow } from './store.ts'
+import {
+  closeAppeals,
+  decideAppeal,
+  hasAppeal,
+  hasAppealOf,
+  insertAppeal,
+  wasGrantedSince,
+  type AppealRow,
+} from './store.ts'
 import type { Subject } from '../subject.ts'
 
 const DAY = 86_400_000
 /** Days in which it takes more to be listed again. */
 const PROBATION = 14 * DAY
-/** Who appealed within this time waits for a person. */
+/** Whose own appeal was granted within this time waits for a person with the next. */
 const ONCE_PER = 30 * DAY
-const APPEALS_A_DAY = 10
+
+/**
+ * Appeals in a day, by who appeals: never by the address they are about, or an attacker could use up what its owner
+ * has. An owner counts for the listed address alone, so that neighbours cannot use it up either.
+ */
+const APPEALS_A_DAY = { source: 10, network: 30, origin: 100 }
 
 export type Appeal = { subject: Subject; reason: string; reporter: Reporter }
 
 /**
- * Somebody says that a listing is wrong. From the listed address itself it is believed, once in thirty days; else an
- * administrator decides.
- * @throws Fault `conflict` when the address is not listed or an appeal waits already, `rate_limited`
+ * Somebody says that a listing is wrong. From the listed address itself it is believed, once in thirty days and
+ * whatever others have said about it; else an administrator decides.
+ * @throws Fault `conflict` when the address is not listed or this appellant’s appeal waits already, `rate_limited`
  */
 export async function appeal(db: Kysely<DB>, { subject, reason, reporter }: Appeal, now: number): Promise<AppealRow> {
-  await limit(db, reporter, now)
+  const own = reporter.key === subject.key
+  await limit(db, reporter, own, now)
   return db.transaction().execute(async (trx) => {
     const row = await lockAddress(trx, subject.key)
     if (row?.state !== 'listed') throw new Fault('conflict', `${subject.ip} is not on the list.`)
-    const own = reporter.key === subject.key
-    const again = await hasAppealSince(trx, subject.key, new Date(now - ONCE_PER))
-    if (again && !own) throw new Fault('conflict', againSentence(subject.ip))
-    const status = own && !again ? 'granted' : 'open'
-    if (status === 'granted') await acquit(trx, row, now)
+    const monthAgo = new Date(now - ONCE_PER)
+    const granted = own && !(await wasGrantedSince(trx, subject.key, monthAgo))
+    const said = { address: subject.key, appellant: reporter.source, own }
+    if (!granted && (await hasAppealOf(trx, said, monthAgo)))
+      throw new Fault('conflict', againSentence(subject.ip, own))
+    if (granted) {
+      await acquit(trx, row, now)
+      // What others said about the listing has no object any more.
+      await closeAppeals(trx, subject.key, 'granted')
+    }
     await tellChange(trx, ADMINISTRATORS, 'administration')
-    return insertAppeal(trx, { address: subject.key, reason, own, status })
+    return insertAppeal(trx, { ...said, reason, status: granted ? 'granted' : 'open' })
   })
 }
 
-function againSentence(ip: string): string {
-  return `An appeal for ${ip} was made within the last thirty days already. Another is taken from ${ip} itself only.`
+function againSentence(ip: string, own: boolean): string {
+  if (own) return `Your appeal for ${ip} is waiting for an administrator.`
+  return `You appealed for ${ip} in the last 30 days. Appeal from ${ip} itself, or wait for the decision.`
 }
 
-async function limit(db: Kysely<DB>, { source }: Reporter, now: number): Promise<void> {
+async function limit(db: Kysely<DB>, { source, network, origin }: Reporter, own: boolean, now: number): Promise<void> {
   const times = { now: new Date(now), windowStart: new Date(now - DAY) }
-  if ((await countRequest(db, `appeal ${source}`, times)) > APPEALS_A_DAY)
-    throw new Fault('rate_limited', `At most ${APPEALS_A_DAY} appeals a day.`, { retryAfter: DAY / 1000 })
+  const limits = own
+    ? [{ key: `appeal ${source}`, most: APPEALS_A_DAY.source, whose: 'your address' }]
+    : [
+        { key: `appeal for others ${source}`, most: APPEALS_A_DAY.source, whose: 'your address' },
+        { key: `appeal ${network}`, most: APPEALS_A_DAY.network, whose: 'your network' },
+        { key: `appeal ${origin}`, most: APPEALS_A_DAY.origin, whose: 'your provider' },
+      ]
+  for (const { key, most, whose } of limits) {
+    if ((await countRequest(db, key, times)) <= most) continue
+    const sentence = `The limit of ${most} appeals a day from ${whose} is used up. Try again tomorrow.`
+    throw new Fault('rate_limited', sentence, { retryAfter: DAY / 1000 })
+  }
 }
 
 /**
@@ -58,14 +88,18 @@ export async function decide(db: Kysely<DB>, id: string, upheld: boolean, now: n
     if (!decided && (await hasAppeal(trx, id))) throw new Fault('conflict', 'This appeal is decided already.')
     if (!decided) throw new Fault('not_found', 'There is no such appeal.')
     const row = upheld ? await lockAddress(trx, decided.address) : undefined
-    if (row) {
-      const networks = [...new Set(row.evidence.map(({ network }) => network))]
-      const refutations = networks.map((network) => ({ network, address: row.address, cause: 'appeal' as const }))
-      await insertRefutations(trx, refutations, new Date(now))
-      await acquit(trx, row, now)
-    }
+    if (row) await refute(trx, row, now)
     return decided
   })
+}
+
+/** The reports were wrong: they are erased, and the networks that sent them lose reputation. */
+export async function refute(trx: Transaction<DB>, row: AddressRow, now: number): Promise<void> {
+  const networks = [...new Set(row.evidence.map(({ network }) => network))]
+  const refutations = networks.map((network) => ({ network, address: row.address, cause: 'appeal' as const }))
+  await insertRefutations(trx, refutations, new Date(now))
+  await acquit(trx, row, now)
+  await closeAppeals(trx, row.address, 'upheld')
 }
 
 /** Off the list, without evidence: who reports it now begins anew. */
@@ -78,6 +112,7 @@ async function acquit(trx: Transaction<DB>, row: AddressRow, now: number): Promi
     evidence: [],
     services: [],
     networks: 0,
+    confirmation: 'none',
     probationUntil: new Date(now + PROBATION),
   }
   await saveAddresses(trx, [acquitted])

@@ -16,30 +16,63 @@ const APPEAL = ['id', 'address', 'reason', 'own', 'status', 'createdAt', 'decide
 
 export async function insertAppeal(
   db: Db,
-  appeal: { address: string; reason: string; own: boolean; status: AppealStatus },
+  appeal: { address: string; appellant: string; reason: string; own: boolean; status: AppealStatus },
 ): Promise<AppealRow> {
   const decidedAt = appeal.status === 'open' ? null : new Date()
   const insert = db.insertInto('abuseAppeal').values({ ...appeal, decidedAt })
   return (await insert.returning(APPEAL).executeTakeFirstOrThrow()) as AppealRow
 }
 
-export async function hasAppealSince(db: Db, address: string, since: Date): Promise<boolean> {
+/** Whether an appeal from the listed address itself was granted at once. */
+export async function wasGrantedSince(db: Db, address: string, since: Date): Promise<boolean> {
   const row = await db
     .selectFrom('abuseAppeal')
     .select('id')
     .where('address', '=', address)
+    .where('own', '=', true)
+    .where('status', '=', 'granted')
     .where('createdAt', '>=', since)
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
 }
 
-/** Open ones first, then the newest. */
+/** Whether an appellant’s appeal about an address waits, or, from elsewhere, was made since a moment. */
+export async function hasAppealOf(
+  db: Db,
+  { address, appellant, own }: { address: string; appellant: string; own: boolean },
+  since: Date,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('abuseAppeal')
+    .select('id')
+    .where('address', '=', address)
+    .where('appellant', '=', appellant)
+    .where('own', '=', own)
+    .where((eb) => (own ? eb('status', '=', 'open') : eb('createdAt', '>=', since)))
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Ends all that wait about an address. */
+export async function closeAppeals(db: Db, address: string, status: 'granted' | 'upheld'): Promise<void> {
+  await db
+    .updateTable('abuseAppeal')
+    .set({ status, decidedAt: new Date() })
+    .where('address', '=', address)
+    .where('status', '=', 'open')
+    .execute()
+}
+
+/** Open ones first, of these those from the address itself, then the newest. */
 export async function listAppeals(db: Db, page: { limit: number; offset: number }): Promise<AppealRow[]> {
   const rows = await db
     .selectFrom('abuseAppeal')
     .select(APPEAL)
     .orderBy(sql`status = 'open'`, 'desc')
+    // From the address itself: what strangers send must not bury it.
+    .orderBy(sql`status = 'open' and own`, 'desc')
     .orderBy('id', 'desc')
     .limit(page.limit)
     .offset(page.offset)

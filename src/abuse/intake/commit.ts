@@ -32,7 +32,7 @@ export type CommitDeps = LedgerDeps & {
 export async function commitGroup(deps: CommitDeps, group: Submission[], now: number): Promise<Receipt[]> {
   const found = await findForGroup(deps.store, {
     addresses: unique(group.flatMap(({ reports }) => reports.map(({ subject }) => subject.key))),
-    sources: unique(group.map(({ reporter }) => reporter.source)),
+    sources: unique(group.flatMap(({ reporter: { source, site } }) => (site === null ? source : [source, site]))),
     reporters: unique(group.flatMap(({ reporter }) => reporter.key ?? [])),
     tokens: unique(group.flatMap(({ tokenHash }) => tokenHash ?? [])),
   })
@@ -51,7 +51,7 @@ const unique = (texts: string[]) => [...new Set(texts)]
 
 function takeSubmission(submission: Submission, ledger: Ledger, found: Found, deps: LedgerDeps): Receipt {
   const { reporter, tokenHash, reports } = submission
-  const allowance = ledger.admit(reporter.source)
+  const allowance = ledger.admit(reporter)
   const tokenId = found.tokens.get(tokenHash ?? '') ?? null
   const unknownToken = tokenHash !== null && tokenId === null
   if (!allowance.allowed) return { allowance, unknownToken, outcomes: [] }

@@ -32,7 +32,11 @@ export function createIntake(deps: CommitDeps, clock: () => number, onReceipt?: 
     // Two groups that count in one lane would wait for each other.
     commit: (group, slot) => commitSomehow({ ...deps, lane: deps.lane + slot }, group, clock),
     sizeOf: ({ reports }) => reports.length,
-    keysOf: ({ reporter, reports }) => [reporter.source, ...reports.map(({ subject }) => subject.key)],
+    keysOf: ({ reporter: { source, site }, reports }) => [
+      source,
+      ...(site === null ? [] : [site]),
+      ...reports.map(({ subject }) => subject.key),
+    ],
     most: MOST,
     patience: PATIENCE,
   })

@@ -4,7 +4,7 @@ import type { Standing, TraitsOf } from '../score.ts'
 import type { Standings } from '../reputation/standings.ts'
 import type { Refutation } from '../reputation/store.ts'
 import type { AddressRow } from '../store.ts'
-import { takeOne, type Allowance } from './rate.ts'
+import { RATE, takeOne, type Allowance } from './rate.ts'
 import { takeReport, type Outcome, type Report } from './record.ts'
 import type { Changes, Found, ReportRow, Usage } from './store.ts'
 
@@ -14,8 +14,8 @@ export type LedgerDeps = { ranges: Ranges; standings: Standings; traitsOf: Trait
 export type Sender = { reporter: Reporter; standing: Standing; tokenId: string | null }
 
 export type Ledger = {
-  /** Takes one request from what its source has left. */
-  admit(source: string): Allowance
+  /** Takes one request from what its source, and the IPv6 site around it, have left. */
+  admit(reporter: Reporter): Allowance
   take(report: Report, sender: Sender): Outcome
   changes(): Changes
 }
@@ -37,10 +37,17 @@ export function openLedger(found: Found, deps: LedgerDeps, now: number): Ledger 
   const refutations = new Map<string, Refutation>()
   const networks = new Map<string, { network: string; origin: string }>()
 
-  function admit(source: string): Allowance {
-    const { usage, allowance } = takeOne(usages.get(source) ?? found.usages.get(source), source, now)
-    if (allowance.allowed) usages.set(source, usage)
-    return allowance
+  const takeFrom = (source: string, requests: number) =>
+    takeOne(usages.get(source) ?? found.usages.get(source), { source, requests }, now)
+
+  function admit({ source, site }: Reporter): Allowance {
+    const own = takeFrom(source, RATE.requests)
+    const around = site === null ? null : takeFrom(site, RATE.siteRequests)
+    if (around && !around.allowance.allowed) return around.allowance
+    if (!own.allowance.allowed) return own.allowance
+    usages.set(source, own.usage)
+    if (site !== null && around) usages.set(site, around.usage)
+    return own.allowance
   }
 
   function take(report: Report, sender: Sender): Outcome {
@@ -52,7 +59,8 @@ export function openLedger(found: Found, deps: LedgerDeps, now: number): Ledger 
     const isCanary = ranges.is('canary', key)
     const shared = ranges.is('shared', key)
     const { reporter, standing } = sender
-    const taking = { now, reporter, standing, shared, bootstrap: standings.isBootstrap(), traitsOf }
+    const known = { bootstrap: standings.isBootstrap(), wellKnown: ranges.isWellKnown(key) }
+    const taking = { now, reporter, standing, shared, ...known, traitsOf }
     const row = isCanary ? undefined : (addresses.get(key) ?? found.addresses.get(key))
     const taken = takeReport(row, report, taking)
     if (isCanary) refute(sender, key, 'canary')

@@ -1,8 +1,11 @@
 import { Fault } from '../../errors.ts'
 import type { Usage } from './store.ts'
 
-/** Requests of one source in one window (a bulk report is one request), and the window in milliseconds. */
-export const RATE = { requests: 120, window: 5 * 60_000 }
+/**
+ * Requests of one source in one window (a bulk report is one request), of all sources of an IPv6 /48 together, and the
+ * window in milliseconds.
+ */
+export const RATE = { requests: 120, siteRequests: 1_200, window: 5 * 60_000 }
 
 export type Allowance = {
   allowed: boolean
@@ -31,13 +34,17 @@ export function createTurnedAway() {
 }
 
 /** Takes one request from what a source has left; one that is refused is not counted. */
-export function takeOne(usage: Usage | undefined, source: string, now: number): { usage: Usage; allowance: Allowance } {
+export function takeOne(
+  usage: Usage | undefined,
+  { source, requests }: { source: string; requests: number },
+  now: number,
+): { usage: Usage; allowance: Allowance } {
   const isOver = usage === undefined || Math.abs(now - usage.startedAt) >= RATE.window
   const { used, startedAt } = isOver ? { used: 0, startedAt: now } : usage
-  const allowed = used < RATE.requests
+  const allowed = used < requests
   const after = { source, startedAt, used: used + Number(allowed) }
   const reset = Math.max(1, Math.ceil((startedAt + RATE.window - now) / 1000))
-  return { usage: after, allowance: { allowed, remaining: RATE.requests - after.used, reset } }
+  return { usage: after, allowance: { allowed, remaining: requests - after.used, reset } }
 }
 
 /** As draft-ietf-httpapi-ratelimit-headers has them. */

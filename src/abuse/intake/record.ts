@@ -10,8 +10,12 @@ import {
   type State,
   type TraitsOf,
 } from '../score.ts'
+import { assessed, circumstancesOf } from '../circumstances.ts'
 import type { AddressRow } from '../store.ts'
 import type { Subject } from '../subject.ts'
+
+/** A report of what so many others have reported already is no discovery. */
+const MAX_ORIGINS_BEFORE_EARLY = 3
 
 export type Report = { subject: Subject; service: string; port: number | null; count: number }
 
@@ -31,6 +35,7 @@ export type Taking = {
   standing: Standing
   shared: boolean
   bootstrap: boolean
+  wellKnown: boolean
   traitsOf: TraitsOf
 }
 
@@ -53,21 +58,17 @@ export function takeReport(row: AddressRow | undefined, report: Report, taking: 
   const { network, origin } = reporter
   const sighting = { network, origin, service: report.service, standing, port: report.port, count: report.count }
   const evidence = absorb(known.evidence, sighting, { now, counted, shared, traitsOf })
-  const probation = (known.probationUntil?.getTime() ?? 0) > now
-  const circumstances = { shared, probation, bootstrap: taking.bootstrap }
+  const circumstances = circumstancesOf({ ...known, shared }, taking, now)
   const result = assess(known.state, evidence, circumstances, now, traitsOf)
   const next: AddressRow = {
     ...known,
     evidence,
     shared,
-    state: result.state === 'none' ? 'observed' : result.state,
-    score: result.score,
-    confidence: result.confidence,
+    ...assessed(known, result),
     services: [...new Set(evidence.map((e) => e.service))],
     networks: new Set(evidence.map((e) => e.network)).size,
     totalReports: known.totalReports + Number(counted),
     lastReportedAt: new Date(now),
-    dueAt: result.dueAt === null ? null : new Date(result.dueAt),
   }
   const outcome = {
     deduped: !counted,
@@ -77,7 +78,16 @@ export function takeReport(row: AddressRow | undefined, report: Report, taking: 
     confidenceLevel: result.confidence,
   }
   const changed = counted || addsToEvidence(known, next, network, report.service)
-  return { row: next, outcome, counted, changed, strong: isStrong(standing), early: known.state !== 'listed' }
+  return { row: next, outcome, counted, changed, strong: isStrong(standing), early: isEarly(known, origin) }
+}
+
+/**
+ * Whether a report can earn its network a reputation: only the first to see an attacker do, for everybody can repeat
+ * what the list, or the public look-up, already says.
+ */
+function isEarly({ state, evidence }: AddressRow, origin: string): boolean {
+  const others = new Set(evidence.map((entry) => entry.origin).filter((other) => other !== origin))
+  return state !== 'listed' && others.size < MAX_ORIGINS_BEFORE_EARLY
 }
 
 /** A repetition inside the window leaves the evidence as it was, and then nothing need be written. */
@@ -102,6 +112,7 @@ function unknown(address: string, now: number): AddressRow {
     dueAt: null,
     probationUntil: null,
     shared: false,
+    confirmation: 'none',
     revision: 0,
   }
 }

@@ -38,7 +38,7 @@ export async function findForGroup(
       (select coalesce(json_agg(known), '[]') from (
         select address, state, score, confidence, evidence, services, networks, total_reports as "totalReports",
           first_reported_at as "firstReportedAt", last_reported_at as "lastReportedAt", due_at as "dueAt",
-          probation_until as "probationUntil", shared, revision
+          probation_until as "probationUntil", shared, confirmation, revision
         from abuse_address where address = any(${asked.addresses}::inet[])
       ) as known) as addresses,
       (select coalesce(json_agg(known), '[]') from (

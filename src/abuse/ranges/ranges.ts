@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
@@ -5,6 +7,7 @@ import type { Logger } from '../../log.ts'
 import { parseAddress } from '../../net/address.ts'
 import { notify, type Signals } from '../../store/signals.ts'
 import type { DB } from '../../store/tables.ts'
+import { ROOT } from '../../version.ts'
 import { networkOf } from '../subject.ts'
 import { createPrefixTable, type PrefixTable } from './prefix-table.ts'
 import { deleteRange, insertRange, listCidrs, markRange, unmarkRange, type RangeKind, type RangeRow } from './store.ts'
@@ -14,6 +17,8 @@ export type Ranges = {
   is(kind: RangeKind, address: string): boolean
   /** Whether an address may never be on the list. */
   isExempt(address: string): boolean
+  /** Whether so many depend on an address that only the operator's word may list it. */
+  isWellKnown(address: string): boolean
   close(): void
 }
 
@@ -21,6 +26,15 @@ const CHANNEL = 'abuse.ranges'
 
 /** Bits of the widest range, which is more than anybody has. */
 const WIDEST = { 4: 8, 6: 16 }
+
+/** Shipped: large resolvers, root servers and the edges of content networks. */
+const WELL_KNOWN = readWellKnown()
+
+function readWellKnown(): PrefixTable {
+  type File = { groups: { networks: string[] }[] }
+  const { groups }: File = JSON.parse(readFileSync(join(ROOT, 'data', 'well-known-networks.json'), 'utf8'))
+  return createPrefixTable(groups.flatMap(({ networks }) => networks))
+}
 
 /** Reads the ranges, and again whenever an instance changed them. */
 export async function openRanges(db: Kysely<DB>, signals: Signals, log: Logger): Promise<Ranges> {
@@ -35,6 +49,7 @@ export async function openRanges(db: Kysely<DB>, signals: Signals, log: Logger):
   const is = (kind: RangeKind, address: string) => tables[kind].has(address)
   return {
     is,
+    isWellKnown: (address) => WELL_KNOWN.has(address),
     isExempt: (address) => is('whitelist', address) || is('canary', address),
     close: () => stops.forEach((stop) => stop()),
   }

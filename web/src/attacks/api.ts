@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import type {
   Appeal as AppealShape,
   AppealPage,
+  CandidatePage,
   CheckAnswer,
   HoldAnswer,
   IssuedToken,
@@ -21,6 +22,7 @@ export type ReportToken = Static<typeof TokenList>['data'][number]
 export type NewReportToken = Static<typeof IssuedToken>
 export type Appeal = Static<typeof AppealShape>
 export type Appeals = Static<typeof AppealPage>['data']
+export type Candidates = Static<typeof CandidatePage>['data']
 export type Ranges = Static<typeof RangePage>['data']
 export type Range = Ranges['ranges'][number]
 export type Hold = Static<typeof HoldAnswer>['data']
@@ -42,6 +44,8 @@ export const attacks = {
 
   decide: (id: string, upheld: boolean) =>
     request<Data<Appeal>>('POST', `${BASE}/appeals/${id}/decision`, { body: { upheld } }),
+  decideCandidate: (ip: string, list: boolean) =>
+    request<unknown>('POST', `${BASE}/candidates/decisions`, { body: { ip, list } }),
   addRange: (list: RangeList, range: Partial<NewRange>) =>
     request<Data<Range>>('POST', `${BASE}/${list}`, { body: range }),
   removeRange: (list: RangeList, id: string) => request<unknown>('DELETE', `${BASE}/${list}/${id}`),
@@ -77,6 +81,12 @@ export const appealsQuery = (page: number) =>
   queryOptions({
     queryKey: ['attacks', 'appeals', page],
     queryFn: () => ask<Appeals>(`appeals?page=${page}&limit=${LIMIT}`),
+  })
+
+export const candidatesQuery = (page: number) =>
+  queryOptions({
+    queryKey: ['attacks', 'candidates', page],
+    queryFn: () => ask<Candidates>(`candidates?page=${page}&limit=${LIMIT}`),
   })
 
 export const rangesQuery = (list: RangeList, page: number) =>

@@ -29,6 +29,8 @@ export type Things = {
   channels: Channel[]
   appeals: Appeals['appeals']
   hold: Hold
+  /** How many addresses wait for an administrator before they are listed. */
+  candidates: number
 }
 
 /** Days after which a migration that failed is no news any more. */
@@ -124,7 +126,7 @@ function unverifiedDomain({ id, domain }: Domain): Need {
   }
 }
 
-function administrationNeeds({ appeals, hold }: Things): Need[] {
+function administrationNeeds({ appeals, hold, candidates }: Things): Need[] {
   const link = { to: '/attacks/administration' } as const
   const open = appeals.filter(({ status }) => status === 'open').length
   const held = 'A new list of attackers is held back: it differs too much from the last.'
@@ -136,6 +138,17 @@ function administrationNeeds({ appeals, hold }: Things): Need[] {
             key: 'appeals',
             tone: 'warn',
             sentence: `${counted(open, 'appeal')} to decide.`,
+            way: 'Decide',
+            link,
+          } as const,
+        ]
+      : []),
+    ...(candidates > 0
+      ? [
+          {
+            key: 'candidates',
+            tone: 'warn',
+            sentence: `${counted(candidates, 'reported address', 'reported addresses')} to list or discard.`,
             way: 'Decide',
             link,
           } as const,

@@ -1,6 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { channelsQuery } from '../alerts/api.ts'
-import { appealsQuery, holdQuery } from '../attacks/api.ts'
+import { appealsQuery, candidatesQuery, holdQuery } from '../attacks/api.ts'
 import { casesQuery } from '../delisting/api.ts'
 import { domainsQuery, mailboxesQuery } from '../dmarc/api.ts'
 import { migrationsQuery } from '../migrations/api.ts'
@@ -33,9 +33,10 @@ export function useThings(): Found {
       endpointsQuery,
       { ...appealsQuery(1), enabled },
       { ...holdQuery, enabled },
+      { ...candidatesQuery(1), enabled },
     ],
     combine: (all) => {
-      const [hosts, cases, migrations, domains, mailboxes, channels, endpoints, appeals, hold] = all
+      const [hosts, cases, migrations, domains, mailboxes, channels, endpoints, appeals, hold, candidates] = all
       const problems = new Set(all.flatMap(({ error }) => (error ? [error.message] : [])))
       const things = {
         hosts: hosts.data ?? [],
@@ -46,6 +47,7 @@ export function useThings(): Found {
         channels: channels.data ?? [],
         appeals: appeals.data?.appeals ?? [],
         hold: hold.data ?? null,
+        candidates: candidates.data?.pagination.total ?? 0,
       }
       const begun = [
         things.hosts,

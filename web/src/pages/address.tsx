@@ -60,7 +60,10 @@ function OffTheList(props: { ip: string; onSent: (appeal: Appeal) => void }) {
           End the cause: a mail account with a stolen password, a router with its factory password, a website with an
           old plug-in. As long as it goes on, the address comes back.
         </li>
-        <li>Ask to be taken off. From the listed address itself that is granted at once, once in thirty days.</li>
+        <li>
+          Ask to be taken off. From the listed address itself that is granted at once, once in thirty days. Appeals that
+          others made do not matter.
+        </li>
         <li>Or wait: without new reports every listing ends after seven days at the latest.</li>
       </Points>
       <AppealForm {...props} />
@@ -87,6 +90,11 @@ function HowItWorks() {
           <li>
             Of a report the address, the service, the number of events and the time are kept for thirty days. Nobody
             learns who reported: each network has a pseudonym that differs from address to address.
+          </li>
+          <li>
+            Which networks belong to one provider is known from data of <a href="https://db-ip.com">DB-IP</a>,{' '}
+            <a href="https://www.routeviews.org">RouteViews</a> and the <a href="https://www.nro.net">NRO</a> (CC BY
+            4.0).
           </li>
         </Points>
         <p>

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { AppealList } from '../attacks/appeal-list.tsx'
 import { attacks, holdQuery, type Hold } from '../attacks/api.ts'
 import { AttackViews } from '../attacks/attack-views.tsx'
+import { CandidateList } from '../attacks/candidate-list.tsx'
 import { RangeSection } from '../attacks/range-section.tsx'
 import { accountQuery } from '../queries.ts'
 import { ConfirmButton } from '../ui/confirm.tsx'
@@ -26,6 +27,9 @@ function Rooms() {
       {hold && !hold.approved && <Held {...hold} />}
       <Section title="Appeals">
         <AppealList />
+      </Section>
+      <Section title="Waiting for confirmation">
+        <CandidateList />
       </Section>
       <RangeSection
         list="whitelist"

@@ -1,0 +1,26 @@
+import type { Db } from '../../store/database.ts'
+import { restored, type AddressRow } from '../store.ts'
+
+/** What waits for an administrator, what most networks reported first. */
+export async function listCandidates(
+  db: Db,
+  since: Date,
+  page: { limit: number; offset: number },
+): Promise<AddressRow[]> {
+  const rows = candidates(db, since).selectAll().orderBy('networks', 'desc').orderBy('address')
+  return (await rows.limit(page.limit).offset(page.offset).execute()).map(restored)
+}
+
+export async function countCandidates(db: Db, since: Date): Promise<number> {
+  const count = candidates(db, since).select(({ fn }) => fn.countAll<number>().as('count'))
+  return (await count.executeTakeFirstOrThrow()).count
+}
+
+/** Without a report since then nothing can be listed any more. */
+function candidates(db: Db, since: Date) {
+  return db
+    .selectFrom('abuseAddress')
+    .where('confirmation', '=', 'awaiting')
+    .where('state', 'in', ['observed', 'watchlist', 'delisted'])
+    .where('lastReportedAt', '>', since)
+}

@@ -1,0 +1,24 @@
+import type { Assessment, Circumstances } from './score.ts'
+import type { AddressRow } from './store.ts'
+
+/** What holds for an address besides its evidence. */
+export function circumstancesOf(
+  { shared, probationUntil, confirmation }: AddressRow,
+  { bootstrap, wellKnown }: Pick<Circumstances, 'bootstrap' | 'wellKnown'>,
+  now: number,
+): Circumstances {
+  const probation = (probationUntil?.getTime() ?? 0) > now
+  return { shared, probation, bootstrap, wellKnown, confirmed: confirmation === 'confirmed' }
+}
+
+/** What an assessment changes in the row of an address. A confirmation ends with the listing it was given for. */
+export function assessed({ confirmation }: AddressRow, { state, score, confidence, awaiting, dueAt }: Assessment) {
+  const isConfirmed = confirmation === 'confirmed' && state === 'listed'
+  return {
+    state: state === 'none' ? ('observed' as const) : state,
+    score,
+    confidence,
+    confirmation: awaiting ? ('awaiting' as const) : isConfirmed ? ('confirmed' as const) : ('none' as const),
+    dueAt: dueAt === null ? null : new Date(dueAt),
+  }
+}

@@ -1,0 +1,37 @@
+import { join } from 'node:path'
+import { readShippedTable, type AsnTable } from '../protocols/asn-table.ts'
+import { ROOT } from '../version.ts'
+
+/** Which networks are one operator's, and from where that is known. */
+export type Systems = {
+  source: 'shipped' | 'configured' | 'none'
+  /** When the shipped data was collected, `2026-06-17`. */
+  date: string | null
+  /** One number for all autonomous systems of the operator that announces an address, or null. */
+  find(address: string): number | null
+}
+
+const SHIPPED = join(ROOT, 'data', 'asn', 'table.bin.br')
+
+/** What says nothing of any network: all are unknown. */
+export const NO_SYSTEMS: Systems = { source: 'none', date: null, find: () => null }
+
+/**
+ * The table to tell networks apart by: the one that is configured, or the shipped one. Which systems belong together is
+ * known from the shipped one in either case.
+ * @param configured `none` for no table at all
+ */
+export function readSystems(configured: AsnTable | 'none' | null): Systems {
+  if (configured === 'none') return NO_SYSTEMS
+  const shipped = readShippedTable(SHIPPED)
+  const table = configured ?? shipped
+  if (!table) return NO_SYSTEMS
+  return {
+    source: configured ? 'configured' : 'shipped',
+    date: (configured ? null : shipped?.date) ?? null,
+    find(address) {
+      const number = table.find(address)?.number
+      return number === undefined ? null : (shipped?.operatorOf?.(number) ?? number)
+    },
+  }
+}
