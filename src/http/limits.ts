@@ -7,6 +7,12 @@ export const REQUEST_TIMEOUT = 60_000
 /** Milliseconds that running requests get to finish when the service stops. */
 export const STOP_GRACE = 10_000
 
+/** Milliseconds that a connection without a running request gets to complete its headers when the service stops. */
+export const CLOSING_IDLE_GRACE_MS = 1_000
+
+/** Milliseconds between two sweeps for connections without a request while the service stops. */
+export const CLOSING_SWEEP_MS = 50
+
 /** Milliseconds for the headers alone: a sender that trickles them costs one connection no longer than this. */
 export const HEADERS_TIMEOUT = 10_000
 

@@ -22,6 +22,7 @@ import type { Cidr } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { Fault } from '../errors.ts'
 import { clientAddress } from './client-address.ts'
+import { trackConnections } from './connections.ts'
 import { answer, answerErrors, bodyOf, faultOf } from './errors.ts'
 import { BODY_LIMIT, CONNECTIONS_CHECKED_EVERY, HEADERS_TIMEOUT, KEEP_ALIVE, REQUEST_TIMEOUT } from './limits.ts'
 import { describeApi } from './openapi.ts'
@@ -89,6 +90,8 @@ export async function createServer(options: ServerOptions): Promise<App> {
   tolerateNoBody(app)
   answerErrors(app, options.isUnavailable)
   logRequests(app, options.log, options.isSecure === true)
+  const closeUnused = trackConnections(app.server)
+  app.addHook('preClose', async () => closeUnused())
   refuseWhenClosing(app)
   refuseNul(app)
   await describeApi(app, options)
