@@ -199,6 +199,12 @@ export const SETTINGS = {
     description: `Plan of a new account: ${PLANS.join(', ')}.`,
     parse: oneOf(PLANS),
   }),
+  REQUEST_LIMITS: setting({
+    default: 'on',
+    description:
+      'Limits on expensive requests of one account or address (docs/api.md): `on` or `off`. Turn them off only where another service limits requests.',
+    parse: oneOf(['on', 'off'] as const),
+  }),
   MIGRATION_CONCURRENCY: setting({
     default: '4',
     description: 'Migrations that run at once, over all instances.',

@@ -19,6 +19,7 @@ export function ownDataRoutes(app: App, { db, door, auth }: OwnDataDeps): void {
   app.get(
     '/api/v1/account/export',
     {
+      config: { limit: 'account exports' },
       onRequest: door.session,
       schema: {
         summary: 'Everything of mine',

@@ -46,7 +46,10 @@ export function trackConnections(server: Server): () => void {
   return () => {
     closeUnused()
     // A connection whose last request ends later is closed then.
-    const sweep = setInterval(closeUnused, CLOSING_SWEEP_MS)
-    server.once('close', () => clearInterval(sweep))
+    const sweep = setInterval(() => {
+      closeUnused()
+      // A server that never listened tells nobody that it is closed.
+      if (!server.listening && open.size === 0) clearInterval(sweep)
+    }, CLOSING_SWEEP_MS)
   }
 }

@@ -19,8 +19,5 @@ export const HEADERS_TIMEOUT = 10_000
 /** Milliseconds between two looks for connections beyond these limits. */
 export const CONNECTIONS_CHECKED_EVERY = 5_000
 
-/** Tabs of one account in one instance that are told what changes; a tab that nobody sees lets go of its stream. */
-export const TABS_PER_ACCOUNT = 20
-
 /** Milliseconds for an idle connection: longer than the minute after which proxies let go, or they would meet a closed one. */
 export const KEEP_ALIVE = 72_000

@@ -607,6 +607,12 @@ export interface MonitoredPeriod {
   state: string;
 }
 
+export interface RequestRate {
+  accountId: string;
+  fullAt: Timestamp;
+  name: string;
+}
+
 export interface Session {
   accountId: string;
   createdAt: Generated<Timestamp>;
@@ -728,6 +734,7 @@ export interface DB {
   monitoredHost: MonitoredHost;
   monitoredList: MonitoredList;
   monitoredPeriod: MonitoredPeriod;
+  requestRate: RequestRate;
   session: Session;
   sharedCheck: SharedCheck;
   verification: Verification;
