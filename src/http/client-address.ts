@@ -1,4 +1,5 @@
-import { isIP, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Cidr } from '../config.ts'
 

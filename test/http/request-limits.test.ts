@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { ACCOUNT_LIMITS, ADDRESS_LIMITS } from '../../src/http/request-limits.ts'
+import { ACCOUNT_LIMITS, ADDRESS_LIMITS, type RequestLimit } from '../../src/http/request-limits.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { countRequest } from '../../src/store/request-rate.ts'
 import { startHouse, type House, type Person } from '../house.ts'
@@ -169,4 +171,16 @@ describe('public routes', () => {
 
 it('lets a script check 500 hosts with all four checks within an hour', () => {
   expect(ACCOUNT_LIMITS.checks.rate.requests).toBeGreaterThanOrEqual(500 * 4)
+})
+
+it('documents every limit in docs/api.md', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/api.md'), 'utf8')
+  const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
+  const limits: RequestLimit[] = [...Object.values(ACCOUNT_LIMITS), ...Object.values(ADDRESS_LIMITS)]
+  for (const limit of limits) {
+    const row = rows.find(([, name]) => name === limit.what)
+    expect(row?.[3], limit.what).toBe(String(limit.atOnce))
+    const requests = limit.rate?.requests.toLocaleString('en') ?? ''
+    expect(row?.[2]?.split(' ')[0], limit.what).toBe(requests)
+  }
 })
