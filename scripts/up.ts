@@ -1,11 +1,25 @@
 // `npm run up`: builds what must be built and starts the service.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { main } from '../src/cli/main.ts'
-import { ROOT, run } from './run.ts'
+import { ROOT } from './run.ts'
 
-if (dashboardIsStale()) run('npm', ['run', '--silent', 'build:web'])
-process.exitCode = await main(['serve', ...process.argv.slice(2)])
+const built = dashboardIsStale() ? await buildDashboard() : 0
+process.exitCode = built === 0 ? await main(['serve', ...process.argv.slice(2)]) : built
+
+/** Without npm and its shell in between, so that whoever ends us ends the build. */
+async function buildDashboard(): Promise<number> {
+  const vite = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js')
+  const args = [vite, 'build', 'web', '--logLevel', 'warn']
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit' })
+  const end = () => child.kill('SIGTERM')
+  process.on('SIGTERM', end)
+  const [code] = (await once(child, 'exit')) as [number | null]
+  process.off('SIGTERM', end)
+  return code ?? 1
+}
 
 function dashboardIsStale(): boolean {
   const built = join(ROOT, 'web', 'dist', 'index.html')

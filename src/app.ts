@@ -6,6 +6,7 @@ import { STOP_GRACE } from './http/limits.ts'
 import { closeWithin, listen } from './http/listen.ts'
 import { openMetricsDoor } from './http/metrics-door.ts'
 import { addReadings, createMetrics, type Metrics } from './http/metrics.ts'
+import { limitRequests } from './http/request-limits.ts'
 import { createServer } from './http/server.ts'
 import { openQueue, type Queue } from './jobs/queue.ts'
 import { startWorker } from './jobs/worker.ts'
@@ -82,6 +83,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const app = await createServer({ log, version: VERSION, trustedProxies, isSecure, isUnavailable, isReady, capture })
   metrics?.watch(app)
   running.add(() => closeWithin(app, STOP_GRACE))
+  if (config.REQUEST_LIMITS === 'on') limitRequests(app, db)
   const hall = { door, queue, events: createEvents(app) }
   for (const room of rooms) room.routes?.(app, hall)
   const url = await listen(app, config.HOST, config.PORT)

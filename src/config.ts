@@ -89,7 +89,10 @@ export const SETTINGS = {
   TRUSTED_PROXIES: setting({
     default: '',
     defaultText: 'none',
-    description: 'Networks (CIDR, comma separated) whose `X-Forwarded-For` is believed, read from the right.',
+    description:
+      'Networks (CIDR, comma separated) of reverse proxies. Their `X-Forwarded-For`, or without one their `Forwarded` (RFC 7239), names the client. ' +
+      'It is read from the right; ports, brackets and quotes are accepted, and a hop that is no address ends the chain. ' +
+      'A proxy that writes only `Forwarded` must remove `X-Forwarded-For` from requests.',
     parse: list(cidr),
   }),
   ROLES: setting({
@@ -195,6 +198,12 @@ export const SETTINGS = {
     default: 'free',
     description: `Plan of a new account: ${PLANS.join(', ')}.`,
     parse: oneOf(PLANS),
+  }),
+  REQUEST_LIMITS: setting({
+    default: 'on',
+    description:
+      'Limits on expensive requests of one account or address (docs/api.md): `on` or `off`. Turn them off only where another service limits requests.',
+    parse: oneOf(['on', 'off'] as const),
   }),
   MIGRATION_CONCURRENCY: setting({
     default: '4',

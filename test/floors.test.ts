@@ -56,6 +56,15 @@ describe('the house', () => {
       /^import (?!type)(?!\{ isIP(v[46])?(, isIP(v[46])?)* \}).* from 'node:(net|tls|dgram|https|http2|dns)'|\bfetch\(/m
     expect(filesMatching(opens, /^src\/(net|store)\//)).toEqual([])
   })
+  it('opens a transaction or a cursor that outlives a function in the export of an account alone', () => {
+    // Whoever holds one while a client reads holds a connection for as long as the client likes.
+    const held = /\.startTransaction\(|\bcursor for\b|pg-cursor|pg-query-stream|\.stream\(\s*\d/
+    expect(filesMatching(held, /^src\/store\/owned\.ts$/)).toEqual([])
+    // It is read into a file before the answer begins.
+    const readers = filesMatching(/\breadOwned\(/, /^src\/(store\/owned|accounts\/own-data)\.ts$/)
+    expect(readers).toEqual([])
+    expect(sourceOf('src/accounts/own-data.ts')).toMatch(/exports\.spool\(\(signal\) => readOwned\(/)
+  })
   it('keeps the SQL of a domain in its store.ts', () => {
     const sql = /\.(selectFrom|insertInto|updateTable|deleteFrom)\(|\bsql`/
     expect(filesMatching(sql, /^src\/(store|jobs)\/|\/store\.ts$/)).toEqual([])

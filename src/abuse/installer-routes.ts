@@ -32,6 +32,7 @@ export function installerRoutes(app: App, { reportsUrl }: { reportsUrl: string }
   app.get(
     '/api/v1/abuse/fail2ban-install',
     {
+      config: { limit: 'public pages' },
       schema: {
         summary: 'Installer for fail2ban',
         description: 'A POSIX shell script: read it, then run it as root. It takes --dry-run, --yes and --uninstall.',
@@ -50,6 +51,7 @@ export function installerRoutes(app: App, { reportsUrl }: { reportsUrl: string }
   app.get(
     '/api/v1/abuse/fail2ban-config',
     {
+      config: { limit: 'public pages' },
       schema: {
         summary: 'Action and jail examples for fail2ban',
         description: 'One text file for installing by hand: each part under its path.',

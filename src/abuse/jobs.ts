@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { defineJob, type Job } from '../jobs/job.ts'
 import type { DB } from '../store/tables.ts'
 import { dropOldPartitions, ensurePartitions } from './intake/partitions.ts'
+import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout } from '../store/database.ts'
 import { standingOf } from './reputation/standing.ts'
 import { announceStandings } from './reputation/standings.ts'
 import { listHistories, updateStanding } from './reputation/store.ts'
@@ -24,8 +25,11 @@ function retentionJob(db: Kysely<DB>): Job {
       await ensurePartitions(db, now)
       const dropped = await dropOldPartitions(db, now)
       const ago = (days: number) => new Date(now - days * DAY)
-      await deleteOld(db, { rates: ago(2), month: ago(30), quarter: ago(90), halfYear: ago(180) })
-      await foldCounts(db, new Date(Math.floor(now / DAY) * DAY - 8 * DAY))
+      const limits = { rates: ago(2), month: ago(30), quarter: ago(90), halfYear: ago(180) }
+      await withStatementTimeout(db, NIGHTLY_STATEMENT_TIMEOUT_MS, async (connection) => {
+        await deleteOld(connection, limits)
+        await foldCounts(connection, new Date(Math.floor(now / DAY) * DAY - 8 * DAY))
+      })
       log.info({ dropped }, 'old reports dropped')
     },
   })
@@ -45,7 +49,8 @@ function standingJob(db: Kysely<DB>): Job {
 /** @returns how many changed */
 export async function updateStandings(db: Kysely<DB>, now: number): Promise<number> {
   let changed = 0
-  for (const { network, standing, firstSeenAt, establishedAt, ...counts } of await listHistories(db)) {
+  const histories = await withStatementTimeout(db, NIGHTLY_STATEMENT_TIMEOUT_MS, listHistories)
+  for (const { network, standing, firstSeenAt, establishedAt, ...counts } of histories) {
     const times = { firstSeenAt: firstSeenAt.getTime(), establishedAt: establishedAt?.getTime() ?? null }
     const earned = standingOf({ ...counts, ...times }, now)
     if (earned === standing) continue

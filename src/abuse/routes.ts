@@ -46,6 +46,7 @@ function publicRoutes(app: App, abuse: Parts): void {
   app.get(
     '/api/v1/abuse/check',
     {
+      config: { limit: 'address look-ups' },
       schema: {
         summary: 'What is known of an address, with anonymous evidence',
         tags: TAGS,
@@ -61,6 +62,7 @@ function publicRoutes(app: App, abuse: Parts): void {
   app.get(
     '/api/v1/abuse/stats',
     {
+      config: { limit: 'public pages' },
       schema: {
         summary: 'The network in numbers',
         description:
@@ -108,6 +110,7 @@ function tokenRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
   app.get(
     '/api/v1/abuse/tokens/:token',
     {
+      config: { limit: 'public pages' },
       schema: {
         summary: 'What was reported with a token; whoever holds it may know',
         tags: TAGS,
@@ -140,6 +143,7 @@ function appealRoute(app: App, { db, reporterOf, clock }: Parts): void {
   app.post(
     '/api/v1/abuse/appeals',
     {
+      config: { limit: 'appeals' },
       schema: {
         summary: 'Ask for an address to be taken off the list',
         description:

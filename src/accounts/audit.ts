@@ -60,6 +60,7 @@ export function auditRoute(app: App, { db, door }: AuditDeps): void {
   app.get(
     '/api/v1/audit',
     {
+      config: { limit: ({ query }) => ((query as { q?: string }).q ? 'searches' : null) },
       onRequest: door.admin,
       schema: {
         summary: 'What administrators did, newest first',

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
@@ -12,6 +13,7 @@ import { VERSION } from '../version.ts'
 import { authRoutes } from './auth-routes.ts'
 import { createAuth, ownOrigins } from './auth.ts'
 import { announceChange } from './changes.ts'
+import { createExportFiles } from './export-file.ts'
 import { createIdentify } from './identify.ts'
 import { cleanUpJob } from './jobs.ts'
 import { deriveKey } from './keys.ts'
@@ -56,7 +58,8 @@ export function openAccounts({ db, pool, signals, secretKey, config, log }: Acco
       authRoutes(app, { auth })
       accountRoutes(app, { db, door, auth, config, secretKey, version: VERSION })
       auditRoute(app, { db, door, log })
-      ownDataRoutes(app, { db, door, auth })
+      const exports = createExportFiles(join(config.DATA_DIR, 'exports'))
+      ownDataRoutes(app, { db, door, auth, exports })
     },
     close: () => identify.close(),
   }

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { Kysely } from 'kysely'
 import { APIError } from 'better-auth/api'
 import { Type } from 'typebox'
@@ -10,30 +9,36 @@ import { readOwned } from '../store/owned.ts'
 import type { DB } from '../store/tables.ts'
 import { removeAccount } from './accounts.ts'
 import type { Auth } from './auth.ts'
+import type { ExportFiles } from './export-file.ts'
 
-type OwnDataDeps = { db: Kysely<DB>; door: Door; auth: Auth }
+type OwnDataDeps = { db: Kysely<DB>; door: Door; auth: Auth; exports: ExportFiles }
 
 /** What people may do with all that is kept of them: take it along, and erase it. A token alone can do neither. */
-export function ownDataRoutes(app: App, { db, door, auth }: OwnDataDeps): void {
+export function ownDataRoutes(app: App, { db, door, auth, exports }: OwnDataDeps): void {
   const common = { tags: ['Accounts'], security: [{ session: [] }] }
   app.get(
     '/api/v1/account/export',
     {
+      config: { limit: 'account exports' },
       onRequest: door.session,
       schema: {
         summary: 'Everything of mine',
         ...common,
         description:
-          'One JSON object a line, `{"table": …, "row": {…}}`, as of one moment: all that would go with the account. ' +
-          'Passwords, tokens and other secrets are left out, because only their hashes or sealed texts are kept.',
+          'One JSON object a line, `{"table": …, "row": {…}}`, as of the moment of the request: all that would go with the account. ' +
+          'Passwords, tokens and other secrets are left out, because only their hashes or sealed texts are kept. ' +
+          'One export of an account at a time, and up to 6 an hour.',
         produces: ['application/x-ndjson'],
         response: failures,
       },
     },
     async (request, reply) => {
       const { accountId } = callerOf(request)
+      const gone = new AbortController()
+      reply.raw.once('close', () => gone.abort())
+      const lines = await exports.spool((signal) => readOwned(db, accountId, signal), gone.signal)
       reply.header('content-disposition', 'attachment; filename="portreeve-account.ndjson"')
-      return reply.type('application/x-ndjson').send(Readable.from(linesOf(db, accountId)))
+      return reply.type('application/x-ndjson').send(lines)
     },
   )
   app.post(
@@ -54,10 +59,6 @@ export function ownDataRoutes(app: App, { db, door, auth }: OwnDataDeps): void {
       return { success: true as const }
     },
   )
-}
-
-async function* linesOf(db: Kysely<DB>, accountId: string): AsyncGenerator<string> {
-  for await (const owned of readOwned(db, accountId)) yield `${JSON.stringify(owned)}\n`
 }
 
 /** @throws Fault `forbidden` */

@@ -182,6 +182,7 @@ function serviceRoutes(app: App, { db, auth, config, secretKey, version }: Accou
   app.post(
     '/api/v1/setup',
     {
+      config: { limit: 'setup' },
       schema: {
         summary: 'Make the first account, an administrator, and sign in',
         description: 'Takes the token of the set-up link that the service prints while there is no account.',

@@ -194,12 +194,14 @@ export async function deleteAuditEntriesBefore(db: Db, moment: Date): Promise<vo
   await db.deleteFrom('auditEntry').where('at', '<', moment).execute()
 }
 
-/** Deletes what has expired: sessions, verifications, and sign-in counters older than a day. */
+/** Deletes what has expired: sessions, verifications, and sign-in counters older than a day, and rate limits of which nothing is used. */
 export async function deleteExpired(db: Db): Promise<{ sessions: number; verifications: number }> {
   const now = new Date()
   const sessions = await db.deleteFrom('session').where('expiresAt', '<', now).executeTakeFirst()
   const verifications = await db.deleteFrom('verification').where('expiresAt', '<', now).executeTakeFirst()
   const dayAgo = now.getTime() - 24 * 60 * 60 * 1000
   await db.deleteFrom('authRateLimit').where('lastRequest', '<', dayAgo).execute()
+  // A bucket that is full again is no different from none.
+  await db.deleteFrom('requestRate').where('fullAt', '<', now).execute()
   return { sessions: Number(sessions.numDeletedRows), verifications: Number(verifications.numDeletedRows) }
 }

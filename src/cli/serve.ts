@@ -19,11 +19,12 @@ export const serveCommand: Command = {
     const { values } = parseArgs({ args, options: { json: { type: 'boolean' } } })
     const config = readConfig()
     const log = createLog(config.LOG_LEVEL)
+    const signals = takeSignals()
     const service = await startService(config, log)
     if (!values.json) greet(service.url, service.setupLink)
     else if (service.setupLink)
       log.info({ setupLink: service.setupLink }, 'no account exists: make the first one there')
-    await signalled()
+    await signals.toStop()
     await service.stop()
     return 0
   },
@@ -34,14 +35,29 @@ function greet(url: string, setupLink: string | null): void {
   console.error(`\n  Portreeve is running:    ${url}\n${next}  API documentation:       ${url}/docs\n`)
 }
 
-/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
-function signalled(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(1))
-        resolve()
-      })
-    }
-  })
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+/**
+ * Milliseconds after the first signal in which another one means the same: a supervisor signals every process of a
+ * service, and the parent passes its own on.
+ */
+const SAME_SIGNAL_MS = 1_000
+
+/**
+ * Takes SIGINT and SIGTERM from now on. While the service starts they end the process, and with it the embedded
+ * database; after `toStop` the first one resolves its promise, and a later one ends the process at once.
+ */
+function takeSignals(): { toStop(): Promise<void> } {
+  let stop: (() => void) | undefined
+  let stoppedAt = -Infinity
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      // An exit of our own runs the handlers that end the database; the signal's own would not.
+      if (!stop) process.exit(1)
+      if (stoppedAt === -Infinity) stoppedAt = performance.now()
+      else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) process.exit(1)
+      stop()
+    })
+  }
+  return { toStop: () => new Promise((resolve) => (stop = resolve)) }
 }

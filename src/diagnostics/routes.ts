@@ -42,6 +42,7 @@ function addCheck(
   app.get(
     check.path,
     {
+      config: { limit: 'checks' },
       onRequest: door.account,
       schema: {
         summary: check.summary,

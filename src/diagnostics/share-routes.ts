@@ -21,6 +21,7 @@ export function shareRoutes(app: App, { db, door, secretKey, baseUrl }: ShareRou
   app.post(
     '/api/v1/shared-checks',
     {
+      config: { limit: 'shared checks' },
       onRequest: door.account,
       schema: {
         summary: 'Share results of checks as a link that opens without an account',
@@ -49,6 +50,7 @@ export function shareRoutes(app: App, { db, door, secretKey, baseUrl }: ShareRou
   app.get(
     '/api/v1/shared-checks/:token',
     {
+      config: { limit: 'public pages' },
       schema: {
         summary: 'Shared results, as they were; whoever has the link may read them',
         tags,

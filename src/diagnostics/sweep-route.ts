@@ -19,6 +19,7 @@ export function sweepRoute(app: App, { door, events, blocklists, secretKey }: Sw
   app.get(
     `${blacklistCheck.path}/events`,
     {
+      config: { limit: 'checks' },
       onRequest: door.account,
       schema: {
         summary: 'Follow a blacklist check (server-sent events)',

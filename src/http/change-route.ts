@@ -1,10 +1,9 @@
-import { Fault } from '../errors.ts'
 import type { Signals } from '../store/signals.ts'
 import { callerOf, type Caller, type Door } from './auth.ts'
 import { createChangeHub } from './change-hub.ts'
 import { openChangeStream } from './change-stream.ts'
 import { beginEvents } from './events.ts'
-import { TABS_PER_ACCOUNT } from './limits.ts'
+import { ACCOUNT_LIMITS } from './request-limits.ts'
 import { failures, security } from './schema.ts'
 import type { App } from './server.ts'
 import { Changed } from './shapes.ts'
@@ -21,6 +20,7 @@ export function changeRoute(app: App, { door, signals }: { door: Door; signals: 
   app.get(
     '/api/v1/events',
     {
+      config: { limit: 'change streams' },
       onRequest: door.account,
       exposeHeadRoute: false,
       schema: {
@@ -28,7 +28,7 @@ export function changeRoute(app: App, { door, signals }: { door: Door; signals: 
         description:
           'An event `changed` says where something looks different now: ask there again. What changes often is told a few ' +
           'times a second at most. A stream begins with what changed in the last 5 seconds. After an event `missed`, ' +
-          `whose data is \`{}\`, anything may have changed. An account has at most ${TABS_PER_ACCOUNT} streams.`,
+          `whose data is \`{}\`, anything may have changed. An account has at most ${ACCOUNT_LIMITS['change streams'].atOnce} streams.`,
         tags: ['Accounts'],
         security,
         produces: ['text/event-stream'],
@@ -41,7 +41,6 @@ export function changeRoute(app: App, { door, signals }: { door: Door; signals: 
     async (request, reply) => {
       const caller = callerOf(request)
       const those = open.get(caller.accountId) ?? new Set()
-      if (those.size >= TABS_PER_ACCOUNT) throw tooMany()
       open.set(caller.accountId, those)
       const { raw } = beginEvents(reply)
       const stream = openChangeStream(raw, () => isSame(caller, door.again(request)))
@@ -62,9 +61,4 @@ function isSame({ admin }: Caller, again: Promise<Caller>): Promise<boolean> {
     (now) => now.admin === admin,
     () => false,
   )
-}
-
-function tooMany(): Fault {
-  const sentence = `An account has at most ${TABS_PER_ACCOUNT} event streams. Close a tab, or a program that follows.`
-  return new Fault('rate_limited', sentence, { retryAfter: 5 })
 }

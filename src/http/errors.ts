@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import { Fault, type FaultCode } from '../errors.ts'
+import { isDatabaseTimeout } from '../store/database.ts'
 import { detailsOf, MAX_DETAILS } from './problems.ts'
 
 /** Fastify's own refusals, in our words. */
@@ -82,6 +83,10 @@ export function faultOf(error: FastifyError, isUnavailable: (error: unknown) => 
   if (known) return new Fault(...known)
   if (isUnavailable(error)) {
     return new Fault('unavailable', 'The database is away for the moment.', { retryAfter: 5, cause: error })
+  }
+  if (isDatabaseTimeout(error)) {
+    const sentence = 'The database did not finish this request in time. Try again, or ask for less.'
+    return new Fault('unavailable', sentence, { retryAfter: 10, cause: error })
   }
   return new Fault('internal', 'Something went wrong on our side. The log has the details under this request’s id.')
 }

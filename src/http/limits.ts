@@ -7,14 +7,17 @@ export const REQUEST_TIMEOUT = 60_000
 /** Milliseconds that running requests get to finish when the service stops. */
 export const STOP_GRACE = 10_000
 
+/** Milliseconds that a connection without a running request gets to complete its headers when the service stops. */
+export const CLOSING_IDLE_GRACE_MS = 1_000
+
+/** Milliseconds between two sweeps for connections without a request while the service stops. */
+export const CLOSING_SWEEP_MS = 50
+
 /** Milliseconds for the headers alone: a sender that trickles them costs one connection no longer than this. */
 export const HEADERS_TIMEOUT = 10_000
 
 /** Milliseconds between two looks for connections beyond these limits. */
 export const CONNECTIONS_CHECKED_EVERY = 5_000
-
-/** Tabs of one account in one instance that are told what changes; a tab that nobody sees lets go of its stream. */
-export const TABS_PER_ACCOUNT = 20
 
 /** Milliseconds for an idle connection: longer than the minute after which proxies let go, or they would meet a closed one. */
 export const KEEP_ALIVE = 72_000

@@ -28,11 +28,8 @@ export async function listen(app: App, host: string, port: number): Promise<stri
  * @param milliseconds after which whoever is still there is cut off
  */
 export async function closeWithin(app: App, milliseconds: number): Promise<void> {
-  // A kept-alive connection whose last request has just ended would hold the server open.
-  const idle = setInterval(() => app.server.closeIdleConnections(), 50)
   const deadline = setTimeout(() => app.server.closeAllConnections(), milliseconds)
   await app.close()
-  clearInterval(idle)
   clearTimeout(deadline)
 }
 

@@ -19,6 +19,8 @@ import type { Socket } from 'node:net'
 import type { Cidr } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { Fault } from '../errors.ts'
+import { clientAddress } from './client-address.ts'
+import { trackConnections } from './connections.ts'
 import { answer, answerErrors, bodyOf, faultOf } from './errors.ts'
 import { BODY_LIMIT, CONNECTIONS_CHECKED_EVERY, HEADERS_TIMEOUT, KEEP_ALIVE, REQUEST_TIMEOUT } from './limits.ts'
 import { describeApi } from './openapi.ts'
@@ -63,9 +65,6 @@ export async function createServer(options: ServerOptions): Promise<App> {
     // A child for each request costs as much as all the rest of the framework.
     childLoggerFactory: (log) => log,
     genReqId: () => randomUUID(),
-    trustProxy:
-      options.trustedProxies.length > 0 &&
-      options.trustedProxies.map(([address, bits]) => `${address.toString()}/${bits}`),
     bodyLimit: BODY_LIMIT,
     serverFactory: (route) => serverOf(route, options.capture),
     clientErrorHandler: (error, socket) => {
@@ -82,6 +81,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.decorateRequest('caller', null)
+  findClients(app, options.trustedProxies)
   app.setValidatorCompiler(createValidatorCompiler())
   // The framework would take it, as a string.
   app.removeContentTypeParser('text/plain')
@@ -89,6 +89,8 @@ export async function createServer(options: ServerOptions): Promise<App> {
   tolerateNoBody(app)
   answerErrors(app, options.isUnavailable)
   logRequests(app, options.log, options.isSecure === true)
+  const closeUnused = trackConnections(app.server)
+  app.addHook('preClose', async () => closeUnused())
   refuseWhenClosing(app)
   refuseNul(app)
   await describeApi(app, options)
@@ -147,6 +149,18 @@ function refuse({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
   const head = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close`
   if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${body}`)
   socket.destroySoon()
+}
+
+/**
+ * Replaces `request.ip` by the client's address. The framework's own way through proxies takes whatever stands in
+ * `X-Forwarded-For` for an address, ports and words among it.
+ */
+function findClients(app: App, trustedProxies: Cidr[]): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const value = clientAddress(request.raw.socket, request.headers, trustedProxies)
+    Object.defineProperty(request, 'ip', { value })
+    done()
+  })
 }
 
 /** Clients send `Content-Type: application/json` with a DELETE and nothing else; that is not an error. */

@@ -4,7 +4,7 @@ import { PgBoss, type Db as BossDb, type Job as BossJob } from 'pg-boss'
 import { Check } from 'typebox/value'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import type { Db } from '../store/database.ts'
+import { openUnlimited, type Db } from '../store/database.ts'
 import { notificationOf, notify } from '../store/signals.ts'
 import { holdQueueBack } from './hold-back.ts'
 import { placeOf, type Job } from './job.ts'
@@ -74,8 +74,9 @@ const STEADY = {
  * @param jobs all jobs of this version, whether or not this instance runs them
  */
 export async function openQueue({ pool, jobs, log }: { pool: Pool; jobs: Job[]; log: Logger }): Promise<Queue> {
+  let asked = openUnlimited(pool, 2)
   const boss = new PgBoss({
-    db: { executeSql: (text, values) => pool.query(text, values) },
+    db: { executeSql: (text, values) => asked.query(text, values) },
     schema: 'pgboss',
     superviseIntervalSeconds: SUPERVISION,
     monitorIntervalSeconds: SUPERVISION,
@@ -86,11 +87,17 @@ export async function openQueue({ pool, jobs, log }: { pool: Pool; jobs: Job[]; 
   boss.on('error', (error) => log.warn({ err: error }, 'the queue could not reach the database'))
   // Clocks that differ are told of by whoever watches them.
   boss.on('warning', ({ message, data }) => log[/clock skew/i.test(message) ? 'debug' : 'warn']({ data }, message))
-  await behindOthers(pool, async () => {
-    await boss.start()
-    for (const job of jobs) await makeQueue(boss, job)
-    await setSchedules(boss, jobs)
-  })
+  const unlimited = asked
+  try {
+    await behindOthers(unlimited, async () => {
+      await boss.start()
+      for (const job of jobs) await makeQueue(boss, job)
+      await setSchedules(boss, jobs)
+    })
+  } finally {
+    asked = pool
+    await unlimited.end()
+  }
   const inTurn = createTurns()
   const served: Served = new Map()
   return {

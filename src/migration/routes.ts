@@ -45,6 +45,7 @@ function accountRoutes(app: App, { door, ...deps }: MigrationRoutesDeps): void {
   app.post(
     '/api/v1/imap/test-connection',
     {
+      config: { limit: 'connections' },
       onRequest: door.account,
       schema: { summary: 'Sign in to an IMAP account', ...common, response: answers(ConnectionTest) },
     },
@@ -53,6 +54,7 @@ function accountRoutes(app: App, { door, ...deps }: MigrationRoutesDeps): void {
   app.post(
     '/api/v1/imap/list-folders',
     {
+      config: { limit: 'connections' },
       onRequest: door.account,
       schema: { summary: 'List the folders of an IMAP account', ...common, response: answers(Success(FolderList)) },
     },
@@ -71,6 +73,7 @@ function submitRoutes(app: App, { door, ...deps }: MigrationRoutesDeps): void {
   app.post(
     '/api/v1/imap/migrate',
     {
+      config: { limit: 'connections' },
       onRequest: door.account,
       schema: {
         summary: 'Copy folders of one IMAP account into another',
@@ -90,6 +93,7 @@ function submitRoutes(app: App, { door, ...deps }: MigrationRoutesDeps): void {
   app.post(
     '/api/v1/imap/migrate/:id/retry',
     {
+      config: { limit: 'connections' },
       onRequest: door.account,
       schema: {
         summary: 'Try again what failed',
@@ -163,6 +167,7 @@ function statusRoutes(app: App, { door, events, signals, ...deps }: MigrationRou
   app.get(
     '/api/v1/imap/migrate/:id/events',
     {
+      config: { limit: 'migration streams' },
       onRequest: door.account,
       schema: {
         summary: 'Follow a migration (server-sent events)',

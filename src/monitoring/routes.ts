@@ -137,6 +137,7 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
   app.post(
     '/api/v1/monitoring/hosts/:id/check',
     {
+      config: { limit: 'verifications' },
       onRequest: door.account,
       schema: {
         summary: 'Look at a host now',

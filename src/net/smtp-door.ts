@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
 import type { Endpoint } from '../config.ts'
@@ -70,6 +70,12 @@ export type SmtpDoor = { port: number; close(): Promise<void> }
 /** How often connections are looked at that last too long; at most. */
 const SESSIONS_EVERY = 10_000
 
+/** Milliseconds between two looks for connections without a mail while the server stops. */
+const CLOSING_SWEEP_MS = 50
+
+/** Milliseconds in which a client that was told that the service stops may close the connection itself. */
+const GOODBYE_MS = 500
+
 /** How often the certificate's file is looked at: who renews it does not tell us. */
 const CERTIFICATE_EVERY = 60_000
 
@@ -98,7 +104,10 @@ export async function openSmtpDoor<Recipient>(options: SmtpDoorOptions<Recipient
     async close() {
       stopEnding()
       stopWatching()
-      await new Promise<void>((resolve) => server.close(() => resolve()))
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const stopSweeping = endIdleSessions(server)
+      await closed
+      stopSweeping()
     },
   }
 }
@@ -175,7 +184,7 @@ function createDoor<Recipient>(options: SmtpDoorOptions<Recipient>, limits: Smtp
 }
 
 /** What of the library's connections we need; its types keep them to themselves. */
-type Connection = { session: SMTPServerSession; send(code: number, text: string): void }
+type Connection = { session: SMTPServerSession; _socket: Socket; send(code: number, text: string): void }
 
 const connectionsOf = (server: SMTPServer) => [...(server.connections as Set<Connection>)]
 
@@ -200,6 +209,31 @@ function endLongSessions(server: SMTPServer, { session }: SmtpDoorLimits): () =>
     },
     Math.min(session / 4, SESSIONS_EVERY),
   ).unref()
+  return () => clearInterval(timer)
+}
+
+/**
+ * Ends connections that hand in no mail, now and as soon as they have handed in theirs. The library would wait for all of
+ * them until the end of the grace, also for those that have said nothing.
+ */
+function endIdleSessions(server: SMTPServer): () => void {
+  const told = new Map<Connection, number>()
+  function sweep(): void {
+    const now = performance.now()
+    for (const connection of connectionsOf(server)) {
+      const since = told.get(connection)
+      if (since === undefined && connection.session.envelope?.mailFrom) continue
+      if (since === undefined) {
+        told.set(connection, now)
+        connection.send(421, '4.3.2 The service is stopping')
+      } else if (now - since > GOODBYE_MS) {
+        // It was told and does not close its side.
+        connection._socket.destroy()
+      }
+    }
+  }
+  sweep()
+  const timer = setInterval(sweep, CLOSING_SWEEP_MS)
   return () => clearInterval(timer)
 }
 

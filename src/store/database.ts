@@ -15,6 +15,29 @@ export type Database = {
 
 const OLDEST_MAJOR = 15
 
+/** Milliseconds for one statement: nobody waits longer for an answer, and its connection is wanted by others. */
+export const STATEMENT_TIMEOUT_MS = 30_000
+
+/** Milliseconds for a lock, held by a transaction of ours that itself has statements of limited length. */
+export const LOCK_TIMEOUT_MS = 20_000
+
+/** Milliseconds that a transaction may do nothing: it holds a connection, its locks, and dead rows of every table. */
+export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000
+
+/**
+ * Set by a statement and not in the start-up message: PgBouncer refuses a connection with start-up parameters that it does
+ * not know.
+ */
+const TIME_LIMITS = `set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set lock_timeout = ${LOCK_TIMEOUT_MS};
+  set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_TIMEOUT_MS}`
+
+/** Milliseconds for a statement of nightly work that reads or deletes from a whole table. */
+export const NIGHTLY_STATEMENT_TIMEOUT_MS = 30 * 60_000
+
+/** For work that legitimately takes long, on a connection that it does not share. */
+export const NO_TIME_LIMITS =
+  'set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0'
+
 /** Milliseconds for a connection: a request that waits longer is better answered with 503. */
 const CONNECT_DEADLINE = 5_000
 
@@ -31,6 +54,7 @@ export function openDatabase(url: string, { max = 15 }: { max?: number } = {}): 
     keepAlive: true,
     application_name: 'portreeve',
     types: { getTypeParser },
+    verify: (client, done) => client.query(TIME_LIMITS, (error) => done(error)),
   })
   const plugins = [new CamelCasePlugin({ maintainNestedObjectKeys: true })]
   const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), plugins })
@@ -38,7 +62,7 @@ export function openDatabase(url: string, { max = 15 }: { max?: number } = {}): 
 }
 
 /** Whatever the planner believes of a table, every row is looked up by itself, in an index. */
-const BY_INDEX = 'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off'
+const BY_INDEX = '; set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off'
 
 /**
  * Further connections to the same database, for statements that look up a few keys and are planned once: a plan made while
@@ -46,7 +70,39 @@ const BY_INDEX = 'set enable_seqscan = off; set enable_hashjoin = off; set enabl
  * @param max connections at once
  */
 export function openLookups({ options }: Pool, max: number): Pool {
-  return poolOf({ ...options, max, verify: (client, done) => client.query(BY_INDEX, (error) => done(error)) })
+  return poolOf({
+    ...options,
+    max,
+    verify: (client, done) => client.query(TIME_LIMITS + BY_INDEX, (error) => done(error)),
+  })
+}
+
+/**
+ * Further connections to the same database for work without limits of time, to be ended when it is done: the schema of the
+ * queue, which waits for other instances and may rewrite its tables.
+ */
+export function openUnlimited({ options }: Pool, max: number): Pool {
+  return poolOf({ ...options, max, verify: (client, done) => client.query(NO_TIME_LIMITS, (error) => done(error)) })
+}
+
+/**
+ * Runs statements on one connection that may take longer than a request's; for background work that says why.
+ * @param milliseconds for each statement
+ */
+export async function withStatementTimeout<T>(
+  db: Db,
+  milliseconds: number,
+  work: (db: Kysely<DB>) => Promise<T>,
+): Promise<T> {
+  return db.connection().execute(async (connection) => {
+    await sql`set statement_timeout = ${sql.lit(milliseconds)}`.execute(connection)
+    try {
+      return await work(connection)
+    } finally {
+      // Where this fails the connection is broken, and does not go back to the pool.
+      await sql`set statement_timeout = ${sql.lit(STATEMENT_TIMEOUT_MS)}`.execute(connection).catch(() => {})
+    }
+  })
 }
 
 function poolOf(options: PoolConfig): Pool {
@@ -117,6 +173,15 @@ const AWAY_STATES = /^(?:08...|53...|57P..)$/
 /** What pg, its pool and Kysely say without a code. */
 const AWAY_MESSAGES =
   /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered a connection error|^Client was closed|^Cannot use a pool after calling end|^driver has already been destroyed/
+
+/** query_canceled, lock_not_available, idle_in_transaction_session_timeout (PostgreSQL, appendix A). */
+const TIMEOUT_STATES = new Set(['57014', '55P03', '25P03'])
+
+/** Whether the database gave a statement up because it took too long. */
+export function isDatabaseTimeout(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return TIMEOUT_STATES.has((error as { code?: string }).code ?? '') || isDatabaseTimeout(error.cause)
+}
 
 /** Whether this error means that the database is away for the moment, and not that we asked something wrong. */
 export function isUnavailable(error: unknown): boolean {

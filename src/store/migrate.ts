@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Pool, PoolClient } from 'pg'
 import { Fault, messageOf } from '../errors.ts'
-import { isUnavailable, openDatabase, requireSupported, type Database } from './database.ts'
+import { isUnavailable, NO_TIME_LIMITS, openDatabase, requireSupported, type Database } from './database.ts'
 
 type Migration = { name: string; sql: string; checksum: string }
 type Applied = Pick<Migration, 'name' | 'checksum'>
@@ -32,6 +32,8 @@ export async function migrate(pool: Pool, folder: string = FOLDER): Promise<stri
   const client = await pool.connect()
   try {
     await requireSupported(client)
+    // It waits for another instance's migrations, and its own may rewrite whole tables.
+    await client.query(NO_TIME_LIMITS)
     await client.query('select pg_advisory_lock($1)', [LOCK])
     const pending = findPending(migrations, await readHistory(client))
     for (const migration of pending) await apply(client, migration)

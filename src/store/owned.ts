@@ -2,9 +2,6 @@ import { sql, type Kysely } from 'kysely'
 import type { Db } from './database.ts'
 import type { DB } from './tables.ts'
 
-/** A row of an account's, without what only opens doors: hashes, sealed texts, cookies. */
-export type OwnedRow = { table: string; row: Record<string, unknown> }
-
 /** How a table's rows belong to those of another. */
 type Edge = { child: string; parent: string; childColumns: string[]; parentColumns: string[] }
 
@@ -30,13 +27,18 @@ const UNDECLARED: Edge[] = [
 
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 
-const PAGE = 500
+/** Rows of one FETCH, and bytes of them beyond which the next one is shorter: a captured request may have megabytes. */
+const MAX_PAGE_ROWS = 512
+const PAGE_BYTES = 4 * 1024 * 1024
 
 /**
  * All that goes when an account goes: its own row and every row that hangs on it, table by table, as of one moment. What a later
- * migration adds is found by its foreign keys.
+ * migration adds is found by its foreign keys. It holds a connection and a transaction until it ends: read it into a file,
+ * never into an answer.
+ * @param signal ends it with an error
+ * @returns a line for each row, `{"table": …, "row": {…}}`, without hashes, encrypted texts and cookies
  */
-export async function* readOwned(db: Kysely<DB>, accountId: string): AsyncGenerator<OwnedRow> {
+export async function* readOwned(db: Kysely<DB>, accountId: string, signal: AbortSignal): AsyncGenerator<string> {
   const transaction = await db
     .startTransaction()
     .setIsolationLevel('repeatable read')
@@ -44,20 +46,32 @@ export async function* readOwned(db: Kysely<DB>, accountId: string): AsyncGenera
     .execute()
   try {
     const edges = await readEdges(transaction)
-    for (const { table, where } of ownedTables(edges, accountId)) yield* readTable(transaction, table, where)
+    for (const { table, where } of ownedTables(edges, accountId)) yield* readTable(transaction, table, where, signal)
   } finally {
     await transaction.rollback().execute()
   }
 }
 
-async function* readTable(db: Db, table: string, where: ReturnType<typeof sql>): AsyncGenerator<OwnedRow> {
+async function* readTable(
+  db: Db,
+  table: string,
+  where: ReturnType<typeof sql>,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
   const left = [...SECRETS, ...(SECRETS_OF[table] ?? [])]
   await sql`declare owned no scroll cursor for
-    select to_jsonb(t) - ${left}::text[] as row from ${sql.table(table)} t where ${where}`.execute(db)
-  for (;;) {
-    const { rows } = await sql<{ row: Record<string, unknown> }>`fetch ${sql.lit(PAGE)} from owned`.execute(db)
-    for (const { row } of rows) yield { table, row }
-    if (rows.length < PAGE) break
+    select (to_jsonb(t) - ${left}::text[])::text as row from ${sql.table(table)} t where ${where}`.execute(db)
+  const name = JSON.stringify(table)
+  for (let page = 16; ;) {
+    signal.throwIfAborted()
+    const { rows } = await sql<{ row: string }>`fetch ${sql.lit(page)} from owned`.execute(db)
+    let bytes = 0
+    for (const { row } of rows) {
+      bytes += row.length
+      yield `{"table":${name},"row":${row}}\n`
+    }
+    if (rows.length < page) break
+    page = bytes > PAGE_BYTES ? Math.max(1, page >> 1) : Math.min(MAX_PAGE_ROWS, page * 2)
   }
   await sql`close owned`.execute(db)
 }

@@ -624,6 +624,12 @@ export interface MonitoredPeriod {
   state: string;
 }
 
+export interface RequestRate {
+  accountId: string;
+  fullAt: Timestamp;
+  name: string;
+}
+
 export interface Session {
   accountId: string;
   createdAt: Generated<Timestamp>;
@@ -746,6 +752,7 @@ export interface DB {
   monitoredHost: MonitoredHost;
   monitoredList: MonitoredList;
   monitoredPeriod: MonitoredPeriod;
+  requestRate: RequestRate;
   session: Session;
   sharedCheck: SharedCheck;
   verification: Verification;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Cidr } from '../config.ts'
+import { clientAddress } from '../http/client-address.ts'
 import type { Logger } from '../log.ts'
 import { plainAnswer, send, sendAndClose, type Answer } from './answers.ts'
 import type { Delays } from './delays.ts'
@@ -9,7 +10,7 @@ import type { Endpoint } from './endpoints/endpoints.ts'
 import type { GroupCommit, Outcome } from './group-commit.ts'
 import { withoutOwnCookies } from './own-cookies.ts'
 import { isHeldBack, isTooLong, receive, type Received, type Room } from './reception.ts'
-import { headerOf, pairs, senderAddress, type Header } from './sender.ts'
+import { headerOf, pairs, type Header } from './sender.ts'
 import type { CapturedRequest } from './store.ts'
 import { readTarget, type Target } from './target.ts'
 import { newId } from './token.ts'
@@ -58,7 +59,7 @@ export function createCapture(deps: CaptureDeps) {
       const target = readTarget(request.url ?? '')
       if (!target) return null
       // Of a connection that is cut off later, nobody knows the address any more.
-      const ip = senderAddress(socket, joined(request.headers['x-forwarded-for']), deps.trustedProxies)
+      const ip = clientAddress(socket, request.headers, deps.trustedProxies)
       // Read from the beginning: what is cut off while the endpoint is looked up has sent something already.
       const receiving = receive(request, deps.room)
       const endpoint = await endpointOf(target, receiving)
@@ -140,8 +141,4 @@ function describe(request: IncomingMessage, headers: Header[], { target, ip, rec
     httpVersion: request.httpVersion,
     aborted: end === 'aborted',
   }
-}
-
-function joined(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value.join(',') : value
 }

@@ -7,7 +7,6 @@ import type { Signals } from '../store/signals.ts'
 import { onCaptured } from './announcer.ts'
 import { onEndpointChange } from './endpoints/endpoints.ts'
 import { findEndpoint, type SealedEndpoint } from './endpoints/store.ts'
-import { STREAMS_PER_ACCOUNT } from './limits.ts'
 import { signatureOf } from './requests/signature.ts'
 import { findBefore, findNewest, listRequests, type RequestRow } from './requests/store.ts'
 import { shownEndpoint, shownRequest } from './shown.ts'
@@ -34,7 +33,6 @@ export type Stream = {
 export type Live = {
   /**
    * Writes an event for each request as it is captured, until the client or the service goes or the endpoint is deleted.
-   * @throws Fault `rate_limited` when the account has too many streams
    */
   open(stream: Stream): Promise<(response: ServerResponse) => Promise<void>>
   close: () => void
@@ -45,7 +43,6 @@ type Deps = { db: Db; signals: Signals; secretKey: string; webhookBaseUrl: strin
 /** Event streams of captured requests; the rows are the truth, signals only say that there is something to read. */
 export function createLive({ db, signals, secretKey, webhookBaseUrl, log }: Deps): Live {
   const closing = new AbortController()
-  const streams = new Map<string, number>()
   const wakers = new Map<string, Set<(changed: boolean) => void>>()
   const wake = (endpointId: string, changed: boolean) => wakers.get(endpointId)?.forEach((waker) => waker(changed))
   const wakeAll = () => wakers.forEach((_those, id) => wake(id, true))
@@ -132,20 +129,11 @@ export function createLive({ db, signals, secretKey, webhookBaseUrl, log }: Deps
 
   return {
     async open(stream) {
-      const count = streams.get(stream.accountId) ?? 0
-      if (count >= STREAMS_PER_ACCOUNT) {
-        const sentence = `An account has at most ${STREAMS_PER_ACCOUNT} event streams. Close one that is not read.`
-        throw new Fault('rate_limited', sentence, { retryAfter: 5 })
-      }
       const from = stream.from ?? (await findNewest(db, stream.endpointId))
       return async (response) => {
-        streams.set(stream.accountId, (streams.get(stream.accountId) ?? 0) + 1)
         await follow(stream, from, response).catch((error: unknown) => {
           if (!(error instanceof Fault)) log.warn({ err: error }, 'a stream of captured requests broke off')
         })
-        const left = (streams.get(stream.accountId) ?? 1) - 1
-        if (left > 0) streams.set(stream.accountId, left)
-        else streams.delete(stream.accountId)
       }
     },
     close() {

@@ -40,6 +40,9 @@ export const TRIM_ROWS = 20_000
 export const VACUUM_ROWS = 20_000
 export const VACUUM_SHARE = 0.05
 
+/** Milliseconds for one VACUUM of all captured requests. */
+export const VACUUM_TIMEOUT_MS = 30 * 60_000
+
 /** Longest delay before an answer, in seconds: senders give up after 5 to 30. */
 export const LONGEST_DELAY = 30
 
@@ -77,6 +80,3 @@ export const TEMPLATE_VALUES = 100
 
 /** Milliseconds between two words to all instances about what was captured. */
 export const ANNOUNCE_EVERY = 50
-
-/** Event streams of one account in one instance. */
-export const STREAMS_PER_ACCOUNT = 20

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 import type { Cidr } from '../config.ts'
+import { clientAddress } from '../http/client-address.ts'
 import type { Logger } from '../log.ts'
 import type { EndpointCache } from './endpoints/cache.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { REJECTED_KEPT } from './limits.ts'
 import { withoutOwnCookieValues } from './own-cookies.ts'
-import { senderAddress } from './sender.ts'
 import type { CapturedRequest } from './store.ts'
 import { readTarget, type Target } from './target.ts'
 import { newId } from './token.ts'
@@ -52,7 +52,7 @@ async function keep(error: ParseError, socket: Socket, deps: MalformedDeps): Pro
   const named = rawPacket && namedIn(rawPacket)
   if (!rawPacket || !named) return
   // The connection is about to be closed, and its address with it.
-  const ip = senderAddress(socket, undefined, deps.trustedProxies)
+  const ip = clientAddress(socket, {}, deps.trustedProxies)
   const endpoint = deps.endpoints.get(named.target.token) ?? (await deps.endpoints.find(named.target.token))
   if (!endpoint) return
   const receivedAt = new Date()

@@ -1,8 +1,10 @@
+import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf, type Door } from '../http/auth.ts'
 import { beginEvents } from '../http/events.ts'
+import type { LimitName } from '../http/request-limits.ts'
 import { answers, Done, failures, security, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { DB } from '../store/tables.ts'
@@ -133,6 +135,7 @@ function listRoutes(app: App, { db, door, secretKey, webhookBaseUrl, version }: 
   app.get(
     '/api/webhook/endpoints/:id/requests',
     {
+      config: { limit: limitOfList },
       onRequest: door.account,
       schema: {
         summary: 'Captured requests, newest first',
@@ -172,6 +175,13 @@ function listRoutes(app: App, { db, door, secretKey, webhookBaseUrl, version }: 
       return { success: true, deleted }
     },
   )
+}
+
+/** A page is cheap; looking through bodies and writing a HAR are not. */
+function limitOfList({ query }: FastifyRequest): LimitName | null {
+  const { q, format } = query as { q?: string; format?: string }
+  if (format === 'har') return 'HAR exports'
+  return q === undefined ? null : 'searches'
 }
 
 function dateOf(text: string | undefined): Date | undefined {
@@ -227,6 +237,7 @@ function eventRoute(app: App, { db, door, live }: WebhookRoutesDeps): void {
   app.get(
     '/api/webhook/endpoints/:id/events',
     {
+      config: { limit: 'webhook streams' },
       onRequest: door.account,
       exposeHeadRoute: false,
       schema: {

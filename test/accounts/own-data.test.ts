@@ -11,7 +11,7 @@ let alice: Person
 let bob: Person
 
 beforeAll(async () => {
-  house = await startHouse()
+  house = await startHouse({ TRUSTED_PROXIES: '127.0.0.0/8,::1' })
   alice = await house.addPerson('Alice', { plan: 'pro' })
   bob = await house.addPerson('Bob', { admin: true })
   for (const person of [alice, bob]) await leaveTraces(person)
@@ -91,6 +91,41 @@ describe('what is kept of somebody', () => {
     expect(text).toContain(alice.email)
     for (const word of [bob.email, bob.id]) expect(text).not.toContain(word)
   })
+
+  it('holds no connection while it is not read, and one account has one export at a time', async () => {
+    const database = openDatabase(house.databaseUrl)
+    const people = await Promise.all(Array.from({ length: 17 }, (_, n) => house.addPerson(`Reader${n}`)))
+    // More than the sockets in between take in.
+    const ids = people.map(({ id }) => id)
+    await database.pool.query(
+      `update api_token set label = repeat(md5(id::text), 1000000) where account_id = any($1::uuid[])`,
+      [ids],
+    )
+    const unread: Response[] = []
+    const asking = []
+    for (const person of people) {
+      const ask = await browserOf(house, person, { 'x-forwarded-for': `203.0.113.${people.indexOf(person) + 1}` })
+      asking.push(ask)
+      unread.push(await ask('/api/v1/account/export'))
+    }
+    expect(unread.map(({ status }) => status)).toEqual(unread.map(() => 200))
+    const { rows } = await database.pool.query(
+      `select state, query from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`,
+    )
+    expect(rows).toEqual([])
+    expect((await house.request('/api/v1/account', people[0])).status).toBe(200)
+    const second = await asking[0]?.('/api/v1/account/export')
+    expect([second?.status, Number(second?.headers.get('retry-after')) > 0]).toEqual([429, true])
+    const whole = (await unread[3]?.text()) ?? ''
+    const token = whole
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line)
+      .find(({ table }) => table === 'api_token')
+    expect(String(token?.row['label'])).toHaveLength(32_000_000)
+    await Promise.all(unread.map((answer) => (answer.bodyUsed ? undefined : answer.body?.cancel())))
+    await database.close()
+  }, 300_000)
 
   it('is neither exported nor erased by a token', async () => {
     expect((await house.request('/api/v1/account/export', alice)).status).toBe(403)

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { changeAccount, setPassword } from '../../src/accounts/accounts.ts'
 import { startService, type Service } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
-import { TABS_PER_ACCOUNT } from '../../src/http/limits.ts'
+import { ACCOUNT_LIMITS } from '../../src/http/request-limits.ts'
 import { createLog } from '../../src/log.ts'
 import { readEvents } from '../../src/net/event-stream.ts'
 import { tellChange } from '../../src/store/changes.ts'
@@ -200,10 +200,12 @@ describe('the stream', () => {
     async () => {
       expect((await house.request('/api/v1/events')).status).toBe(401)
       const eve = await house.addPerson('Eve')
-      const tabs = await Promise.all(Array.from({ length: TABS_PER_ACCOUNT }, () => follow(by(eve))))
+      const tabs = await Promise.all(
+        Array.from({ length: ACCOUNT_LIMITS['change streams'].atOnce }, () => follow(by(eve))),
+      )
       expect(tabs.map(({ response }) => response.status)).toEqual(tabs.map(() => 200))
       const refused = await house.request('/api/v1/events', { token: eve.token })
-      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '2'])
       expect(await refused.json()).toMatchObject({ code: 'rate_limited' })
       tabs[0]?.stop()
       await vi.waitFor(async () => expect((await follow(by(eve))).response.status).toBe(200))

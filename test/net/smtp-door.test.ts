@@ -72,4 +72,33 @@ describe('the SMTP door', () => {
     expect(said).toMatch(/552 5\.3\.4 .*\r\n[^]*250 2\.0\.0 Taken/)
     expect(taken).toEqual([7])
   })
+
+  it('waits for nobody who hands in no mail when it closes', async () => {
+    const socket = await open({ closing: 60_000 })
+    const silent = connect(door?.port ?? 0, '127.0.0.1').on('error', () => {})
+    await once(silent, 'connect')
+    const half = connect({ port: door?.port ?? 0, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {})
+    await once(half, 'data')
+    const said = heardFrom(socket)
+    const begun = performance.now()
+    await door?.close()
+    expect(performance.now() - begun).toBeLessThan(10_000)
+    expect(await said).toContain('421 4.3.2 The service is stopping')
+    silent.destroy()
+    half.destroy()
+  })
+
+  it('takes the mail that is coming in when it closes', async () => {
+    const socket = await open({ closing: 60_000 })
+    socket.write(ENVELOPE)
+    await once(socket, 'data')
+    const said = heardFrom(socket)
+    const closed = door?.close()
+    setTimeout(() => socket.write('a mail\r\n.\r\n'), 300)
+    const begun = performance.now()
+    await closed
+    expect(performance.now() - begun).toBeLessThan(10_000)
+    expect(await said).toContain('250 2.0.0 Taken')
+    expect(taken).toEqual([8])
+  })
 })

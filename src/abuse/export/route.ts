@@ -16,6 +16,7 @@ export function exportRoute(app: App, { exports }: Parts): void {
   app.get(
     '/api/v1/abuse/export',
     {
+      config: { limit: 'list exports' },
       schema: {
         summary: 'All listed addresses, in order, one a line or as a file for a firewall, web or name server',
         description:

@@ -74,6 +74,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
   app.post(
     '/api/v1/dmarc/domains/:id/verify',
     {
+      config: { limit: 'verifications' },
       onRequest: door.account,
       schema: {
         summary: 'Look for the proof that a domain is mine',

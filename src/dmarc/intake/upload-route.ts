@@ -33,6 +33,7 @@ function addRoute(app: App, { db, door, onReports }: RouteDeps): void {
   app.post(
     '/api/v1/dmarc/reports',
     {
+      config: { limit: 'report uploads' },
       onRequest: door.account,
       bodyLimit: DELIVERY_BYTES,
       schema: {

@@ -36,6 +36,7 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
   app.post(
     '/api/v1/dmarc/mailboxes',
     {
+      config: { limit: 'connections' },
       onRequest: door.account,
       schema: {
         summary: 'Read reports out of an IMAP mailbox, every ten minutes',
@@ -57,6 +58,7 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
   app.post(
     '/api/v1/dmarc/mailboxes/:id/fetch',
     {
+      config: { limit: 'verifications' },
       onRequest: door.account,
       schema: { summary: 'Read a mailbox now', tags, security, params: byId, response: answers(Success(Mailbox)) },
     },

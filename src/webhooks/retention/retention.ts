@@ -1,6 +1,6 @@
 import { defineJob, type Job } from '../../jobs/job.ts'
 import type { Logger } from '../../log.ts'
-import type { Db } from '../../store/database.ts'
+import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout, type Db } from '../../store/database.ts'
 import { KEPT, KEPT_DAYS, TRIM_EVERY, TRIM_ROWS, VACUUM_ROWS, VACUUM_SHARE } from '../limits.ts'
 import { deleteBeyond, deleteOlder, freeRoom, listOverfull } from './store.ts'
 
@@ -50,7 +50,7 @@ export function webhookCleanUpJob({ db }: { db: Db }): Job {
     name: 'webhooks.clean-up',
     schedule: '*/15 * * * *',
     async run(_data, { signal, log }) {
-      const beyond = await trimAll(db, await listOverfull(db, KEPT), new Map(), signal)
+      const beyond = await trimAll(db, await listOverfullSlowly(db), new Map(), signal)
       const before = new Date(Date.now() - KEPT_DAYS * DAY)
       const old = await untilNone(() => deleteOlder(db, before, TRIM_ROWS), signal)
       if (beyond + old > 0) log.info({ beyond, old }, 'captured requests that are not kept any longer deleted')
@@ -75,4 +75,9 @@ async function untilNone(deleteSome: () => Promise<number>, signal?: AbortSignal
     all += some
     if (some < TRIM_ROWS) return all
   }
+}
+
+/** It counts every captured request there is. */
+function listOverfullSlowly(db: Db): Promise<string[]> {
+  return withStatementTimeout(db, NIGHTLY_STATEMENT_TIMEOUT_MS, (connection) => listOverfull(connection, KEPT))
 }

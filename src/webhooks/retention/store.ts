@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../../store/database.ts'
+import { withStatementTimeout, type Db } from '../../store/database.ts'
+import { VACUUM_TIMEOUT_MS } from '../limits.ts'
 
 /** Endpoints that have more requests than are kept. */
 export async function listOverfull(db: Db, kept: number): Promise<string[]> {
@@ -65,6 +66,7 @@ export async function freeRoom(db: Db, deleted: number, share: number): Promise<
   const { rows } = await sql<{ kept: number }>`
     select reltuples::float8 as kept from pg_class where oid = 'webhook_request'::regclass`.execute(db)
   if (deleted < (rows[0]?.kept ?? 0) * share) return false
-  await sql`vacuum (skip_locked) webhook_request`.execute(db)
+  const vacuum = sql`vacuum (skip_locked) webhook_request`
+  await withStatementTimeout(db, VACUUM_TIMEOUT_MS, (connection) => vacuum.execute(connection))
   return true
 }

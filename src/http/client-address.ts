@@ -1,0 +1,127 @@
+import type { Socket } from 'node:net'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import type { Cidr } from '../config.ts'
+
+/** The headers in which a proxy names the client it speaks for. */
+export type ForwardingHeaders = {
+  'x-forwarded-for'?: string | string[] | undefined
+  forwarded?: string | undefined
+}
+
+/** Stands for the address of a connection that is closed already. */
+const UNKNOWN_PEER = '0.0.0.0'
+
+/** Addresses of connections: one connection carries many requests. */
+const peers = new WeakMap<Socket, string>()
+
+/**
+ * The client's address: the peer's, or behind trusted proxies the one they name, read from the right. A hop is believed
+ * only when a trusted proxy named it. A hop that is no address (`unknown`, `_hidden`, junk) ends the chain: the result is
+ * then the last trusted address. Never throws, and always returns an address in its canonical form.
+ *
+ * `X-Forwarded-For` wins where both headers are present: nearly every proxy writes it, and one that does so lets a
+ * client's own `Forwarded` (RFC 7239) through unread.
+ */
+export function clientAddress(socket: Socket, headers: ForwardingHeaders, trusted: Cidr[]): string {
+  let address = peerAddress(socket)
+  if (trusted.length === 0 || !isTrusted(address, trusted)) return address
+  for (const hop of hopsFromRight(headers)) {
+    const named = hop === null ? null : nodeAddress(hop)
+    if (named === null) break
+    address = named
+    if (!isTrusted(address, trusted)) break
+  }
+  return address
+}
+
+/** The network that limits count as one client: an IPv4 address, or the /64 of an IPv6 address. */
+export function clientNetwork(address: string): string {
+  const parsed = ipaddr.process(address)
+  if (parsed.kind() === 'ipv4') return parsed.toString()
+  return `${new ipaddr.IPv6([...parsed.toByteArray().slice(0, 8), 0, 0, 0, 0, 0, 0, 0, 0]).toString()}/64`
+}
+
+function peerAddress(socket: Socket): string {
+  const known = peers.get(socket)
+  if (known !== undefined) return known
+  const address = plainAddress(socket.remoteAddress ?? '') ?? UNKNOWN_PEER
+  peers.set(socket, address)
+  return address
+}
+
+/** Null stands for a hop that names no client at all. */
+function hopsFromRight(headers: ForwardingHeaders): Iterable<string | null> {
+  // Node joins several lines of these headers with commas; types allow for an array.
+  const forwardedFor = joined(headers['x-forwarded-for'])
+  if (forwardedFor !== undefined) return forwardedFor.split(',').toReversed()
+  return forwardedHops(headers.forwarded ?? '')
+}
+
+function* forwardedHops(header: string): Generator<string | null> {
+  if (header === '') return
+  for (const element of splitFromRight(header, ',')) yield forOf(element)
+}
+
+/** The `for` parameter of one element of `Forwarded` (RFC 7239, section 4); null when there is not exactly one. */
+function forOf(element: string): string | null {
+  const values: string[] = []
+  for (const pair of splitFromRight(element, ';')) {
+    const equals = pair.indexOf('=')
+    if (pair.slice(0, equals).trim().toLowerCase() === 'for') values.push(pair.slice(equals + 1))
+  }
+  return values.length === 1 ? (values[0] as string) : null
+}
+
+/**
+ * Splits at separators outside quoted strings, last part first. It reads from the right because the left end is what a
+ * client may have written itself: an open quotation mark there must not swallow what a proxy added after it.
+ */
+function* splitFromRight(text: string, separator: ',' | ';'): Generator<string> {
+  let end = text.length
+  let isQuoted = false
+  for (let at = text.length - 1; at >= 0; at -= 1) {
+    if (text[at] === '"' && !(isQuoted && isEscaped(text, at))) isQuoted = !isQuoted
+    if (text[at] !== separator || isQuoted) continue
+    yield text.slice(at + 1, end)
+    end = at
+  }
+  yield text.slice(0, end)
+}
+
+/** Whether an odd number of backslashes stands before it (RFC 9110, section 5.6.4). */
+function isEscaped(text: string, at: number): boolean {
+  let first = at
+  while (first > 0 && text[first - 1] === '\\') first -= 1
+  return (at - first) % 2 === 1
+}
+
+/** An IPv4 address, or an IPv6 address in brackets, each with the port that it may have (RFC 7239, section 6). */
+const IPV4_NODE = /^([\d.]+)(?::(?:\d{1,5}|_[\w.-]+))?$/
+const IPV6_NODE = /^\[([^\]]+)\](?::(?:\d{1,5}|_[\w.-]+))?$/
+
+/** The address of a hop as proxies write it, with port, brackets or quotes; null when it is none. */
+function nodeAddress(hop: string): string | null {
+  const text = unquoted(hop.trim())
+  return plainAddress(IPV6_NODE.exec(text)?.[1] ?? IPV4_NODE.exec(text)?.[1] ?? text)
+}
+
+function unquoted(text: string): string {
+  const inner = /^"(.*)"$/s.exec(text)?.[1]
+  return inner === undefined ? text : inner.replace(/\\(.)/gs, '$1').trim()
+}
+
+/** IPv4 mapped into IPv6 is the IPv4 address; a zone id means nothing on another host. */
+function plainAddress(text: string): string | null {
+  const bare = text.replace(/%.*$/s, '')
+  return isIP(bare) === 0 ? null : ipaddr.process(bare).toString()
+}
+
+function isTrusted(address: string, trusted: Cidr[]): boolean {
+  const parsed = ipaddr.parse(address)
+  return trusted.some((cidr) => cidr[0].kind() === parsed.kind() && parsed.match(cidr))
+}
+
+function joined(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(',') : value
+}

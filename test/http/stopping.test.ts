@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { STOP_GRACE } from '../../src/http/limits.ts'
+import { closeWithin, listen } from '../../src/http/listen.ts'
+import { createServer, type App } from '../../src/http/server.ts'
+import { createLog } from '../../src/log.ts'
+
+let app: App
+const sockets: Socket[] = []
+afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()))
+
+async function start(): Promise<number> {
+  app = await createServer({
+    log: createLog('silent'),
+    version: '0',
+    trustedProxies: [],
+    isUnavailable: () => false,
+    isReady: async () => true,
+  })
+  app.get('/slow', async () => {
+    await sleep(1_000)
+    return { slow: true }
+  })
+  await listen(app, '127.0.0.1', 0)
+  return (app.server.address() as { port: number }).port
+}
+
+async function open(port: number, text = ''): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  sockets.push(socket)
+  await once(socket, 'connect')
+  if (text !== '') socket.write(text)
+  return socket
+}
+
+/** Milliseconds until the server is closed, in a grace of which much is left. */
+async function stop(): Promise<number> {
+  const begun = performance.now()
+  await closeWithin(app, STOP_GRACE)
+  return performance.now() - begun
+}
+
+const HEAD = 'GET /slow HTTP/1.1\r\nHost: x\r\n'
+
+describe('a server that stops', () => {
+  it('closes connections that have sent nothing at once', async () => {
+    const port = await start()
+    const silent = [await open(port), await open(port), await open(port)]
+    // The last connection is known to the server when a later one was answered.
+    await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()
+    expect(await stop()).toBeLessThan(STOP_GRACE / 2)
+    for (const socket of silent) if (!socket.closed) await once(socket, 'close')
+  })
+
+  it('does not wait long for headers that do not end', async () => {
+    const port = await start()
+    await open(port, HEAD)
+    await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()
+    expect(await stop()).toBeLessThan(STOP_GRACE / 2)
+  })
+
+  it('finishes a running request, beside connections that have sent nothing', async () => {
+    const port = await start()
+    await open(port)
+    const busy = await open(port, `${HEAD}\r\n`)
+    let answer = ''
+    busy.on('data', (bytes: Buffer) => (answer += bytes.toString()))
+    await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()
+    expect(await stop()).toBeLessThan(STOP_GRACE / 2)
+    expect(answer).toContain('{"slow":true}')
+  })
+})
