@@ -672,6 +672,7 @@ export interface WebhookRequest {
   rejected: string | null;
   responseStatus: number | null;
   seq: Generated<number>;
+  surplus: Json | null;
   trailers: Json | null;
 }
 

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
@@ -16,11 +17,12 @@ import { createEndpointCache } from './endpoints/cache.ts'
 import { loadEndpoint, onEndpointChange, SEALED } from './endpoints/endpoints.ts'
 import { createLive } from './events.ts'
 import { createGroupCommit, type GroupCommit, type Outcome } from './group-commit.ts'
-import { isGone, keepMalformed, reasonOf, type ParseError } from './malformed.ts'
+import { isGone, keepMalformed, namesEndpoint, reasonOf } from './malformed.ts'
 import { createRoom } from './reception.ts'
 import { startTrimming, webhookCleanUpJob } from './retention/retention.ts'
 import { webhookRoutes } from './routes.ts'
-import { createInsert, type CapturedRequest } from './store.ts'
+import { createInsert, saveSurplus, type CapturedRequest } from './store.ts'
+import type { ParseError } from './surplus.ts'
 import { createTakes } from './target.ts'
 
 export type WebhooksOptions = {
@@ -60,7 +62,21 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutc
   const delays = createDelays()
   const trustedProxies = config.TRUSTED_PROXIES
   const webhookBaseUrl = config.WEBHOOK_BASE_URL
-  const { handle, cutOff } = createCapture({ endpoints, commits, delays, room: createRoom(), trustedProxies, log })
+  const keepNamed = (error: ParseError, socket: Socket) => {
+    if (!error.rawPacket || !namesEndpoint(error.rawPacket)) return false
+    void keepMalformed(error, socket, { endpoints, commits, trustedProxies, log })
+    return true
+  }
+  const { handle, cutOff, followedBy } = createCapture({
+    endpoints,
+    commits,
+    delays,
+    room: createRoom(),
+    trustedProxies,
+    saveSurplus: (request, surplus) => saveSurplus(pool, request, surplus),
+    keepMalformed: keepNamed,
+    log,
+  })
   const live = createLive({ db, signals, secretKey, webhookBaseUrl, log })
 
   function end(): void {
@@ -69,9 +85,10 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutc
   }
 
   /** Bytes that are no request, or a request that was cut off in the middle. */
-  function refused(error: ParseError, socket: Socket): void {
-    if (cutOff(socket, isGone(error.code) ? null : reasonOf(error))) return
-    void keepMalformed(error, socket, { endpoints, commits, trustedProxies, log })
+  function refused(error: ParseError, socket: Socket, last: ServerResponse | undefined): void {
+    if (last && cutOff(last, isGone(error.code) ? null : reasonOf(error))) return
+    if (last && followedBy(last, error)) return
+    keepNamed(error, socket)
   }
 
   const capture: Capture = { takes: createTakes(config.BASE_URL, webhookBaseUrl), handle, refused }

@@ -3,6 +3,7 @@ import type { Column } from '../store/binary-copy.ts'
 import { createCopyIn } from '../store/copy-in.ts'
 import { COMMIT_DEADLINE } from './limits.ts'
 import type { Header } from './sender.ts'
+import type { Surplus } from './surplus.ts'
 
 /** A request as it is to be kept. */
 export type CapturedRequest = {
@@ -25,6 +26,8 @@ export type CapturedRequest = {
   aborted: boolean
   rejected: string | null
   responseStatus: number | null
+  /** Bytes that followed it on its connection and begin no request. */
+  surplus: Surplus | null
 }
 
 /** In PostgreSQL's words: what was referred to is gone (foreign_key_violation). */
@@ -49,6 +52,7 @@ const COLUMNS: Column<CapturedRequest>[] = [
   ['aborted', 'bool', ({ aborted }) => aborted],
   ['rejected', 'text', ({ rejected }) => rejected],
   ['response_status', 'int2', ({ responseStatus }) => responseStatus],
+  ['surplus', 'json', ({ surplus }) => surplus && JSON.stringify(surplus)],
 ]
 
 /**
@@ -75,6 +79,14 @@ export function createInsert(pool: Pool): (rows: CapturedRequest[]) => Promise<M
     return rest.length > 0 ? insert(rest) : new Map()
   }
 }
+
+/** Adds a surplus that was noticed after its request was stored. */
+export async function saveSurplus(pool: Pool, { endpointId, id }: RequestKey, surplus: Surplus): Promise<void> {
+  const values = [JSON.stringify(surplus), endpointId, id.toString('hex')]
+  await pool.query('update webhook_request set surplus = $1 where endpoint_id = $2 and id = $3::uuid', values)
+}
+
+export type RequestKey = Pick<CapturedRequest, 'endpointId' | 'id'>
 
 async function existing(pool: Pool, ids: string[]): Promise<Set<string>> {
   const { rows } = await pool.query<{ id: string }>('select id from webhook_endpoint where id = any ($1)', [ids])

@@ -37,6 +37,7 @@ const REQUEST = [
   'aborted',
   'rejected',
   'responseStatus',
+  'surplus',
 ] as const
 
 /**
