@@ -644,6 +644,7 @@ export interface WebhookEndpoint {
   label: Generated<string>;
   requestCount: Generated<number>;
   responseBody: Generated<string>;
+  responseSecret: string | null;
   responseStatus: Generated<number>;
   responseType: Generated<string>;
   signature: Json | null;

@@ -42,6 +42,13 @@ const SIGNATURE = {
 }
 const Secret = Type.String({ minLength: 1, maxLength: 500, description: 'Sealed, and never shown again.' })
 
+/** A provider may prescribe the secret; without one, it is generated. */
+export const NewResponseSecret = Type.Object({
+  secret: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 500, description: 'Not the secret that verifies senders.' }),
+  ),
+})
+
 export const WebhookEndpoint = Type.Object(
   {
     id: Uuid,

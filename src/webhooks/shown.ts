@@ -1,7 +1,16 @@
 import { isUtf8 } from 'node:buffer'
-import type { EndpointRow } from './endpoints/store.ts'
+import type { EndpointRow, SealedEndpoint } from './endpoints/store.ts'
 import type { RequestRow } from './requests/store.ts'
 import type { Surplus } from './surplus.ts'
+
+/** An endpoint without what only its own work may read. */
+export function withoutSecrets({
+  signatureSecret: _verifies,
+  responseSecret: _signs,
+  ...row
+}: SealedEndpoint): EndpointRow {
+  return row
+}
 
 /** An endpoint as its owner sees it, with its URL. */
 export function shownEndpoint(row: EndpointRow, webhookBaseUrl: string) {

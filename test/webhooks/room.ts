@@ -50,6 +50,7 @@ export type Answer = {
   error: string
   details: { path: string; message: string }[]
   endpoint: Endpoint
+  responseSecret: string
   endpoints: Endpoint[]
   requests: Captured[]
   nextCursor: string | null

@@ -11,6 +11,7 @@ import { configuredAnswer, type Answer } from '../answers.ts'
 import { ENDPOINTS_PER_ACCOUNT, RESPONSE_BODY } from '../limits.ts'
 import { deleteRequests } from '../requests/store.ts'
 import { newToken } from '../token.ts'
+import { ensureResponseSecret, responseContextOf, sameSecret } from './response-secret.ts'
 import {
   countEndpoints,
   deleteEndpoint,
@@ -31,7 +32,7 @@ export type Endpoint = {
   responseType: string
   answer: Answer
   /** What is filled in for each request; null for an answer that is always the same. */
-  template: { text: string; secret: string | null } | null
+  template: { text: string; secret: string } | null
 }
 
 /** What an owner sets; what is not given stays as it is. */
@@ -78,7 +79,7 @@ export async function createEndpoint(
     const made = await insertEndpoint(trx, { accountId, token: newToken(), ...given(plain) })
     const sealed = sealedSignature(signature, made.id, secretKey)
     const row = sealed ? await updateEndpoint(trx, accountId, made.id, sealed) : made
-    await announce(trx, accountId, made)
+    await announceEndpoint(trx, accountId, made)
     return row ?? made
   })
 }
@@ -98,10 +99,11 @@ export async function changeEndpoint(
   return db.transaction().execute(async (trx) => {
     const before = await requireEndpoint(trx, accountId, id)
     if (signature && signature.secret === undefined && before.signatureSecret === null) throw withoutSecret()
+    requireOtherSecret(before, signature, secretKey)
     const change = { ...given(plain), ...sealedSignature(signature, id, secretKey) }
     const row = await updateEndpoint(trx, accountId, id, change)
     if (!row) throw noSuchEndpoint()
-    await announce(trx, accountId, row)
+    await announceEndpoint(trx, accountId, row)
     return row
   })
 }
@@ -111,7 +113,7 @@ export async function removeEndpoint(db: Kysely<DB>, accountId: string, id: stri
   return db.transaction().execute(async (trx) => {
     const token = await deleteEndpoint(trx, accountId, id)
     if (token === undefined) throw noSuchEndpoint()
-    await announce(trx, accountId, { id, token })
+    await announceEndpoint(trx, accountId, { id, token })
     return token
   })
 }
@@ -125,7 +127,7 @@ export async function clearRequests(db: Kysely<DB>, accountId: string, id: strin
   return db.transaction().execute(async (trx) => {
     const row = await updateEndpoint(trx, accountId, id, { requestCount: 0 })
     if (!row) throw noSuchEndpoint()
-    await announce(trx, accountId, row)
+    await announceEndpoint(trx, accountId, row)
     return deleteRequests(trx, id)
   })
 }
@@ -141,7 +143,8 @@ export async function requireEndpoint(db: Db, accountId: string, id: string): Pr
 export async function loadEndpoint({ db, secretKey }: Deps, token: string): Promise<Endpoint | null> {
   const row = await findEndpointByToken(db, token)
   if (!row) return null
-  const template = row.template ? { text: row.responseBody, secret: secretOf(row, secretKey) } : null
+  const secret = row.template ? await ensureResponseSecret(db, row, secretKey) : ''
+  const template = row.template ? { text: row.responseBody, secret } : null
   const { id, cors, timeout, responseType } = row
   return { id, cors, timeout, responseType, answer: configuredAnswer(row, row.responseBody), template }
 }
@@ -158,14 +161,29 @@ function sealedSignature(signature: Settings['signature'], id: string, secretKey
   return { signature: scheme, ...(secret !== undefined && { signatureSecret: seal(secret, secretKey, contextOf(id)) }) }
 }
 
-/** Where the secrets that signatures are checked with lie. */
-export const SEALED: SealedColumn[] = [{ table: 'webhook_endpoint', id: 'id', column: 'signature_secret', contextOf }]
+/** @throws Fault `invalid_request` when senders would be verified with what responses are signed with */
+function requireOtherSecret(
+  { id, responseSecret }: SealedEndpoint,
+  signature: Settings['signature'],
+  secretKey: string,
+): void {
+  if (!signature?.secret || responseSecret === null) return
+  if (unseal(responseSecret, secretKey, responseContextOf(id)) === signature.secret)
+    throw sameSecret('signature.secret')
+}
+
+/** Where the secrets that verify senders and sign responses are stored. */
+export const SEALED: SealedColumn[] = [
+  { table: 'webhook_endpoint', id: 'id', column: 'signature_secret', contextOf },
+  { table: 'webhook_endpoint', id: 'id', column: 'response_secret', contextOf: responseContextOf },
+]
 
 function contextOf(id: string): string {
   return `webhook/${id}/signature`
 }
 
-async function announce(db: Db, accountId: string, { id, token }: EndpointChanged): Promise<void> {
+/** Says in every instance that an endpoint was changed. */
+export async function announceEndpoint(db: Db, accountId: string, { id, token }: EndpointChanged): Promise<void> {
   await notify(db, CHANGED, { id, token })
   await tellChange(db, accountId, 'webhooks', id)
 }

@@ -17,7 +17,7 @@ export type EndpointRow = {
 }
 
 /** An endpoint with what only its own work may read. */
-export type SealedEndpoint = EndpointRow & { signatureSecret: string | null }
+export type SealedEndpoint = EndpointRow & { signatureSecret: string | null; responseSecret: string | null }
 
 export type EndpointChange = Partial<Omit<SealedEndpoint, 'id' | 'token' | 'createdAt'>>
 
@@ -35,7 +35,7 @@ const ENDPOINT = [
   'signature',
   'createdAt',
 ] as const
-const SEALED = [...ENDPOINT, 'signatureSecret'] as const
+const SEALED = [...ENDPOINT, 'signatureSecret', 'responseSecret'] as const
 
 export async function insertEndpoint(
   db: Db,
@@ -101,6 +101,21 @@ export async function updateEndpoint(
     .returning(ENDPOINT)
     .executeTakeFirst()
   return row as EndpointRow | undefined
+}
+
+/**
+ * Sets the encrypted response secret where there is none.
+ * @returns the one that is there now, which another instance may have set
+ */
+export async function insertResponseSecret(db: Db, id: string, encrypted: string): Promise<string> {
+  await db
+    .updateTable('webhookEndpoint')
+    .set({ responseSecret: encrypted })
+    .where('id', '=', id)
+    .where('responseSecret', 'is', null)
+    .execute()
+  const row = await db.selectFrom('webhookEndpoint').select('responseSecret').where('id', '=', id).executeTakeFirst()
+  return row?.responseSecret ?? encrypted
 }
 
 function written<T extends EndpointChange>({ signature, ...rest }: T) {
