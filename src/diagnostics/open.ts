@@ -1,15 +1,16 @@
+import type { Kysely } from 'kysely'
 import type { Door } from '../http/auth.ts'
 import type { Events } from '../http/events.ts'
 import type { App } from '../http/server.ts'
 import type { Job } from '../jobs/job.ts'
-import type { Db } from '../store/database.ts'
 import type { Moment } from '../store/clock.ts'
+import type { DB } from '../store/tables.ts'
 import { cleanUpJob } from './jobs.ts'
 import { diagnosticsRoutes, type DiagnosticsOptions } from './routes.ts'
 import { shareRoutes } from './share-routes.ts'
 import { KEPT_FOR } from './share.ts'
 
-type OpenOptions = Omit<DiagnosticsOptions, 'door' | 'events'> & { db: Db; baseUrl: string }
+type OpenOptions = Omit<DiagnosticsOptions, 'door' | 'events'> & { db: Kysely<DB>; baseUrl: string }
 
 /** The checks over HTTP, and their results to share. */
 export function openDiagnostics({ db, baseUrl, ...checks }: OpenOptions) {

@@ -23,7 +23,13 @@ export type DmarcDeps = {
 }
 
 /** What the routes are given besides. */
-export type RouteDeps = DmarcDeps & { door: Door; queue: Queue; fetchJob: Job }
+export type RouteDeps = DmarcDeps & {
+  /** For how long files are kept. */
+  kept: { fileDays: number }
+  door: Door
+  queue: Queue
+  fetchJob: Job
+}
 
 export const tags = ['DMARC reports']
 export const byId = Type.Object({ id: Uuid })

@@ -159,6 +159,11 @@ export interface Account {
   updatedAt: Generated<Timestamp>;
 }
 
+export interface AccountUsage {
+  accountId: string;
+  reportBytes: Generated<number>;
+}
+
 export interface Alert {
   accountId: string;
   at: Timestamp;
@@ -620,6 +625,7 @@ export interface Session {
 
 export interface SharedCheck {
   accountId: string;
+  bytes: number;
   createdAt: Generated<Timestamp>;
   expiresAt: Timestamp;
   results: Json;
@@ -636,8 +642,14 @@ export interface Verification {
   value: string;
 }
 
+export interface WebhookDeleted {
+  bytes: number;
+  endpointId: string;
+}
+
 export interface WebhookEndpoint {
   accountId: string;
+  capturedBytes: Generated<number>;
   cors: Generated<boolean>;
   createdAt: Generated<Timestamp>;
   id: Generated<string>;
@@ -673,6 +685,7 @@ export interface WebhookRequest {
   rejected: string | null;
   responseStatus: number | null;
   seq: Generated<number>;
+  storedBytes: number | null;
   surplus: Json | null;
   trailers: Json | null;
 }
@@ -693,6 +706,7 @@ export interface DB {
   abuseToken: AbuseToken;
   abuseTokenCount: AbuseTokenCount;
   account: Account;
+  accountUsage: AccountUsage;
   alert: Alert;
   alertChannel: AlertChannel;
   alertFirstChannel: AlertFirstChannel;
@@ -733,6 +747,7 @@ export interface DB {
   session: Session;
   sharedCheck: SharedCheck;
   verification: Verification;
+  webhookDeleted: WebhookDeleted;
   webhookEndpoint: WebhookEndpoint;
   webhookRequest: WebhookRequest;
 }

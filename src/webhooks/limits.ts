@@ -36,8 +36,12 @@ export const TRIM_EVERY = 1_000
 /** Rows of one deletion in the background. */
 export const TRIM_ROWS = 20_000
 
+/** Rows of one deletion of what is beyond an account's quota: with bodies of 1 MiB, half a gigabyte. */
+export const TRIM_QUOTA_ROWS = 500
+
 /** Requests trimmed since their room was last made free, and of all those kept, after which it is again. */
 export const VACUUM_ROWS = 20_000
+export const VACUUM_BYTES = 256 * MIB
 export const VACUUM_SHARE = 0.05
 
 /** Longest delay before an answer, in seconds: senders give up after 5 to 30. */

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
+import { raiseAlert } from '../alerts/raise.ts'
 import type { Config } from '../config.ts'
 import type { Door } from '../http/auth.ts'
 import type { App, Capture } from '../http/server.ts'
@@ -19,6 +20,7 @@ import { createLive } from './events.ts'
 import { createGroupCommit, type GroupCommit, type Outcome } from './group-commit.ts'
 import { isGone, keepMalformed, namesEndpoint, reasonOf } from './malformed.ts'
 import { createRoom } from './reception.ts'
+import { CAPTURE_QUOTAS, onceEach } from './retention/quota.ts'
 import { startTrimming, webhookCleanUpJob } from './retention/retention.ts'
 import { webhookRoutes } from './routes.ts'
 import { createInsert, saveSurplus, type CapturedRequest } from './store.ts'
@@ -49,12 +51,13 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutc
     () => endpoints.forgetAll(),
   )
   const announcer = createAnnouncer({ db, log })
-  const trimming = startTrimming({ db, log })
+  const quotas = { db, quotas: CAPTURE_QUOTAS, raise: onceEach((alert) => raiseAlert(db, alert)) }
+  const trimming = startTrimming({ ...quotas, log })
   const committing = createGroupCommit<CapturedRequest>({
     insert: createInsert(pool),
     onStored(captured) {
       announcer.captured(captured)
-      trimming.captured(captured.keys())
+      trimming.captured(captured)
     },
     log,
   })
@@ -93,7 +96,7 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutc
 
   const capture: Capture = { takes: createTakes(config.BASE_URL, webhookBaseUrl), handle, refused }
   return {
-    jobs: [webhookCleanUpJob({ db })] as Job[],
+    jobs: [webhookCleanUpJob(quotas)] as Job[],
     sealed: SEALED,
     capture,
     routes(app: App, { door }: { door: Door }): void {

@@ -30,6 +30,21 @@ export type CapturedRequest = {
   surplus: Surplus | null
 }
 
+/** What a row takes beside its texts and its body: its other columns, and its place in the index. */
+const ROW_BYTES = 200
+const HEADER_BYTES = 6
+
+/** What counts for the account's quota. */
+export function storedBytes({ path, query, headers, trailers, body }: CapturedRequest): number {
+  return ROW_BYTES + path.length + query.length + bytesOfAll(headers) + bytesOfAll(trailers ?? []) + body.length
+}
+
+function bytesOfAll(headers: Header[]): number {
+  let bytes = 0
+  for (const [name, value] of headers) bytes += name.length + value.length + HEADER_BYTES
+  return bytes
+}
+
 /** In PostgreSQL's words: what was referred to is gone (foreign_key_violation). */
 const GONE = '23503'
 
@@ -52,6 +67,7 @@ const COLUMNS: Column<CapturedRequest>[] = [
   ['aborted', 'bool', ({ aborted }) => aborted],
   ['rejected', 'text', ({ rejected }) => rejected],
   ['response_status', 'int2', ({ responseStatus }) => responseStatus],
+  ['stored_bytes', 'int4', storedBytes],
   ['surplus', 'json', ({ surplus }) => surplus && JSON.stringify(surplus)],
 ]
 
@@ -63,13 +79,18 @@ export function createInsert(pool: Pool): (rows: CapturedRequest[]) => Promise<M
   const copy = createCopyIn(pool, { table: 'webhook_request', columns: COLUMNS, deadline: COMMIT_DEADLINE })
 
   return async function insert(rows): Promise<Map<string, string>> {
-    const counts = new Map<string, number>()
-    for (const { endpointId } of rows) counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1)
+    const counts = new Map<string, { requests: number; bytes: number }>()
+    for (const row of rows) {
+      const { requests, bytes } = counts.get(row.endpointId) ?? { requests: 0, bytes: 0 }
+      counts.set(row.endpointId, { requests: requests + 1, bytes: bytes + storedBytes(row) })
+    }
     const ids = [...counts.keys()]
+    const sums = [...counts.values()]
     // Ids from the database and numbers: there is nothing in them to be escaped.
-    const [which, howMany] = [ids.join(), [...counts.values()].join()]
+    const [which, howMany] = [ids.join(), sums.map(({ requests }) => requests).join()]
+    const bytes = sums.map((sum) => sum.bytes).join()
     try {
-      const counted = await copy(`select * from count_captures('{${which}}', '{${howMany}}')`, rows)
+      const counted = await copy(`select * from count_captures('{${which}}', '{${howMany}}', '{${bytes}}')`, rows)
       return new Map(counted as [string, string][])
     } catch (error) {
       if ((error as { code?: string }).code !== GONE) throw error
