@@ -22,6 +22,7 @@ import { isGone, keepMalformed, namesEndpoint, reasonOf } from './malformed.ts'
 import { createRoom } from './reception.ts'
 import { CAPTURE_QUOTAS, onceEach } from './retention/quota.ts'
 import { startTrimming, webhookCleanUpJob } from './retention/retention.ts'
+import { listUsage } from './retention/store.ts'
 import { webhookRoutes } from './routes.ts'
 import { createInsert, saveSurplus, type CapturedRequest } from './store.ts'
 import type { ParseError } from './surplus.ts'
@@ -99,6 +100,8 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutc
     jobs: [webhookCleanUpJob(quotas)] as Job[],
     sealed: SEALED,
     capture,
+    /** Bytes of captures that these accounts store. */
+    usage: (accountIds: string[]) => listUsage(db, accountIds),
     routes(app: App, { door }: { door: Door }): void {
       webhookRoutes(app, { db, door, live, forget, end, secretKey, webhookBaseUrl, version: VERSION })
     },
