@@ -108,7 +108,9 @@ export async function openRooms(ground: Ground, undo: AsyncDisposableStack): Pro
   add(openMonitoring({ db, resolver, blocklists, config, log, onLook: metrics?.looked }))
   add(openDelisting({ db, blocklists, resolver, raiseAlert, config, log }))
   add(openAlerts({ db, signals, secretKey, resolver, config, log, onTry: metrics?.alerted }))
-  const webhooks = add(openWebhooks({ ...ground, onOutcome: metrics?.captured }))
+  const webhooks = add(
+    openWebhooks({ ...ground, onOutcome: metrics?.captured, onRemoved: metrics?.removed, onSpace: metrics?.space }),
+  )
   const readers = { captures: webhooks.usage, reportFiles: dmarc.fileUsage, sharedChecks: diagnostics.sharedUsage }
   add({ routes: (app) => usageRoutes(app, { db, door, readers }) })
   add({ routes: (app) => changeRoute(app, { door, signals }) })

@@ -39,6 +39,12 @@ export const TRIM_ROWS = 20_000
 /** Rows of one deletion of what is beyond an account's quota: with bodies of 1 MiB, half a gigabyte. */
 export const TRIM_QUOTA_ROWS = 500
 
+/** Milliseconds between two checks of the free space. */
+export const DISK_CHECKED_EVERY = 10_000
+
+/** Requests of each endpoint that are kept even when the disk is almost full: what happened last can always be seen. */
+export const DISK_KEPT = 10
+
 /** Requests trimmed since their room was last made free, and of all those kept, after which it is again. */
 export const VACUUM_ROWS = 20_000
 export const VACUUM_BYTES = 256 * MIB

@@ -20,6 +20,7 @@ import { createLive } from './events.ts'
 import { createGroupCommit, type GroupCommit, type Outcome } from './group-commit.ts'
 import { isGone, keepMalformed, namesEndpoint, reasonOf } from './malformed.ts'
 import { createRoom } from './reception.ts'
+import { watchDisk, type DiskOptions } from './retention/disk.ts'
 import { CAPTURE_QUOTAS, onceEach } from './retention/quota.ts'
 import { startTrimming, webhookCleanUpJob } from './retention/retention.ts'
 import { listUsage } from './retention/store.ts'
@@ -33,17 +34,31 @@ export type WebhooksOptions = {
   pool: Pool
   signals: Signals
   secretKey: string
-  config: Pick<Config, 'BASE_URL' | 'WEBHOOK_BASE_URL' | 'TRUSTED_PROXIES'>
+  config: Pick<Config, 'BASE_URL' | 'WEBHOOK_BASE_URL' | 'TRUSTED_PROXIES'> & DiskOptions
   log: Logger
   /** Told what became of each captured request, for figures. */
   onOutcome?: ((outcome: Outcome) => void) | undefined
+  /** Told how many captured requests were removed before their time, and why. */
+  onRemoved?: ((reason: 'quota' | 'disk', requests: number) => void) | undefined
+  /** Told how many bytes are free for the database, where that is watched. */
+  onSpace?: ((freeBytes: number) => void) | undefined
 }
 
 /**
  * All that captures, put together. What waits for an answer or an event is let go when the app closes; `close` ends what runs
  * in the background.
  */
-export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutcome }: WebhooksOptions) {
+export function openWebhooks({
+  db,
+  pool,
+  signals,
+  secretKey,
+  config,
+  log,
+  onOutcome,
+  onRemoved,
+  onSpace,
+}: WebhooksOptions) {
   const endpoints = createEndpointCache((token) => loadEndpoint({ db, secretKey }, token))
   const forget = (token: string) => endpoints.forget(token)
   const stopListening = onEndpointChange(
@@ -52,7 +67,8 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutc
     () => endpoints.forgetAll(),
   )
   const announcer = createAnnouncer({ db, log })
-  const quotas = { db, quotas: CAPTURE_QUOTAS, raise: onceEach((alert) => raiseAlert(db, alert)) }
+  const raise = onceEach((alert) => raiseAlert(db, alert))
+  const quotas = { db, quotas: CAPTURE_QUOTAS, raise, onRemoved }
   const trimming = startTrimming({ ...quotas, log })
   const committing = createGroupCommit<CapturedRequest>({
     insert: createInsert(pool),
@@ -105,6 +121,7 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutc
     routes(app: App, { door }: { door: Door }): void {
       webhookRoutes(app, { db, door, live, forget, end, secretKey, webhookBaseUrl, version: VERSION })
     },
+    work: () => watchDisk({ db, log, options: config, raise, onRemoved, onSpace }),
     async close(): Promise<void> {
       stopListening()
       announcer.close()

@@ -18,6 +18,7 @@ export type QuotaDeps = {
   quotas: CaptureQuotas
   /** Tells an account once of those with the same key. */
   raise: (alert: NewAlert) => Promise<unknown>
+  onRemoved?: ((reason: 'quota', requests: number) => void) | undefined
 }
 
 /**
@@ -25,7 +26,7 @@ export type QuotaDeps = {
  * @param upTo how far each endpoint is trimmed, which this carries on
  */
 export async function trimToQuotas(
-  { db, quotas, raise }: QuotaDeps,
+  { db, quotas, raise, onRemoved }: QuotaDeps,
   upTo: Map<string, number>,
   { accountIds, signal }: { accountIds?: string[] | undefined; signal?: AbortSignal | undefined } = {},
 ): Promise<Deleted[]> {
@@ -37,6 +38,11 @@ export async function trimToQuotas(
     if (isOver) all.push(...(await deleteDownTo(db, usage.accountId, { limitBytes, kept: 0, upTo, signal })))
     await raise(quotaAlert(usage, limitBytes, isOver ? 'full' : 'warning'))
   }
+  if (all.length > 0)
+    onRemoved?.(
+      'quota',
+      all.reduce((sum, { deleted }) => sum + deleted, 0),
+    )
   return all
 }
 

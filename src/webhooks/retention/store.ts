@@ -150,3 +150,26 @@ export async function freeRoom(db: Db, deleted: { requests: number; bytes: numbe
   await sql`vacuum (skip_locked) webhook_request`.execute(db)
   return true
 }
+
+/** Bytes of the whole database, and of the files in which captured requests are. */
+export async function readSizes(db: Db): Promise<{ databaseBytes: number; captureBytes: number }> {
+  const { rows } = await sql<{ databaseBytes: number; captureBytes: number }>`
+    select pg_database_size(current_database())::float8 as database_bytes,
+      pg_total_relation_size('webhook_request')::float8 as capture_bytes`.execute(db)
+  return rows[0] ?? { databaseBytes: 0, captureBytes: 0 }
+}
+
+const DISK_LOCK = 7_402_155
+
+/** Does this unless another instance does it at this moment. */
+export async function withDiskLock(db: Kysely<DB>, work: () => Promise<void>): Promise<void> {
+  await db.connection().execute(async (connection) => {
+    const { rows } = await sql<{ ours: boolean }>`select pg_try_advisory_lock(${DISK_LOCK}) as ours`.execute(connection)
+    if (!rows[0]?.ours) return
+    try {
+      await work()
+    } finally {
+      await sql`select pg_advisory_unlock(${DISK_LOCK})`.execute(connection)
+    }
+  })
+}
