@@ -1,34 +1,16 @@
-import { Type } from 'typebox'
 import type { Plan } from '../config.ts'
 import { callerOf, type Door } from '../http/auth.ts'
-import { answers, PageQuery, Pagination, paginationOf, security, sliceOf, Success, Uuid } from '../http/schema.ts'
+import { answers, PageQuery, paginationOf, security, sliceOf, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Db } from '../store/database.ts'
 import { BEYOND, QUOTA_BYTES, QUOTAS, type Quota } from './quotas.ts'
-import { PlanName } from './shapes.ts'
+import { AccountUsagePage, Usage } from './shapes.ts'
 import { countAccounts, listAccounts } from './store.ts'
 
 /** Reads what these accounts store of something; accounts that store nothing may be missing. */
 export type UsageReader = (accountIds: string[]) => Promise<{ accountId: string; bytes: number }[]>
 
 export type UsageRoutesDeps = { db: Db; door: Door; readers: Record<Quota, UsageReader> }
-
-const QuotaUsage = Type.Object({
-  name: Type.Enum([...QUOTAS]),
-  used: Type.Integer({ description: 'Bytes.' }),
-  limit: Type.Integer({ description: 'Bytes, by the plan.' }),
-  beyond: Type.String({ description: 'What happens beyond the limit.' }),
-})
-const EXAMPLE = { name: 'captures' as const, used: 412_000_000, limit: 1_000_000_000, beyond: BEYOND.captures }
-
-export const Usage = Type.Object(
-  { plan: PlanName, quotas: Type.Array(QuotaUsage) },
-  { examples: [{ plan: 'free', quotas: [EXAMPLE] }] },
-)
-export const AccountUsagePage = Type.Object({
-  accounts: Type.Array(Type.Object({ accountId: Uuid, ...Usage.properties })),
-  pagination: Pagination,
-})
 
 /** `/api/v1/account/usage` and, for administrators, `/api/v1/accounts/usage`. */
 export function usageRoutes(app: App, deps: UsageRoutesDeps): void {

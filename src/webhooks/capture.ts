@@ -124,8 +124,8 @@ export function createCapture(deps: CaptureDeps) {
     send(response, reply)
   }
 
-  function sendLater(response: ServerResponse, answer: Answer, { id, timeout }: Endpoint): void {
-    if (deps.delays.wait(id, timeout, response, () => send(response, answer))) return
+  function sendLater(response: ServerResponse, answer: Answer, endpoint: Endpoint): void {
+    if (deps.delays.wait(endpoint, response, () => send(response, answer))) return
     send(response, { ...answer, headers: [...answer.headers, 'X-Webhook-Delay-Skipped', '1'] })
   }
 

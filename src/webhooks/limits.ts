@@ -55,6 +55,7 @@ export const LONGEST_DELAY = 30
 
 /** Delayed answers at once; who comes later is answered without delay, which a header says. */
 export const DELAYED_PER_ENDPOINT = 100
+export const DELAYED_PER_ACCOUNT = 200
 export const DELAYED = 1_000
 
 /** Bytes of a configured answer. */

@@ -27,6 +27,7 @@ import {
 /** What a capture needs of its endpoint, with the answer made once. */
 export type Endpoint = {
   id: string
+  accountId: string
   cors: boolean
   timeout: number
   responseType: string
@@ -145,8 +146,8 @@ export async function loadEndpoint({ db, secretKey }: Deps, token: string): Prom
   if (!row) return null
   const secret = row.template ? await ensureResponseSecret(db, row, secretKey) : ''
   const template = row.template ? { text: row.responseBody, secret } : null
-  const { id, cors, timeout, responseType } = row
-  return { id, cors, timeout, responseType, answer: configuredAnswer(row, row.responseBody), template }
+  const { id, accountId, cors, timeout, responseType } = row
+  return { id, accountId, cors, timeout, responseType, answer: configuredAnswer(row, row.responseBody), template }
 }
 
 /** The secret its sender signs with; null when none is set. */

@@ -81,9 +81,16 @@ export async function findEndpoint(db: Db, accountId: string, id: string): Promi
   return row as SealedEndpoint | undefined
 }
 
-export async function findEndpointByToken(db: Db, token: string): Promise<SealedEndpoint | undefined> {
-  const row = await db.selectFrom('webhookEndpoint').select(SEALED).where('token', '=', token).executeTakeFirst()
-  return row as SealedEndpoint | undefined
+export async function findEndpointByToken(
+  db: Db,
+  token: string,
+): Promise<(SealedEndpoint & { accountId: string }) | undefined> {
+  const row = await db
+    .selectFrom('webhookEndpoint')
+    .select([...SEALED, 'accountId'])
+    .where('token', '=', token)
+    .executeTakeFirst()
+  return row as (SealedEndpoint & { accountId: string }) | undefined
 }
 
 export async function updateEndpoint(
