@@ -93,7 +93,7 @@ export function createMetrics(version: string): Metrics {
       })
     },
     captured: (outcome) => captures.inc({ outcome }),
-    removed: (reason, requests) => removals.inc({ reason }, requests),
+    removed: (reason, sum) => removals.inc({ reason }, sum),
     // Where nothing is watched there is none: 0 would be an alarm.
     space: (freeBytes) => (free ??= createFree()).set(freeBytes),
     reported: (outcome) => reports.inc({ outcome }),

@@ -11,9 +11,10 @@ import {
   clearRequests,
   createEndpoint,
   removeEndpoint,
+  replaceResponseSecret,
   requireEndpoint,
+  showResponseSecret,
 } from './endpoints/endpoints.ts'
-import { replaceResponseSecret, showResponseSecret } from './endpoints/response-secret.ts'
 import { listEndpoints } from './endpoints/store.ts'
 import type { Live } from './events.ts'
 import { curlOf } from './requests/curl.ts'

@@ -239,6 +239,6 @@ describe('sharing', () => {
     const statuses = (await Promise.all(Array.from({ length: 6 }, () => share(results, erin)))).map(
       ({ status }) => status,
     )
-    expect(statuses.toSorted()).toEqual([201, 201, 409, 409, 409, 409])
+    expect(statuses.toSorted((one, other) => one - other)).toEqual([201, 201, 409, 409, 409, 409])
   })
 })

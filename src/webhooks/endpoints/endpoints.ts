@@ -11,7 +11,7 @@ import { configuredAnswer, type Answer } from '../answers.ts'
 import { ENDPOINTS_PER_ACCOUNT, RESPONSE_BODY } from '../limits.ts'
 import { deleteRequests } from '../requests/store.ts'
 import { newToken } from '../token.ts'
-import { ensureResponseSecret, responseContextOf, sameSecret } from './response-secret.ts'
+import { ensureResponseSecret, newSecret, responseContextOf, sameSecret } from './response-secret.ts'
 import {
   countEndpoints,
   deleteEndpoint,
@@ -140,6 +140,33 @@ export async function requireEndpoint(db: Db, accountId: string, id: string): Pr
   return row
 }
 
+/** @throws Fault `not_found` */
+export async function showResponseSecret({ db, secretKey }: Deps, accountId: string, id: string): Promise<string> {
+  return ensureResponseSecret(db, await requireEndpoint(db, accountId, id), secretKey)
+}
+
+/**
+ * Replaces the secret that responses are signed with, for every instance.
+ * @param wanted what a provider prescribes; without it a new one is generated
+ * @throws Fault `not_found`, `invalid_request` for the secret that verifies senders
+ */
+export async function replaceResponseSecret(
+  { db, secretKey }: Deps,
+  accountId: string,
+  id: string,
+  wanted: string = newSecret(),
+): Promise<string> {
+  await db.transaction().execute(async (trx) => {
+    const endpoint = await requireEndpoint(trx, accountId, id)
+    if (secretOf(endpoint, secretKey) === wanted) throw sameSecret('secret')
+    const row = await updateEndpoint(trx, accountId, id, {
+      responseSecret: seal(wanted, secretKey, responseContextOf(id)),
+    })
+    if (row) await announceEndpoint(trx, accountId, row)
+  })
+  return wanted
+}
+
 /** The endpoint behind a token, made ready for captures. */
 export async function loadEndpoint({ db, secretKey }: Deps, token: string): Promise<Endpoint | null> {
   const row = await findEndpointByToken(db, token)
@@ -184,7 +211,7 @@ function contextOf(id: string): string {
 }
 
 /** Says in every instance that an endpoint was changed. */
-export async function announceEndpoint(db: Db, accountId: string, { id, token }: EndpointChanged): Promise<void> {
+async function announceEndpoint(db: Db, accountId: string, { id, token }: EndpointChanged): Promise<void> {
   await notify(db, CHANGED, { id, token })
   await tellChange(db, accountId, 'webhooks', id)
 }

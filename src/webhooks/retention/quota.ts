@@ -55,7 +55,8 @@ export async function deleteDownTo(
   { limitBytes, kept, upTo, signal }: DownTo,
 ): Promise<Deleted[]> {
   const all: Deleted[] = []
-  for (let some = TRIM_QUOTA_ROWS; some >= TRIM_QUOTA_ROWS && !signal?.aborted;) {
+  for (let some = TRIM_QUOTA_ROWS; some >= TRIM_QUOTA_ROWS;) {
+    if (signal?.aborted) break
     const trimmed = Array.from(upTo, ([endpointId, last]) => ({ endpointId, upTo: last }))
     const deleted = await deleteOldest(db, { accountId, limitBytes, kept, rows: TRIM_QUOTA_ROWS, trimmed })
     for (const { endpointId, upTo: last } of deleted) upTo.set(endpointId, last)
