@@ -169,6 +169,20 @@ export const SETTINGS = {
     description: 'Days for which the files and mails that brought reports are kept as they came.',
     parse: integer(1, 3650),
   }),
+  MIN_FREE_DISK_BYTES: setting({
+    default: '',
+    defaultText: '10% of the disk, at most 2 GB',
+    description:
+      'Bytes that stay free on the disk of the embedded database. Below it, the oldest captured webhooks are removed, those of the accounts that store most first.',
+    parse: optional(bytes),
+  }),
+  MAX_DATABASE_BYTES: setting({
+    default: '',
+    defaultText: 'none',
+    description:
+      'Bytes that the database may take, for a DATABASE_URL whose disk cannot be seen from here. Less than 10% (at most 2 GB) below it, the oldest captured webhooks are removed in the same way.',
+    parse: optional(bytes),
+  }),
   ASN_DB_PATH: setting({
     default: '',
     defaultText: 'the shipped table, for the attack list alone',
@@ -322,6 +336,10 @@ function integer(min: number, max: number): (value: string) => number {
     }
     return number
   }
+}
+
+function bytes(value: string): number {
+  return integer(1, Number.MAX_SAFE_INTEGER)(value)
 }
 
 function port(value: string): number {

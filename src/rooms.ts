@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import { openAbuse } from './abuse/open.ts'
 import { readSystems } from './abuse/systems.ts'
 import { openAccounts } from './accounts/open.ts'
+import { usageRoutes } from './accounts/usage-routes.ts'
 import { openAlerts } from './alerts/open.ts'
 import { raiseAlert } from './alerts/raise.ts'
 import type { Config } from './config.ts'
@@ -103,13 +104,18 @@ export async function openRooms(ground: Ground, undo: AsyncDisposableStack): Pro
     }),
   )
   const onReports = metrics?.takenIn
-  const { selectorsSeen } = add(openDmarc({ db, log, secretKey, resolver, config, systems, raiseAlert, onReports }))
-  add(openDiagnostics({ ...checks, db, secretKey, selectorsSeen, baseUrl: config.BASE_URL }))
+  const dmarc = add(openDmarc({ db, log, secretKey, resolver, config, systems, raiseAlert, onReports }))
+  const { selectorsSeen } = dmarc
+  const diagnostics = add(openDiagnostics({ ...checks, db, secretKey, selectorsSeen, baseUrl: config.BASE_URL }))
   add({ routes: (app, { queue }) => healthRoutes(app, { db, door, queue, resolver, blocklists }) })
   add(openMonitoring({ db, resolver, blocklists, config, log, onLook: metrics?.looked }))
   add(openDelisting({ db, blocklists, resolver, raiseAlert, config, log }))
   add(openAlerts({ db, signals, secretKey, resolver, config, log, onTry: metrics?.alerted }))
-  const webhooks = add(openWebhooks({ ...ground, onOutcome: metrics?.captured }))
+  const webhooks = add(
+    openWebhooks({ ...ground, onOutcome: metrics?.captured, onRemoved: metrics?.removed, onSpace: metrics?.space }),
+  )
+  const readers = { captures: webhooks.usage, reportFiles: dmarc.fileUsage, sharedChecks: diagnostics.sharedUsage }
+  add({ routes: (app) => usageRoutes(app, { db, door, readers }) })
   add({ routes: (app) => changeRoute(app, { door, signals }) })
   add({ routes: (app) => securityTxtRoute(app, { contacts: config.SECURITY_CONTACT, baseUrl }) })
   add({ routes: (app) => siteRoutes(app) })

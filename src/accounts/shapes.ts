@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { PLANS } from '../config.ts'
 import { Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import { BEYOND, QUOTAS } from './quotas.ts'
 
 /** PostgreSQL chokes on NUL and half a surrogate pair, a terminal on the other control characters. */
 const PLAIN_TEXT = '^[^\\p{Cc}\\p{Cs}]*$'
@@ -135,6 +136,23 @@ export const Setup = Type.Object(
   },
   { examples: [{ token: '…', email: ALICE.email, password: 'correct horse battery', name: ALICE.name }] },
 )
+
+const QuotaUsage = Type.Object({
+  name: Type.Enum([...QUOTAS]),
+  used: Type.Integer({ description: 'Bytes.' }),
+  limit: Type.Integer({ description: 'Bytes, by the plan.' }),
+  beyond: Type.String({ description: 'What happens beyond the limit.' }),
+})
+const EXAMPLE = { name: 'captures' as const, used: 412_000_000, limit: 1_000_000_000, beyond: BEYOND.captures }
+
+export const Usage = Type.Object(
+  { plan: PlanName, quotas: Type.Array(QuotaUsage) },
+  { examples: [{ plan: 'free', quotas: [EXAMPLE] }] },
+)
+export const AccountUsagePage = Type.Object({
+  accounts: Type.Array(Type.Object({ accountId: Uuid, ...Usage.properties })),
+  pagination: Pagination,
+})
 
 /** What anybody may know about this service. */
 export const ServiceInfo = Type.Object({

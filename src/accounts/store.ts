@@ -79,6 +79,11 @@ export async function findEmail(db: Db, id: string): Promise<string | undefined>
   return row?.email
 }
 
+export async function listAdministrators(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom('account').select('id').where('admin', '=', true).execute()
+  return rows.map(({ id }) => id)
+}
+
 /** The administrators' ids; they stay administrators until the transaction ends. */
 export async function lockAdministrators(db: Transaction<DB>): Promise<string[]> {
   const rows = await db.selectFrom('account').select('id').where('admin', '=', true).orderBy('id').forUpdate().execute()

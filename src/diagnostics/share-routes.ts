@@ -1,15 +1,16 @@
+import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf, type Door } from '../http/auth.ts'
 import { answers, Done, security, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { tellChange } from '../store/changes.ts'
-import type { Db } from '../store/database.ts'
+import type { DB } from '../store/tables.ts'
 import { NewShare, SharedCheck, SharedChecks, SharedResults } from './shapes.ts'
 import { share } from './share.ts'
 import { deleteShared, findShared, listShared, type SharedRow } from './store.ts'
 
-export type ShareRoutesOptions = { db: Db; door: Door; secretKey: string; baseUrl: string }
+export type ShareRoutesOptions = { db: Kysely<DB>; door: Door; secretKey: string; baseUrl: string }
 
 const tags = ['Checks']
 const params = Type.Object({ token: Type.String({ maxLength: 100, examples: ['Zk3tQ9wLr5Xc1Vb7Nm2Pa8Sd'] }) })

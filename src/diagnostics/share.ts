@@ -1,9 +1,11 @@
 import { randomInt } from 'node:crypto'
+import type { Kysely, Transaction } from 'kysely'
+import { bytesText, overQuota, QUOTA_BYTES } from '../accounts/quotas.ts'
 import { Fault } from '../errors.ts'
 import { tellChange } from '../store/changes.ts'
-import type { Db } from '../store/database.ts'
+import type { DB } from '../store/tables.ts'
 import { readReceipt } from './receipt.ts'
-import { insertShared, listShared, type SharedResult, type SharedRow } from './store.ts'
+import { insertShared, listSharedUsage, lockSharing, type SharedResult, type SharedRow } from './store.ts'
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 /** 143 random bits. */
@@ -15,7 +17,7 @@ const SHARES_PER_ACCOUNT = 200
 /** A result with the receipt that came with it. */
 export type Shareable = { check: string; data: Record<string, unknown>; receipt: string }
 
-type ShareDeps = { db: Db; secretKey: string }
+type ShareDeps = { db: Kysely<DB>; secretKey: string }
 
 /**
  * Keeps results for thirty days, for whoever has the link.
@@ -27,12 +29,24 @@ export async function share(deps: ShareDeps, accountId: string, results: Shareab
   const [target, ...others] = new Set(results.map(({ data }) => targetOf(data)))
   if (target === undefined || others.length > 0)
     throw new Fault('invalid_request', 'The results must all be about the same name or address.')
-  if ((await listShared(deps.db, accountId)).length >= SHARES_PER_ACCOUNT)
-    throw new Fault('conflict', `An account shares at most ${SHARES_PER_ACCOUNT} results. Take one back first.`)
   const expiresAt = new Date(Date.now() + KEPT_FOR)
-  const row = await insertShared(deps.db, { token: newToken(), accountId, target, results: proven, expiresAt })
-  await tellChange(deps.db, accountId, 'checks')
-  return row
+  return deps.db.transaction().execute(async (trx) => {
+    await requireRoom(trx, accountId, Buffer.byteLength(JSON.stringify(proven)))
+    const row = await insertShared(trx, { token: newToken(), accountId, target, results: proven, expiresAt })
+    await tellChange(trx, accountId, 'checks')
+    return row
+  })
+}
+
+/** @throws Fault `conflict` for too many results, `rate_limited` for too many bytes */
+async function requireRoom(trx: Transaction<DB>, accountId: string, bytes: number): Promise<void> {
+  const limit = QUOTA_BYTES[await lockSharing(trx, accountId)].sharedChecks
+  const [shared] = await listSharedUsage(trx, [accountId])
+  if ((shared?.count ?? 0) >= SHARES_PER_ACCOUNT)
+    throw new Fault('conflict', `An account shares at most ${SHARES_PER_ACCOUNT} results. Take one back first.`)
+  if ((shared?.bytes ?? 0) + bytes <= limit) return
+  const sentence = `Shared results may take ${bytesText(limit)} on your plan. Remove one first; the oldest expires by itself.`
+  throw overQuota(sentence, ((shared?.endsAt.getTime() ?? Date.now() + KEPT_FOR) - Date.now()) / 1_000)
 }
 
 function prove({ secretKey }: ShareDeps, accountId: string, shareable: Shareable, index: number): SharedResult {

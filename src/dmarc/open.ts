@@ -16,6 +16,7 @@ import { openMailDoor } from './intake/mail-door.ts'
 import { cleanUpJob, fetchJob, mailboxJob, nameJob, verifyJob, watchJob, type RaiseAlert } from './jobs.ts'
 import { sealContext } from './mailboxes/fetch.ts'
 import { dmarcRoutes } from './routes.ts'
+import { listFileUsage } from './storage/store.ts'
 import { listSelectorsOf } from './summary/store.ts'
 
 export type DmarcOptions = {
@@ -92,6 +93,8 @@ export function openDmarc(options: DmarcOptions) {
       const { SMTP_LISTEN: listen, REPORT_DOMAIN: reportDomain } = config
       return listen && openMailDoor({ db, resolver, log, reportDomain, listen, certificate, onReports, limits })
     },
+    /** Bytes of report files that these accounts store. */
+    fileUsage: (accountIds: string[]) => listFileUsage(db, accountIds),
     /** Selectors under which a domain was seen to sign in the account's reports, the commonest first. */
     selectorsSeen: (accountId: string, domain: string) => listSelectorsOf(db, accountId, domain, MOST_SELECTORS),
   }

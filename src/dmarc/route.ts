@@ -24,6 +24,8 @@ export type DmarcDeps = {
 
 /** What the routes are given besides. */
 export type RouteDeps = DmarcDeps & {
+  /** For how long files are kept. */
+  kept: { fileDays: number }
   door: Door
   queue: Queue
   mailboxJob: Job<{ mailboxId: string; accountId: string }>

@@ -10,6 +10,10 @@ export type Metrics = {
   /** Counts and times what the router answers, by the pattern of its route. */
   watch(app: App): void
   captured: (outcome: string) => void
+  /** Captured requests that were removed before their time. */
+  removed: (reason: string, requests: number) => void
+  /** What is free for the database, where that is watched. */
+  space: (freeBytes: number) => void
   /** One attack report. */
   reported: (outcome: string) => void
   /** One DNS query. */
@@ -55,6 +59,19 @@ export function createMetrics(version: string): Metrics {
     registers,
   })
   const captures = counter('portreeve_captures_total', 'Webhook requests by what became of them.', ['outcome'])
+  const removals = counter(
+    'portreeve_captures_removed_total',
+    'Captured webhook requests removed early, by the reason.',
+    ['reason'],
+  )
+  for (const reason of ['quota', 'disk']) removals.inc({ reason }, 0)
+  let free: Gauge | undefined
+  const createFree = () =>
+    new Gauge({
+      name: 'portreeve_database_free_bytes',
+      help: 'Bytes free on the disk of the embedded database, or below MAX_DATABASE_BYTES.',
+      registers,
+    })
   const reports = counter('portreeve_attack_reports_total', 'Attack reports by what became of them.', ['outcome'])
   const queries = counter('portreeve_dns_queries_total', 'DNS queries by RCODE, or by why there was no answer.', [
     'resolver',
@@ -80,6 +97,9 @@ export function createMetrics(version: string): Metrics {
       })
     },
     captured: (outcome) => captures.inc({ outcome }),
+    removed: (reason, sum) => removals.inc({ reason }, sum),
+    // Where nothing is watched there is none: 0 would be an alarm.
+    space: (freeBytes) => (free ??= createFree()).set(freeBytes),
     reported: (outcome) => reports.inc({ outcome }),
     asked: (resolver, outcome) => queries.inc({ resolver, outcome }),
     takenIn: (via, outcome, sum) => mailReports.inc({ via, outcome }, sum),

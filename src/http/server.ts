@@ -52,13 +52,18 @@ export type ServerOptions = {
 export type Capture = {
   takes(request: IncomingMessage): boolean
   handle(request: IncomingMessage, response: ServerResponse): void
-  /** Bytes that are no request, or that stopped coming; whoever sent them is answered by us. */
-  refused(error: Error & { rawPacket?: Buffer }, socket: Socket): void
+  /**
+   * Bytes that are no request, or that stopped coming; whoever sent them is answered by us.
+   * @param last answer to the request before them on this connection, whether or not it has ended
+   */
+  refused(error: Error & { rawPacket?: Buffer }, socket: Socket, last: ServerResponse | undefined): void
 }
 
 /** The HTTP server without the rooms' routes, not yet listening. */
 export async function createServer(options: ServerOptions): Promise<App> {
   const loggerInstance: FastifyBaseLogger = options.log
+  const lastAnswers = new WeakMap<Socket, ServerResponse>()
+  const refused = new WeakSet<Socket>()
   const app = fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
@@ -66,11 +71,15 @@ export async function createServer(options: ServerOptions): Promise<App> {
     childLoggerFactory: (log) => log,
     genReqId: () => randomUUID(),
     bodyLimit: BODY_LIMIT,
-    serverFactory: (route) => serverOf(route, options.capture),
+    serverFactory: (route) => serverOf(route, lastAnswers, options.capture),
     clientErrorHandler: (error, socket) => {
+      const last = lastAnswers.get(socket)
+      // Each further packet is the same failure again.
+      if (refused.has(socket)) return
+      refused.add(socket)
       // A Buffer, whatever the framework's types say.
-      options.capture?.refused(error as unknown as Error & { rawPacket?: Buffer }, socket)
-      refuse(error, socket)
+      options.capture?.refused(error as unknown as Error & { rawPacket?: Buffer }, socket, last)
+      afterAnswer(last, () => refuse(error, socket))
     },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -99,7 +108,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
 }
 
 /** A server whose time limits hold for every request, whether the router or the capture has it. */
-function serverOf(route: RequestListener, capture?: Capture): Server {
+function serverOf(route: RequestListener, lastAnswers: WeakMap<Socket, ServerResponse>, capture?: Capture): Server {
   const server = createHttpServer({
     headersTimeout: HEADERS_TIMEOUT,
     requestTimeout: REQUEST_TIMEOUT,
@@ -110,6 +119,7 @@ function serverOf(route: RequestListener, capture?: Capture): Server {
   })
   const isCaptured = (request: IncomingMessage) => capture?.takes(request) === true
   server.on('request', (request, response) => {
+    lastAnswers.set(request.socket, response)
     if (isCaptured(request)) capture?.handle(request, response)
     else if (request.httpVersion === '1.1' && request.headers.host === undefined) end(response, NO_HOST)
     else route(request, response)
@@ -119,6 +129,7 @@ function serverOf(route: RequestListener, capture?: Capture): Server {
     server.emit('request', request, response)
   })
   server.on('checkExpectation', (request, response) => {
+    lastAnswers.set(request.socket, response)
     if (isCaptured(request)) capture?.handle(request, response)
     else end(response, UNKNOWN_EXPECTATION)
   })
@@ -139,6 +150,15 @@ function end(response: ServerResponse, { status, fault }: { status: number; faul
 const REFUSALS: Record<string, [status: string, sentence: string]> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are larger than this server takes.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
+}
+
+/**
+ * Waits until a request that was read whole is answered: what follows it must not be answered before it (RFC 9112, 9.3.2).
+ * A request that was cut off itself gets no other answer.
+ */
+function afterAnswer(last: ServerResponse | undefined, then: () => void): void {
+  if (!last?.req.complete || last.closed) then()
+  else last.once('close', then)
 }
 
 /** Answers what could not be read as a request, where there is still somebody to read the answer. */

@@ -9,6 +9,7 @@ type Values = {
   inet: string
   bool: boolean
   int2: number
+  int4: number
   int8: number
   float4: number
   timestamptz: Date
@@ -60,6 +61,7 @@ const WRITE: { [T in Type]: (page: Page, value: Values[T]) => void } = {
   inet: (page, value) => put(page, inetOf(value)),
   bool: (page, value) => put(page, [Number(value)]),
   int2: int16,
+  int4: int32,
   int8: int64,
   float4: (page, value) => void (page.at = page.bytes.writeFloatBE(value, page.at)),
   timestamptz: (page, value) => int64(page, (value.getTime() - EPOCH) * 1_000),

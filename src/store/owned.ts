@@ -11,6 +11,7 @@ const SECRETS = [
   'sealed',
   'secret',
   'signature_secret',
+  'response_secret',
   'access_token',
   'refresh_token',
   'id_token',

@@ -161,6 +161,11 @@ export interface Account {
   updatedAt: Generated<Timestamp>;
 }
 
+export interface AccountUsage {
+  accountId: string;
+  reportBytes: Generated<number>;
+}
+
 export interface Alert {
   accountId: string;
   at: Timestamp;
@@ -643,6 +648,7 @@ export interface Session {
 
 export interface SharedCheck {
   accountId: string;
+  bytes: number;
   createdAt: Generated<Timestamp>;
   expiresAt: Timestamp;
   results: Json;
@@ -659,14 +665,21 @@ export interface Verification {
   value: string;
 }
 
+export interface WebhookDeleted {
+  bytes: number;
+  endpointId: string;
+}
+
 export interface WebhookEndpoint {
   accountId: string;
+  capturedBytes: Generated<number>;
   cors: Generated<boolean>;
   createdAt: Generated<Timestamp>;
   id: Generated<string>;
   label: Generated<string>;
   requestCount: Generated<number>;
   responseBody: Generated<string>;
+  responseSecret: string | null;
   responseStatus: Generated<number>;
   responseType: Generated<string>;
   signature: Json | null;
@@ -695,6 +708,8 @@ export interface WebhookRequest {
   rejected: string | null;
   responseStatus: number | null;
   seq: Generated<number>;
+  storedBytes: number | null;
+  surplus: Json | null;
   trailers: Json | null;
 }
 
@@ -714,6 +729,7 @@ export interface DB {
   abuseToken: AbuseToken;
   abuseTokenCount: AbuseTokenCount;
   account: Account;
+  accountUsage: AccountUsage;
   alert: Alert;
   alertChannel: AlertChannel;
   alertFirstChannel: AlertFirstChannel;
@@ -756,6 +772,7 @@ export interface DB {
   session: Session;
   sharedCheck: SharedCheck;
   verification: Verification;
+  webhookDeleted: WebhookDeleted;
   webhookEndpoint: WebhookEndpoint;
   webhookRequest: WebhookRequest;
 }

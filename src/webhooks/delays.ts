@@ -1,39 +1,45 @@
 import type { ServerResponse } from 'node:http'
+import type { Endpoint } from './endpoints/endpoints.ts'
 import { DELAYED, DELAYED_PER_ACCOUNT, DELAYED_PER_ENDPOINT } from './limits.ts'
 
 export type Delays = {
-  /**
-   * Calls `then` after so many seconds, unless the sender leaves; false when too many wait already: of this endpoint, of its
-   * account, or at all.
-   */
-  wait(who: { id: string; accountId: string }, seconds: number, response: ServerResponse, then: () => void): boolean
+  /** Calls `then` after the endpoint's delay, unless the sender leaves; false when too many wait already. */
+  wait(endpoint: Delayed, response: ServerResponse, then: () => void): boolean
   /** Lets everybody go on now, and nobody wait any more. */
   end(): void
 }
 
+type Delayed = Pick<Endpoint, 'id' | 'accountId' | 'timeout'>
+
 /** Answers that wait for their time. */
 export function createDelays(): Delays {
+  /** By the ids of endpoints and of accounts. */
   const waiting = new Map<string, number>()
   const all = new Set<() => void>()
   let hasEnded = false
 
+  const count = (id: string) => waiting.get(id) ?? 0
+
+  function add(id: string, change: number): void {
+    const now = count(id) + change
+    if (now > 0) waiting.set(id, now)
+    else waiting.delete(id)
+  }
+
   return {
-    wait({ id, accountId }, seconds, response, then) {
-      const countOf = (key: string) => waiting.get(key) ?? 0
-      const isFull =
-        countOf(id) >= DELAYED_PER_ENDPOINT || countOf(accountId) >= DELAYED_PER_ACCOUNT || all.size >= DELAYED
-      if (hasEnded || isFull) return false
-      for (const key of [id, accountId]) waiting.set(key, countOf(key) + 1)
+    wait({ id, accountId, timeout }, response, then) {
+      const isFull = count(id) >= DELAYED_PER_ENDPOINT || count(accountId) >= DELAYED_PER_ACCOUNT
+      if (hasEnded || isFull || all.size >= DELAYED) return false
+      add(id, 1)
+      add(accountId, 1)
       const finish = () => {
         if (!all.delete(finish)) return
         clearTimeout(timer)
-        for (const key of [id, accountId]) {
-          if (countOf(key) > 1) waiting.set(key, countOf(key) - 1)
-          else waiting.delete(key)
-        }
+        add(id, -1)
+        add(accountId, -1)
         if (!response.destroyed) then()
       }
-      const timer = setTimeout(finish, seconds * 1000)
+      const timer = setTimeout(finish, timeout * 1000)
       response.once('close', finish)
       all.add(finish)
       return true

@@ -9,7 +9,7 @@ import { onEndpointChange } from './endpoints/endpoints.ts'
 import { findEndpoint, type SealedEndpoint } from './endpoints/store.ts'
 import { signatureOf } from './requests/signature.ts'
 import { findBefore, findNewest, listRequests, type RequestRow } from './requests/store.ts'
-import { shownEndpoint, shownRequest } from './shown.ts'
+import { shownEndpoint, shownRequest, withoutSecrets } from './shown.ts'
 
 /** Requests of one look, and milliseconds between two: four thousand a second, more than anybody reads. */
 const PAGE = 200
@@ -90,8 +90,7 @@ export function createLive({ db, signals, secretKey, webhookBaseUrl, log }: Deps
       if (rung === 'changed') {
         endpoint = await findEndpoint(db, accountId, endpointId)
         if (!endpoint) return void response.write('event: deleted\ndata: {}\n\n')
-        const { signatureSecret: _secret, ...row } = endpoint
-        write(response, 'endpoint', shownEndpoint(row, webhookBaseUrl))
+        write(response, 'endpoint', shownEndpoint(withoutSecrets(endpoint), webhookBaseUrl))
       }
       if (endpoint) last = await catchUp(endpoint, last, response, signal)
     }

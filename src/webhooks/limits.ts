@@ -36,8 +36,18 @@ export const TRIM_EVERY = 1_000
 /** Rows of one deletion in the background. */
 export const TRIM_ROWS = 20_000
 
+/** Rows of one deletion of what is beyond an account's quota: with bodies of 1 MiB, half a gigabyte. */
+export const TRIM_QUOTA_ROWS = 500
+
+/** Milliseconds between two checks of the free space. */
+export const DISK_CHECKED_EVERY = 10_000
+
+/** Requests of each endpoint that are kept even when the disk is almost full: what happened last can always be seen. */
+export const DISK_KEPT = 10
+
 /** Requests trimmed since their room was last made free, and of all those kept, after which it is again. */
 export const VACUUM_ROWS = 20_000
+export const VACUUM_BYTES = 256 * MIB
 export const VACUUM_SHARE = 0.05
 
 /** Milliseconds for one VACUUM of all captured requests. */
@@ -48,7 +58,7 @@ export const LONGEST_DELAY = 30
 
 /** Delayed answers at once; who comes later is answered without delay, which a header says. */
 export const DELAYED_PER_ENDPOINT = 100
-export const DELAYED_PER_ACCOUNT = 300
+export const DELAYED_PER_ACCOUNT = 200
 export const DELAYED = 1_000
 
 /** Bytes of a configured answer. */

@@ -7,12 +7,10 @@ import type { GroupCommit } from './group-commit.ts'
 import { REJECTED_KEPT } from './limits.ts'
 import { withoutOwnCookieValues } from './own-cookies.ts'
 import type { CapturedRequest } from './store.ts'
+import type { ParseError } from './surplus.ts'
 import { readTarget, type Target } from './target.ts'
 import { newId } from './token.ts'
 import type { CutOff } from './verdict.ts'
-
-/** What node:http says of bytes that are no request. */
-export type ParseError = Error & { code?: string; reason?: string; rawPacket?: Buffer }
 
 /** Where the first line names an endpoint, whatever is wrong with it. */
 const FIRST_LINE = /^\s*([!-~]{1,20})[ \t]+([!-~]+)(?:[ \t]+HTTP\/(\d\.\d))?/
@@ -77,7 +75,13 @@ async function keep(error: ParseError, socket: Socket, deps: MalformedDeps): Pro
     aborted: false,
     rejected: reason,
     responseStatus: status,
+    surplus: null,
   })
+}
+
+/** Whether the first line of these bytes names an endpoint. */
+export function namesEndpoint(bytes: Buffer): boolean {
+  return namedIn(bytes) !== null
 }
 
 function namedIn(bytes: Buffer): { method: string; httpVersion: string; target: Target } | null {

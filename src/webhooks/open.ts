@@ -1,6 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
+import { raiseAlert } from '../alerts/raise.ts'
 import type { Config } from '../config.ts'
 import type { Door } from '../http/auth.ts'
 import type { App, Capture } from '../http/server.ts'
@@ -16,11 +18,15 @@ import { createEndpointCache } from './endpoints/cache.ts'
 import { loadEndpoint, onEndpointChange, SEALED } from './endpoints/endpoints.ts'
 import { createLive } from './events.ts'
 import { createGroupCommit, type GroupCommit, type Outcome } from './group-commit.ts'
-import { isGone, keepMalformed, reasonOf, type ParseError } from './malformed.ts'
+import { isGone, keepMalformed, namesEndpoint, reasonOf } from './malformed.ts'
 import { createRoom } from './reception.ts'
+import { watchDisk, type DiskOptions } from './retention/disk.ts'
+import { CAPTURE_QUOTAS, onceEach } from './retention/quota.ts'
 import { startTrimming, webhookCleanUpJob } from './retention/retention.ts'
+import { listUsage } from './retention/store.ts'
 import { webhookRoutes } from './routes.ts'
-import { createInsert, type CapturedRequest } from './store.ts'
+import { createInsert, saveSurplus, type CapturedRequest } from './store.ts'
+import type { ParseError } from './surplus.ts'
 import { createTakes } from './target.ts'
 
 export type WebhooksOptions = {
@@ -28,17 +34,31 @@ export type WebhooksOptions = {
   pool: Pool
   signals: Signals
   secretKey: string
-  config: Pick<Config, 'BASE_URL' | 'WEBHOOK_BASE_URL' | 'TRUSTED_PROXIES'>
+  config: Pick<Config, 'BASE_URL' | 'WEBHOOK_BASE_URL' | 'TRUSTED_PROXIES'> & DiskOptions
   log: Logger
   /** Told what became of each captured request, for figures. */
   onOutcome?: ((outcome: Outcome) => void) | undefined
+  /** Told how many captured requests were removed before their time, and why. */
+  onRemoved?: ((reason: 'quota' | 'disk', requests: number) => void) | undefined
+  /** Told how many bytes are free for the database, where that is watched. */
+  onSpace?: ((freeBytes: number) => void) | undefined
 }
 
 /**
  * All that captures, put together. What waits for an answer or an event is let go when the app closes; `close` ends what runs
  * in the background.
  */
-export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutcome }: WebhooksOptions) {
+export function openWebhooks({
+  db,
+  pool,
+  signals,
+  secretKey,
+  config,
+  log,
+  onOutcome,
+  onRemoved,
+  onSpace,
+}: WebhooksOptions) {
   const endpoints = createEndpointCache((token) => loadEndpoint({ db, secretKey }, token))
   const forget = (token: string) => endpoints.forget(token)
   const stopListening = onEndpointChange(
@@ -47,12 +67,14 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutc
     () => endpoints.forgetAll(),
   )
   const announcer = createAnnouncer({ db, log })
-  const trimming = startTrimming({ db, log })
+  const raise = onceEach((alert) => raiseAlert(db, alert))
+  const quotas = { db, quotas: CAPTURE_QUOTAS, raise, onRemoved }
+  const trimming = startTrimming({ ...quotas, log })
   const committing = createGroupCommit<CapturedRequest>({
     insert: createInsert(pool),
     onStored(captured) {
       announcer.captured(captured)
-      trimming.captured(captured.keys())
+      trimming.captured(captured)
     },
     log,
   })
@@ -60,7 +82,21 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutc
   const delays = createDelays()
   const trustedProxies = config.TRUSTED_PROXIES
   const webhookBaseUrl = config.WEBHOOK_BASE_URL
-  const { handle, cutOff } = createCapture({ endpoints, commits, delays, room: createRoom(), trustedProxies, log })
+  const keepNamed = (error: ParseError, socket: Socket) => {
+    if (!error.rawPacket || !namesEndpoint(error.rawPacket)) return false
+    void keepMalformed(error, socket, { endpoints, commits, trustedProxies, log })
+    return true
+  }
+  const { handle, cutOff, followedBy } = createCapture({
+    endpoints,
+    commits,
+    delays,
+    room: createRoom(),
+    trustedProxies,
+    saveSurplus: (request, surplus) => saveSurplus(pool, request, surplus),
+    keepMalformed: keepNamed,
+    log,
+  })
   const live = createLive({ db, signals, secretKey, webhookBaseUrl, log })
 
   function end(): void {
@@ -69,19 +105,23 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutc
   }
 
   /** Bytes that are no request, or a request that was cut off in the middle. */
-  function refused(error: ParseError, socket: Socket): void {
-    if (cutOff(socket, isGone(error.code) ? null : reasonOf(error))) return
-    void keepMalformed(error, socket, { endpoints, commits, trustedProxies, log })
+  function refused(error: ParseError, socket: Socket, last: ServerResponse | undefined): void {
+    if (last && cutOff(last, isGone(error.code) ? null : reasonOf(error))) return
+    if (last && followedBy(last, error)) return
+    keepNamed(error, socket)
   }
 
   const capture: Capture = { takes: createTakes(config.BASE_URL, webhookBaseUrl), handle, refused }
   return {
-    jobs: [webhookCleanUpJob({ db })] as Job[],
+    jobs: [webhookCleanUpJob(quotas)] as Job[],
     sealed: SEALED,
     capture,
+    /** Bytes of captures that these accounts store. */
+    usage: (accountIds: string[]) => listUsage(db, accountIds),
     routes(app: App, { door }: { door: Door }): void {
       webhookRoutes(app, { db, door, live, forget, end, secretKey, webhookBaseUrl, version: VERSION })
     },
+    work: () => watchDisk({ db, log, options: config, raise, onRemoved, onSpace }),
     async close(): Promise<void> {
       stopListening()
       announcer.close()

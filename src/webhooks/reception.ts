@@ -4,7 +4,14 @@ import { BODIES_IN_MEMORY, BODY_ALWAYS, BODY_KEPT, BODY_READ, PIECES } from './l
 /** How a body ended: whole, cut off by its sender, longer than is read, or while there was no room for it. */
 export type End = 'whole' | 'aborted' | 'too-large' | 'no-room'
 
-export type Received = { end: End; body: Buffer; size: number; durationMs: number }
+export type Received = {
+  end: End
+  body: Buffer
+  size: number
+  durationMs: number
+  /** What the last packet had of the body. */
+  lastPiece: Buffer
+}
 
 /** What all bodies together may take, as each grows from one length to another; `leave` gives back what one took. */
 export type Room = { grow(from: number, to: number): boolean; leave(length: number): void }
@@ -38,13 +45,15 @@ export function receive(request: IncomingMessage, room: Room): Promise<Received>
   let small: Buffer[] = []
   let kept = 0
   let size = 0
+  let lastPiece: Buffer = EMPTY
   return new Promise((resolve) => {
     function settle(end: End): void {
       request.off('data', take)
-      resolve({ end, body: joined([...pieces, ...small]), size, durationMs: performance.now() - begun })
+      resolve({ end, body: joined([...pieces, ...small]), size, durationMs: performance.now() - begun, lastPiece })
     }
     function take(piece: Buffer): void {
       size += piece.length
+      lastPiece = piece
       if (size > BODY_READ) return settle('too-large')
       if (kept >= BODY_KEPT) return
       const wanted = piece.length > BODY_KEPT - kept ? piece.subarray(0, BODY_KEPT - kept) : piece

@@ -13,7 +13,9 @@ import {
   clearRequests,
   createEndpoint,
   removeEndpoint,
+  replaceResponseSecret,
   requireEndpoint,
+  showResponseSecret,
 } from './endpoints/endpoints.ts'
 import { listEndpoints } from './endpoints/store.ts'
 import type { Live } from './events.ts'
@@ -21,8 +23,8 @@ import { curlOf } from './requests/curl.ts'
 import { harOf } from './requests/har.ts'
 import { signatureOf } from './requests/signature.ts'
 import { findRequest, listRequests } from './requests/store.ts'
-import { OneRequest, RequestPage, RequestQuery, WebhookEndpoint, WebhookSettings } from './shapes.ts'
-import { shownEndpoint, shownRequest } from './shown.ts'
+import { NewResponseSecret, OneRequest, RequestPage, RequestQuery, WebhookEndpoint, WebhookSettings } from './shapes.ts'
+import { shownEndpoint, shownRequest, withoutSecrets } from './shown.ts'
 
 export type WebhookRoutesDeps = {
   db: Kysely<DB>
@@ -42,12 +44,14 @@ const params = Type.Object({ id: Uuid })
 const requestParams = Type.Object({ id: Uuid, requestId: Uuid })
 const OneEndpoint = Type.Object({ success: Type.Literal(true), endpoint: WebhookEndpoint })
 const AllEndpoints = Type.Object({ success: Type.Literal(true), endpoints: Type.Array(WebhookEndpoint) })
+const OneSecret = Type.Object({ success: Type.Literal(true), responseSecret: Type.String() })
 const Deleted = Type.Object({ success: Type.Literal(true), deleted: Type.Integer() })
 
 /** `/api/webhook/endpoints…`: what captures, and what was captured. */
 export function webhookRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.addHook('preClose', async () => deps.end())
   endpointRoutes(app, deps)
+  responseSecretRoutes(app, deps)
   listRoutes(app, deps)
   requestRoutes(app, deps)
   eventRoute(app, deps)
@@ -92,12 +96,8 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
       schema: { summary: 'A webhook endpoint', ...common, params, response: answers(OneEndpoint) },
     },
     async (request) => {
-      const { signatureSecret: _secret, ...row } = await requireEndpoint(
-        db,
-        callerOf(request).accountId,
-        request.params.id,
-      )
-      return { success: true, endpoint: shown(row) }
+      const endpoint = await requireEndpoint(db, callerOf(request).accountId, request.params.id)
+      return { success: true, endpoint: shown(withoutSecrets(endpoint)) }
     },
   )
   app.put(
@@ -127,6 +127,49 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     async (request) => {
       deps.forget(await removeEndpoint(db, callerOf(request).accountId, request.params.id))
       return { success: true }
+    },
+  )
+}
+
+/** The secret that templates sign with: shown to its owner, replaced on request. */
+function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
+  const common = { tags, security, params }
+  const path = '/api/webhook/endpoints/:id/response-secret'
+  const description =
+    '{{hmac_sha256 …}} in a response body signs with it. Anyone who knows the URL can request a signature of any data, so it ' +
+    'is never the secret that verifies senders.'
+  app.get(
+    path,
+    {
+      onRequest: deps.door.account,
+      schema: {
+        summary: 'The secret that responses are signed with',
+        description,
+        ...common,
+        response: answers(OneSecret),
+      },
+    },
+    async (request) => {
+      const { accountId } = callerOf(request)
+      return { success: true, responseSecret: await showResponseSecret(deps, accountId, request.params.id) }
+    },
+  )
+  app.put(
+    path,
+    {
+      onRequest: deps.door.account,
+      schema: {
+        summary: 'Replace the secret that responses are signed with',
+        description: `${description} Without \`secret\`, a new one is generated.`,
+        ...common,
+        body: NewResponseSecret,
+        response: answers(OneSecret),
+      },
+    },
+    async (request) => {
+      const { accountId } = callerOf(request)
+      const { id } = request.params
+      return { success: true, responseSecret: await replaceResponseSecret(deps, accountId, id, request.body.secret) }
     },
   )
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Address, Nullable, Timestamp, Uuid } from '../http/schema.ts'
 import { SIGNATURE_SCHEMES } from '../protocols/webhook-signature.ts'
-import { BODY_KEPT, KEPT, LONGEST_DELAY } from './limits.ts'
+import { BODY_KEPT, KEPT, LONGEST_DELAY, REJECTED_KEPT } from './limits.ts'
 
 const EXAMPLE = {
   id: '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11',
@@ -45,6 +45,13 @@ const SIGNATURE = {
   encoding: Type.Optional(Type.Enum(['hex', 'base64'], { description: 'For `hmac`; hex by default.' })),
 }
 const Secret = Type.String({ minLength: 1, maxLength: 500, description: 'Sealed, and never shown again.' })
+
+/** A provider may prescribe the secret; without one, it is generated. */
+export const NewResponseSecret = Type.Object({
+  secret: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 500, description: 'Not the secret that verifies senders.' }),
+  ),
+})
 
 export const WebhookEndpoint = Type.Object(
   {
@@ -116,6 +123,26 @@ export const WebhookRequest = Type.Object(
     responseStatus: Nullable(
       Type.Integer({ description: 'What it was answered; null when nobody was there any more.' }),
     ),
+    surplus: Nullable(
+      Type.Object(
+        {
+          size: Type.Integer({ description: 'Bytes that had arrived when they were noticed.' }),
+          start: Type.String({ description: `The first ${REJECTED_KEPT} bytes.` }),
+          startEncoding: Type.Enum(['utf8', 'base64']),
+          responseStatus: Nullable(
+            Type.Integer({
+              description:
+                'How these bytes were answered, after the request’s own answer; null when the connection ended with that.',
+            }),
+          ),
+        },
+        {
+          description:
+            'Bytes that followed the request on its connection and are not another request: most often the rest of a body ' +
+            'whose `Content-Length` is too small or missing. Null: there were none.',
+        },
+      ),
+    ),
   },
   {
     examples: [
@@ -142,6 +169,7 @@ export const WebhookRequest = Type.Object(
         aborted: false,
         rejected: null,
         responseStatus: 200,
+        surplus: null,
       },
     ],
   },

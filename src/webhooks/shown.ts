@@ -1,6 +1,16 @@
 import { isUtf8 } from 'node:buffer'
-import type { EndpointRow } from './endpoints/store.ts'
+import type { EndpointRow, SealedEndpoint } from './endpoints/store.ts'
 import type { RequestRow } from './requests/store.ts'
+import type { Surplus } from './surplus.ts'
+
+/** An endpoint without what only its own work may read. */
+export function withoutSecrets({
+  signatureSecret: _verifies,
+  responseSecret: _signs,
+  ...row
+}: SealedEndpoint): EndpointRow {
+  return row
+}
 
 /** An endpoint as its owner sees it, with its URL. */
 export function shownEndpoint(row: EndpointRow, webhookBaseUrl: string) {
@@ -8,12 +18,23 @@ export function shownEndpoint(row: EndpointRow, webhookBaseUrl: string) {
 }
 
 /** A request as its owner sees it: the body as text where it is text, else in base64. */
-export function shownRequest({ seq: _seq, body, ...row }: RequestRow) {
-  const isText = isUtf8(body) && !body.includes(0)
+export function shownRequest({ seq: _seq, body, surplus, ...row }: RequestRow) {
+  const { text, encoding } = encoded(body)
   return {
     ...row,
-    body: body.toString(isText ? 'utf8' : 'base64'),
-    bodyEncoding: isText ? ('utf8' as const) : ('base64' as const),
+    body: text,
+    bodyEncoding: encoding,
     truncated: row.bodySize > body.length,
+    surplus: surplus && shownSurplus(surplus),
   }
+}
+
+function shownSurplus({ size, start, responseStatus }: Surplus) {
+  const { text, encoding } = encoded(Buffer.from(start, 'base64'))
+  return { size, start: text, startEncoding: encoding, responseStatus }
+}
+
+function encoded(bytes: Buffer): { text: string; encoding: 'utf8' | 'base64' } {
+  const encoding = isUtf8(bytes) && !bytes.includes(0) ? 'utf8' : 'base64'
+  return { text: bytes.toString(encoding), encoding }
 }

@@ -3,7 +3,13 @@ import { TEMPLATE_VALUE, TEMPLATE_VALUES } from './limits.ts'
 import { headerOf, type Header } from './sender.ts'
 
 /** What a template may speak of. */
-export type Context = { query: string; headers: Header[]; body: Buffer; secret: string | null }
+export type Context = {
+  query: string
+  headers: Header[]
+  body: Buffer
+  /** The endpoint's response secret; never the one that verifies senders, who choose what is signed. */
+  secret: string
+}
 
 /** `{{body.challenge}}`, `{{query.hub.challenge}}`, `{{header.x-hook}}`, `{{body}}`, each also as `{{hmac_sha256 …}}`. */
 const PLACE = /\{\{\s*(?:(hmac_sha256|hmac_sha256_base64)\s+)?(?:(body|query|header)\.([^{}\s]+)|(body))\s*\}\}/g
@@ -53,9 +59,7 @@ function text({ body }: Context): string {
   return body.toString('utf8')
 }
 
-/** Empty without a secret: an answer signed with nothing would look like one. */
-function digest(name: string, value: string, secret: string | null): string {
-  if (secret === null) return ''
+function digest(name: string, value: string, secret: string): string {
   return createHmac('sha256', secret)
     .update(value)
     .digest(name === 'hmac_sha256' ? 'hex' : 'base64')

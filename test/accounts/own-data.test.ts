@@ -80,7 +80,7 @@ describe('what is kept of somebody', () => {
       expect([...tables], table).toContain(table)
     expect(lines.filter(({ table }) => table === 'webhook_request')).toHaveLength(3)
     const names = new Set(lines.flatMap(({ row }) => Object.keys(row)))
-    for (const name of ['password', 'hash', 'secret', 'signature_secret', 'sealed'])
+    for (const name of ['password', 'hash', 'secret', 'signature_secret', 'response_secret', 'sealed'])
       expect(names.has(name), name).toBe(false)
     expect(lines.find(({ table }) => table === 'session')?.row).not.toHaveProperty('token')
     expect(text).not.toContain(alice.token)

@@ -12,7 +12,11 @@ let door: string
 
 beforeAll(async () => {
   const port = await freePort()
-  house = await startHouse({ METRICS_LISTEN: `127.0.0.1:${port}`, DNS_SERVERS: '127.0.0.1:1' })
+  house = await startHouse({
+    MAX_DATABASE_BYTES: '1000000000000',
+    METRICS_LISTEN: `127.0.0.1:${port}`,
+    DNS_SERVERS: '127.0.0.1:1',
+  })
   door = `http://127.0.0.1:${port}`
 })
 afterAll(() => house.stop())
@@ -138,7 +142,7 @@ describe('the dashboard, the alert rules and the documentation', () => {
     const documented = named('docs/metrics.md')
     const ours = [...(await scrape()).matchAll(/^# TYPE (portreeve_\w+)/gm)].map(([, name]) => name)
     expect(ours.filter((name) => !documented.has(name as string))).toEqual([])
-    expect(ours).toHaveLength(13)
+    expect(ours).toHaveLength(15)
   })
 
   it('has rules that Prometheus takes, and that alert when they must', () => {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { QUOTA_BYTES } from '../../src/accounts/quotas.ts'
 import { cleanUpJob } from '../../src/diagnostics/jobs.ts'
 import { readReceipt, writeReceipt } from '../../src/diagnostics/receipt.ts'
 import type { Shareable } from '../../src/diagnostics/share.ts'
@@ -204,5 +205,45 @@ describe('a blacklist check that is followed', () => {
     expect((await ask(`/api/v1/blacklist-check/events?ip=${IP}`)).status).toBe(401)
     const { status, body } = await ask('/api/v1/blacklist-check/events?ip=10.0.0.1', { token: alice.token })
     expect([status, body.code]).toEqual([400, 'invalid_request'])
+  })
+})
+
+describe('sharing', () => {
+  it('is refused beyond the bytes of the plan, with what the limit is and when it ends', async () => {
+    const dave = await house.addPerson('Dave')
+    const results = [await dnsOf('example.test', dave)]
+    expect((await share(results, dave)).status).toBe(201)
+    const { db, close } = openDatabase(house.databaseUrl)
+    await db
+      .updateTable('sharedCheck')
+      .set({ bytes: QUOTA_BYTES.free.sharedChecks })
+      .where('accountId', '=', dave.id)
+      .execute()
+    const init = { method: 'POST', token: dave.token, headers: { 'content-type': 'application/json' } }
+    const answer = await house.request('/api/v1/shared-checks', { ...init, body: JSON.stringify({ results }) })
+    expect(answer.status).toBe(429)
+    expect(await answer.json()).toMatchObject({ code: 'rate_limited', error: expect.stringContaining('10 MB') })
+    expect(Number(answer.headers.get('retry-after')) / 86_400).toBeCloseTo(30, 0)
+    await db.updateTable('account').set({ plan: 'pro' }).where('id', '=', dave.id).execute()
+    expect((await share(results, dave)).status).toBe(201)
+    await close()
+  })
+
+  it('is limited to 200 results, by however many requests at once', async () => {
+    const erin = await house.addPerson('Erin')
+    const results = [await dnsOf('example.test', erin)]
+    const first = (await share(results, erin)).body.data.token
+    const { pool, close } = openDatabase(house.databaseUrl)
+    await pool.query(
+      `insert into shared_check (token, account_id, target, results, bytes, expires_at)
+       select left(md5(n::text), 24), account_id, target, results, bytes, expires_at
+       from shared_check, generate_series(1, 197) as n where token = $1`,
+      [first],
+    )
+    await close()
+    const statuses = (await Promise.all(Array.from({ length: 6 }, () => share(results, erin)))).map(
+      ({ status }) => status,
+    )
+    expect(statuses.toSorted((one, other) => one - other)).toEqual([201, 201, 409, 409, 409, 409])
   })
 })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
+import { CAPTURE_QUOTAS } from '../../src/webhooks/retention/quota.ts'
 import { webhookCleanUpJob } from '../../src/webhooks/retention/retention.ts'
 import { newToken } from '../../src/webhooks/token.ts'
 import type { Person } from '../house.ts'
@@ -385,7 +386,7 @@ describe('what is captured', () => {
       )
     await age(31, '/1')
     await age(29, '/2')
-    const job = webhookCleanUpJob({ db: database.db })
+    const job = webhookCleanUpJob({ db: database.db, quotas: CAPTURE_QUOTAS, raise: async () => {} })
     await job.run(
       {},
       { signal: new AbortController().signal, attempt: 1, log: createLog('silent'), enqueue: async () => true },

@@ -45,7 +45,9 @@ describe('trimming', () => {
     const [one, other] = [await endpointWith(5), await endpointWith(2)]
     const before = await numbersOf(one)
     const endpoints = [one, other].map((endpointId) => ({ endpointId, upTo: 0 }))
-    expect(await deleteBeyond(fresh.db, endpoints, 3, 100)).toEqual([{ endpointId: one, upTo: before[1], deleted: 2 }])
+    expect(await deleteBeyond(fresh.db, endpoints, 3, 100)).toEqual([
+      { endpointId: one, upTo: before[1], deleted: 2, bytes: 404 },
+    ])
     await capture(one, 2)
     const next = [{ endpointId: one, upTo: before[1] as number }]
     expect(await deleteBeyond(fresh.db, next, 3, 100)).toMatchObject([{ deleted: 2 }])
@@ -62,8 +64,8 @@ describe('trimming', () => {
       )
       return rows[0]?.count
     }
-    expect([await freeRoom(fresh.db, 49, 0.05), await vacuums()]).toEqual([false, 0])
-    expect([await freeRoom(fresh.db, 50, 0.05), await vacuums()]).toEqual([true, 1])
+    expect([await freeRoom(fresh.db, { requests: 49, bytes: 0 }, 0.05), await vacuums()]).toEqual([false, 0])
+    expect([await freeRoom(fresh.db, { requests: 50, bytes: 0 }, 0.05), await vacuums()]).toEqual([true, 1])
   })
 
   it('takes turns with deleting endpoints, in whatever order those come', async () => {

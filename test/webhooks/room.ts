@@ -39,6 +39,7 @@ export type Captured = {
   aborted: boolean
   rejected: string | null
   responseStatus: number | null
+  surplus: { size: number; start: string; startEncoding: 'utf8' | 'base64'; responseStatus: number | null } | null
   signature: { status: string; reason: string } | null
 }
 
@@ -49,6 +50,7 @@ export type Answer = {
   error: string
   details: { path: string; message: string }[]
   endpoint: Endpoint
+  responseSecret: string
   endpoints: Endpoint[]
   requests: Captured[]
   nextCursor: string | null

@@ -51,6 +51,7 @@ function request(given: Partial<CapturedRequest> = {}): CapturedRequest {
     aborted: true,
     rejected: 'why',
     responseStatus: 413,
+    surplus: { size: 3, start: 'eHl6', responseStatus: 400 },
     ...given,
   }
 }
@@ -60,7 +61,7 @@ const kept = (id = endpointId) =>
 
 describe('captured requests', () => {
   it('are stored as they are, in the order in which they came', async () => {
-    const bare = { query: '', trailers: null, contentType: null, rejected: null, responseStatus: null }
+    const bare = { query: '', trailers: null, contentType: null, rejected: null, responseStatus: null, surplus: null }
     const requests = [request(), request({ ...bare, body: Buffer.alloc(0), ip: '192.0.2.7', preflight: false })]
     const found = await createInsert(fresh.pool)(requests)
     expect([...found]).toEqual([[endpointId, accountId]])

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fillIn } from '../../src/webhooks/template.ts'
 
-const context = (body = '', query = '', headers: [string, string][] = [], secret: string | null = null) => ({
+const context = (body = '', query = '', headers: [string, string][] = [], secret = '') => ({
   body: Buffer.from(body),
   query,
   headers,
@@ -39,7 +39,6 @@ describe('a template', () => {
       context('', 'crc_token=q', [], 's'),
     )
     expect(twitter).toBe(`sha256=${createHmac('sha256', 's').update('q').digest('base64')}`)
-    expect(fillIn('[{{hmac_sha256 body}}]', 'text/plain', context('q'))).toBe('[]')
   })
 
   it('puts nothing into JSON or markup that ends its text', () => {

@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { tellChanges, type Told } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { newId } from '../id.ts'
+import { withinQuota } from '../storage/quota.ts'
 import { createStatistics } from '../statistics/statistics.ts'
 import { addSums } from '../statistics/store.ts'
 import { isWithin } from '../statistics/tally.ts'
@@ -227,7 +228,7 @@ async function writeDeliveries(
   const needed = new Set([...withReports, ...asides.map(deliveryIdOf)])
   const deliveries = [...new Set(entries.map(({ delivery }) => delivery))].filter(({ id }) => needed.has(id))
   for (const delivery of deliveries) delivery.holdsReport ||= withReports.has(delivery.id)
-  if (deliveries.length > 0) await upsertDeliveries(trx, deliveries)
+  if (deliveries.length > 0) await upsertDeliveries(trx, await withinQuota(trx, deliveries))
   return deliveries.map(({ id }) => id)
 }
 

@@ -7,6 +7,7 @@ import type { App } from '../../http/server.ts'
 import { DELIVERY_BYTES, UPLOAD_FILES } from '../limits.ts'
 import { tags, type RouteDeps } from '../route.ts'
 import { Uploaded } from '../shapes.ts'
+import { requireFileRoom } from '../storage/quota.ts'
 import { formFiles } from './form-files.ts'
 import { ingest, tellOutcome, type GivenFile } from './ingest.ts'
 
@@ -29,7 +30,7 @@ function takeAnything(scope: FastifyInstance): void {
   })
 }
 
-function addRoute(app: App, { db, door, onReports }: RouteDeps): void {
+function addRoute(app: App, { db, door, onReports, kept: { fileDays } }: RouteDeps): void {
   app.post(
     '/api/v1/dmarc/reports',
     {
@@ -51,6 +52,8 @@ function addRoute(app: App, { db, door, onReports }: RouteDeps): void {
     async (request) => {
       const { accountId } = callerOf(request)
       const files = filesOf(request.body, request.headers['content-type'] ?? '', request.query.name)
+      const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0)
+      await requireFileRoom(db, accountId, bytes, fileDays)
       const outcome = await ingest(db, { via: 'upload', accountId }, files)
       tellOutcome('upload', outcome, onReports)
       const { stored, duplicates, failureReports, rejected } = outcome

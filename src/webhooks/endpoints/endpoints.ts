@@ -11,6 +11,7 @@ import { configuredAnswer, type Answer } from '../answers.ts'
 import { ENDPOINTS_PER_ACCOUNT, RESPONSE_BODY } from '../limits.ts'
 import { deleteRequests } from '../requests/store.ts'
 import { newToken } from '../token.ts'
+import { ensureResponseSecret, newSecret, responseContextOf, sameSecret } from './response-secret.ts'
 import {
   countEndpoints,
   deleteEndpoint,
@@ -32,7 +33,7 @@ export type Endpoint = {
   responseType: string
   answer: Answer
   /** What is filled in for each request; null for an answer that is always the same. */
-  template: { text: string; secret: string | null } | null
+  template: { text: string; secret: string } | null
 }
 
 /** What an owner sets; what is not given stays as it is. */
@@ -79,7 +80,7 @@ export async function createEndpoint(
     const made = await insertEndpoint(trx, { accountId, token: newToken(), ...given(plain) })
     const sealed = sealedSignature(signature, made.id, secretKey)
     const row = sealed ? await updateEndpoint(trx, accountId, made.id, sealed) : made
-    await announce(trx, accountId, made)
+    await announceEndpoint(trx, accountId, made)
     return row ?? made
   })
 }
@@ -99,10 +100,11 @@ export async function changeEndpoint(
   return db.transaction().execute(async (trx) => {
     const before = await requireEndpoint(trx, accountId, id)
     if (signature && signature.secret === undefined && before.signatureSecret === null) throw withoutSecret()
+    requireOtherSecret(before, signature, secretKey)
     const change = { ...given(plain), ...sealedSignature(signature, id, secretKey) }
     const row = await updateEndpoint(trx, accountId, id, change)
     if (!row) throw noSuchEndpoint()
-    await announce(trx, accountId, row)
+    await announceEndpoint(trx, accountId, row)
     return row
   })
 }
@@ -112,7 +114,7 @@ export async function removeEndpoint(db: Kysely<DB>, accountId: string, id: stri
   return db.transaction().execute(async (trx) => {
     const token = await deleteEndpoint(trx, accountId, id)
     if (token === undefined) throw noSuchEndpoint()
-    await announce(trx, accountId, { id, token })
+    await announceEndpoint(trx, accountId, { id, token })
     return token
   })
 }
@@ -126,7 +128,7 @@ export async function clearRequests(db: Kysely<DB>, accountId: string, id: strin
   return db.transaction().execute(async (trx) => {
     const row = await updateEndpoint(trx, accountId, id, { requestCount: 0 })
     if (!row) throw noSuchEndpoint()
-    await announce(trx, accountId, row)
+    await announceEndpoint(trx, accountId, row)
     return deleteRequests(trx, id)
   })
 }
@@ -138,11 +140,39 @@ export async function requireEndpoint(db: Db, accountId: string, id: string): Pr
   return row
 }
 
+/** @throws Fault `not_found` */
+export async function showResponseSecret({ db, secretKey }: Deps, accountId: string, id: string): Promise<string> {
+  return ensureResponseSecret(db, await requireEndpoint(db, accountId, id), secretKey)
+}
+
+/**
+ * Replaces the secret that responses are signed with, for every instance.
+ * @param wanted what a provider prescribes; without it a new one is generated
+ * @throws Fault `not_found`, `invalid_request` for the secret that verifies senders
+ */
+export async function replaceResponseSecret(
+  { db, secretKey }: Deps,
+  accountId: string,
+  id: string,
+  wanted: string = newSecret(),
+): Promise<string> {
+  await db.transaction().execute(async (trx) => {
+    const endpoint = await requireEndpoint(trx, accountId, id)
+    if (secretOf(endpoint, secretKey) === wanted) throw sameSecret('secret')
+    const row = await updateEndpoint(trx, accountId, id, {
+      responseSecret: seal(wanted, secretKey, responseContextOf(id)),
+    })
+    if (row) await announceEndpoint(trx, accountId, row)
+  })
+  return wanted
+}
+
 /** The endpoint behind a token, made ready for captures. */
 export async function loadEndpoint({ db, secretKey }: Deps, token: string): Promise<Endpoint | null> {
   const row = await findEndpointByToken(db, token)
   if (!row) return null
-  const template = row.template ? { text: row.responseBody, secret: secretOf(row, secretKey) } : null
+  const secret = row.template ? await ensureResponseSecret(db, row, secretKey) : ''
+  const template = row.template ? { text: row.responseBody, secret } : null
   const { id, accountId, cors, timeout, responseType } = row
   return { id, accountId, cors, timeout, responseType, answer: configuredAnswer(row, row.responseBody), template }
 }
@@ -159,14 +189,29 @@ function sealedSignature(signature: Settings['signature'], id: string, secretKey
   return { signature: scheme, ...(secret !== undefined && { signatureSecret: seal(secret, secretKey, contextOf(id)) }) }
 }
 
-/** Where the secrets that signatures are checked with lie. */
-export const SEALED: SealedColumn[] = [{ table: 'webhook_endpoint', id: 'id', column: 'signature_secret', contextOf }]
+/** @throws Fault `invalid_request` when senders would be verified with what responses are signed with */
+function requireOtherSecret(
+  { id, responseSecret }: SealedEndpoint,
+  signature: Settings['signature'],
+  secretKey: string,
+): void {
+  if (!signature?.secret || responseSecret === null) return
+  if (unseal(responseSecret, secretKey, responseContextOf(id)) === signature.secret)
+    throw sameSecret('signature.secret')
+}
+
+/** Where the secrets that verify senders and sign responses are stored. */
+export const SEALED: SealedColumn[] = [
+  { table: 'webhook_endpoint', id: 'id', column: 'signature_secret', contextOf },
+  { table: 'webhook_endpoint', id: 'id', column: 'response_secret', contextOf: responseContextOf },
+]
 
 function contextOf(id: string): string {
   return `webhook/${id}/signature`
 }
 
-async function announce(db: Db, accountId: string, { id, token }: EndpointChanged): Promise<void> {
+/** Says in every instance that an endpoint was changed. */
+async function announceEndpoint(db: Db, accountId: string, { id, token }: EndpointChanged): Promise<void> {
   await notify(db, CHANGED, { id, token })
   await tellChange(db, accountId, 'webhooks', id)
 }

@@ -17,7 +17,11 @@ export type EndpointRow = {
 }
 
 /** An endpoint with what only its own work may read. */
-export type SealedEndpoint = EndpointRow & { accountId: string; signatureSecret: string | null }
+export type SealedEndpoint = EndpointRow & {
+  accountId: string
+  signatureSecret: string | null
+  responseSecret: string | null
+}
 
 export type EndpointChange = Partial<Omit<SealedEndpoint, 'id' | 'accountId' | 'token' | 'createdAt'>>
 
@@ -35,7 +39,7 @@ const ENDPOINT = [
   'signature',
   'createdAt',
 ] as const
-const SEALED = [...ENDPOINT, 'accountId', 'signatureSecret'] as const
+const SEALED = [...ENDPOINT, 'accountId', 'signatureSecret', 'responseSecret'] as const
 
 export async function insertEndpoint(
   db: Db,
@@ -81,9 +85,16 @@ export async function findEndpoint(db: Db, accountId: string, id: string): Promi
   return row as SealedEndpoint | undefined
 }
 
-export async function findEndpointByToken(db: Db, token: string): Promise<SealedEndpoint | undefined> {
-  const row = await db.selectFrom('webhookEndpoint').select(SEALED).where('token', '=', token).executeTakeFirst()
-  return row as SealedEndpoint | undefined
+export async function findEndpointByToken(
+  db: Db,
+  token: string,
+): Promise<(SealedEndpoint & { accountId: string }) | undefined> {
+  const row = await db
+    .selectFrom('webhookEndpoint')
+    .select([...SEALED, 'accountId'])
+    .where('token', '=', token)
+    .executeTakeFirst()
+  return row as (SealedEndpoint & { accountId: string }) | undefined
 }
 
 export async function updateEndpoint(
@@ -101,6 +112,21 @@ export async function updateEndpoint(
     .returning(ENDPOINT)
     .executeTakeFirst()
   return row as EndpointRow | undefined
+}
+
+/**
+ * Sets the encrypted response secret where there is none.
+ * @returns the one that is there now, which another instance may have set
+ */
+export async function insertResponseSecret(db: Db, id: string, encrypted: string): Promise<string> {
+  await db
+    .updateTable('webhookEndpoint')
+    .set({ responseSecret: encrypted })
+    .where('id', '=', id)
+    .where('responseSecret', 'is', null)
+    .execute()
+  const row = await db.selectFrom('webhookEndpoint').select('responseSecret').where('id', '=', id).executeTakeFirst()
+  return row?.responseSecret ?? encrypted
 }
 
 function written<T extends EndpointChange>({ signature, ...rest }: T) {

@@ -14,6 +14,7 @@ function entryOf(request: RequestRow, url: string) {
   return {
     _id: request.id,
     _rejected: request.rejected,
+    _surplus: request.surplus,
     startedDateTime: new Date(receivedAt.getTime() - durationMs).toISOString(),
     time: durationMs,
     clientIPAddress: request.ip,

@@ -2,6 +2,7 @@ import { sql, type ExpressionBuilder } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { PAGE_BYTES, SEARCHED } from '../limits.ts'
+import { deleteCounted } from '../retention/store.ts'
 import type { CapturedRequest } from '../store.ts'
 
 /** A captured request as it is read again. */
@@ -37,6 +38,7 @@ const REQUEST = [
   'aborted',
   'rejected',
   'responseStatus',
+  'surplus',
 ] as const
 
 /**
@@ -128,9 +130,6 @@ export async function findBefore(db: Db, endpointId: string, newer: number): Pro
 /** Everything captured up to now; call it after the endpoint's row was updated in the same transaction, which holds back more. */
 export async function deleteRequests(db: Db, endpointId: string): Promise<number> {
   await sql`select take_turn_deleting_requests()`.execute(db)
-  const { numDeletedRows } = await db
-    .deleteFrom('webhookRequest')
-    .where('endpointId', '=', endpointId)
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
+  const [{ deleted } = { deleted: 0 }] = await deleteCounted(db, sql`endpoint_id = ${endpointId}`)
+  return deleted
 }

@@ -1,32 +1,47 @@
 import { defineJob, type Job } from '../../jobs/job.ts'
 import type { Logger } from '../../log.ts'
 import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout, type Db } from '../../store/database.ts'
-import { KEPT, KEPT_DAYS, TRIM_EVERY, TRIM_ROWS, VACUUM_ROWS, VACUUM_SHARE } from '../limits.ts'
-import { deleteBeyond, deleteOlder, freeRoom, listOverfull } from './store.ts'
+import { KEPT, KEPT_DAYS, TRIM_EVERY, TRIM_ROWS, VACUUM_BYTES, VACUUM_ROWS, VACUUM_SHARE } from '../limits.ts'
+import { trimToQuotas, type QuotaDeps } from './quota.ts'
+import { deleteBeyond, deleteOlder, freeRoom, listOverfull, type Deleted } from './store.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
 /** Endpoints of which is remembered how far they are trimmed. */
 const REMEMBERED = 10_000
 
-/** Keeps the newest of each endpoint that captures here, beside the captures and never in their way. */
-export function startTrimming({ db, log }: { db: Db; log: Logger }) {
+/** Keeps the newest of each endpoint and account that capture here, beside the captures and never in their way. */
+export function startTrimming({ log, ...deps }: QuotaDeps & { log: Logger }) {
+  const { db } = deps
   const upTo = new Map<string, number>()
-  let captured = new Set<string>()
-  let deleted = 0
+  let captured = new Map<string, string>()
+  const deleted = { requests: 0, bytes: 0 }
   let running: Promise<void> | undefined
 
   async function trim(): Promise<void> {
-    const ids = [...captured]
-    captured = new Set()
+    const those = captured
+    captured = new Map()
     try {
       if (upTo.size > REMEMBERED) upTo.clear()
-      deleted += await trimAll(db, ids, upTo)
-      if (deleted >= VACUUM_ROWS && (await freeRoom(db, deleted, VACUUM_SHARE))) deleted = 0
+      count(await trimAll(db, [...those.keys()], upTo))
+      count(await trimToQuotas(deps, upTo, { accountIds: [...new Set(those.values())] }))
+      await freeDeleted()
     } catch (error) {
       log.warn({ err: error }, 'old requests were not deleted; the next look will')
-      for (const id of ids) captured.add(id)
+      for (const [id, accountId] of those) captured.set(id, accountId)
     }
+  }
+
+  function count(those: Deleted[]): void {
+    for (const { deleted: requests, bytes } of those) {
+      deleted.requests += requests
+      deleted.bytes += bytes
+    }
+  }
+
+  async function freeDeleted(): Promise<void> {
+    if (deleted.requests < VACUUM_ROWS && deleted.bytes < VACUUM_BYTES) return
+    if (await freeRoom(db, deleted, VACUUM_SHARE)) Object.assign(deleted, { requests: 0, bytes: 0 })
   }
 
   const timer = setInterval(() => {
@@ -34,8 +49,9 @@ export function startTrimming({ db, log }: { db: Db; log: Logger }) {
   }, TRIM_EVERY).unref()
 
   return {
-    captured(endpointIds: Iterable<string>): void {
-      for (const id of endpointIds) captured.add(id)
+    /** @param endpoints with their accounts */
+    captured(endpoints: Map<string, string>): void {
+      for (const [id, accountId] of endpoints) captured.set(id, accountId)
     },
     async close(): Promise<void> {
       clearInterval(timer)
@@ -45,27 +61,38 @@ export function startTrimming({ db, log }: { db: Db; log: Logger }) {
 }
 
 /** Every quarter of an hour: what an instance that died left untrimmed, and what is older than is kept. */
-export function webhookCleanUpJob({ db }: { db: Db }): Job {
+export function webhookCleanUpJob(deps: QuotaDeps): Job {
+  const { db } = deps
   return defineJob({
     name: 'webhooks.clean-up',
     schedule: '*/15 * * * *',
     async run(_data, { signal, log }) {
-      const beyond = await trimAll(db, await listOverfullSlowly(db), new Map(), signal)
+      const upTo = new Map<string, number>()
+      const beyond = sumOf(await trimAll(db, await listOverfullSlowly(db), upTo, signal))
+      const overQuota = sumOf(await trimToQuotas(deps, upTo, { signal }))
       const before = new Date(Date.now() - KEPT_DAYS * DAY)
       const old = await untilNone(() => deleteOlder(db, before, TRIM_ROWS), signal)
-      if (beyond + old > 0) log.info({ beyond, old }, 'captured requests that are not kept any longer deleted')
+      if (beyond + overQuota + old > 0)
+        log.info({ beyond, overQuota, old }, 'captured requests that are not kept any longer deleted')
     },
   })
 }
 
 /** @param upTo how far each is trimmed, which this carries on */
-function trimAll(db: Db, ids: string[], upTo: Map<string, number>, signal?: AbortSignal): Promise<number> {
-  return untilNone(async () => {
+async function trimAll(db: Db, ids: string[], upTo: Map<string, number>, signal?: AbortSignal): Promise<Deleted[]> {
+  const all: Deleted[] = []
+  await untilNone(async () => {
     const endpoints = ids.map((endpointId) => ({ endpointId, upTo: upTo.get(endpointId) ?? 0 }))
     const trimmed = await deleteBeyond(db, endpoints, KEPT, TRIM_ROWS)
     for (const { endpointId, upTo: last } of trimmed) upTo.set(endpointId, last)
-    return trimmed.reduce((sum, { deleted }) => sum + deleted, 0)
+    all.push(...trimmed)
+    return sumOf(trimmed)
   }, signal)
+  return all
+}
+
+function sumOf(those: Deleted[]): number {
+  return those.reduce((sum, { deleted }) => sum + deleted, 0)
 }
 
 async function untilNone(deleteSome: () => Promise<number>, signal?: AbortSignal): Promise<number> {

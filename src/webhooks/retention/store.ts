@@ -1,5 +1,7 @@
-import { sql } from 'kysely'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import type { Plan } from '../../config.ts'
 import { withStatementTimeout, type Db } from '../../store/database.ts'
+import type { DB } from '../../store/tables.ts'
 import { VACUUM_TIMEOUT_MS } from '../limits.ts'
 
 /** Endpoints that have more requests than are kept. */
@@ -15,6 +17,30 @@ export async function listOverfull(db: Db, kept: number): Promise<string[]> {
 
 /** An endpoint, and the number up to which its requests were deleted already. */
 export type Trimmed = { endpointId: string; upTo: number }
+export type Deleted = Trimmed & { deleted: number; bytes: number }
+
+/** What a request counts for its account's quota; those of earlier versions do not have it written down. */
+const BYTES = sql`coalesce(stored_bytes, octet_length(body) + octet_length(path) + octet_length(query)
+  + octet_length(headers::text) + 200)`
+
+/**
+ * Deletes requests, and counts what they took as deleted. The caller has taken the turn, or takes it in `before`.
+ * @param before of the statement: named queries that `which` refers to, each with a comma behind it
+ * @returns how much was deleted of each endpoint
+ */
+export async function deleteCounted(db: Db, which: RawBuilder<unknown>, before = sql``): Promise<Deleted[]> {
+  const { rows } = await sql<Deleted>`
+    with ${before} gone as (
+      delete from webhook_request where ${which} returning endpoint_id, seq, ${BYTES} as bytes),
+    summed as (
+      select endpoint_id, max(seq) as up_to, count(*) as deleted, sum(bytes)::bigint as bytes
+      from gone group by endpoint_id),
+    counted as (
+      insert into webhook_deleted as d (endpoint_id, bytes) select endpoint_id, bytes from summed
+      on conflict (endpoint_id) do update set bytes = d.bytes + excluded.bytes)
+    select * from summed`.execute(db)
+  return rows
+}
 
 /**
  * Deletes the oldest beyond those kept, of each of these endpoints; at most `limit`, so that no deletion takes long. What
@@ -22,38 +48,92 @@ export type Trimmed = { endpointId: string; upTo: number }
  * after whoever else deletes requests, which costs less than locking each.
  * @returns those of which something was deleted, and how much
  */
-export async function deleteBeyond(
-  db: Db,
-  endpoints: Trimmed[],
-  kept: number,
-  limit: number,
-): Promise<(Trimmed & { deleted: number })[]> {
+export async function deleteBeyond(db: Db, endpoints: Trimmed[], kept: number, limit: number): Promise<Deleted[]> {
   const ids = endpoints.map(({ endpointId }) => endpointId)
   const upTo = endpoints.map((endpoint) => endpoint.upTo)
-  const { rows } = await sql<Trimmed & { deleted: number }>`
-    with turn as materialized (select take_turn_deleting_requests()),
-    gone as (
-      delete from webhook_request where ctid = any (array(
-        select r.ctid
-        from turn, unnest(${ids}::uuid[], ${upTo}::bigint[]) as e (id, up_to)
-        cross join lateral (
-          select seq from webhook_request where endpoint_id = e.id and seq > e.up_to
-          order by seq desc offset ${kept} limit 1) as oldest
-        join webhook_request r on r.endpoint_id = e.id and r.seq > e.up_to and r.seq <= oldest.seq
-        order by r.endpoint_id, r.seq
-        limit ${limit}))
-      returning endpoint_id, seq)
-    select endpoint_id, max(seq) as up_to, count(*) as deleted from gone group by endpoint_id`.execute(db)
-  return rows
+  const beyond = sql`ctid = any (array(
+    select r.ctid
+    from turn, unnest(${ids}::uuid[], ${upTo}::bigint[]) as e (id, up_to)
+    cross join lateral (
+      select seq from webhook_request where endpoint_id = e.id and seq > e.up_to
+      order by seq desc offset ${kept} limit 1) as oldest
+    join webhook_request r on r.endpoint_id = e.id and r.seq > e.up_to and r.seq <= oldest.seq
+    order by r.endpoint_id, r.seq
+    limit ${limit}))`
+  return deleteCounted(db, beyond, sql`turn as materialized (select take_turn_deleting_requests()),`)
 }
 
 /** Deletes what is older than this, at most `limit`. */
-export async function deleteOlder(db: Db, before: Date, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from webhook_request where (endpoint_id, seq) in (
-      select endpoint_id, seq from webhook_request where received_at < ${before}
-      limit ${limit} for update skip locked)`.execute(db)
-  return Number(numAffectedRows ?? 0)
+export async function deleteOlder(db: Kysely<DB>, before: Date, limit: number): Promise<number> {
+  return db.transaction().execute(async (trx) => {
+    await takeTurn(trx)
+    const older = sql`(endpoint_id, seq) in (
+      select endpoint_id, seq from webhook_request where received_at < ${before} limit ${limit})`
+    const rows = await deleteCounted(trx, older)
+    return rows.reduce((sum, { deleted }) => sum + deleted, 0)
+  })
+}
+
+export type OldestOf = {
+  accountId: string
+  /** Bytes to which what the account stores is brought down. */
+  limitBytes: number
+  /** Of each endpoint so many are kept all the same. */
+  kept: number
+  /** Rows that are deleted at most. */
+  rows: number
+  /** How far its endpoints are trimmed already, as far as it is known. */
+  trimmed: Trimmed[]
+}
+
+/** Deletes the oldest requests of an account, over all its endpoints, until it stores no more than the limit. */
+export async function deleteOldest(db: Kysely<DB>, oldestOf: OldestOf): Promise<Deleted[]> {
+  return db.transaction().execute(async (trx) => {
+    // A statement sees what was there when it began: with the turn taken before, what others deleted is counted.
+    await takeTurn(trx)
+    return deleteCounted(trx, sql`ctid = any (array(select id from chosen))`, choosing(oldestOf))
+  })
+}
+
+function choosing({ accountId, limitBytes, kept, rows, trimmed }: OldestOf) {
+  const ids = trimmed.map(({ endpointId }) => endpointId)
+  const upTo = trimmed.map((endpoint) => endpoint.upTo)
+  return sql`
+    used as (
+      select sum(e.captured_bytes) - coalesce(sum(d.bytes), 0) as bytes
+      from webhook_endpoint e left join webhook_deleted d on d.endpoint_id = e.id where e.account_id = ${accountId}),
+    oldest as (
+      select r.id, r.seq, r.bytes
+      from webhook_endpoint e
+      left join unnest(${ids}::uuid[], ${upTo}::bigint[]) as t (id, up_to) on t.id = e.id
+      cross join lateral (
+        select seq from webhook_request where endpoint_id = e.id and seq > coalesce(t.up_to, 0)
+        order by seq desc offset ${kept} limit 1) as newest
+      cross join lateral (
+        select ctid as id, seq, ${BYTES} as bytes from webhook_request
+        where endpoint_id = e.id and seq > coalesce(t.up_to, 0) and seq <= newest.seq
+        order by seq limit ${rows}) as r
+      where e.account_id = ${accountId} order by r.seq limit ${rows}),
+    chosen as (
+      select id from (select id, sum(bytes) over (order by seq) - bytes as before from oldest) as o, used
+      where o.before < used.bytes - ${limitBytes}::bigint),`
+}
+
+async function takeTurn(db: Db): Promise<void> {
+  await sql`select take_turn_deleting_requests()`.execute(db)
+}
+
+export type CaptureUsage = { accountId: string; plan: Plan; bytes: number }
+
+/** What captures of these accounts take, or of all; without those that have no endpoint. */
+export async function listUsage(db: Db, accountIds?: string[]): Promise<CaptureUsage[]> {
+  const those = accountIds === undefined ? sql`true` : sql`e.account_id = any (${accountIds}::uuid[])`
+  const { rows } = await sql<CaptureUsage>`
+    select e.account_id, a.plan, greatest(0, sum(e.captured_bytes) - coalesce(sum(d.bytes), 0))::bigint as bytes
+    from webhook_endpoint e join account a on a.id = e.account_id
+    left join webhook_deleted d on d.endpoint_id = e.id
+    where ${those} group by e.account_id, a.plan`.execute(db)
+  return rows
 }
 
 /**
@@ -62,11 +142,36 @@ export async function deleteOlder(db: Db, before: Date, limit: number): Promise<
  * captures have gone to the disk that nobody will read, and whoever captures waits for it.
  * @returns whether it was worth it
  */
-export async function freeRoom(db: Db, deleted: number, share: number): Promise<boolean> {
-  const { rows } = await sql<{ kept: number }>`
-    select reltuples::float8 as kept from pg_class where oid = 'webhook_request'::regclass`.execute(db)
-  if (deleted < (rows[0]?.kept ?? 0) * share) return false
+export async function freeRoom(db: Db, deleted: { requests: number; bytes: number }, share: number): Promise<boolean> {
+  const { rows } = await sql<{ kept: number; size: number }>`
+    select reltuples::float8 as kept, pg_total_relation_size(oid)::float8 as size
+    from pg_class where oid = 'webhook_request'::regclass`.execute(db)
+  const { kept, size } = rows[0] ?? { kept: 0, size: 0 }
+  if (deleted.requests < kept * share && deleted.bytes < size * share) return false
   const vacuum = sql`vacuum (skip_locked) webhook_request`
   await withStatementTimeout(db, VACUUM_TIMEOUT_MS, (connection) => vacuum.execute(connection))
   return true
+}
+
+/** Bytes of the whole database, and of the files in which captured requests are. */
+export async function readSizes(db: Db): Promise<{ databaseBytes: number; captureBytes: number }> {
+  const { rows } = await sql<{ databaseBytes: number; captureBytes: number }>`
+    select pg_database_size(current_database())::float8 as database_bytes,
+      pg_total_relation_size('webhook_request')::float8 as capture_bytes`.execute(db)
+  return rows[0] ?? { databaseBytes: 0, captureBytes: 0 }
+}
+
+const DISK_LOCK = 7_402_155
+
+/** Does this unless another instance does it at this moment. */
+export async function withDiskLock(db: Kysely<DB>, work: () => Promise<void>): Promise<void> {
+  await db.connection().execute(async (connection) => {
+    const { rows } = await sql<{ ours: boolean }>`select pg_try_advisory_lock(${DISK_LOCK}) as ours`.execute(connection)
+    if (!rows[0]?.ours) return
+    try {
+      await work()
+    } finally {
+      await sql`select pg_advisory_unlock(${DISK_LOCK})`.execute(connection)
+    }
+  })
 }

@@ -1,5 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
-import { request } from '../api.ts'
+import type { Static } from 'typebox'
+import type { Usage as UsageShape } from '../../../src/accounts/shapes.ts'
+import { request, type Data } from '../api.ts'
+
+export type QuotaUsage = Static<typeof UsageShape>['quotas'][number]
 
 /** A browser in which the person is signed in, as the sign-in answers it. */
 export type Session = { token: string; userAgent: string | null; ipAddress: string | null; updatedAt: string }
@@ -30,3 +34,12 @@ export const person = {
 }
 
 export const sessionsQuery = queryOptions({ queryKey: ['sessions'], queryFn: person.sessions })
+
+const USAGE_REFRESHED_MS = 30_000
+
+/** What the account stores, against its quotas. */
+export const usageQuery = queryOptions({
+  queryKey: ['account', 'usage'],
+  queryFn: async () => (await request<Data<Static<typeof UsageShape>>>('GET', '/api/v1/account/usage')).data,
+  refetchInterval: USAGE_REFRESHED_MS,
+})

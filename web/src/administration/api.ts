@@ -4,6 +4,7 @@ import type {
   Account as AccountShape,
   AccountChange,
   AccountPage,
+  AccountUsagePage,
   AuditEntry,
   AuditPage,
   NewAccount,
@@ -27,6 +28,8 @@ export const administration = {
   /** Asks the resolvers and blacklists now; takes some seconds. */
   health: async () => (await request<Data<Health>>('GET', '/api/v1/service/health')).data,
   people: async (page: number) => (await request<Data<People>>('GET', `${ACCOUNTS}?page=${page}&limit=20`)).data,
+  usage: async (page: number) =>
+    (await request<Data<Static<typeof AccountUsagePage>>>('GET', `${ACCOUNTS}/usage?page=${page}&limit=20`)).data,
   acts: async (filter: ActFilter) =>
     (await request<Data<Static<typeof AuditPage>>>('GET', `/api/v1/audit?${searchOf({ ...filter })}`)).data,
   add: async (wanted: Static<typeof NewAccount>) =>
@@ -46,6 +49,10 @@ export const healthQuery = queryOptions({
 
 export const peopleQuery = (page: number) =>
   queryOptions({ queryKey: ['people', page], queryFn: () => administration.people(page) })
+
+/** What each of these accounts stores. */
+export const peopleUsageQuery = (page: number) =>
+  queryOptions({ queryKey: ['people', 'usage', page], queryFn: () => administration.usage(page) })
 
 export const auditQuery = (filter: ActFilter) =>
   queryOptions({ queryKey: ['acts', filter], queryFn: () => administration.acts(filter) })

@@ -9,15 +9,17 @@ import { Notice } from '../ui/notice.tsx'
 import { Soft } from '../ui/page.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { Table } from '../ui/table.tsx'
-import { administration, peopleQuery, type Change, type People, type Person } from './api.ts'
+import { sizeText } from '../ui/words.ts'
+import { administration, peopleQuery, peopleUsageQuery, type Change, type People, type Person } from './api.ts'
 import { PLANS } from './plans.ts'
 
-const COLUMNS = ['Account', 'Plan: migrations a month', 'Rights', 'Made', 'Delete']
+const COLUMNS = ['Account', 'Plan: migrations a month', 'Rights', 'Storage', 'Made', 'Delete']
 
 /** A plan or a right is changed in place, at once. */
 export function PeopleTable({ people, page }: { people: Person[]; page: number }) {
   const queries = useQueryClient()
   const { queryKey } = peopleQuery(page)
+  const { data: usage } = useQuery(peopleUsageQuery(page))
   const [problem, setProblem] = useState('')
 
   function change(id: string, changed: Change): void {
@@ -37,14 +39,26 @@ export function PeopleTable({ people, page }: { people: Person[]; page: number }
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
       <Table caption="Accounts" quiet columns={COLUMNS}>
         {people.map((person) => (
-          <PersonRow key={person.id} person={person} onChange={(changed) => change(person.id, changed)} />
+          <PersonRow
+            key={person.id}
+            person={person}
+            storedBytes={storedBytes(usage?.accounts.find(({ accountId }) => accountId === person.id))}
+            onChange={(changed) => change(person.id, changed)}
+          />
         ))}
       </Table>
     </>
   )
 }
 
-function PersonRow({ person, onChange }: { person: Person; onChange: (change: Change) => void }) {
+type PersonRowProps = { person: Person; storedBytes: number | null; onChange: (change: Change) => void }
+
+/** Of captures, report files and shared checks together; null until it is known. */
+function storedBytes(usage: { quotas: { used: number }[] } | undefined): number | null {
+  return usage ? usage.quotas.reduce((sum, { used }) => sum + used, 0) : null
+}
+
+function PersonRow({ person, storedBytes: bytes, onChange }: PersonRowProps) {
   const { data: me } = useQuery(accountQuery)
   const { id, email, name, plan, admin, createdAt } = person
   return (
@@ -59,6 +73,7 @@ function PersonRow({ person, onChange }: { person: Person; onChange: (change: Ch
       <td>
         <Switch label="Administrator" about={email} checked={admin} onChange={(to) => onChange({ admin: to })} />
       </td>
+      <td data-label="Storage">{bytes !== null && sizeText(bytes)}</td>
       <td data-label="Made">
         <Soft>
           <Ago at={createdAt} />

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { OwnData } from '../account/own-data.tsx'
 import { NameForm, PasswordForm } from '../account/person-forms.tsx'
 import { Sessions } from '../account/sessions.tsx'
+import { Storage } from '../account/storage.tsx'
 import { api, type Account } from '../api.ts'
 import { areOff, turnKeys } from '../keys.ts'
 import { migrationsQuery, type MigrationList } from '../migrations/api.ts'
@@ -28,6 +29,9 @@ export function Screen() {
           ['Rights', account.admin ? 'Administrator of this Portreeve' : null],
         ]}
       />
+      <Section title="Storage">
+        <Storage />
+      </Section>
       <Section title="Name">
         <NameForm account={account} />
       </Section>

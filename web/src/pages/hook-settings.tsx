@@ -6,6 +6,7 @@ import { Page, Section } from '../ui/page.tsx'
 import { Fetching } from '../ui/waiting.tsx'
 import { endpointQuery, endpointsQuery, webhooks, type Endpoint } from '../webhooks/api.ts'
 import { DeleteEndpoint } from '../webhooks/endpoint-head.tsx'
+import { ResponseSecret } from '../webhooks/response-secret.tsx'
 import { AnswerFields, SignatureFields } from '../webhooks/settings-fields.tsx'
 import { settingsOf, wrongSettings } from '../webhooks/settings.ts'
 
@@ -48,6 +49,7 @@ function Settings({ endpoint }: { endpoint: Endpoint }) {
         <AnswerFields endpoint={endpoint} />
         <SignatureFields endpoint={endpoint} />
       </Form>
+      <ResponseSecret endpoint={endpoint} />
       <Section title="Delete the endpoint">
         <div>
           <DeleteEndpoint endpoint={endpoint} />

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
+import { StorageLine } from '../account/storage.tsx'
 import { postCommand } from '../check/curl.ts'
 import { Ago } from '../ui/ago.tsx'
 import { CopyButton, Snippet } from '../ui/copy.tsx'
@@ -25,6 +26,7 @@ export function Screen() {
       {endpoints?.length === 0 && <NoEndpoint />}
       {endpoints && endpoints.length > 0 && (
         <Section title="Your endpoints">
+          <StorageLine name="captures">the oldest requests are removed first</StorageLine>
           <List>
             {endpoints.toReversed().map((endpoint) => (
               <EndpointItem key={endpoint.id} {...endpoint} />

@@ -33,6 +33,10 @@ export const webhooks = {
   make: async (settings: Settings) => (await request<One>('POST', BASE, { body: settings })).endpoint,
   change: async (id: string, settings: Settings) =>
     (await request<One>('PUT', `${BASE}/${id}`, { body: settings })).endpoint,
+  responseSecret: async (id: string) =>
+    (await request<{ responseSecret: string }>('GET', `${BASE}/${id}/response-secret`)).responseSecret,
+  replaceResponseSecret: async (id: string) =>
+    (await request<{ responseSecret: string }>('PUT', `${BASE}/${id}/response-secret`, { body: {} })).responseSecret,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/${id}`),
   clear: (id: string) => request<unknown>('DELETE', `${BASE}/${id}/requests`),
   requests: (id: string, filter: Filter, ask: Ask) =>

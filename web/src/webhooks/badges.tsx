@@ -1,4 +1,5 @@
 import { Status, type Tone } from '../ui/status.tsx'
+import { counted } from '../ui/words.ts'
 import type { Row } from './inbox.ts'
 import classes from './badges.module.css'
 
@@ -20,11 +21,16 @@ const SIGNATURES: Record<NonNullable<Row['signature']>['status'], [Tone, string]
 }
 
 /** What is out of the ordinary about a request, gravest first, and whether its signature holds. */
-export function badgesOf({ rejected, aborted, truncated, preflight, signature }: Row): Badge[] {
+export function badgesOf({ rejected, aborted, truncated, surplus, preflight, signature }: Row): Badge[] {
   const badges: (Badge | false | null)[] = [
     rejected !== null && { tone: 'bad', word: 'Rejected', why: rejected },
     aborted && { tone: 'warn', word: 'Broken off', why: 'The sender went away before the end of the body.' },
     truncated && { tone: 'warn', word: 'Cut', why: 'The body was larger than what is kept: this is its beginning.' },
+    surplus && {
+      tone: 'warn',
+      word: 'Surplus',
+      why: `${surplusText(surplus)} Check the Content-Length that the sender sets.`,
+    },
     preflight && { tone: 'unknown', word: 'Preflight', why: 'A browser asked whether its page may send here.' },
     signature && {
       tone: SIGNATURES[signature.status][0],
@@ -33,6 +39,12 @@ export function badgesOf({ rejected, aborted, truncated, preflight, signature }:
     },
   ]
   return badges.filter((badge) => badge !== false && badge !== null)
+}
+
+/** How many bytes followed a request, and how they were answered. */
+function surplusText({ size, responseStatus }: NonNullable<Row['surplus']>): string {
+  const followed = `${counted(size, 'byte')} followed the end of this request`
+  return responseStatus === null ? `${followed} and were ignored.` : `${followed} and were answered ${responseStatus}.`
 }
 
 /** The gravest alone: a row has no room for more. */

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { StorageLine } from '../account/storage.tsx'
 import { useLink } from '../live.ts'
 import { letGo } from '../renew.ts'
 import { ButtonLink, DownloadLink } from '../ui/button.tsx'
@@ -29,6 +30,7 @@ export function EndpointAddress({ endpoint }: { endpoint: Endpoint }) {
         </Link>
         {signature && <Soft> · signatures: {signature.scheme}</Soft>}
       </span>
+      <StorageLine name="captures">the oldest requests are removed first</StorageLine>
     </div>
   )
 }

@@ -7,15 +7,19 @@ import { Status } from '../ui/status.tsx'
 import { Table } from '../ui/table.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 import { Waiting } from '../ui/waiting.tsx'
-import { sizeText } from '../ui/words.ts'
+import { counted, numberText, sizeText } from '../ui/words.ts'
 import { bodyPath, openedQuery, type Opened } from './api.ts'
 import { badgesOf, Method } from './badges.tsx'
 import { BodyView } from './body-view.tsx'
 import { Compare } from './compare.tsx'
 import { queryFields } from './form-parts.ts'
+import type { Row } from './inbox.ts'
 import classes from './request-detail.module.css'
 
 export type View = 'body' | 'headers' | 'query' | 'compare'
+
+/** Bytes of a surplus that are kept. */
+const KEPT_BYTES = 1_024
 
 type RequestDetailProps = {
   endpointId: string
@@ -57,6 +61,7 @@ function Detail({ opened, endpointId, previousId, view, onView }: DetailProps) {
       >
         <div className={classes.view}>
           {shown === 'body' && <BodyView request={request} download={bodyPath(endpointId, request.id)} />}
+          {shown === 'body' && request.surplus && <SurplusView surplus={request.surplus} />}
           {shown === 'headers' && <Headers request={request} />}
           {shown === 'query' && <Pairs caption="Query" pairs={query} />}
           {shown === 'compare' && <Compare endpointId={endpointId} opened={opened} previousId={previousId} />}
@@ -101,6 +106,22 @@ function Head({ request, signature, curl }: Opened) {
         </ul>
       )}
     </header>
+  )
+}
+
+/** What followed the request on its connection, as far as it is kept. */
+function SurplusView({ surplus: { size, start, startEncoding } }: { surplus: NonNullable<Row['surplus']> }) {
+  return (
+    <section>
+      <h3>Surplus bytes</h3>
+      <p>
+        <Soft>
+          {counted(size, 'byte')} after the end of the body{startEncoding === 'base64' && ', shown in base64'}
+          {size > KEPT_BYTES && `; the first ${numberText(KEPT_BYTES)} are kept`}
+        </Soft>
+      </p>
+      <pre className={classes.surplus}>{start}</pre>
+    </section>
   )
 }
 

@@ -43,7 +43,7 @@ export function AnswerFields({ endpoint }: { endpoint: Endpoint }) {
           <CheckField
             name="template"
             label="Fill in what the sender sent"
-            hint="{{body.challenge}}, {{query.name}}, {{header.name}} and {{hmac_sha256 body.token}} in the body above: for senders that want to see their challenge again."
+            hint="{{body.challenge}}, {{query.name}}, {{header.name}} and {{hmac_sha256 body.token}} in the body above: for senders that want to see their challenge again. Anyone can request such a signature, for any data: it is made with the response secret below."
             defaultChecked={endpoint.template}
           />
           <CheckField

@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto'
+import { Fault } from '../../errors.ts'
+import type { Db } from '../../store/database.ts'
+import { seal, unseal } from '../../store/secrets.ts'
+import { insertResponseSecret, type SealedEndpoint } from './store.ts'
+
+const SECRET_BYTES = 32
+
+/** Where response secrets are encrypted for. */
+export function responseContextOf(id: string): string {
+  return `webhook/${id}/response`
+}
+
+/** The secret that responses are signed with; generated when there is none yet, the same for every instance. */
+export async function ensureResponseSecret(
+  db: Db,
+  { id, responseSecret }: Pick<SealedEndpoint, 'id' | 'responseSecret'>,
+  secretKey: string,
+): Promise<string> {
+  const encrypted =
+    responseSecret ?? (await insertResponseSecret(db, id, seal(newSecret(), secretKey, responseContextOf(id))))
+  return unseal(encrypted, secretKey, responseContextOf(id))
+}
+
+/** One secret for both would let any sender ask for a signature that then verifies. */
+export function sameSecret(path: string): Fault {
+  const message = 'must differ between verifying senders and signing responses'
+  const sentence =
+    'The same secret cannot verify senders and sign responses: any sender could request a valid signature.'
+  return new Fault('invalid_request', sentence, { details: [{ path, message }] })
+}
+
+export function newSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url')
+}

@@ -1,0 +1,176 @@
+import { statfs } from 'node:fs/promises'
+import type { Kysely } from 'kysely'
+import { bytesText } from '../../accounts/quotas.ts'
+import { listAdministrators } from '../../accounts/store.ts'
+import type { NewAlert } from '../../alerts/raise.ts'
+import type { Config } from '../../config.ts'
+import type { Logger } from '../../log.ts'
+import type { DB } from '../../store/tables.ts'
+import { DISK_CHECKED_EVERY, DISK_KEPT } from '../limits.ts'
+import { deleteDownTo, type QuotaDeps } from './quota.ts'
+import { freeRoom, listUsage, readSizes, withDiskLock, type CaptureUsage } from './store.ts'
+
+/** Room that is left, below 0 beyond a limit, and how much should be. */
+export type Space = { freeBytes: number; wantedBytes: number }
+
+const GB = 1_000_000_000
+const WANTED_SHARE = 0.1
+const MAX_WANTED_BYTES = 2 * GB
+
+/** What PostgreSQL adds to what is stored: headers of rows and pages, and the index of large bodies. */
+const OVERHEAD = 1.1
+
+export type DiskOptions = Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'MIN_FREE_DISK_BYTES' | 'MAX_DATABASE_BYTES'>
+
+export type DiskDeps = {
+  db: Kysely<DB>
+  log: Logger
+  options: DiskOptions
+  raise: QuotaDeps['raise']
+  onRemoved?: ((reason: 'disk', requests: number) => void) | undefined
+  onSpace?: ((freeBytes: number) => void) | undefined
+}
+
+/**
+ * Watches the room for the database: the disk of the embedded one, and MAX_DATABASE_BYTES where it is set. While there is
+ * too little, the oldest captures of the accounts that store most are removed.
+ * @returns how to stop it
+ */
+export function watchDisk(deps: DiskDeps): () => Promise<void> {
+  let running: Promise<void> | undefined
+  const stopping = new AbortController()
+  const check = () => {
+    running ??= relieveDisk(deps, stopping.signal)
+      .catch((err: unknown) => deps.log.warn({ err }, 'the free space could not be checked; the next check will'))
+      .finally(() => (running = undefined))
+  }
+  const timer = setInterval(check, DISK_CHECKED_EVERY).unref()
+  check()
+  return async () => {
+    clearInterval(timer)
+    stopping.abort()
+    await running
+  }
+}
+
+/** Checks the free space once, and removes captures where there is too little. */
+export async function relieveDisk(deps: DiskDeps, signal?: AbortSignal): Promise<void> {
+  const { db, options } = deps
+  const space = await readSpace(db, options)
+  if (!space) return
+  deps.onSpace?.(Math.max(0, space.freeBytes))
+  if (space.freeBytes >= space.wantedBytes) return
+  await withDiskLock(db, async () => {
+    const { captureBytes } = await readSizes(db)
+    const usages = await listUsage(db)
+    const stored = usages.reduce((sum, { bytes }) => sum + bytes, 0)
+    // What captures removed before have left is in the files still, and the next captures use it.
+    const reusable = captureBytes - stored * OVERHEAD
+    const missing = space.wantedBytes - space.freeBytes - reusable
+    const removed = await remove(deps, usages, missing / OVERHEAD, signal)
+    await tell(deps, space, removed)
+  })
+}
+
+type Removed = { accountId: string; requests: number; bytes: number }
+
+async function remove(deps: DiskDeps, usages: CaptureUsage[], bytes: number, signal?: AbortSignal): Promise<Removed[]> {
+  const { db } = deps
+  const all: Removed[] = []
+  for (const { accountId, limitBytes } of shareReduction(usages, bytes)) {
+    const deleted = await deleteDownTo(db, accountId, { limitBytes, kept: DISK_KEPT, upTo: new Map(), signal })
+    const sums = { accountId, requests: 0, bytes: 0 }
+    for (const one of deleted) {
+      sums.requests += one.deleted
+      sums.bytes += one.bytes
+    }
+    if (sums.requests > 0) all.push(sums)
+  }
+  const requests = all.reduce((sum, one) => sum + one.requests, 0)
+  if (requests === 0) return []
+  deps.onRemoved?.('disk', requests)
+  await freeRoom(db, { requests, bytes: all.reduce((sum, one) => sum + one.bytes, 0) }, 0)
+  return all
+}
+
+/**
+ * Shares out how much is removed: the accounts that store most come down to one level, and the others lose nothing.
+ * @returns to how many bytes each of these accounts is brought down, the heaviest first
+ */
+export function shareReduction(
+  usages: Pick<CaptureUsage, 'accountId' | 'bytes'>[],
+  bytes: number,
+): { accountId: string; limitBytes: number }[] {
+  if (bytes <= 0) return []
+  const heaviest = usages.toSorted((one, other) => other.bytes - one.bytes)
+  let above = 0
+  for (const [index, usage] of heaviest.entries()) {
+    above += usage.bytes
+    const level = (above - bytes) / (index + 1)
+    if (level >= (heaviest[index + 1]?.bytes ?? 0) || index === heaviest.length - 1) {
+      const limitBytes = Math.max(0, Math.floor(level))
+      return heaviest.slice(0, index + 1).map(({ accountId }) => ({ accountId, limitBytes }))
+    }
+  }
+  return []
+}
+
+/** The least room of what is watched; null where nothing is. */
+export async function readSpace(db: Kysely<DB>, options: DiskOptions): Promise<Space | null> {
+  const spaces = [await readDisk(options), await readDatabaseRoom(db, options)].filter((space) => space !== null)
+  const [least] = spaces.toSorted(
+    (one, other) => one.freeBytes - one.wantedBytes - (other.freeBytes - other.wantedBytes),
+  )
+  return least ?? null
+}
+
+/** The disk is ours to watch where the database is. */
+async function readDisk({ DATABASE_URL, DATA_DIR, MIN_FREE_DISK_BYTES }: DiskOptions): Promise<Space | null> {
+  if (DATABASE_URL !== undefined) return null
+  const { bavail, blocks, bsize } = await statfs(DATA_DIR)
+  const wantedBytes = MIN_FREE_DISK_BYTES ?? Math.min(blocks * bsize * WANTED_SHARE, MAX_WANTED_BYTES)
+  return { freeBytes: bavail * bsize, wantedBytes }
+}
+
+async function readDatabaseRoom(db: Kysely<DB>, { MAX_DATABASE_BYTES: most }: DiskOptions): Promise<Space | null> {
+  if (most === undefined) return null
+  const { databaseBytes } = await readSizes(db)
+  return { freeBytes: most - databaseBytes, wantedBytes: Math.min(most * WANTED_SHARE, MAX_WANTED_BYTES) }
+}
+
+/** Tells administrators, and everyone who lost captures, once a day. */
+async function tell({ db, log, raise }: DiskDeps, space: Space, removed: Removed[]): Promise<void> {
+  const { freeBytes, wantedBytes } = space
+  const requests = removed.reduce((sum, one) => sum + one.requests, 0)
+  log.warn({ freeBytes, wantedBytes, requests, accounts: removed.length }, 'too little free space for the database')
+  for (const accountId of await listAdministrators(db)) await raise(spaceAlert(accountId, space))
+  for (const { accountId } of removed) await raise(removalAlert(accountId))
+}
+
+function spaceAlert(accountId: string, { freeBytes, wantedBytes }: Space): NewAlert {
+  const at = new Date()
+  return {
+    accountId,
+    kind: 'storage.disk',
+    key: `storage.disk ${at.toISOString().slice(0, 10)}`,
+    title: 'The database is running out of space',
+    text: `${bytesText(Math.max(0, freeBytes))} are free, and ${bytesText(wantedBytes)} should be. The oldest captured requests of the accounts that store most are being removed.`,
+    nextStep: 'Free space on the disk or enlarge it. See which accounts store most under Administration.',
+    path: '/administration/accounts',
+    at,
+  }
+}
+
+function removalAlert(accountId: string): NewAlert {
+  const at = new Date()
+  return {
+    accountId,
+    kind: 'storage.captures',
+    key: `storage.captures disk ${at.toISOString().slice(0, 10)}`,
+    title: 'Old captured webhooks were removed',
+    text: 'This service is running out of space, so the oldest of your captured requests were removed. New requests are still captured.',
+    nextStep: 'Export the requests you need. Your administrator has been notified.',
+    path: '/hooks',
+    at,
+  }
+}

@@ -1,0 +1,107 @@
+import type { Kysely } from 'kysely'
+import type { NewAlert } from '../../alerts/raise.ts'
+import { bytesText, QUOTA_BYTES, WARNING_SHARE } from '../../accounts/quotas.ts'
+import type { Plan } from '../../config.ts'
+import type { DB } from '../../store/tables.ts'
+import { TRIM_QUOTA_ROWS } from '../limits.ts'
+import { deleteOldest, listUsage, type CaptureUsage, type Deleted } from './store.ts'
+
+/** Bytes of captures that accounts may store, by their plans. */
+export type CaptureQuotas = Record<Plan, number>
+
+export const CAPTURE_QUOTAS = Object.fromEntries(
+  Object.entries(QUOTA_BYTES).map(([plan, { captures }]) => [plan, captures]),
+) as CaptureQuotas
+
+export type QuotaDeps = {
+  db: Kysely<DB>
+  quotas: CaptureQuotas
+  /** Tells an account once of those with the same key. */
+  raise: (alert: NewAlert) => Promise<unknown>
+  onRemoved?: ((reason: 'quota', requests: number) => void) | undefined
+}
+
+/**
+ * Deletes the oldest captures of accounts that store more than their plan allows, and warns those that are about to.
+ * @param upTo how far each endpoint is trimmed, which this carries on
+ */
+export async function trimToQuotas(
+  { db, quotas, raise, onRemoved }: QuotaDeps,
+  upTo: Map<string, number>,
+  { accountIds, signal }: { accountIds?: string[] | undefined; signal?: AbortSignal | undefined } = {},
+): Promise<Deleted[]> {
+  const all: Deleted[] = []
+  for (const usage of await listUsage(db, accountIds)) {
+    const limitBytes = quotas[usage.plan]
+    if (usage.bytes < limitBytes * WARNING_SHARE) continue
+    const isOver = usage.bytes > limitBytes
+    if (isOver) all.push(...(await deleteDownTo(db, usage.accountId, { limitBytes, kept: 0, upTo, signal })))
+    await raise(quotaAlert(usage, limitBytes, isOver ? 'full' : 'warning'))
+  }
+  if (all.length > 0)
+    onRemoved?.(
+      'quota',
+      all.reduce((sum, { deleted }) => sum + deleted, 0),
+    )
+  return all
+}
+
+type DownTo = { limitBytes: number; kept: number; upTo: Map<string, number>; signal?: AbortSignal | undefined }
+
+/** Deletes the oldest captures of an account, a few at a time, until no more are left than the limit allows. */
+export async function deleteDownTo(
+  db: Kysely<DB>,
+  accountId: string,
+  { limitBytes, kept, upTo, signal }: DownTo,
+): Promise<Deleted[]> {
+  const all: Deleted[] = []
+  for (let some = TRIM_QUOTA_ROWS; some >= TRIM_QUOTA_ROWS;) {
+    if (signal?.aborted) break
+    const trimmed = Array.from(upTo, ([endpointId, last]) => ({ endpointId, upTo: last }))
+    const deleted = await deleteOldest(db, { accountId, limitBytes, kept, rows: TRIM_QUOTA_ROWS, trimmed })
+    for (const { endpointId, upTo: last } of deleted) upTo.set(endpointId, last)
+    some = deleted.reduce((sum, one) => sum + one.deleted, 0)
+    all.push(...deleted)
+  }
+  return all
+}
+
+/** Told once a month for each limit: an account that stays at its quota knows. */
+function quotaAlert({ accountId, bytes }: CaptureUsage, limit: number, level: 'warning' | 'full'): NewAlert {
+  const at = new Date()
+  const used = `${bytesText(bytes)} of ${bytesText(limit)}`
+  const texts = {
+    warning: {
+      title: 'Storage for captured webhooks is almost full',
+      text: `Your captured requests use ${used}. When the storage is full, the oldest requests are removed first.`,
+    },
+    full: {
+      title: 'The oldest captured webhooks are being removed',
+      text: `Your captured requests reached the limit of ${bytesText(limit)}. The oldest requests are removed first; new requests are still captured.`,
+    },
+  }
+  return {
+    accountId,
+    kind: 'storage.captures',
+    key: `storage.captures ${level} ${limit} ${at.toISOString().slice(0, 7)}`,
+    ...texts[level],
+    nextStep: 'Export the requests you need, delete endpoints you no longer use, or ask for a larger plan.',
+    path: '/hooks',
+    at,
+  }
+}
+
+/** Alerts that this instance remembers to have raised. */
+const REMEMBERED_ALERTS = 10_000
+
+/** Raises each alert once, without asking the database every second for as long as its reason lasts. */
+export function onceEach(raise: (alert: NewAlert) => Promise<unknown>): QuotaDeps['raise'] {
+  const raised = new Set<string>()
+  return async (alert) => {
+    const name = `${alert.accountId} ${alert.key}`
+    if (raised.has(name)) return
+    await raise(alert)
+    if (raised.size >= REMEMBERED_ALERTS) raised.clear()
+    raised.add(name)
+  }
+}

@@ -1,0 +1,171 @@
+import { statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { raiseAlert, type NewAlert } from '../../src/alerts/raise.ts'
+import { createLog } from '../../src/log.ts'
+import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
+import { readSpace, relieveDisk, shareReduction, type DiskOptions } from '../../src/webhooks/retention/disk.ts'
+import { listUsage } from '../../src/webhooks/retention/store.ts'
+import { newToken } from '../../src/webhooks/token.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { startRoom } from './room.ts'
+
+const BODY_BYTES = 100_000
+const MANY_BYTES = 10 ** 15
+
+let fresh: FreshDatabase
+beforeEach(async () => void (fresh = await freshDatabase()))
+afterEach(() => fresh.drop())
+
+async function addAccount(name: string, admin = false): Promise<string> {
+  const person = { email: `${name}@people.test`, password: 'a long enough password', plan: 'free' as const, admin }
+  return (await createAccount(fresh.db, person)).id
+}
+
+/** An endpoint with so many requests, counted as captures are. */
+async function endpointWith(accountId: string, requests: number): Promise<string> {
+  const { id } = await insertEndpoint(fresh.db, { accountId, token: newToken() })
+  await fresh.pool.query(
+    `insert into webhook_request (id, endpoint_id, method, path, query, headers, ip, body, body_size, received_at,
+       duration_ms, http_version, preflight, aborted, stored_bytes)
+     select gen_random_uuid(), $1, 'POST', '/' || n, '', '[]', '192.0.2.1', convert_to(repeat('x', $3), 'UTF8'), $3,
+       now(), 0, '1.1', false, false, $3 from generate_series(1, $2) as n`,
+    [id, requests, BODY_BYTES],
+  )
+  await fresh.pool.query('update webhook_endpoint set captured_bytes = $2 where id = $1', [id, requests * BODY_BYTES])
+  return id
+}
+
+async function pathsOf(endpointId: string): Promise<string[]> {
+  const { rows } = await fresh.pool.query<{ path: string }>(
+    'select path from webhook_request where endpoint_id = $1 order by seq',
+    [endpointId],
+  )
+  return rows.map(({ path }) => path)
+}
+
+const paths = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => `/${from + index}`)
+
+/** Checks the space once; what it told, to whom. */
+async function relieve(options: Partial<DiskOptions>) {
+  const alerts: NewAlert[] = []
+  const removed: number[] = []
+  await relieveDisk({
+    db: fresh.db,
+    log: createLog('silent'),
+    options: {
+      DATABASE_URL: undefined,
+      DATA_DIR: tmpdir(),
+      MIN_FREE_DISK_BYTES: undefined,
+      MAX_DATABASE_BYTES: undefined,
+      ...options,
+    },
+    raise: async (alert) => {
+      alerts.push(alert)
+      await raiseAlert(fresh.db, alert)
+    },
+    onRemoved: (_reason, requests) => void removed.push(requests),
+  })
+  return { alerts, removed: removed.reduce((sum, count) => sum + count, 0) }
+}
+
+const databaseSize = async () => {
+  const { rows } = await fresh.pool.query<{ size: number }>(
+    'select pg_database_size(current_database())::float8 as size',
+  )
+  return rows[0]?.size ?? 0
+}
+
+describe('a disk that is almost full', () => {
+  it('loses the oldest captures, but never the newest ten of an endpoint, and tells administrators and owners', async () => {
+    const [ada, alice, bob] = [await addAccount('ada', true), await addAccount('alice'), await addAccount('bob')]
+    const [many, few] = [await endpointWith(alice, 30), await endpointWith(bob, 5)]
+    const { alerts, removed } = await relieve({ MIN_FREE_DISK_BYTES: MANY_BYTES })
+    expect([await pathsOf(many), await pathsOf(few)]).toEqual([paths(21, 30), paths(1, 5)])
+    expect(removed).toBe(20)
+    expect(alerts.map(({ accountId, kind }) => [accountId, kind])).toEqual([
+      [ada, 'storage.disk'],
+      [alice, 'storage.captures'],
+    ])
+    expect(alerts[0]?.text).toMatch(/are free, and .+ should be/)
+  })
+
+  it('frees the room of what it removed for the next captures', async () => {
+    const alice = await addAccount('alice')
+    await endpointWith(alice, 60)
+    await relieve({ MIN_FREE_DISK_BYTES: MANY_BYTES })
+    const before = await databaseSize()
+    await endpointWith(alice, 40)
+    expect((await databaseSize()) - before).toBeLessThan(0.25 * 40 * BODY_BYTES)
+  })
+
+  it('is left alone while enough is free', async () => {
+    const alice = await addAccount('alice', true)
+    const endpoint = await endpointWith(alice, 30)
+    const { bavail, bsize } = await statfs(tmpdir())
+    const { alerts, removed } = await relieve({ MIN_FREE_DISK_BYTES: Math.min(1_000, bavail * bsize) })
+    expect([alerts, removed, await pathsOf(endpoint)]).toEqual([[], 0, paths(1, 30)])
+  })
+
+  it('is measured where the embedded database is, and nowhere else', async () => {
+    const options = { DATA_DIR: tmpdir(), MIN_FREE_DISK_BYTES: undefined, MAX_DATABASE_BYTES: undefined }
+    const { blocks, bsize } = await statfs(tmpdir())
+    expect(await readSpace(fresh.db, { ...options, DATABASE_URL: undefined })).toMatchObject({
+      freeBytes: expect.any(Number),
+      wantedBytes: Math.min(0.1 * blocks * bsize, 2_000_000_000),
+    })
+    expect(await readSpace(fresh.db, { ...options, DATABASE_URL: fresh.url })).toBeNull()
+  })
+})
+
+describe('a database that reaches MAX_DATABASE_BYTES', () => {
+  it('loses captures of the heaviest account first, no more than is needed, and not again for the same', async () => {
+    const [alice, bob] = [await addAccount('alice'), await addAccount('bob')]
+    const [many, few] = [await endpointWith(alice, 100), await endpointWith(bob, 20)]
+    // So much that about forty of the requests are too many.
+    const missing = 40 * BODY_BYTES
+    const size = await databaseSize()
+    const limits = { DATABASE_URL: fresh.url, MAX_DATABASE_BYTES: Math.ceil(size - missing) }
+    const wanted = Math.min(0.1 * limits.MAX_DATABASE_BYTES, 2_000_000_000)
+    const { removed } = await relieve(limits)
+    expect(removed * BODY_BYTES).toBeGreaterThan(0.8 * (missing + wanted))
+    expect(removed * BODY_BYTES).toBeLessThan(1.2 * (missing + wanted))
+    expect(await pathsOf(many)).toEqual(paths(removed + 1, 100))
+    expect(await pathsOf(few)).toEqual(paths(1, 20))
+    // Freeing room makes a map of it, which takes a few pages.
+    expect((await relieve(limits)).removed).toBeLessThanOrEqual(1)
+    const usages = await listUsage(fresh.db, [alice, bob])
+    expect(usages).toContainEqual({ accountId: bob, plan: 'free', bytes: 20 * BODY_BYTES })
+  })
+
+  it('is watched by a running service', async () => {
+    const room = await startRoom({ MAX_DATABASE_BYTES: '1000' })
+    try {
+      const admin = await room.house.addPerson('Ada', { admin: true })
+      const raised = async () => {
+        const answer = await room.house.request('/api/v1/alerts?kind=storage', { token: admin.token })
+        return ((await answer.json()) as { data: { alerts: { title: string }[] } }).data.alerts.map(
+          ({ title }) => title,
+        )
+      }
+      await expect.poll(raised, { timeout: 30_000, interval: 500 }).toEqual(['The database is running out of space'])
+    } finally {
+      await room.stop()
+    }
+  }, 60_000)
+})
+
+describe('what is removed', () => {
+  it.each([
+    ['nothing, while nothing is missing', [5, 3], 0, {}],
+    ['of the heaviest alone, down to the next', [10, 4, 1], 6, { a: 4 }],
+    ['of the heaviest two, down to one level', [10, 6, 1], 8, { a: 4, b: 4 }],
+    ['of all, where that is needed', [4, 4, 1], 9, { a: 0, b: 0, c: 0 }],
+    ['of all, where even that is too little', [4, 2], 100, { a: 0, b: 0 }],
+  ])('is %s', (_what, bytes, missing, expected) => {
+    const usages = bytes.map((used, index) => ({ accountId: 'abc'[index] ?? '', bytes: used }))
+    const found = shareReduction(usages, missing).map(({ accountId, limitBytes }) => [accountId, limitBytes])
+    expect(Object.fromEntries(found)).toEqual(expected)
+  })
+})

@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { raiseAlert } from '../../src/alerts/raise.ts'
+import { createLog } from '../../src/log.ts'
+import { clearRequests } from '../../src/webhooks/endpoints/endpoints.ts'
+import { deleteEndpoint, insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
+import { onceEach, trimToQuotas, type CaptureQuotas } from '../../src/webhooks/retention/quota.ts'
+import { startTrimming, webhookCleanUpJob } from '../../src/webhooks/retention/retention.ts'
+import { deleteBeyond, deleteOlder, listUsage } from '../../src/webhooks/retention/store.ts'
+import { createInsert, storedBytes, type CapturedRequest } from '../../src/webhooks/store.ts'
+import { newId, newToken } from '../../src/webhooks/token.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+
+const LIMIT = 100_000
+const QUOTAS: CaptureQuotas = { free: LIMIT, starter: LIMIT, pro: 2 * LIMIT, business: LIMIT, enterprise: LIMIT }
+const BODY_BYTES = 10_000
+
+let fresh: FreshDatabase
+let insert: ReturnType<typeof createInsert>
+beforeEach(async () => {
+  fresh = await freshDatabase()
+  insert = createInsert(fresh.pool)
+})
+afterEach(() => fresh.drop())
+
+async function addAccount(name: string, plan: 'free' | 'pro' = 'free'): Promise<string> {
+  const person = { email: `${name}@people.test`, password: 'a long enough password', plan }
+  return (await createAccount(fresh.db, person)).id
+}
+
+const addEndpoint = async (accountId: string) => (await insertEndpoint(fresh.db, { accountId, token: newToken() })).id
+
+function request(endpointId: string, path: string, bytes = BODY_BYTES): CapturedRequest {
+  const receivedAt = new Date()
+  return {
+    id: newId(receivedAt.getTime()),
+    endpointId,
+    method: 'POST',
+    path,
+    query: '',
+    headers: [['Host', 'a']],
+    trailers: null,
+    ip: '192.0.2.1',
+    body: Buffer.alloc(bytes, 'x'),
+    bodySize: bytes,
+    contentType: null,
+    receivedAt,
+    durationMs: 0,
+    httpVersion: '1.1',
+    preflight: false,
+    aborted: false,
+    rejected: null,
+    responseStatus: 200,
+    surplus: null,
+  }
+}
+
+/** Paths of what is left, oldest first. */
+async function pathsOf(...endpointIds: string[]): Promise<string[]> {
+  const { rows } = await fresh.pool.query<{ path: string }>(
+    'select path from webhook_request where endpoint_id = any ($1) order by seq',
+    [endpointIds],
+  )
+  return rows.map(({ path }) => path)
+}
+
+const usageOf = async (accountId: string) => (await listUsage(fresh.db, [accountId]))[0]?.bytes
+
+async function storedOf(accountId: string): Promise<number> {
+  const { rows } = await fresh.pool.query<{ bytes: number }>(
+    `select coalesce(sum(stored_bytes), 0)::float8 as bytes from webhook_request r
+     join webhook_endpoint e on e.id = r.endpoint_id where e.account_id = $1`,
+    [accountId],
+  )
+  return rows[0]?.bytes ?? -1
+}
+
+const titles = async (accountId: string) =>
+  (await fresh.db.selectFrom('alert').select('title').where('accountId', '=', accountId).orderBy('id').execute()).map(
+    ({ title }) => title,
+  )
+
+const deps = () => ({ db: fresh.db, quotas: QUOTAS, raise: onceEach((alert) => raiseAlert(fresh.db, alert)) })
+
+describe('the bytes of captured requests', () => {
+  it('are counted with them, and no more when they are gone, whichever way', async () => {
+    const account = await addAccount('alice')
+    const [one, other, third] = [await addEndpoint(account), await addEndpoint(account), await addEndpoint(account)]
+    const rows = [one, one, one, other, other, third].map((id, index) => request(id, `/${index}`, 100 * (index + 1)))
+    await insert(rows)
+    expect(await usageOf(account)).toBe(rows.reduce((sum, row) => sum + storedBytes(row), 0))
+
+    await deleteBeyond(fresh.db, [{ endpointId: one, upTo: 0 }], 2, 100)
+    expect([await usageOf(account), await pathsOf(one)]).toEqual([await storedOf(account), ['/1', '/2']])
+    await fresh.pool.query("update webhook_request set received_at = now() - interval '40 days' where path = '/1'")
+    await deleteOlder(fresh.db, new Date(Date.now() - 30 * 86_400_000), 100)
+    expect([await usageOf(account), await pathsOf(one)]).toEqual([await storedOf(account), ['/2']])
+    await clearRequests(fresh.db, account, other)
+    expect([await usageOf(account), await pathsOf(other)]).toEqual([await storedOf(account), []])
+    await deleteEndpoint(fresh.db, account, third)
+    expect(await usageOf(account)).toBe(await storedOf(account))
+    expect(await usageOf(account)).toBeGreaterThan(300)
+    await clearRequests(fresh.db, account, one)
+    expect(await usageOf(account)).toBe(0)
+  })
+
+  it('are counted for requests of earlier versions, too', async () => {
+    const account = await addAccount('alice')
+    const endpoint = await addEndpoint(account)
+    await insert([request(endpoint, '/old')])
+    await fresh.pool.query('update webhook_request set stored_bytes = null')
+    await clearRequests(fresh.db, account, endpoint)
+    expect(await usageOf(account)).toBeLessThan(100)
+  })
+})
+
+describe('an account beyond its quota', () => {
+  it('loses its oldest requests over all its endpoints, and nobody else loses any', async () => {
+    const [alice, bob] = [await addAccount('alice'), await addAccount('bob')]
+    const [one, other, bobs] = [await addEndpoint(alice), await addEndpoint(alice), await addEndpoint(bob)]
+    await insert([request(bobs, '/bob')])
+    for (let index = 0; index < 14; index++) await insert([request(index % 3 === 0 ? one : other, `/${index}`)])
+    const perRequest = storedBytes(request(one, '/10'))
+    await trimToQuotas(deps(), new Map())
+    const kept = Math.floor(LIMIT / perRequest)
+    expect(await pathsOf(one, other)).toEqual(Array.from({ length: kept }, (_, index) => `/${14 - kept + index}`))
+    expect(await usageOf(alice)).toBeLessThanOrEqual(LIMIT)
+    expect(await pathsOf(bobs)).toEqual(['/bob'])
+  })
+
+  it('keeps more on a larger plan', async () => {
+    const account = await addAccount('alice', 'pro')
+    const endpoint = await addEndpoint(account)
+    await insert(Array.from({ length: 14 }, (_, index) => request(endpoint, `/${index}`)))
+    await trimToQuotas(deps(), new Map())
+    expect(await pathsOf(endpoint)).toHaveLength(14)
+  })
+
+  it('is warned at 80% and told when removal begins, once each', async () => {
+    const account = await addAccount('alice')
+    const endpoint = await addEndpoint(account)
+    const trim = () => trimToQuotas(deps(), new Map())
+    await insert(Array.from({ length: 7 }, (_, index) => request(endpoint, `/${index}`)))
+    await trim()
+    expect(await titles(account)).toEqual([])
+    await insert([request(endpoint, '/7')])
+    await trim()
+    await trim()
+    expect(await titles(account)).toEqual(['Storage for captured webhooks is almost full'])
+    await insert(Array.from({ length: 5 }, (_, index) => request(endpoint, `/more/${index}`)))
+    for (let index = 0; index < 3; index++) {
+      await insert([request(endpoint, `/again/${index}`)])
+      await trim()
+    }
+    expect(await titles(account)).toEqual([
+      'Storage for captured webhooks is almost full',
+      'The oldest captured webhooks are being removed',
+    ])
+  })
+
+  it('is trimmed by two instances at once no further than by one', async () => {
+    const account = await addAccount('alice')
+    const endpoint = await addEndpoint(account)
+    await insert(Array.from({ length: 40 }, (_, index) => request(endpoint, `/${index}`)))
+    await Promise.all(Array.from({ length: 4 }, () => trimToQuotas(deps(), new Map())))
+    expect(await usageOf(account)).toBe(await storedOf(account))
+    expect(await usageOf(account)).toBeGreaterThan(LIMIT - storedBytes(request(endpoint, '/10')))
+  })
+
+  it('is trimmed soon after it captures, and by the job what an instance left that died', async () => {
+    const account = await addAccount('alice')
+    const endpoint = await addEndpoint(account)
+    const trimming = startTrimming({ ...deps(), log: createLog('silent') })
+    trimming.captured(await insert(Array.from({ length: 14 }, (_, index) => request(endpoint, `/${index}`))))
+    await expect.poll(() => usageOf(account), { timeout: 10_000 }).toBeLessThanOrEqual(LIMIT)
+    await trimming.close()
+    await insert(Array.from({ length: 14 }, (_, index) => request(endpoint, `/later/${index}`)))
+    const { signal } = new AbortController()
+    await webhookCleanUpJob(deps()).run({}, { signal, attempt: 1, log: createLog('silent'), enqueue: async () => true })
+    expect(await usageOf(account)).toBeLessThanOrEqual(LIMIT)
+    expect((await pathsOf(endpoint)).every((path) => path.startsWith('/later/'))).toBe(true)
+  })
+})
