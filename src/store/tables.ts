@@ -494,6 +494,12 @@ export interface KeptKey {
   sealed: string;
 }
 
+export interface KnownNetwork {
+  accountId: string;
+  hash: Buffer;
+  lastUsedAt: Generated<Timestamp>;
+}
+
 export interface Migration {
   accountId: string;
   aliveAt: Timestamp | null;
@@ -607,8 +613,24 @@ export interface MonitoredPeriod {
   state: string;
 }
 
+export interface OutgoingMail {
+  accountId: string | null;
+  id: Generated<string>;
+  kind: string;
+  recipient: Buffer;
+  sentAt: Generated<Timestamp>;
+}
+
+export interface PasswordAttempt {
+  blockedUntil: Generated<Timestamp>;
+  failures: number;
+  key: Buffer;
+  lastFailedAt: Generated<Timestamp>;
+}
+
 export interface Session {
   accountId: string;
+  authenticatedAt: Generated<Timestamp>;
   createdAt: Generated<Timestamp>;
   expiresAt: Timestamp;
   id: Generated<string>;
@@ -718,6 +740,7 @@ export interface DB {
   dmarcTlsReport: DmarcTlsReport;
   installation: Installation;
   keptKey: KeptKey;
+  knownNetwork: KnownNetwork;
   migration: Migration;
   migrationError: MigrationError;
   migrationFolder: MigrationFolder;
@@ -728,6 +751,8 @@ export interface DB {
   monitoredHost: MonitoredHost;
   monitoredList: MonitoredList;
   monitoredPeriod: MonitoredPeriod;
+  outgoingMail: OutgoingMail;
+  passwordAttempt: PasswordAttempt;
   session: Session;
   sharedCheck: SharedCheck;
   verification: Verification;
