@@ -3,8 +3,12 @@ import { Type, type TSchema } from 'typebox'
 import { Fault } from '../errors.ts'
 import { isProgram } from '../http/auth.ts'
 import type { App } from '../http/server.ts'
+import { requireGoodPassword } from './accounts.ts'
 import { CLIENT_HEADER, type Auth } from './auth.ts'
-import { Email, Name, Password } from './shapes.ts'
+import type { Identify } from '../http/auth.ts'
+import type { KnownPlaces } from './known-places.ts'
+import { subjects, type Outcome, type PasswordThrottle } from './password-throttle.ts'
+import { Email, Name, OwnPassword, Password } from './shapes.ts'
 
 /** Bytes; the longest real body is an e-mail, two passwords and a name. */
 const BODY_LIMIT = 64 * 1024
@@ -17,7 +21,7 @@ const ENDPOINTS: Endpoint[] = [
     method: 'POST',
     path: '/sign-in/email',
     summary: 'Sign in: sets the session cookie',
-    body: Type.Object({ email: Email, password: Type.String(), rememberMe: Type.Optional(Type.Boolean()) }),
+    body: Type.Object({ email: Email, password: OwnPassword, rememberMe: Type.Optional(Type.Boolean()) }),
   },
   {
     method: 'POST',
@@ -32,7 +36,7 @@ const ENDPOINTS: Endpoint[] = [
     method: 'POST',
     path: '/revoke-session',
     summary: 'End one of my sessions',
-    body: Type.Object({ token: Type.String() }),
+    body: Type.Object({ token: Type.String({ maxLength: 200 }) }),
   },
   { method: 'POST', path: '/revoke-other-sessions', summary: 'End all my sessions but this one' },
   { method: 'POST', path: '/update-user', summary: 'Change my name', body: Type.Object({ name: Name }) },
@@ -41,15 +45,24 @@ const ENDPOINTS: Endpoint[] = [
     path: '/change-password',
     summary: 'Change my password',
     body: Type.Object({
-      currentPassword: Type.String(),
+      currentPassword: OwnPassword,
       newPassword: Password,
       revokeOtherSessions: Type.Optional(Type.Boolean()),
     }),
   },
 ]
 
+export type AuthRoutesDeps = { auth: Auth; identify: Identify; throttle: PasswordThrottle; places: KnownPlaces }
+
+type Ask = (request: FastifyRequest) => Promise<Response>
+
 /** better-auth's endpoints under `/api/auth`, with its own answers. */
-export function authRoutes(app: App, { auth }: { auth: Auth }): void {
+export function authRoutes(app: App, deps: AuthRoutesDeps): void {
+  const { auth } = deps
+  const guarded: Record<string, Ask> = {
+    '/sign-in/email': (request) => askToSignIn(request, deps),
+    '/change-password': (request) => askToChangePassword(request, deps),
+  }
   void app.register(async (scope) => {
     // The library reads and checks the body itself; the schemas here only describe it.
     scope.removeAllContentTypeParsers()
@@ -63,10 +76,75 @@ export function authRoutes(app: App, { auth }: { auth: Auth }): void {
         bodyLimit: BODY_LIMIT,
         exposeHeadRoute: false,
         schema,
-        handler: async (request, reply) => answer(reply, await auth.handler(fetchRequest(request, path, auth))),
+        handler: async (request, reply) => {
+          const ask = guarded[path]
+          return answer(reply, await (ask ? ask(request) : auth.handler(fetchRequest(request, path, auth))))
+        },
       })
     }
   })
+}
+
+async function askToSignIn(request: FastifyRequest, { auth, throttle, places }: AuthRoutesDeps): Promise<Response> {
+  const body = fieldsOf(request, ['email', 'password', 'rememberMe'])
+  const email = textOf(body['email']).toLowerCase()
+  const ask = () => auth.handler(fetchRequest(request, '/sign-in/email', auth, body))
+  const response = await throttle.check(await places.subjectOf(request, email), ask, outcomeOfSignIn)
+  if (response.ok) response.headers.append('set-cookie', await places.remember(request, email))
+  return response
+}
+
+function outcomeOfSignIn({ status }: Response): Outcome {
+  if (status === 200) return 'right'
+  return status === 401 ? 'wrong' : 'unchecked'
+}
+
+async function askToChangePassword(
+  request: FastifyRequest,
+  { auth, identify, throttle }: AuthRoutesDeps,
+): Promise<Response> {
+  const body = fieldsOf(request, ['currentPassword', 'newPassword', 'revokeOtherSessions'])
+  const forward = () => auth.handler(fetchRequest(request, '/change-password', auth, body))
+  const caller = await identify({ cookie: request.headers.cookie })
+  if (!caller) return forward()
+  if (typeof body['newPassword'] === 'string') requireGoodPassword(body['newPassword'], 'newPassword')
+  const ask = async () => {
+    const response = await forward()
+    const { code } = (await response.clone().json()) as { code?: string }
+    return { response, isWrong: code === 'INVALID_PASSWORD' }
+  }
+  const { response } = await throttle.check(subjects.session(caller.accountId), ask, (asked): Outcome => {
+    if (asked.isWrong) return 'wrong'
+    return asked.response.ok ? 'right' : 'unchecked'
+  })
+  return response
+}
+
+/**
+ * The fields of a JSON body that are ours to pass on. The library gets what was read here and nothing else, so that both mean
+ * the same person.
+ * @throws Fault `unsupported_media_type`, `invalid_request`
+ */
+function fieldsOf({ headers, body }: FastifyRequest, names: string[]): Record<string, unknown> {
+  if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
+    throw new Fault('unsupported_media_type', 'This endpoint takes JSON: send Content-Type: application/json.')
+  }
+  const given = parseObject(Buffer.isBuffer(body) ? body.toString() : '')
+  if (!given) throw new Fault('invalid_request', 'The body is not valid JSON.')
+  return Object.fromEntries(names.filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]))
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 /**
@@ -89,12 +167,15 @@ function fetchHeaders(request: FastifyRequest): Headers {
   return headers
 }
 
-function fetchRequest(request: FastifyRequest, path: string, auth: Auth): Request {
+/** @param given in place of the request's own body */
+function fetchRequest(request: FastifyRequest, path: string, auth: Auth, given?: object): Request {
   // Never from the Host header or an absolute request target: the library would believe their origin.
   const url = new URL(`/api/auth${path}`, auth.options.baseURL)
   url.search = new URLSearchParams(request.query as Record<string, string>).toString()
-  const body = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null
+  const sent = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null
+  const body = given ? JSON.stringify(given) : sent
   const headers = fetchHeaders(request)
+  headers.delete('content-length')
   // The library would refuse a program that has a cookie.
   if (isProgram(request.headers)) headers.set('origin', url.origin)
   return new Request(url, { method: request.method, headers, body })
