@@ -4,6 +4,7 @@ import { Fault } from '../errors.ts'
 import { isProgram } from '../http/auth.ts'
 import type { App } from '../http/server.ts'
 import { requireGoodPassword } from './accounts.ts'
+import { createBoundedQueue } from './bounded-queue.ts'
 import { CLIENT_HEADER, type Auth } from './auth.ts'
 import type { Identify } from '../http/auth.ts'
 import type { KnownPlaces } from './known-places.ts'
@@ -59,8 +60,10 @@ type Ask = (request: FastifyRequest) => Promise<Response>
 /** better-auth's endpoints under `/api/auth`, with its own answers. */
 export function authRoutes(app: App, deps: AuthRoutesDeps): void {
   const { auth } = deps
+  // Before the first query: a crowd at the door must not take the database's connections from everybody else.
+  const signIns = createBoundedQueue({ atOnce: 4, maxWaiting: 60 })
   const guarded: Record<string, Ask> = {
-    '/sign-in/email': (request) => askToSignIn(request, deps),
+    '/sign-in/email': (request) => signIns(() => askToSignIn(request, deps)),
     '/change-password': (request) => askToChangePassword(request, deps),
   }
   void app.register(async (scope) => {
