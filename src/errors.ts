@@ -3,6 +3,7 @@ export const STATUS_OF = {
   invalid_request: 400,
   unauthenticated: 401,
   forbidden: 403,
+  reauthenticate: 403,
   target_not_allowed: 403,
   not_found: 404,
   method_not_allowed: 405,

@@ -1,9 +1,10 @@
-import { hashPassword } from 'better-auth/crypto'
 import type { Kysely } from 'kysely'
 import type { Plan } from '../config.ts'
 import { Fault, type FaultDetail } from '../errors.ts'
 import type { DB } from '../store/tables.ts'
 import { announceChange } from './changes.ts'
+import { isCommonPassword } from './common-passwords.ts'
+import { hashPassword } from './password-hash.ts'
 import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from './shapes.ts'
 import {
   deleteAccount,
@@ -29,6 +30,8 @@ export type AccountInput = {
   name?: string | undefined
   plan: Plan
   admin?: boolean | undefined
+  /** Whether the address is known to be the person's own; it is where an administrator or the operator entered it. */
+  emailVerified?: boolean | undefined
 }
 
 /**
@@ -36,7 +39,7 @@ export type AccountInput = {
  * @throws Fault `conflict` when the e-mail is taken, `invalid_request`
  */
 export async function createAccount(db: Kysely<DB>, input: AccountInput): Promise<AccountRow> {
-  const account = await prepare(input)
+  const account = await prepareAccount(input)
   const row = await db.transaction().execute((trx) => insertAccount(trx, account))
   if (!row) throw new Fault('conflict', `There is already an account for ${account.email}.`)
   return row
@@ -50,7 +53,7 @@ export async function createFirstAccount(
   db: Kysely<DB>,
   input: Omit<AccountInput, 'plan' | 'admin'>,
 ): Promise<AccountRow> {
-  const account = await prepare({ ...input, plan: 'enterprise', admin: true })
+  const account = await prepareAccount({ ...input, plan: 'enterprise', admin: true })
   const row = await db.transaction().execute(async (trx) => {
     await lockAccounts(trx)
     return (await hasAccounts(trx)) ? undefined : insertAccount(trx, account)
@@ -84,9 +87,7 @@ export async function setPlan(db: Kysely<DB>, email: string, plan: Plan): Promis
  * @throws Fault `not_found`, `invalid_request`
  */
 export async function setPassword(db: Kysely<DB>, email: string, password: string): Promise<AccountRow> {
-  const details = passwordProblems(password)
-  const [problem] = details
-  if (problem) throw new Fault('invalid_request', `The password ${problem.message}.`, { details })
+  requireGoodPassword(password)
   const account = await requireAccount(db, email)
   const hash = await hashPassword(password)
   await db.transaction().execute(async (trx) => {
@@ -113,13 +114,18 @@ export async function requireAccount(db: Kysely<DB>, email: string): Promise<Acc
   return (await findAccountByEmail(db, email.toLowerCase())) ?? notFound()
 }
 
-async function prepare({ email, password, name = '', plan, admin = false }: AccountInput): Promise<NewAccount> {
+/**
+ * Checks what makes an account, and hashes its password.
+ * @throws Fault `invalid_request` that names every field that is wrong
+ */
+export async function prepareAccount(input: AccountInput): Promise<NewAccount> {
+  const { email, password, name = '', plan, admin = false, emailVerified = true } = input
   const details = problems(email, password, name)
   if (details.length > 0) {
     const sentence = details.map(({ path, message }) => `${path} ${message}`).join('; ')
     throw new Fault('invalid_request', `This account cannot be made: ${sentence}.`, { details })
   }
-  return { email: email.toLowerCase(), name, plan, admin, password: await hashPassword(password) }
+  return { email: email.toLowerCase(), emailVerified, name, plan, admin, password: await hashPassword(password) }
 }
 
 function problems(email: string, password: string, name: string): FaultDetail[] {
@@ -134,10 +140,24 @@ function problems(email: string, password: string, name: string): FaultDetail[] 
   return details
 }
 
-function passwordProblems({ length }: string): FaultDetail[] {
+function passwordProblems(password: string, path = 'password'): FaultDetail[] {
   const { minLength, maxLength } = PASSWORD_LENGTH
-  if (length >= minLength && length <= maxLength) return []
-  return [{ path: 'password', message: `must have ${minLength} to ${maxLength} characters` }]
+  if (password.length < minLength || password.length > maxLength) {
+    return [{ path, message: `must have ${minLength} to ${maxLength} characters` }]
+  }
+  if (isCommonPassword(password)) return [{ path, message: 'is one of the most common passwords; choose another' }]
+  return []
+}
+
+/**
+ * Refuses a password that is too short, too long or too common.
+ * @param path the field it was given in
+ * @throws Fault `invalid_request`
+ */
+export function requireGoodPassword(password: string, path?: string): void {
+  const details = passwordProblems(password, path)
+  const [problem] = details
+  if (problem) throw new Fault('invalid_request', `The password ${problem.message}.`, { details })
 }
 
 function requireAnotherAdministrator(administrators: string[], id: string): void {

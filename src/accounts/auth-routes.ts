@@ -3,14 +3,16 @@ import { Type, type TSchema } from 'typebox'
 import { Fault } from '../errors.ts'
 import { isProgram } from '../http/auth.ts'
 import type { App } from '../http/server.ts'
+import { requireGoodPassword } from './accounts.ts'
+import { createBoundedQueue } from './bounded-queue.ts'
 import { CLIENT_HEADER, type Auth } from './auth.ts'
-import { Email, Name, Password, PASSWORD_LENGTH } from './shapes.ts'
+import type { Identify } from '../http/auth.ts'
+import type { KnownPlaces } from './known-places.ts'
+import { subjects, type Outcome, type PasswordThrottle } from './password-throttle.ts'
+import { Email, Name, OwnPassword, Password } from './shapes.ts'
 
 /** Bytes; the longest real body is an e-mail, two passwords and a name. */
 const BODY_LIMIT = 64 * 1024
-
-/** A password that exists already: the library answers one that is too long as a wrong one. */
-const GivenPassword = Type.String({ maxLength: PASSWORD_LENGTH.maxLength })
 
 type Endpoint = { method: 'GET' | 'POST'; path: string; summary: string; body?: TSchema }
 
@@ -20,7 +22,7 @@ const ENDPOINTS: Endpoint[] = [
     method: 'POST',
     path: '/sign-in/email',
     summary: 'Sign in: sets the session cookie',
-    body: Type.Object({ email: Email, password: GivenPassword, rememberMe: Type.Optional(Type.Boolean()) }),
+    body: Type.Object({ email: Email, password: OwnPassword, rememberMe: Type.Optional(Type.Boolean()) }),
   },
   {
     method: 'POST',
@@ -44,15 +46,26 @@ const ENDPOINTS: Endpoint[] = [
     path: '/change-password',
     summary: 'Change my password',
     body: Type.Object({
-      currentPassword: GivenPassword,
+      currentPassword: OwnPassword,
       newPassword: Password,
       revokeOtherSessions: Type.Optional(Type.Boolean()),
     }),
   },
 ]
 
+export type AuthRoutesDeps = { auth: Auth; identify: Identify; throttle: PasswordThrottle; places: KnownPlaces }
+
+type Ask = (request: FastifyRequest) => Promise<Response>
+
 /** better-auth's endpoints under `/api/auth`, with its own answers. */
-export function authRoutes(app: App, { auth }: { auth: Auth }): void {
+export function authRoutes(app: App, deps: AuthRoutesDeps): void {
+  const { auth } = deps
+  // Before the first query: a crowd at the door must not take the database's connections from everybody else.
+  const signIns = createBoundedQueue({ atOnce: 4, maxWaiting: 60 })
+  const guarded: Record<string, Ask> = {
+    '/sign-in/email': (request) => signIns(() => askToSignIn(request, deps)),
+    '/change-password': (request) => askToChangePassword(request, deps),
+  }
   void app.register(async (scope) => {
     // The library reads and checks the body itself; the schemas here only describe it.
     scope.removeAllContentTypeParsers()
@@ -66,10 +79,75 @@ export function authRoutes(app: App, { auth }: { auth: Auth }): void {
         bodyLimit: BODY_LIMIT,
         exposeHeadRoute: false,
         schema,
-        handler: async (request, reply) => answer(reply, await auth.handler(fetchRequest(request, path, auth))),
+        handler: async (request, reply) => {
+          const ask = guarded[path]
+          return answer(reply, await (ask ? ask(request) : auth.handler(fetchRequest(request, path, auth))))
+        },
       })
     }
   })
+}
+
+async function askToSignIn(request: FastifyRequest, { auth, throttle, places }: AuthRoutesDeps): Promise<Response> {
+  const body = fieldsOf(request, ['email', 'password', 'rememberMe'])
+  const email = textOf(body['email']).toLowerCase()
+  const ask = () => auth.handler(fetchRequest(request, '/sign-in/email', auth, body))
+  const response = await throttle.check(await places.subjectOf(request, email), ask, outcomeOfSignIn)
+  if (response.ok) response.headers.append('set-cookie', await places.remember(request, email))
+  return response
+}
+
+function outcomeOfSignIn({ status }: Response): Outcome {
+  if (status === 200) return 'right'
+  return status === 401 ? 'wrong' : 'unchecked'
+}
+
+async function askToChangePassword(
+  request: FastifyRequest,
+  { auth, identify, throttle }: AuthRoutesDeps,
+): Promise<Response> {
+  const body = fieldsOf(request, ['currentPassword', 'newPassword', 'revokeOtherSessions'])
+  const forward = () => auth.handler(fetchRequest(request, '/change-password', auth, body))
+  const caller = await identify({ cookie: request.headers.cookie })
+  if (!caller) return forward()
+  if (typeof body['newPassword'] === 'string') requireGoodPassword(body['newPassword'], 'newPassword')
+  const ask = async () => {
+    const response = await forward()
+    const { code } = (await response.clone().json()) as { code?: string }
+    return { response, isWrong: code === 'INVALID_PASSWORD' }
+  }
+  const { response } = await throttle.check(subjects.session(caller.accountId), ask, (asked): Outcome => {
+    if (asked.isWrong) return 'wrong'
+    return asked.response.ok ? 'right' : 'unchecked'
+  })
+  return response
+}
+
+/**
+ * The fields of a JSON body that are ours to pass on. The library gets what was read here and nothing else, so that both mean
+ * the same person.
+ * @throws Fault `unsupported_media_type`, `invalid_request`
+ */
+function fieldsOf({ headers, body }: FastifyRequest, names: string[]): Record<string, unknown> {
+  if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
+    throw new Fault('unsupported_media_type', 'This endpoint takes JSON: send Content-Type: application/json.')
+  }
+  const given = parseObject(Buffer.isBuffer(body) ? body.toString() : '')
+  if (!given) throw new Fault('invalid_request', 'The body is not valid JSON.')
+  return Object.fromEntries(names.filter((name) => Object.hasOwn(given, name)).map((name) => [name, given[name]]))
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 /**
@@ -92,12 +170,15 @@ function fetchHeaders(request: FastifyRequest): Headers {
   return headers
 }
 
-function fetchRequest(request: FastifyRequest, path: string, auth: Auth): Request {
+/** @param given in place of the request's own body */
+function fetchRequest(request: FastifyRequest, path: string, auth: Auth, given?: object): Request {
   // Never from the Host header or an absolute request target: the library would believe their origin.
   const url = new URL(`/api/auth${path}`, auth.options.baseURL)
   url.search = new URLSearchParams(request.query as Record<string, string>).toString()
-  const body = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null
+  const sent = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null
+  const body = given ? JSON.stringify(given) : sent
   const headers = fetchHeaders(request)
+  headers.delete('content-length')
   // The library would refuse a program that has a cookie.
   if (isProgram(request.headers)) headers.set('origin', url.origin)
   return new Request(url, { method: request.method, headers, body })

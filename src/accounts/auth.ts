@@ -1,9 +1,11 @@
 import { betterAuth } from 'better-auth'
-import { APIError } from 'better-auth/api'
+import { APIError, createAuthMiddleware } from 'better-auth/api'
 import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
 import type { Logger } from '../log.ts'
+import { hashPassword, verifyPassword } from './password-hash.ts'
 import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from './shapes.ts'
+import type { SignUp } from './sign-up.ts'
 
 /** Our own header for the client's address; always overwritten, so that nobody chooses whose limits they use up. */
 export const CLIENT_HEADER = 'x-portreeve-client'
@@ -26,12 +28,14 @@ export type AuthOptions = {
   log: Logger
   /** Whether the first account, an administrator's, exists; before that nobody signs up. */
   isSetUp: () => Promise<boolean>
+  /** What sign-up does, where it is open. */
+  signUp?: SignUp
   /** Called with the account's id after its owner changed it, signed in or out. */
   onChange: (accountId: string) => Promise<void>
 }
 
 /** Sign-in with e-mail and password, sessions and their limits: better-auth on our tables. */
-export function createAuth({ pool, config, secret, log, isSetUp, onChange }: AuthOptions) {
+export function createAuth({ pool, config, secret, log, isSetUp, signUp, onChange }: AuthOptions) {
   return betterAuth({
     ...tables(config),
     database: pool,
@@ -43,13 +47,21 @@ export function createAuth({ pool, config, secret, log, isSetUp, onChange }: Aut
     telemetry: { enabled: false },
     emailAndPassword: {
       enabled: true,
-      disableSignUp: config.SIGNUP !== 'open',
+      // Ours is below: the library's tells who has an account.
+      disableSignUp: true,
       minPasswordLength: PASSWORD_LENGTH.minLength,
       maxPasswordLength: PASSWORD_LENGTH.maxLength,
+      password: { hash: hashPassword, verify: verifyPassword },
+    },
+    hooks: {
+      before: createAuthMiddleware(async ({ path, body }) => {
+        if (path !== '/sign-up/email' || config.SIGNUP !== 'open' || !signUp) return undefined
+        await requireSetUp(isSetUp)
+        return answerSignUp(signUp, body as Record<string, unknown>)
+      }),
     },
     databaseHooks: {
       user: {
-        create: { before: async (account) => admit(account, await isSetUp()) },
         update: { before: async (account) => keepPlain(account), after: ({ id }) => onChange(id) },
       },
       session: {
@@ -99,6 +111,15 @@ export function tables(config: Pick<Config, 'DEFAULT_PLAN'>) {
         ipAddress: 'ip_address',
         userAgent: 'user_agent',
       },
+      additionalFields: {
+        authenticatedAt: {
+          type: 'date',
+          fieldName: 'authenticated_at',
+          input: false,
+          required: true,
+          defaultValue: () => new Date(),
+        },
+      },
     },
     account: {
       modelName: 'credential',
@@ -133,14 +154,19 @@ export function ownOrigins(baseUrl: string): string[] {
   return loopback.map((name) => `${protocol}//${name}${port && `:${port}`}`)
 }
 
-function admit(account: { name?: unknown }, isSetUp: boolean) {
-  if (!isSetUp) {
-    throw new APIError('FORBIDDEN', {
-      code: 'SETUP_NEEDED',
-      message: 'The first account is made with the set-up link.',
-    })
+async function requireSetUp(isSetUp: () => Promise<boolean>): Promise<void> {
+  if (await isSetUp()) return
+  const message = 'The first account is made with the set-up link.'
+  throw new APIError('FORBIDDEN', { code: 'SETUP_NEEDED', message })
+}
+
+/** As the library answers a sign-up that has to be confirmed; of the account there is nothing in it but what was given. */
+async function answerSignUp(signUp: SignUp, { email, password, name = '' }: Record<string, unknown>) {
+  if (typeof email !== 'string' || typeof password !== 'string' || typeof name !== 'string') {
+    throw new APIError('BAD_REQUEST', { code: 'VALIDATION_ERROR', message: 'email, password and name must be text.' })
   }
-  return keepPlain(account)
+  await signUp.ask({ email, password, name })
+  return { token: null, user: { email: email.toLowerCase(), name } }
 }
 
 /** The library takes any name and a picture's address of any size; we show neither pictures nor control characters. */

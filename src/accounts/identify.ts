@@ -52,7 +52,7 @@ async function findToken(db: Db, hash: Buffer): Promise<KnownToken | null> {
   const row = await findAccountByToken(db, hash)
   if (!row) return null
   const { tokenId, id: accountId, ...account } = row
-  return { tokenId, caller: { accountId, ...account, via: 'token' } }
+  return { tokenId, caller: { accountId, ...account, via: 'token', sessionId: null, authenticatedAt: null } }
 }
 
 async function bySession(auth: Auth, cookie: string): Promise<Caller | null> {
@@ -61,7 +61,9 @@ async function bySession(auth: Auth, cookie: string): Promise<Caller | null> {
   const found = await auth.api.getSession({ headers: { cookie }, query }).catch(unavailable)
   if (!found) return null
   const { id: accountId, email, name, plan, admin } = found.user
-  return { accountId, email, name, plan: plan as Caller['plan'], admin, via: 'session' }
+  const { id: sessionId, authenticatedAt } = found.session
+  const session = { via: 'session', sessionId, authenticatedAt } as const
+  return { accountId, email, name, plan: plan as Caller['plan'], admin, ...session }
 }
 
 /** The library says “failed” and keeps the database's reason for its log. */

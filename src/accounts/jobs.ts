@@ -1,5 +1,9 @@
 import { defineJob, type Job } from '../jobs/job.ts'
 import type { Db } from '../store/database.ts'
+import { deleteOldOutgoingMail } from '../store/outgoing-mail.ts'
+import { deleteAttemptsBefore, deleteKnownNetworksBefore } from './attempts/store.ts'
+import { KNOWN_NETWORK_DAYS } from './known-places.ts'
+import { BACKOFF } from './password-throttle.ts'
 import { deleteAuditEntriesBefore, deleteExpired } from './store.ts'
 
 /** Milliseconds for which it can be seen what administrators did: a year and some. */
@@ -12,7 +16,20 @@ export function cleanUpJob({ db }: { db: Db }): Job {
     schedule: '17 3 * * *',
     async run(_data, { log }) {
       await deleteAuditEntriesBefore(db, new Date(Date.now() - AUDIT_KEPT))
+      await deleteKnownNetworksBefore(db, KNOWN_NETWORK_DAYS)
+      await deleteOldOutgoingMail(db)
       log.info(await deleteExpired(db), 'expired sessions and verifications deleted')
+    },
+  })
+}
+
+/** Every hour, because somebody who guesses at names leaves a row for each. */
+export function forgetAttemptsJob({ db }: { db: Db }): Job {
+  return defineJob({
+    name: 'accounts.forget-attempts',
+    schedule: '41 * * * *',
+    async run() {
+      await deleteAttemptsBefore(db, BACKOFF.forgottenAfterSeconds)
     },
   })
 }

@@ -1,26 +1,26 @@
 import type { Kysely } from 'kysely'
-import { APIError } from 'better-auth/api'
 import { Type } from 'typebox'
-import { Fault } from '../errors.ts'
-import { callerOf, type Door } from '../http/auth.ts'
+import { callerOf, requireFreshSession, type Door } from '../http/auth.ts'
 import { answers, Done, failures } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { readOwned } from '../store/owned.ts'
 import type { DB } from '../store/tables.ts'
 import { removeAccount } from './accounts.ts'
-import type { Auth } from './auth.ts'
 import type { ExportFiles } from './export-file.ts'
+import { requireOwnPassword } from './own-password.ts'
+import type { PasswordThrottle } from './password-throttle.ts'
+import { OwnPassword } from './shapes.ts'
 
-type OwnDataDeps = { db: Kysely<DB>; door: Door; auth: Auth; exports: ExportFiles }
+type OwnDataDeps = { db: Kysely<DB>; door: Door; throttle: PasswordThrottle; exports: ExportFiles }
 
 /** What people may do with all that is kept of them: take it along, and erase it. A token alone can do neither. */
-export function ownDataRoutes(app: App, { db, door, auth, exports }: OwnDataDeps): void {
+export function ownDataRoutes(app: App, { db, door, throttle, exports }: OwnDataDeps): void {
   const common = { tags: ['Accounts'], security: [{ session: [] }] }
   app.get(
     '/api/v1/account/export',
     {
       config: { limit: 'account exports' },
-      onRequest: door.session,
+      onRequest: [door.session, requireFreshSession],
       schema: {
         summary: 'Everything of mine',
         ...common,
@@ -48,25 +48,16 @@ export function ownDataRoutes(app: App, { db, door, auth, exports }: OwnDataDeps
       schema: {
         summary: 'Erase my account and everything of mine, at once and for good',
         ...common,
-        body: Type.Object({ password: Type.String({ maxLength: 128 }) }),
+        body: Type.Object({ password: OwnPassword }),
         response: answers(Done),
       },
     },
     async (request) => {
-      const { accountId, email } = callerOf(request)
-      await requirePassword(auth, email, request.body.password)
+      const { accountId } = callerOf(request)
+      // The password that stands in the request is as fresh as can be.
+      await requireOwnPassword({ db, throttle }, accountId, request.body.password)
       await removeAccount(db, accountId)
       return { success: true as const }
     },
   )
-}
-
-/** @throws Fault `forbidden` */
-async function requirePassword(auth: Auth, email: string, password: string): Promise<void> {
-  try {
-    await auth.api.signInEmail({ body: { email, password, rememberMe: false } })
-  } catch (error) {
-    if (!(error instanceof APIError)) throw error
-    throw new Fault('forbidden', 'This is not your password.')
-  }
 }

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import type { Config } from '../config.ts'
-import { callerOf, type Door } from '../http/auth.ts'
+import { callerOf, requireFreshSession, type Door } from '../http/auth.ts'
 import { answers, Done, PageQuery, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { Fault } from '../errors.ts'
@@ -9,6 +9,9 @@ import type { DB } from '../store/tables.ts'
 import { changeAccount, createAccount, createFirstAccount, removeAccount } from './accounts.ts'
 import { signIn } from './auth-routes.ts'
 import type { Auth } from './auth.ts'
+import type { KnownPlaces } from './known-places.ts'
+import { reauthenticationRoutes } from './own-password.ts'
+import type { PasswordThrottle } from './password-throttle.ts'
 import { requireSetupToken } from './setup.ts'
 import {
   Account,
@@ -23,12 +26,16 @@ import {
   Token,
 } from './shapes.ts'
 import { countAccounts, hasAccounts, listAccounts, listTokens } from './store.ts'
+import type { SignUp } from './sign-up.ts'
 import { issueToken, revokeToken } from './tokens.ts'
 
 export type AccountRoutesOptions = {
   db: Kysely<DB>
   door: Door
   auth: Auth
+  throttle: PasswordThrottle
+  places: KnownPlaces
+  signUp: SignUp
   config: Pick<Config, 'SIGNUP' | 'DEFAULT_PLAN' | 'SMTP_URL'>
   secretKey: string
   version: string
@@ -41,6 +48,7 @@ export function accountRoutes(app: App, options: AccountRoutesOptions): void {
   tokenRoutes(app, options)
   administratorRoutes(app, options)
   serviceRoutes(app, options)
+  reauthenticationRoutes(app, options)
 
   app.get(
     '/api/v1/account',
@@ -68,7 +76,7 @@ function tokenRoutes(app: App, { db, door }: AccountRoutesOptions): void {
   app.post(
     '/api/v1/tokens',
     {
-      onRequest: door.session,
+      onRequest: [door.session, requireFreshSession],
       schema: {
         summary: 'Make an API token; a token cannot make tokens',
         tags,
@@ -97,6 +105,12 @@ function tokenRoutes(app: App, { db, door }: AccountRoutesOptions): void {
 
 function administratorRoutes(app: App, { db, door, config }: AccountRoutesOptions): void {
   const common = { tags: ['Accounts'], description: 'For administrators.', security }
+  const acts = {
+    tags: ['Accounts'],
+    description: 'For administrators who typed their password within the last ten minutes; never by API token.',
+    security: [{ session: [] }],
+  }
+  const onRequest = [door.admin, requireFreshSession]
   app.get(
     '/api/v1/accounts',
     {
@@ -117,10 +131,10 @@ function administratorRoutes(app: App, { db, door, config }: AccountRoutesOption
   app.post(
     '/api/v1/accounts',
     {
-      onRequest: door.admin,
+      onRequest,
       schema: {
         summary: 'Make an account',
-        ...common,
+        ...acts,
         body: NewAccount,
         response: answers(Success(Account), 201),
       },
@@ -133,10 +147,10 @@ function administratorRoutes(app: App, { db, door, config }: AccountRoutesOption
   app.patch(
     '/api/v1/accounts/:id',
     {
-      onRequest: door.admin,
+      onRequest,
       schema: {
         summary: 'Change an account’s plan, name or rights',
-        ...common,
+        ...acts,
         params,
         body: AccountChange,
         response: answers(Success(Account)),
@@ -149,10 +163,10 @@ function administratorRoutes(app: App, { db, door, config }: AccountRoutesOption
   app.delete(
     '/api/v1/accounts/:id',
     {
-      onRequest: door.admin,
+      onRequest,
       schema: {
         summary: 'Delete another account with all it owns',
-        ...common,
+        ...acts,
         params,
         response: answers(Done),
       },
@@ -166,7 +180,7 @@ function administratorRoutes(app: App, { db, door, config }: AccountRoutesOption
   )
 }
 
-function serviceRoutes(app: App, { db, auth, config, secretKey, version }: AccountRoutesOptions): void {
+function serviceRoutes(app: App, { db, auth, places, signUp, config, secretKey, version }: AccountRoutesOptions): void {
   const tags = ['Service']
   const facts = {
     name: 'Portreeve' as const,
@@ -195,8 +209,25 @@ function serviceRoutes(app: App, { db, auth, config, secretKey, version }: Accou
       const { token, ...person } = request.body
       await requireSetupToken({ db, secretKey }, token)
       const data = await createFirstAccount(db, person)
-      reply.header('set-cookie', await signIn(auth, request, person.email, person.password))
+      const cookies = await signIn(auth, request, person.email, person.password)
+      reply.header('set-cookie', [...cookies, await places.remember(request, data.email)])
       return reply.code(201).send({ success: true, data })
+    },
+  )
+  app.post(
+    '/api/v1/sign-up/confirm',
+    {
+      schema: {
+        summary: 'Create the account that somebody signed up for',
+        description: 'Takes what stands behind the # of the link that was mailed to them.',
+        tags,
+        body: Type.Object({ token: Type.String({ maxLength: 4000 }) }),
+        response: answers(Success(Account), 201),
+      },
+    },
+    async (request, reply) => {
+      if (config.SIGNUP !== 'open') throw new Fault('forbidden', 'Sign-up is closed here.')
+      return reply.code(201).send({ success: true, data: await signUp.confirm(request.body.token) })
     },
   )
 }

@@ -18,6 +18,8 @@ export function isPlainText(text: string, maxLength: number): boolean {
 export const Email = Type.String({ format: 'email', maxLength: 320, description: 'Upper and lower case are the same.' })
 export const Name = Type.String({ pattern: PLAIN_TEXT, maxLength: NAME_LENGTH })
 export const Password = Type.String(PASSWORD_LENGTH)
+/** One that was chosen before: whatever it is, it is not longer than they may be. */
+export const OwnPassword = Type.String({ maxLength: PASSWORD_LENGTH.maxLength })
 export const PlanName = Type.Enum([...PLANS])
 export const Label = Type.String({
   pattern: PLAIN_TEXT,

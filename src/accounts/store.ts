@@ -13,7 +13,14 @@ export type AccountRow = {
 }
 
 /** What makes an account. `password` is a hash, of the library that signs people in. */
-export type NewAccount = { email: string; name: string; plan: Plan; admin: boolean; password: string }
+export type NewAccount = {
+  email: string
+  emailVerified: boolean
+  name: string
+  plan: Plan
+  admin: boolean
+  password: string
+}
 
 export type AccountChange = { name?: string | undefined; plan?: Plan | undefined; admin?: boolean | undefined }
 
@@ -72,6 +79,22 @@ export async function countAccounts(db: Db): Promise<number> {
 export async function findAccountByEmail(db: Db, email: string): Promise<AccountRow | undefined> {
   const row = await db.selectFrom('account').select(ACCOUNT).where('email', '=', email).executeTakeFirst()
   return row as AccountRow | undefined
+}
+
+/** The hash of an account's password; undefined where it signs in without one. */
+export async function findPasswordHash(db: Db, accountId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('credential')
+    .select('password')
+    .where('accountId', '=', accountId)
+    .where('provider', '=', 'credential')
+    .executeTakeFirst()
+  return row?.password ?? undefined
+}
+
+/** The password was typed in this session just now. */
+export async function markAuthenticated(db: Db, sessionId: string): Promise<void> {
+  await db.updateTable('session').set({ authenticatedAt: new Date() }).where('id', '=', sessionId).execute()
 }
 
 export async function findEmail(db: Db, id: string): Promise<string | undefined> {

@@ -1,3 +1,5 @@
+import type { MailLimits } from '../store/outgoing-mail.ts'
+
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
@@ -43,6 +45,23 @@ export const CHANNELS_PER_ACCOUNT = 20
 
 /** Guesses at one confirmation code. */
 export const CODE_TRIES = 5
+
+/**
+ * Mails with a code go to addresses that anybody may name, so they are few: to one address, whoever asks; for one account; and of
+ * the whole installation, whose relay answers for them.
+ */
+export const CODE_MAIL_LIMITS: MailLimits = {
+  recipient: { count: 5, seconds: DAY / SECOND },
+  account: { count: 20, seconds: DAY / SECOND },
+  installation: { count: 300, seconds: HOUR / SECOND },
+}
+
+/** Tests go to addresses that were confirmed, whose owner may not want them any more. */
+export const TEST_MAIL_LIMITS: MailLimits = {
+  recipient: { count: 10, seconds: HOUR / SECOND },
+  account: { count: 30, seconds: HOUR / SECOND },
+  installation: { count: 1_000, seconds: HOUR / SECOND },
+}
 
 export const ALERTS_KEPT = 180 * DAY
 

@@ -99,9 +99,9 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      const { accountId, email } = callerOf(request)
+      const { accountId } = callerOf(request)
       await insertFirstChannel(db, accountId)
-      const { channel, secret } = await createChannel(deps, { id: accountId, email }, request.body)
+      const { channel, secret } = await createChannel(deps, { id: accountId }, request.body)
       return reply.code(201).send({ success: true, data: { ...shown(channel), secret } })
     },
   )

@@ -11,6 +11,9 @@ export type Caller = {
   plan: Plan
   admin: boolean
   via: 'token' | 'session'
+  /** The session, and when the password was last typed in it; null for a token. */
+  sessionId: string | null
+  authenticatedAt: Date | null
 }
 
 /** Finds the account behind a Bearer token or a session cookie, at once where it is known; null when there is none. */
@@ -39,6 +42,24 @@ export type Door = {
   admin: onRequestHookHandler
   /** Who it is that `account` let in earlier; refuses what would not be let in now. For answers that last. */
   again: (request: FastifyRequest) => Promise<Caller>
+}
+
+/** A session in which the password was typed so recently may act on accounts. */
+const FRESH_SESSION_MS = 10 * 60_000
+
+/**
+ * For a route's hooks, behind one of the door's: the act needs a session in which the password was typed within the last ten
+ * minutes. A stolen token cannot do it, nor can somebody who finds a browser unlocked. The dashboard knows the code
+ * `reauthenticate`, asks for the password and repeats the request.
+ */
+export const requireFreshSession: onRequestHookHandler = (request, _reply, done) => {
+  done(refuseStaleSession(callerOf(request)))
+}
+
+function refuseStaleSession(caller: Caller): Fault | undefined {
+  if (caller.authenticatedAt === null) return requireSession(caller)
+  if (Date.now() - caller.authenticatedAt.getTime() < FRESH_SESSION_MS) return undefined
+  return new Fault('reauthenticate', 'Confirm your password to continue: you signed in more than 10 minutes ago.')
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])

@@ -515,6 +515,12 @@ export interface KeptKey {
   sealed: string;
 }
 
+export interface KnownNetwork {
+  accountId: string;
+  hash: Buffer;
+  lastUsedAt: Generated<Timestamp>;
+}
+
 export interface Migration {
   accountId: string;
   aliveAt: Timestamp | null;
@@ -629,6 +635,21 @@ export interface MonitoredPeriod {
   state: string;
 }
 
+export interface OutgoingMail {
+  accountId: string | null;
+  id: Generated<string>;
+  kind: string;
+  recipient: Buffer;
+  sentAt: Generated<Timestamp>;
+}
+
+export interface PasswordAttempt {
+  blockedUntil: Generated<Timestamp>;
+  failures: number;
+  key: Buffer;
+  lastFailedAt: Generated<Timestamp>;
+}
+
 export interface RequestRate {
   accountId: string;
   fullAt: Timestamp;
@@ -637,6 +658,7 @@ export interface RequestRate {
 
 export interface Session {
   accountId: string;
+  authenticatedAt: Generated<Timestamp>;
   createdAt: Generated<Timestamp>;
   expiresAt: Timestamp;
   id: Generated<string>;
@@ -758,6 +780,7 @@ export interface DB {
   dmarcTlsReport: DmarcTlsReport;
   installation: Installation;
   keptKey: KeptKey;
+  knownNetwork: KnownNetwork;
   migration: Migration;
   migrationError: MigrationError;
   migrationFolder: MigrationFolder;
@@ -768,6 +791,8 @@ export interface DB {
   monitoredHost: MonitoredHost;
   monitoredList: MonitoredList;
   monitoredPeriod: MonitoredPeriod;
+  outgoingMail: OutgoingMail;
+  passwordAttempt: PasswordAttempt;
   requestRate: RequestRate;
   session: Session;
   sharedCheck: SharedCheck;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startHouse, type House, type Person } from '../house.ts'
+import { browserOf } from './sessions.ts'
 
 type Entry = {
   actorId: string | null
@@ -22,9 +23,12 @@ beforeAll(async () => {
 })
 afterAll(() => house.stop())
 
-const send = (path: string, method: string, body?: object, { token } = alice) => {
-  const headers: Record<string, string> = body ? { 'content-type': 'application/json' } : {}
-  return house.request(path, { method, token, headers, body: body ? JSON.stringify(body) : null })
+/** Each signs in once: who acts on accounts needs a session. */
+const browsers = new Map<string, ReturnType<typeof browserOf>>()
+async function send(path: string, method: string, body?: object, person = alice): Promise<Response> {
+  const browser = browsers.get(person.id) ?? browserOf(house, person)
+  browsers.set(person.id, browser)
+  return (await browser)(path, method, body)
 }
 
 async function entries({ token } = alice): Promise<Entry[]> {

@@ -185,6 +185,9 @@ const NOBODYS = [
   'auth_rate_limit',
   'installation',
   'kept_key',
+  // Keyed hashes of e-mails that were guessed at or written to; they must outlive what they count.
+  'outgoing_mail',
+  'password_attempt',
   'schema_migration',
   'verification',
 ]

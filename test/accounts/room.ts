@@ -1,11 +1,18 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createExportFiles } from '../../src/accounts/export-file.ts'
 import { accountRoutes } from '../../src/accounts/routes.ts'
 import { authRoutes } from '../../src/accounts/auth-routes.ts'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createAuth, ownOrigins } from '../../src/accounts/auth.ts'
 import { announceChange } from '../../src/accounts/changes.ts'
 import { createIdentify } from '../../src/accounts/identify.ts'
+import { createKnownPlaces } from '../../src/accounts/known-places.ts'
+import { createPasswordThrottle } from '../../src/accounts/password-throttle.ts'
+import { createSignUp } from '../../src/accounts/sign-up.ts'
 import { deriveKey } from '../../src/accounts/keys.ts'
 import { findSetupLink } from '../../src/accounts/setup.ts'
+import { ownDataRoutes } from '../../src/accounts/own-data.ts'
 import { hasAccounts } from '../../src/accounts/store.ts'
 import { issueToken } from '../../src/accounts/tokens.ts'
 import { readConfig, type Plan } from '../../src/config.ts'
@@ -30,19 +37,26 @@ export async function startRoom(databaseUrl: string, env: Record<string, string>
   const log = createLog('silent')
   const { db, pool, close } = openDatabase(databaseUrl)
   const signals = await openSignals(databaseUrl, log)
+  const { BASE_URL: baseUrl, DEFAULT_PLAN: plan } = config
+  const relay = config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null
+  const signUp = createSignUp({ db, relay, baseUrl, secretKey, plan, log })
+  const throttle = createPasswordThrottle({ db, secretKey })
+  const places = createKnownPlaces({ db, secretKey, isSecure: baseUrl.startsWith('https:') })
   const auth = createAuth({
     pool,
     config,
     secret: deriveKey(secretKey, 'sessions'),
     log,
     isSetUp: () => hasAccounts(db),
+    signUp,
     onChange: (accountId) => announceChange(db, accountId),
   })
   const identify = createIdentify({ db, auth, signals, log })
   const door = createDoor(identify, ownOrigins(config.BASE_URL))
   const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })
-  authRoutes(app, { auth })
-  accountRoutes(app, { db, door, auth, config, secretKey, version: '0.1.0' })
+  authRoutes(app, { auth, identify, throttle, places })
+  accountRoutes(app, { db, door, auth, throttle, places, signUp, config, secretKey, version: '0.1.0' })
+  ownDataRoutes(app, { db, door, throttle, exports: createExportFiles(join(tmpdir(), 'portreeve-exports')) })
   const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY: secretKey })
   const { url } = entrance
 
@@ -85,6 +99,7 @@ export async function startRoom(databaseUrl: string, env: Record<string, string>
     async stop(): Promise<void> {
       await entrance.stop()
       await identify.close()
+      await signUp.close()
       await signals.close()
       await close()
     },

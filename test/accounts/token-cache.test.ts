@@ -10,6 +10,8 @@ function known(accountId: string): KnownToken {
     plan: 'free' as const,
     admin: false,
     via: 'token' as const,
+    sessionId: null,
+    authenticatedAt: null,
   }
   return { tokenId: `token of ${accountId}`, caller }
 }

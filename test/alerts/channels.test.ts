@@ -84,7 +84,7 @@ describe('the channels of an account', () => {
     const wrong = code === '11111111' ? '22222222' : '11111111'
     for (let guess = 0; guess < 5; guess++) await call('POST', `channels/${channel.id}/confirm`, { code: wrong })
     expect((await call('POST', `channels/${channel.id}/confirm`, { code })).status).toBe(400)
-    expect((await call('POST', `channels/${channel.id}/code`)).status).toBe(409)
+    expect((await call('POST', `channels/${channel.id}/code`)).status).toBe(429)
     expect(sink.mails).toHaveLength(1)
     await room.db
       .updateTable('alertChannel')

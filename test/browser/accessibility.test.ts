@@ -25,6 +25,8 @@ const AT_FIRST: Screen[] = [
 /** For everybody. A line a screen. */
 const OPEN: Screen[] = [
   { at: '/sign-in', shows: 'Sign in' },
+  { at: '/sign-up', shows: 'This link is incomplete' },
+  { at: '/sign-up?with=link#token', shows: 'Confirm your account' },
   { at: '/address', shows: 'How an address is listed' },
   { at: '/network', shows: 'Join with one line' },
   { at: '/nothing/here', shows: 'There is nothing here' },

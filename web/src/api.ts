@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import type { IssuedToken, Myself, ServiceInfo, Token } from '../../src/accounts/shapes.ts'
+import { confirmPassword } from './confirm-password.ts'
 
 export type Account = Static<typeof Myself>
 export type ServiceFacts = Static<typeof ServiceInfo>
@@ -30,15 +31,24 @@ const UNREACHABLE = { error: 'The service does not answer. Is it running, and ar
 /** Browsers carry at most 64 KiB for pages that were left; of three bytes a character, this leaves room for others. */
 const OUTLIVES_THE_PAGE = 4000
 
+type Options = { body?: object; signal?: AbortSignal }
+
 /**
  * Asks the service, with JSON or a form of files. Each room has its own questions in its `api.ts`.
  * A change reaches the service also when the page is left at once: it may already be shown as made.
+ * Where the service wants to know again who is there, the person is asked for the password and the request repeated.
  */
-export async function request<T>(
-  method: string,
-  path: string,
-  { body, signal }: { body?: object; signal?: AbortSignal } = {},
-) {
+export async function request<T>(method: string, path: string, options: Options = {}): Promise<T> {
+  try {
+    return await send<T>(method, path, options)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'reauthenticate') throw error
+    if (!(await confirmPassword())) throw error
+    return send<T>(method, path, options)
+  }
+}
+
+async function send<T>(method: string, path: string, { body, signal }: Options): Promise<T> {
   const isForm = body instanceof FormData
   const json = body && !isForm ? JSON.stringify(body) : ''
   const keepalive = method !== 'GET' && !isForm && json.length <= OUTLIVES_THE_PAGE
@@ -72,6 +82,9 @@ export const api = {
   },
   setUp: (person: { token: string; email: string; password: string; name?: string }) =>
     request<Data<unknown>>('POST', '/api/v1/setup', { body: person }),
+  /** Creates the account of the link in a sign-up mail. */
+  confirmSignUp: async (token: string) =>
+    (await request<Data<{ email: string }>>('POST', '/api/v1/sign-up/confirm', { body: { token } })).data,
   signIn: (credentials: { email: string; password: string }) =>
     request<unknown>('POST', '/api/auth/sign-in/email', { body: credentials }),
   signOut: () => request<unknown>('POST', '/api/auth/sign-out', { body: {} }),

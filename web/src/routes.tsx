@@ -70,6 +70,7 @@ const screens = root.addChildren([
     openScreen('/network', () => import('./pages/network.tsx')),
     openScreen('/shared/$token', () => import('./pages/shared.tsx')),
     openScreen('/setup', () => import('./pages/setup.tsx')),
+    openScreen('/sign-up', () => import('./pages/sign-up.tsx')),
     openScreen(
       '/sign-in',
       () => import('./pages/sign-in.tsx'),

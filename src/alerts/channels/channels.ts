@@ -1,23 +1,28 @@
 import { createHash, randomInt, randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
+import { retryText } from '../../http/retry-text.ts'
 import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'
 import { tellChange } from '../../store/changes.ts'
+import { claimMail, type Exceeded, type MailLimits } from '../../store/outgoing-mail.ts'
 import { seal } from '../../store/secrets.ts'
 import type { DB } from '../../store/tables.ts'
-import { CHANNELS_PER_ACCOUNT, CODE_TRIES, WEBHOOK_DEADLINE } from '../limits.ts'
+import { CHANNELS_PER_ACCOUNT, CODE_MAIL_LIMITS, CODE_TRIES, TEST_MAIL_LIMITS, WEBHOOK_DEADLINE } from '../limits.ts'
 import { requireTimeZone } from '../quiet.ts'
 import type { NewChannelBody } from '../shapes.ts'
 import { mailAlerts, mailCode, NO_RELAY, type MailDeps } from './email.ts'
 import {
   confirmChannel,
   countChannels,
+  deleteChannel,
   findChannel,
   insertChannel,
+  isOwnAddress,
   newId,
   noteCode,
   renewCode,
+  secondsUntilNextCode,
   updateChannel,
   type ChannelRow,
   type ChannelSettings,
@@ -32,11 +37,11 @@ const LOOKING_ON = 30_000
 /**
  * Makes a channel. A mail address other than the account's own gets a code first; where that could not be mailed the
  * channel says so, and the code is asked for again. A webhook's secret is shown this once.
- * @throws Fault `invalid_request`, `conflict`, `target_not_allowed`
+ * @throws Fault `invalid_request`, `conflict`, `target_not_allowed`; `rate_limited` when the code may not be mailed now
  */
 export async function createChannel(
   deps: ChannelDeps,
-  account: { id: string; email: string },
+  account: { id: string },
   body: NewChannelBody,
 ): Promise<{ channel: ChannelRow; secret: string | null }> {
   const { db, secretKey } = deps
@@ -47,7 +52,7 @@ export async function createChannel(
   const id = await newId(db)
   const target = body.type === 'email' ? addressOf(body.address) : urlOf(body.url, deps)
   const secret = body.type === 'webhook' ? newSecret() : null
-  const isOwn = body.type === 'webhook' || target.toLowerCase() === account.email.toLowerCase()
+  const isOwn = body.type === 'webhook' || (await isOwnAddress(db, account.id, target))
   const code = isOwn ? null : newCode()
   const { label = '', kinds = null, quietHours = null } = body
   const channel = await insertChannel(db, {
@@ -63,9 +68,49 @@ export async function createChannel(
     codeHash: code === null ? null : hashOf(code),
   })
   if (!channel) throw new Fault('conflict', `There is a channel to ${target} already.`)
-  const problem = code && deps.relay ? await tryCode(withRelay(deps), channel, code) : null
+  const problem = code && deps.relay ? await mailFirstCode(deps, channel, code) : null
   await tellChange(db, account.id, 'alerts', id)
   return { channel: { ...channel, lastError: problem && problem.message }, secret }
+}
+
+/**
+ * Mails the code of a new channel, which goes again where that would be one mail too many.
+ * @returns why it could not be mailed; null when it was
+ */
+async function mailFirstCode(deps: ChannelDeps, channel: ChannelRow, code: string): Promise<Fault | null> {
+  const { id, accountId, target } = channel
+  try {
+    await requireMail(deps, 'code', accountId, target)
+  } catch (error) {
+    await deleteChannel(deps.db, accountId, id)
+    throw error
+  }
+  return tryCode(withRelay(deps), channel, code)
+}
+
+const KINDS: Record<'code' | 'test', { kind: string; name: string; limits: MailLimits }> = {
+  code: { kind: 'alert-code', name: 'confirmation codes', limits: CODE_MAIL_LIMITS },
+  test: { kind: 'alert-test', name: 'test mails', limits: TEST_MAIL_LIMITS },
+}
+
+/** @throws Fault `rate_limited` with the seconds until one may be sent */
+async function requireMail(
+  { db, secretKey }: ChannelDeps,
+  which: keyof typeof KINDS,
+  accountId: string,
+  to: string,
+): Promise<void> {
+  const { kind, name, limits } = KINDS[which]
+  const exceeded = await claimMail(db, secretKey, { kind, to, accountId }, limits)
+  if (exceeded) throw tooMany(exceeded, name, to, limits)
+}
+
+function tooMany({ limit, seconds }: Exceeded, name: string, to: string, limits: MailLimits): Fault {
+  const { count, seconds: window } = limits[limit]
+  const who = { recipient: `to ${to}`, account: 'for your account', installation: 'for this service' }[limit]
+  const per = window === 3600 ? 'an hour' : 'a day'
+  const sentence = `The limit of ${count} ${name} ${per} ${who} is reached. Try again ${retryText(seconds)}.`
+  return new Fault('rate_limited', sentence, { retryAfter: seconds })
 }
 
 /**
@@ -110,7 +155,7 @@ function noChannel(): never {
 
 /**
  * Sends a test at once, whatever the hour.
- * @throws Fault `conflict` when the channel is not confirmed, and why it could not be sent
+ * @throws Fault `conflict` when the channel is not confirmed, `rate_limited`, and why it could not be sent
  */
 export async function testChannel(deps: ChannelDeps, channel: ChannelRow): Promise<void> {
   if (!channel.confirmedAt) throw new Fault('conflict', 'Confirm this address first: a code was mailed to it.')
@@ -121,7 +166,9 @@ export async function testChannel(deps: ChannelDeps, channel: ChannelRow): Promi
     return postAlert(request, deps, AbortSignal.timeout(WEBHOOK_DEADLINE))
   }
   const mail = { to: channel.target, id, alerts: [alert], beforeMessage: async () => {} }
-  await mailAlerts(withRelay(deps), mail, AbortSignal.timeout(LOOKING_ON))
+  const relay = withRelay(deps)
+  await requireMail(deps, 'test', channel.accountId, channel.target)
+  await mailAlerts(relay, mail, AbortSignal.timeout(LOOKING_ON))
 }
 
 const TEST = {
@@ -133,14 +180,21 @@ const TEST = {
 }
 
 /**
- * @throws Fault `conflict` when the last code is younger than a minute, or the channel is confirmed; `unavailable` and
- *   `upstream_*` where the code could not be mailed
+ * @throws Fault `conflict` when the channel is confirmed; `rate_limited` when the last code is younger than a minute, or too many
+ *   were mailed; `unavailable` and `upstream_*` where the code could not be mailed
  */
 export async function sendCode(deps: ChannelDeps, channel: ChannelRow): Promise<void> {
   const mail = withRelay(deps)
+  if (channel.confirmedAt) throw new Fault('conflict', 'This address is confirmed already.')
+  const wait = await secondsUntilNextCode(deps.db, channel.id)
+  if (wait > 0) {
+    const sentence = `The last code for this address is less than a minute old. Try again ${retryText(wait)}.`
+    throw new Fault('rate_limited', sentence, { retryAfter: wait })
+  }
+  await requireMail(deps, 'code', channel.accountId, channel.target)
   const code = newCode()
   if (!(await renewCode(deps.db, channel.id, hashOf(code)))) {
-    throw new Fault('conflict', 'This address is confirmed, or the last code for it is less than a minute old.')
+    throw new Fault('conflict', 'This address was confirmed, or got another code, at this moment.')
   }
   const problem = await tryCode(mail, channel, code)
   await tellChange(deps.db, channel.accountId, 'alerts', channel.id)

@@ -51,14 +51,29 @@ export async function newId(db: Db): Promise<string> {
   return (rows[0] as { id: string }).id
 }
 
-/** Until an account says otherwise it is told by mail to its own address. */
+/**
+ * Until an account says otherwise it is told by mail to its own address. One that was only claimed at sign-up, and never proven,
+ * needs a code first like any other.
+ */
 export async function insertFirstChannel(db: Db, accountId: string): Promise<void> {
   await sql`
     with first as (
       insert into alert_first_channel values (${accountId}) on conflict do nothing returning account_id)
     insert into alert_channel (account_id, type, target, label, confirmed_at)
-    select id, 'email', email, 'my address', now() from account where id in (select account_id from first)
+    select id, 'email', email, 'my address', case when email_verified then now() end from account where id in (select account_id from first)
     on conflict do nothing`.execute(db)
+}
+
+/** Whether this is the account's own address, and proven to be. */
+export async function isOwnAddress(db: Db, accountId: string, address: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('account')
+    .select('id')
+    .where('id', '=', accountId)
+    .where('emailVerified', '=', true)
+    .where(sql<boolean>`email = lower(${address})`)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** @returns undefined when the account has this channel already; a mail address is the same in any case */
@@ -150,6 +165,14 @@ export async function deleteChannel(db: Db, accountId: string, id: string): Prom
     .where('id', '=', id)
     .executeTakeFirst()
   return numDeletedRows > 0n
+}
+
+/** At most 0 when a new code may be sent. */
+export async function secondsUntilNextCode(db: Db, id: string): Promise<number> {
+  const { rows } = await sql<{ seconds: number }>`
+    select coalesce(ceil(extract(epoch from code_sent_at + interval '1 minute' - now())), 0)::int as seconds
+    from alert_channel where id = ${id}`.execute(db)
+  return rows[0]?.seconds ?? 0
 }
 
 /** A new code for a channel that has none of the last minute; false when it has, or is confirmed. */

@@ -10,6 +10,8 @@ export type Session = { token: string; userAgent: string | null; ipAddress: stri
 
 const BASE = '/api/auth'
 
+const REAUTHENTICATE = '/api/v1/account/reauthenticate'
+
 /** Everything of the person’s, a JSON object a line; only a session may fetch it. */
 export const EXPORT = '/api/v1/account/export'
 
@@ -30,6 +32,10 @@ export const person = {
   },
   endSession: (token: string) => request<unknown>('POST', `${BASE}/revoke-session`, { body: { token } }),
   erase: (password: string) => request<unknown>('POST', '/api/v1/account/erase', { body: { password } }),
+  /** From now on, for ten minutes, acts that need a recent sign-in succeed. */
+  reauthenticate: (password: string) => request<unknown>('POST', REAUTHENTICATE, { body: { password } }),
+  /** Asks for the password where it was typed too long ago; throws when the person would rather not. */
+  ensureRecentSignIn: () => request<unknown>('GET', REAUTHENTICATE),
   endOtherSessions: () => request<unknown>('POST', `${BASE}/revoke-other-sessions`, { body: {} }),
 }
 

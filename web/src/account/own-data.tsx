@@ -1,11 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import type { Account } from '../api.ts'
 import { domainsQuery } from '../dmarc/api.ts'
 import { migrationsQuery } from '../migrations/api.ts'
 import { hostsQuery } from '../monitoring/api.ts'
 import { tokensQuery } from '../queries.ts'
-import { DownloadLink } from '../ui/button.tsx'
+import { Button } from '../ui/button.tsx'
 import { Disclosure } from '../ui/disclosure.tsx'
 import { FieldRow, Form, PasswordField, TextField } from '../ui/form.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -17,6 +18,20 @@ import { EXPORT, person } from './api.ts'
 
 /** What people may do with all that is kept of them: take it along, and erase it. */
 export function OwnData({ account }: { account: Account }) {
+  const [{ busy, problem }, setState] = useState({ busy: false, problem: '' })
+
+  /** A download cannot ask for the password by itself. */
+  async function download(): Promise<void> {
+    setState({ busy: true, problem: '' })
+    const failure = await person.ensureRecentSignIn().then(
+      () => '',
+      (error: Error) => error.message,
+    )
+    setState({ busy: false, problem: failure })
+    // The answer is an attachment: this page stays.
+    if (failure === '') window.location.assign(EXPORT)
+  }
+
   return (
     <Stack>
       <p>
@@ -24,9 +39,10 @@ export function OwnData({ account }: { account: Account }) {
         other secrets are not in it, because only their hashes or sealed texts are kept.
       </p>
       <div>
-        <DownloadLink href={EXPORT} name="portreeve-account.ndjson">
+        <Button kind="quiet" size="small" icon="download" busy={busy} onClick={() => void download()}>
           Export my data
-        </DownloadLink>
+        </Button>
+        <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
       </div>
       <Disclosure summary="Erase the account">
         <Erase account={account} />

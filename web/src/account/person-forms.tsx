@@ -33,8 +33,8 @@ export function PasswordForm() {
   const queries = useQueryClient()
   const [changes, setChanges] = useState(0)
 
-  async function change({ current = '', next = '' }: Record<string, string>): Promise<void> {
-    await person.changePassword(current, next)
+  async function change({ current = '', newPassword = '' }: Record<string, string>): Promise<void> {
+    await person.changePassword(current, newPassword)
     await queries.invalidateQueries(sessionsQuery)
     setChanges(changes + 1)
   }
@@ -44,7 +44,7 @@ export function PasswordForm() {
       <Form key={changes} onSubmit={change} check={missing} submit="Change the password">
         <FieldRow>
           <PasswordField name="current" label="Password now" autoComplete="current-password" />
-          <PasswordField name="next" label="New password" autoComplete="new-password" />
+          <PasswordField name="newPassword" label="New password" autoComplete="new-password" />
         </FieldRow>
       </Form>
       <div role="status">
@@ -54,9 +54,9 @@ export function PasswordForm() {
   )
 }
 
-function missing({ current, next = '' }: Record<string, string>): Record<string, string> {
+function missing({ current, newPassword = '' }: Record<string, string>): Record<string, string> {
   return {
     ...(!current && { current: 'Type the password you sign in with.' }),
-    ...(next.length < SHORTEST && { next: `Type at least ${SHORTEST} characters.` }),
+    ...(newPassword.length < SHORTEST && { newPassword: `Type at least ${SHORTEST} characters.` }),
   }
 }

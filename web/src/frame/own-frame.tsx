@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useRef } from 'react'
+import { PasswordPrompt } from '../account/password-prompt.tsx'
 import { useLiveTab } from '../live.ts'
 import { accountQuery } from '../queries.ts'
 import { Icon } from '../ui/icons.tsx'
@@ -34,6 +35,7 @@ export function OwnFrame() {
       <main id="main" className={classes.main}>
         <Outlet />
       </main>
+      <PasswordPrompt />
     </div>
   )
 }

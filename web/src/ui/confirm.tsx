@@ -1,4 +1,4 @@
-import { useId, useRef, useState, type ReactNode } from 'react'
+import { useId, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { Button, type ButtonKind } from './button.tsx'
 import classes from './confirm.module.css'
 import { Hidden } from './hidden.tsx'
@@ -47,8 +47,7 @@ export function ConfirmButton({
       <Button size="small" kind={kind} onClick={() => dialog.current?.showModal()}>
         {label} <Hidden>{about}</Hidden>
       </Button>
-      <dialog ref={dialog} className={classes.dialog} aria-labelledby={heading}>
-        <h2 id={heading}>{title}</h2>
+      <ConfirmDialog ref={dialog} heading={heading} title={title}>
         <div>{children}</div>
         <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
         <div className={classes.choices}>
@@ -57,7 +56,27 @@ export function ConfirmButton({
             {label}
           </Button>
         </div>
-      </dialog>
+      </ConfirmDialog>
     </>
+  )
+}
+
+type ConfirmDialogProps = {
+  ref: RefObject<HTMLDialogElement | null>
+  /** The id of its heading. */
+  heading: string
+  title: string
+  /** Called when it was closed, also by Escape. */
+  onClose?: () => void
+  children: ReactNode
+}
+
+/** A small dialog that asks something before going on, opened by `showModal()`. */
+export function ConfirmDialog({ ref, heading, title, onClose, children }: ConfirmDialogProps) {
+  return (
+    <dialog ref={ref} className={classes.dialog} aria-labelledby={heading} onClose={onClose}>
+      <h2 id={heading}>{title}</h2>
+      {children}
+    </dialog>
   )
 }

@@ -1,0 +1,76 @@
+import type { Kysely } from 'kysely'
+import { Type } from 'typebox'
+import { Fault } from '../errors.ts'
+import { callerOf, requireFreshSession, type Door } from '../http/auth.ts'
+import { answers, Done } from '../http/schema.ts'
+import type { App } from '../http/server.ts'
+import type { DB } from '../store/tables.ts'
+import { hashPassword, verifyPassword } from './password-hash.ts'
+import { subjects, type PasswordThrottle } from './password-throttle.ts'
+import { OwnPassword } from './shapes.ts'
+import { findPasswordHash, markAuthenticated } from './store.ts'
+
+export type OwnPasswordDeps = { db: Kysely<DB>; door: Door; throttle: PasswordThrottle }
+
+/** Proving again, in a session that is older, that its owner is there. */
+export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
+  const url = '/api/v1/account/reauthenticate'
+  const common = { tags: ['Accounts'], security: [{ session: [] }] }
+  app.get(
+    url,
+    {
+      onRequest: [deps.door.session, requireFreshSession],
+      schema: {
+        summary: 'May this session act on accounts?',
+        ...common,
+        description:
+          'Answers 403 with the code `reauthenticate` when the password was typed more than ten minutes ago.',
+        response: answers(Done),
+      },
+    },
+    async () => ({ success: true as const }),
+  )
+  app.post(
+    url,
+    {
+      onRequest: deps.door.session,
+      schema: {
+        summary: 'Confirm my password, for acts that need a recent sign-in',
+        ...common,
+        description: 'Requests that answer 403 with the code `reauthenticate` succeed for the next ten minutes.',
+        body: Type.Object({ password: OwnPassword }),
+        response: answers(Done),
+      },
+    },
+    async (request) => {
+      const { accountId, sessionId } = callerOf(request)
+      await requireOwnPassword(deps, accountId, request.body.password)
+      if (sessionId !== null) await markAuthenticated(deps.db, sessionId)
+      return { success: true as const }
+    },
+  )
+}
+
+/** @throws Fault `forbidden` when it is another, `rate_limited` after too many wrong ones */
+export async function requireOwnPassword(
+  { db, throttle }: Pick<OwnPasswordDeps, 'db' | 'throttle'>,
+  accountId: string,
+  password: string,
+): Promise<void> {
+  const subject = subjects.session(accountId)
+  const isRight = await throttle.check(
+    subject,
+    () => isPasswordOf(db, accountId, password),
+    (answer) => (answer ? 'right' : 'wrong'),
+  )
+  if (isRight) return
+  const message = 'is not your password'
+  throw new Fault('forbidden', `This ${message}.`, { details: [{ path: 'password', message }] })
+}
+
+async function isPasswordOf(db: Kysely<DB>, accountId: string, password: string): Promise<boolean> {
+  const hash = await findPasswordHash(db, accountId)
+  if (hash !== undefined) return verifyPassword({ hash, password })
+  await hashPassword(password)
+  return false
+}

@@ -1,0 +1,72 @@
+import { createHmac } from 'node:crypto'
+import { sql, type Kysely } from 'kysely'
+import type { Db } from './database.ts'
+import type { DB } from './tables.ts'
+
+/** How many mails of one kind within a time. */
+export type MailLimit = { count: number; seconds: number }
+
+export type MailLimits = {
+  /** To one address, whoever causes them. */
+  recipient: MailLimit
+  /** Caused by one account. */
+  account: MailLimit
+  /** Of the whole installation. */
+  installation: MailLimit
+}
+
+export type LimitedMail = { kind: string; to: string; accountId: string | null }
+
+/** Which limit is reached, and the seconds after which there is room again. */
+export type Exceeded = { limit: keyof MailLimits; seconds: number }
+
+/** A day is the longest window of any limit. */
+const KEPT_SECONDS = 86_400
+
+/** One of them at a time counts and adds, in all instances. */
+const LOCK = 7_301_509
+
+/**
+ * Counts a mail against its limits before it is sent. What was counted stays counted, whatever becomes of the mail, of the
+ * account and of what it was sent for.
+ * @param secretKey the recipient is kept as a hash under a key derived from it
+ * @returns null when it may be sent
+ */
+export async function claimMail(
+  db: Kysely<DB>,
+  secretKey: string,
+  { kind, to, accountId }: LimitedMail,
+  limits: MailLimits,
+): Promise<Exceeded | null> {
+  const recipient = createHmac('sha256', `outgoing mail ${secretKey}`).update(to.toLowerCase()).digest()
+  return db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
+    const ofKind = sql`kind = ${kind}`
+    const checks: [keyof MailLimits, ReturnType<typeof sql>][] = [
+      ['recipient', sql`${ofKind} and recipient = ${recipient}`],
+      ['account', sql`${ofKind} and account_id = ${accountId}::uuid`],
+      ['installation', ofKind],
+    ]
+    for (const [limit, which] of checks) {
+      const seconds = await secondsUntilRoom(trx, which, limits[limit])
+      if (seconds !== null) return { limit, seconds }
+    }
+    await trx.insertInto('outgoingMail').values({ kind, recipient, accountId }).execute()
+    return null
+  })
+}
+
+/** Null where there is room. There is room again when the oldest of the mails that fill the window leaves it. */
+async function secondsUntilRoom(db: Db, which: ReturnType<typeof sql>, limit: MailLimit): Promise<number | null> {
+  const window = sql`make_interval(secs => ${limit.seconds})`
+  const { rows } = await sql<{ seconds: number }>`
+    select greatest(1, ceil(extract(epoch from sent_at + ${window} - now())))::int as seconds
+    from outgoing_mail where ${which} and sent_at > now() - ${window}
+    order by sent_at desc offset ${limit.count - 1} limit 1`.execute(db)
+  return rows[0]?.seconds ?? null
+}
+
+/** Deletes what no limit looks at any more. */
+export async function deleteOldOutgoingMail(db: Db): Promise<void> {
+  await sql`delete from outgoing_mail where sent_at < now() - make_interval(secs => ${KEPT_SECONDS})`.execute(db)
+}

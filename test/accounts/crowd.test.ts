@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startHouse, type House } from '../house.ts'
+
+let house: House
+beforeAll(async () => {
+  house = await startHouse({ TRUSTED_PROXIES: '127.0.0.0/8' })
+})
+afterAll(() => house.stop())
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
+
+it('leaves other requests quick while two hundred people sign in at once', async () => {
+  const { token } = await house.addPerson('Alice')
+  const headers = (i: number) => ({
+    'content-type': 'application/json',
+    origin: new URL(house.url).origin,
+    'x-forwarded-for': `203.0.${i}.7`,
+  })
+  const started = performance.now()
+  const state = { isDone: false }
+  const crowd = Promise.all(
+    Array.from({ length: 200 }, (_, i) => {
+      const body = JSON.stringify({ email: `person${i}@people.test`, password: 'a guessed password' })
+      return house.request('/api/auth/sign-in/email', { method: 'POST', headers: headers(i), body })
+    }),
+  ).finally(() => (state.isDone = true))
+
+  const waits: Record<string, number[]> = { '/healthz': [], '/api/v1/tokens': [], '/openapi.json': [] }
+  while (!state.isDone) {
+    for (const [path, times] of Object.entries(waits)) {
+      const asked = performance.now()
+      const answer = await house.request(path, { token })
+      await answer.arrayBuffer()
+      expect([path, answer.status]).toEqual([path, 200])
+      times.push(performance.now() - asked)
+    }
+  }
+  const answers = await crowd
+  const whole = performance.now() - started
+  const statuses = Object.groupBy(answers, ({ status }) => status)
+  const figures = Object.entries(waits).map(([path, times]) => [path, times.length, median(times), Math.max(...times)])
+  console.log(JSON.stringify({ whole, statuses: Object.entries(statuses).map(([s, a]) => [s, a?.length]), figures }))
+
+  // All are answered: as wrong, or sent away with the time to wait.
+  expect(Object.keys(statuses).every((status) => ['401', '503'].includes(status))).toBe(true)
+  for (const refused of statuses[503] ?? []) expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(statuses[401]?.length).toBeGreaterThan(50)
+  // The others do not stand in line behind the hashes.
+  for (const times of Object.values(waits)) expect(median(times)).toBeLessThan(whole / 5)
+}, 180_000)

@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { cookieOf, startRoom, type Person, type Room } from './room.ts'
+
+let database: FreshDatabase
+let room: Room
+let alice: Person
+let bob: Person
+let cookie: string
+
+beforeEach(async () => {
+  database = await freshDatabase()
+  room = await startRoom(database.url)
+  alice = await room.addPerson('Alice', { admin: true })
+  bob = await room.addPerson('Bob')
+  cookie = await room.signIn(alice)
+})
+
+afterEach(async () => {
+  await room.stop()
+  await database.drop()
+})
+
+const dora = { email: 'dora@people.test', password: 'the password of Dora', admin: true }
+
+type By = { token: string } | { cookie: string }
+
+/** What only somebody may do who was there a moment ago. */
+const acts: [string, (by: By) => Promise<Response>][] = [
+  ['make an administrator', (by) => room.request('/api/v1/accounts', { ...by, body: dora })],
+  ['promote', (by) => room.request(`/api/v1/accounts/${bob.id}`, { ...by, method: 'PATCH', body: { admin: true } })],
+  ['demote', (by) => room.request(`/api/v1/accounts/${alice.id}`, { ...by, method: 'PATCH', body: { admin: false } })],
+  ['delete', (by) => room.request(`/api/v1/accounts/${bob.id}`, { ...by, method: 'DELETE' })],
+  ['make a token', (by) => room.request('/api/v1/tokens', { ...by, body: {} })],
+  ['export', (by) => room.request('/api/v1/account/export', by)],
+]
+
+const reauthenticate = (password: string, as = cookie) =>
+  room.request('/api/v1/account/reauthenticate', { cookie: as, body: { password } })
+
+/** As if everybody had signed in so many minutes ago. */
+const wait = (minutes: number) =>
+  database.db
+    .updateTable('session')
+    .set({ authenticatedAt: new Date(Date.now() - minutes * 60_000) })
+    .execute()
+
+async function everything(): Promise<unknown> {
+  const accounts = await database.db.selectFrom('account').select(['email', 'admin', 'plan']).orderBy('id').execute()
+  const tokens = await database.db.selectFrom('apiToken').select('id').orderBy('id').execute()
+  return { accounts, tokens }
+}
+
+describe('what acts on accounts', () => {
+  it('cannot be done with an administrator’s API token', async () => {
+    const before = await everything()
+    for (const [act, send] of acts) {
+      const answer = await send({ token: alice.token })
+      expect([act, answer.status, await answer.json()]).toMatchObject([act, 403, { code: 'forbidden' }])
+    }
+    expect(await everything()).toEqual(before)
+  })
+
+  it('needs the password again ten minutes after it was typed, by a code that the dashboard knows', async () => {
+    await wait(10)
+    const before = await everything()
+    for (const [act, send] of acts) {
+      const answer = await send({ cookie })
+      expect([act, answer.status, await answer.json()]).toMatchObject([act, 403, { code: 'reauthenticate' }])
+    }
+    expect(await everything()).toEqual(before)
+  })
+
+  it('can be done in a session that is nine minutes old', async () => {
+    await wait(9)
+    const [make] = acts
+    expect((await make?.[1]({ cookie }))?.status).toBe(201)
+  })
+
+  it('can be done again in the same session once the password was typed', async () => {
+    await wait(60)
+    const mayAct = () => room.request('/api/v1/account/reauthenticate', { cookie })
+    expect((await mayAct()).status).toBe(403)
+    expect((await reauthenticate('not the password')).status).toBe(403)
+    expect((await mayAct()).status).toBe(403)
+    expect((await reauthenticate(alice.password)).status).toBe(200)
+    expect((await mayAct()).status).toBe(200)
+    for (const [act, send] of acts.filter(([name]) => name !== 'demote')) {
+      expect([act, (await send({ cookie })).ok]).toEqual([act, true])
+    }
+  })
+
+  it('is not opened in other sessions by the password typed in one', async () => {
+    const elsewhere = await room.signIn(alice)
+    await wait(60)
+    expect((await reauthenticate(alice.password)).status).toBe(200)
+    const answer = await room.request('/api/v1/account/reauthenticate', { cookie: elsewhere })
+    expect(await answer.json()).toMatchObject({ code: 'reauthenticate' })
+  })
+
+  it('is open after a sign-in, and stays shut when the session is only used', async () => {
+    await wait(60)
+    await room.request('/api/auth/get-session', { cookie })
+    await room.request('/api/auth/update-user', { cookie, body: { name: 'Alice B' } })
+    expect((await room.request('/api/v1/account/reauthenticate', { cookie })).status).toBe(403)
+    const { email, password } = alice
+    const again = cookieOf((await room.request('/api/auth/sign-in/email', { body: { email, password } })).headers)
+    expect((await room.request('/api/v1/account/reauthenticate', { cookie: again })).status).toBe(200)
+  })
+
+  it('leaves reading, and one’s own tokens, to an API token', async () => {
+    await wait(60)
+    const { token } = alice
+    expect((await room.request('/api/v1/accounts', { token })).status).toBe(200)
+    expect((await room.request('/api/v1/accounts', { cookie })).status).toBe(200)
+    const [own] = await database.db.selectFrom('apiToken').select('id').where('accountId', '=', alice.id).execute()
+    expect((await room.request(`/api/v1/tokens/${own?.id}`, { token, method: 'DELETE' })).status).toBe(200)
+  })
+
+  it('erases the account by the password in the request, however old the session is', async () => {
+    const his = await room.signIn(bob)
+    await wait(60)
+    const erase = (password: string) => room.request('/api/v1/account/erase', { cookie: his, body: { password } })
+    expect(await (await erase('not the password')).json()).toMatchObject({ details: [{ path: 'password' }] })
+    expect((await erase(bob.password)).status).toBe(200)
+  })
+
+  it('cannot be asked for by a token or a stranger', async () => {
+    const body = { password: alice.password }
+    const url = '/api/v1/account/reauthenticate'
+    expect((await room.request(url, { token: alice.token, body })).status).toBe(403)
+    expect((await room.request(url, { body })).status).toBe(401)
+    const headers = { origin: 'https://elsewhere.test' }
+    expect((await room.request(url, { cookie, body, headers })).status).toBe(403)
+  })
+})

@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { BACKOFF } from '../../src/accounts/password-throttle.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { cookieOf, startRoom, type Person, type Room } from './room.ts'
+
+const SIGN_IN = '/api/auth/sign-in/email'
+
+let database: FreshDatabase
+let room: Room
+let other: Room
+let alice: Person
+
+/** Two instances behind a proxy, so that each request may come from a network of its own. */
+beforeEach(async () => {
+  database = await freshDatabase()
+  room = await startRoom(database.url, { TRUSTED_PROXIES: '127.0.0.0/8' })
+  other = await startRoom(database.url, { TRUSTED_PROXIES: '127.0.0.0/8' })
+  alice = await room.addPerson('Alice')
+})
+
+afterEach(async () => {
+  await room.stop()
+  await other.stop()
+  await database.drop()
+})
+
+type Try = { email?: string; password?: string; from?: string; cookie?: string; at?: Room }
+
+const signIn = ({ email = alice.email, password = 'a guess', from = '198.51.100.1', cookie = '', at = room }: Try) =>
+  at.request(SIGN_IN, { body: { email, password }, cookie, headers: { 'x-forwarded-for': from } })
+
+/** From so many networks, by turns through both instances. @returns how each was answered */
+async function guess(times: number, email = alice.email): Promise<number[]> {
+  const statuses: number[] = []
+  for (let i = 0; i < times; i++) {
+    const answer = await signIn({ email, from: `203.0.${i}.7`, at: i % 2 === 0 ? room : other })
+    statuses.push(answer.status)
+  }
+  return statuses
+}
+
+/** As if the wait were over. */
+const unblock = () => database.db.updateTable('passwordAttempt').set({ blockedUntil: new Date() }).execute()
+
+describe('guessing the password of one account from many networks', () => {
+  it('is slowed down after ten, over all instances, and says for how long', async () => {
+    const statuses = await guess(24)
+    expect(statuses).toEqual([...Array<number>(10).fill(401), ...Array<number>(14).fill(429)])
+    const refused = await signIn({ from: '192.0.2.1' })
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(BACKOFF.firstSeconds)
+    expect(await refused.json()).toMatchObject({ code: 'rate_limited', error: expect.stringMatching(/in \d+ second/) })
+  })
+
+  it('is no quicker with many at the same moment', async () => {
+    const tries = Array.from({ length: 24 }, (_, i) => signIn({ from: `203.0.${i}.7`, at: i % 2 === 0 ? room : other }))
+    const statuses = (await Promise.all(tries)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(14)
+  })
+
+  it('makes the waits longer and longer, but never longer than five minutes', async () => {
+    await guess(10)
+    const waits: number[] = []
+    for (let i = 0; i < 7; i++) {
+      await unblock()
+      expect((await signIn({ from: `192.0.2.${i}` })).status).toBe(401)
+      const refused = await signIn({ from: `192.0.2.${100 + i}` })
+      waits.push(Number(refused.headers.get('retry-after')))
+    }
+    // A second or two may have gone by since.
+    const expected = [30, 60, 120, 240, 300, 300, 300]
+    waits.forEach((wait, i) => expect(Math.abs(wait - (expected[i] ?? 0)), `wait ${i}: ${wait}`).toBeLessThan(15))
+    expect(Math.max(...waits)).toBeLessThanOrEqual(BACKOFF.longestSeconds)
+  })
+
+  it('is forgotten after an hour without a wrong one', async () => {
+    expect((await guess(11)).at(-1)).toBe(429)
+    const long = new Date(Date.now() - 3_700_000)
+    await database.db.updateTable('passwordAttempt').set({ lastFailedAt: long, blockedUntil: long }).execute()
+    expect(await guess(11)).toEqual([...Array<number>(10).fill(401), 429])
+  })
+
+  it('is answered the same for an address without an account', async () => {
+    const of = async (email: string) => {
+      await guess(10, email)
+      const refused = await signIn({ email, from: '192.0.2.1' })
+      const { error, ...rest } = (await refused.json()) as { error: string }
+      return [refused.status, error.replace(/\d+/, 'N'), rest]
+    }
+    expect(await of('nobody@people.test')).toEqual(await of(alice.email))
+  })
+
+  it('does not touch another account', async () => {
+    const bob = await room.addPerson('Bob')
+    await guess(12)
+    expect((await signIn({ ...bob, from: '203.0.99.1' })).status).toBe(200)
+  })
+
+  it('counts no try that was refused for another reason', async () => {
+    for (let i = 0; i < 12; i++) {
+      const tooLong = await signIn({ password: 'x'.repeat(200), from: `203.0.${i}.7` })
+      expect(tooLong.status).toBe(400)
+    }
+    expect((await guess(1))[0]).toBe(401)
+  })
+})
+
+describe('the owner of an account that strangers guess at', () => {
+  it('signs in from a browser that has signed in before, wherever it is', async () => {
+    const cookie = cookieOf((await signIn({ ...alice, from: '198.51.100.1' })).headers)
+    const device = cookie.split('; ').find((each) => each.startsWith('portreeve.device=')) ?? ''
+    expect((await guess(12)).at(-1)).toBe(429)
+    expect((await signIn({ ...alice, from: '192.0.2.50' })).status).toBe(429)
+    expect((await signIn({ ...alice, from: '192.0.2.50', cookie: device, at: other })).status).toBe(200)
+    // It is of no use to somebody else's guesses, nor when it was changed.
+    expect((await signIn({ ...alice, from: '192.0.2.51', cookie: `${device}x` })).status).toBe(429)
+  })
+
+  it('signs in from a network that has signed in before, without a cookie', async () => {
+    expect((await signIn({ ...alice, from: '2001:db8:1:2::1' })).status).toBe(200)
+    expect((await guess(12)).at(-1)).toBe(429)
+    expect((await signIn({ ...alice, from: '2001:db8:1:2:ffff::9', at: other })).status).toBe(200)
+    expect((await signIn({ ...alice, from: '2001:db8:1:3::1' })).status).toBe(429)
+  })
+
+  it('is not helped by a cookie of another account', async () => {
+    const bob = await room.addPerson('Bob')
+    const cookie = cookieOf((await signIn({ ...bob, from: '198.51.100.1' })).headers)
+    await guess(12)
+    expect((await signIn({ ...alice, from: '192.0.2.50', cookie })).status).toBe(429)
+  })
+
+  it('is slowed down like others when the guesses come from that browser', async () => {
+    const cookie = cookieOf((await signIn({ ...alice, from: '198.51.100.1' })).headers)
+    const statuses: number[] = []
+    for (let i = 0; i < 12; i++) statuses.push((await signIn({ from: `203.0.${i}.7`, cookie })).status)
+    expect(statuses).toEqual([...Array<number>(10).fill(401), 429, 429])
+  })
+
+  it('has the place forgotten with the account', async () => {
+    await signIn({ ...alice })
+    await database.db.deleteFrom('account').execute()
+    expect(await database.db.selectFrom('knownNetwork').select('hash').execute()).toEqual([])
+  })
+})
+
+describe('the password asked for within a session', () => {
+  // The library lets three changes in ten seconds come from one address.
+  let asked = 0
+  const questions: [string, number, (password: string, cookie: string, at: Room) => Promise<Response>][] = [
+    ['erase', 403, (password, cookie, at) => at.request('/api/v1/account/erase', { cookie, body: { password } })],
+    [
+      'confirm',
+      403,
+      (password, cookie, at) => at.request('/api/v1/account/reauthenticate', { cookie, body: { password } }),
+    ],
+    [
+      'change',
+      400,
+      (currentPassword, cookie, at) =>
+        at.request('/api/auth/change-password', {
+          cookie,
+          body: { currentPassword, newPassword: 'a brand new one' },
+          headers: { 'x-forwarded-for': `192.0.2.${++asked}` },
+        }),
+    ],
+  ]
+
+  it.each(questions)('cannot be guessed: %s', async (_name, wrong, ask) => {
+    const cookie = await room.signIn(alice)
+    const statuses: number[] = []
+    for (let i = 0; i < 12; i++) statuses.push((await ask(`guess ${i}`, cookie, i % 2 === 0 ? room : other)).status)
+    expect(statuses).toEqual([...Array<number>(10).fill(wrong), 429, 429])
+    // Nor is the right one looked at meanwhile; strangers at the door cannot bring that about.
+    expect((await ask(alice.password, cookie, room)).status).toBe(429)
+    expect((await signIn({ ...alice })).status).toBe(200)
+    await unblock()
+    expect((await ask(alice.password, cookie, other)).status).toBe(200)
+  })
+
+  it('is counted for all three together', async () => {
+    const cookie = await room.signIn(alice)
+    for (let i = 0; i < 10; i++) await questions[i % 3]?.[2](`guess ${i}`, cookie, room)
+    for (const [, , ask] of questions) expect((await ask(alice.password, cookie, room)).status).toBe(429)
+  })
+
+  it('is not blocked by guesses at the sign-in', async () => {
+    const cookie = await room.signIn(alice)
+    expect((await guess(12)).at(-1)).toBe(429)
+    const answer = await room.request('/api/v1/account/reauthenticate', { cookie, body: { password: alice.password } })
+    expect(answer.status).toBe(200)
+  })
+})

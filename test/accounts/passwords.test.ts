@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createAccount, setPassword } from '../../src/accounts/accounts.ts'
+import { isCommonPassword } from '../../src/accounts/common-passwords.ts'
+import { hashPassword, verifyPassword } from '../../src/accounts/password-hash.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+import { startRoom, type Room } from './room.ts'
+
+describe('the common passwords', () => {
+  it('are known in any case, the short ones too', () => {
+    for (const one of [
+      '123456',
+      '1234567890',
+      'qwertyuiop',
+      'Password123',
+      'Q1W2E3R4T5',
+      'MANCHESTER',
+      'iloveyou123',
+    ]) {
+      expect([one, isCommonPassword(one)]).toEqual([one, true])
+    }
+  })
+
+  it('do not take in others, nor the notes in their file', () => {
+    for (const one of ['', '# ', '#', 'correct horse battery staple', 'the password of Alice', 'qwertyuiop 7 geese']) {
+      expect([one, isCommonPassword(one)]).toEqual([one, false])
+    }
+  })
+})
+
+describe('a common password', () => {
+  let database: FreshDatabase
+  let room: Room
+  beforeEach(async () => {
+    database = await freshDatabase()
+    room = await startRoom(database.url, { SIGNUP: 'open' })
+  })
+  afterEach(async () => {
+    await room.stop()
+    await database.drop()
+  })
+
+  const password = 'Qwerty12345'
+  const says = (path: string) => ({ details: [{ path, message: expect.stringMatching('most common passwords') }] })
+
+  it('is refused wherever one is chosen', async () => {
+    const person = { email: 'dora@people.test', password, name: 'Dora' }
+    const token = (await room.findSetupLink())?.split('#')[1]
+    const setUp = await room.request('/api/v1/setup', { body: { ...person, token } })
+    expect([setUp.status, await setUp.json()]).toMatchObject([400, says('password')])
+
+    const alice = await room.addPerson('Alice', { admin: true })
+    const cookie = await room.signIn(alice)
+    const byAdministrator = await room.request('/api/v1/accounts', { cookie, body: person })
+    expect([byAdministrator.status, await byAdministrator.json()]).toMatchObject([400, says('password')])
+    const signUp = await room.request('/api/auth/sign-up/email', { body: person })
+    expect([signUp.status, await signUp.json()]).toMatchObject([400, says('password')])
+    const change = { currentPassword: alice.password, newPassword: password }
+    const changed = await room.request('/api/auth/change-password', { cookie, body: change })
+    expect([changed.status, await changed.json()]).toMatchObject([400, says('newPassword')])
+    await expect(createAccount(room.db, { ...person, plan: 'free' })).rejects.toMatchObject(says('password'))
+    await expect(setPassword(room.db, alice.email, password)).rejects.toMatchObject(says('password'))
+    expect(await room.signIn(alice)).toContain('session_token')
+  })
+
+  it('still signs in who has one from before', async () => {
+    const alice = await room.addPerson('Alice')
+    const hash = await hashPassword(password)
+    await room.db.updateTable('credential').set({ password: hash }).where('accountId', '=', alice.id).execute()
+    const answer = await room.request('/api/auth/sign-in/email', { body: { email: alice.email, password } })
+    expect(answer.status).toBe(200)
+  })
+})
+
+describe('hashing', () => {
+  it('sends away who comes when too many wait, and works on when they are done', async () => {
+    const many = await Promise.allSettled(Array.from({ length: 150 }, () => hashPassword('a long enough password')))
+    const refused = many.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown)
+    expect(refused).toHaveLength(88)
+    expect(refused[0]).toMatchObject({ code: 'unavailable', retryAfter: 5 })
+    const hash = await hashPassword('once more')
+    expect(await verifyPassword({ hash, password: 'once more' })).toBe(true)
+  }, 180_000)
+})

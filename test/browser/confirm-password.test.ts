@@ -1,0 +1,96 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase, type Database } from '../../src/store/database.ts'
+import { startHouse, type House } from '../house.ts'
+import { startChromium } from '../servers/chromium.ts'
+import { accessibilityFaults, heading, signedIn, type Visit } from './browsing.ts'
+
+let browser: Browser
+let house: House
+let database: Database
+let adele: Visit
+let page: Page
+
+beforeAll(async () => {
+  browser = await startChromium()
+  house = await startHouse()
+  database = openDatabase(house.databaseUrl)
+  adele = await signedIn(browser, house, 'Adele', 1440, { admin: true })
+  page = adele.page
+})
+afterAll(async () => {
+  await adele.close()
+  await database.close()
+  await house.stop()
+  await browser.close()
+})
+
+/** As if everybody had signed in an hour ago. */
+async function wait(): Promise<void> {
+  const authenticatedAt = new Date(Date.now() - 3_600_000)
+  await database.db.updateTable('session').set({ authenticatedAt }).execute()
+}
+
+const prompt = () => page.getByRole('dialog', { name: 'Confirm your password' })
+
+async function confirmWith(password: string): Promise<void> {
+  await prompt().getByLabel('Password', { exact: true }).fill(password)
+  await prompt().getByRole('button', { name: 'Continue' }).click()
+}
+
+async function fillPerson(email: string): Promise<void> {
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('First password').fill('the password of Dora')
+}
+
+const accounts = () => database.db.selectFrom('account').select('email').execute()
+
+describe('an administrator who signed in a while ago', () => {
+  it('is asked for the password on the same screen, and what was typed is sent then', async () => {
+    await page.goto('/administration/accounts')
+    await heading(page, 'Accounts').waitFor()
+    await wait()
+    await fillPerson('dora@people.test')
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await prompt().waitFor()
+    expect(await accessibilityFaults(page)).toEqual([])
+    await confirmWith('not the password')
+    await page.getByText('is not your password').first().waitFor()
+    await confirmWith('the password of Adele')
+    await page.getByText('dora@people.test can sign in now.').waitFor()
+    expect(await prompt().isVisible()).toBe(false)
+    expect(await accounts()).toHaveLength(2)
+  })
+
+  it('keeps what was typed when the question is answered with Escape, and is told why nothing was done', async () => {
+    await wait()
+    await fillPerson('erin@people.test')
+    await page.getByRole('button', { name: 'Make the account' }).click()
+    await prompt().waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('Confirm your password to continue').waitFor()
+    expect(await page.getByLabel('E-mail').inputValue()).toBe('erin@people.test')
+    expect(await accounts()).toHaveLength(2)
+  })
+
+  it('is asked in front of a question that is open already, and once for it', async () => {
+    await page.getByRole('button', { name: 'Delete dora@people.test' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
+    await confirmWith('the password of Adele')
+    await expect.poll(accounts).toHaveLength(1)
+    await page.getByRole('button', { name: 'Delete dora@people.test' }).waitFor({ state: 'detached' })
+  })
+
+  it('downloads the export after the password', async () => {
+    await page.goto('/account')
+    await wait()
+    await page.getByRole('button', { name: 'Export my data' }).click()
+    const download = page.waitForEvent('download')
+    await confirmWith('the password of Adele')
+    expect((await download).suggestedFilename()).toBe('portreeve-account.ndjson')
+  })
+
+  it('meets no complaint of the browser on the way but the refusals', () => {
+    expect(adele.complaints.filter((complaint) => !/status of 403/.test(complaint))).toEqual([])
+  })
+})
