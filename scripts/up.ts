@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { main } from '../src/cli/main.ts'
 import { ROOT } from './run.ts'
 
-const built = dashboardIsStale() ? await buildDashboard() : 0
-process.exitCode = built === 0 ? await main(['serve', ...process.argv.slice(2)]) : built
+const failure = dashboardIsStale() ? await buildDashboard() : 0
+process.exitCode = failure === 0 ? await main(['serve', ...process.argv.slice(2)]) : failure
 
 /** Without npm and its shell in between, so that whoever ends us ends the build. */
 async function buildDashboard(): Promise<number> {

@@ -77,7 +77,7 @@ async function serveService(): Promise<Ready> {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-bench-'))
   const log = createLog('warn')
   const service = await startService(
-    readConfig({ DATA_DIR: folder, PORT: '0', SMTP_LISTEN: 'off', LOG_LEVEL: 'warn' }),
+    readConfig({ DATA_DIR: folder, PORT: '0', SMTP_LISTEN: 'off', LOG_LEVEL: 'warn', REQUEST_LIMITS: 'off' }),
     log,
   )
   const { url } = await reachEmbedded({ dataDir: folder, log })

@@ -65,6 +65,7 @@ export function startPortreeve({ databaseUrl }: Store): Promise<Program> {
     PORT: '0',
     ROLES: 'web',
     SMTP_LISTEN: 'off',
+    REQUEST_LIMITS: 'off',
     SECRET_KEY: 'the key of the benchmark, which is long enough',
     BASE_URL: 'http://bench.test',
   })

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Plan } from '../config.ts'
 import { Fault, type FaultDetail } from '../errors.ts'
+import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
 import { announceChange } from './changes.ts'
 import { isCommonPassword } from './common-passwords.ts'
@@ -102,11 +103,13 @@ export async function setPassword(db: Kysely<DB>, email: string, password: strin
  * @throws Fault `not_found`; `conflict` when no administrator would be left
  */
 export async function removeAccount(db: Kysely<DB>, id: string): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    requireAnotherAdministrator(await lockAdministrators(trx), id)
-    if (!(await deleteAccount(trx, id))) notFound()
-    await announceChange(trx, id)
-  })
+  await withStatementTimeout(db, DELETION_TIMEOUT_MS, (connection) =>
+    connection.transaction().execute(async (trx) => {
+      requireAnotherAdministrator(await lockAdministrators(trx), id)
+      if (!(await deleteAccount(trx, id))) notFound()
+      await announceChange(trx, id)
+    }),
+  )
 }
 
 /** @throws Fault `not_found` */

@@ -77,7 +77,7 @@ export function limitRequests(app: App, db: Db): void {
       const leave = running.enter(subject)
       try {
         await rates.count(subject)
-        return (await handler.call(this, request, reply)) as unknown
+        return await handler.call(this, request, reply)
       } finally {
         whenSent(reply, leave)
       }

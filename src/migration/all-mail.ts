@@ -1,3 +1,4 @@
+import { afterExpunges } from '../net/imap/expunged.ts'
 import type { Folder } from '../net/imap/folders.ts'
 import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../net/imap/response.ts'
 import type { Wire } from '../net/imap/wire.ts'
@@ -39,15 +40,15 @@ type Identity = { uid: number; id: string; size: number }
 async function identities(wire: Wire, uidNext: number, take: (identity: Identity) => void): Promise<void> {
   const attribute = ATTRIBUTES.find(({ capability }) => wire.capabilities.has(capability))?.attribute
   if (attribute === undefined || uidNext <= 1) return
-  await wire.run([`UID FETCH 1:${uidNext - 1} (UID RFC822.SIZE ${attribute})`], {
-    data(values) {
-      const pairs = values[1] === 'FETCH' ? pairsOf(values[2]) : new Map<string, Value>()
-      const [uid, id] = [numberOf(pairs.get('UID')), idOf(pairs.get(attribute))]
-      if (uid === null || id === null) return false
-      take({ uid, id, size: numberOf(pairs.get('RFC822.SIZE')) ?? 0 })
-      return true
-    },
-  })
+  const data = (values: Value[]) => {
+    const pairs = values[1] === 'FETCH' ? pairsOf(values[2]) : new Map<string, Value>()
+    const [uid, id] = [numberOf(pairs.get('UID')), idOf(pairs.get(attribute))]
+    if (uid === null || id === null) return false
+    take({ uid, id, size: numberOf(pairs.get('RFC822.SIZE')) ?? 0 })
+    return true
+  }
+  const command = `UID FETCH 1:${uidNext - 1} (UID RFC822.SIZE ${attribute})`
+  await afterExpunges(wire, async () => wire.run([command], { data }))
 }
 
 const ATTRIBUTES = [

@@ -1,6 +1,6 @@
 import type { AppendOutcome } from '../net/imap/append-outcome.ts'
 import type { Appender, Outgoing } from '../net/imap/append.ts'
-import { fetchBodies, type Body } from '../net/imap/fetch-bodies.ts'
+import { fetchBodies, type Body, type Fetched } from '../net/imap/fetch-bodies.ts'
 import type { Metadata } from '../net/imap/fetch-metadata.ts'
 import { dateOfHeader, isUserFlag, serialiseDate } from '../net/imap/flags-and-dates.ts'
 import type { Refusal } from '../net/imap/refusals.ts'
@@ -10,8 +10,8 @@ import { headOf } from './known.ts'
 /** What was changed of a message that the destination did not take as it was. */
 export type Remedy = 'as-is' | 'without-keywords' | 'line-ends'
 
-/** `isDated`: it was sent with a date of its own. */
-type Copy = { to: number | null; uidValidity: number | null; size: number; isDated: boolean }
+/** `isDated`: it was sent with a date of its own. `announced`: the size the source told, where it was another. */
+type Copy = { to: number | null; uidValidity: number | null; size: number; isDated: boolean; announced: number | null }
 
 /** What became of one message of a batch. */
 export type Fate =
@@ -43,7 +43,8 @@ export type BatchDeps = {
   remedyOf: (uid: number) => Remedy
 }
 
-type Loaded = { row: Metadata; outgoing: Outgoing; remedy: Remedy }
+type Loaded = { row: Metadata; outgoing: Outgoing; remedy: Remedy; announced: number | null }
+type FetchedMessage = Extract<Fetched, { state: 'here' }>
 type Sent = { fates: Promise<Fate[]> }
 
 /**
@@ -63,7 +64,7 @@ export async function copyBatch(rows: readonly Metadata[], deps: BatchDeps): Pro
       if (fetched.state === 'gone') fates.push({ state: 'gone', row })
       else if (fetched.state === 'refused') fates.push({ state: 'unfetchable', row, refusal: fetched.refusal })
       else {
-        const loaded = await load(row, fetched.size, fetched.body, deps)
+        const loaded = await load(row, fetched, deps)
         if (loaded === null) fates.push({ state: 'there', row })
         else if (Buffer.isBuffer(loaded.outgoing.body)) gathered.push(loaded)
         else sent.push(await send([loaded], deps))
@@ -86,7 +87,8 @@ export async function copyBatch(rows: readonly Metadata[], deps: BatchDeps): Pro
 }
 
 /** Null when it is at the destination already. */
-async function load(row: Metadata, size: number, body: Body, deps: BatchDeps): Promise<Loaded | null> {
+async function load(row: Metadata, fetched: FetchedMessage, deps: BatchDeps): Promise<Loaded | null> {
+  const { size, body, announced = null } = fetched
   let whole = body
   if (deps.isThere && row.messageIds.every((id) => id === '')) {
     const looked = await headOf(body)
@@ -102,7 +104,7 @@ async function load(row: Metadata, size: number, body: Body, deps: BatchDeps): P
     flags,
     internalDate: dateOf(row, altered),
   }
-  return { row, outgoing, remedy }
+  return { row, outgoing, remedy, announced }
 }
 
 function remedyAfter(remedy: Remedy, { flags }: Metadata, body: Body): Remedy | null {
@@ -138,11 +140,11 @@ async function send(loaded: Loaded[], deps: BatchDeps): Promise<Sent> {
   }
 }
 
-function fateOf(outcome: AppendOutcome, { row, outgoing, remedy }: Loaded, appender: Appender): Fate {
+function fateOf(outcome: AppendOutcome, { row, outgoing, remedy, announced }: Loaded, appender: Appender): Fate {
   if (outcome.state === 'stored') {
     const { uid: to, uidValidity } = outcome
     const isDated = outgoing.internalDate !== null
-    return { state: 'copied', row, to, uidValidity, size: outgoing.size, isDated, remedy }
+    return { state: 'copied', row, to, uidValidity, size: outgoing.size, isDated, announced, remedy }
   }
   if (outcome.state === 'refused') {
     const next = remedyAfter(remedy, row, outgoing.body)

@@ -1,4 +1,5 @@
 import { uidSet } from '../net/imap/encode.ts'
+import { afterExpunges } from '../net/imap/expunged.ts'
 import { fetchMetadata, type Metadata } from '../net/imap/fetch-metadata.ts'
 import { storableFlags } from '../net/imap/flags-and-dates.ts'
 import { select } from '../net/imap/mailbox.ts'
@@ -82,7 +83,7 @@ async function store(wire: Wire, wanting: ReadonlyMap<string, number[]>): Promis
     uids.sort((a, b) => a - b)
     for (let from = 0; from < uids.length; from += TOGETHER) {
       const some = uids.slice(from, from + TOGETHER)
-      await wire.run([`UID STORE ${uidSet(some)} +FLAGS.SILENT (${flags})`])
+      await afterExpunges(wire, async () => wire.run([`UID STORE ${uidSet(some)} +FLAGS.SILENT (${flags})`]))
       count += some.length
     }
   }

@@ -75,10 +75,11 @@ function settleOne(fate: Fate, deps: SettleDeps): Stop | Reopen | null {
 }
 
 function settleCopied(fate: FateOf<'copied'>, deps: SettleDeps): Reopen | null {
-  const { row, to, uidValidity, size, isDated, remedy } = fate
+  const { row, to, uidValidity, size, isDated, announced, remedy } = fate
   const { at, migration, folder } = deps
   at.ledger.copied([{ uid: row.uid, to, size }])
   if (remedy !== 'as-is') migration.note({ folder, uid: row.uid, message: NOTES[remedy] })
+  if (announced !== null) migration.note({ folder, message: NOTES.announced })
   if (!isDated) migration.note({ folder, uid: row.uid, message: NOTES.undated })
   noteLeftOut(row.flags, deps)
   const isElsewhere = uidValidity !== null && uidValidity !== at.place.opened.uidValidity
@@ -99,6 +100,8 @@ function noteLeftOut(flags: readonly string[], { at, migration, folder, leftOut 
 const NOTES = {
   'without-keywords': 'The destination took this message only without its keywords.',
   'line-ends': 'The destination took this message only with its line ends made CRLF (altered).',
+  announced:
+    'The source announces other sizes than messages of this folder have. What it gave was confirmed, and copied as it is.',
   undated: 'Neither the source nor this message has a date that can be kept: the destination gave it one of its own.',
 }
 

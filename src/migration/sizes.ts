@@ -1,10 +1,11 @@
 import { readQuota } from '../net/imap/create-folder.ts'
 import { astring } from '../net/imap/encode.ts'
+import { afterExpunges } from '../net/imap/expunged.ts'
 import type { Folder } from '../net/imap/folders.ts'
 import { examine } from '../net/imap/mailbox.ts'
 import type { ByteString } from '../net/imap/mailbox-name.ts'
 import { ImapRefused } from '../net/imap/refusals.ts'
-import { numberOf, pairsOf } from '../net/imap/response.ts'
+import { numberOf, pairsOf, type Value } from '../net/imap/response.ts'
 import type { Wire } from '../net/imap/wire.ts'
 
 type Measured = { bytes: ReadonlyMap<string, number>; room: number | null }
@@ -71,12 +72,14 @@ async function askSize(wire: Wire, name: ByteString): Promise<number | null> {
 async function addUp(wire: Wire, name: ByteString): Promise<number> {
   let bytes = 0
   if ((await examine(wire, name)).exists === 0) return bytes
-  await wire.run(['UID FETCH 1:* (RFC822.SIZE)'], {
-    data(values) {
-      if (values[1] !== 'FETCH') return false
-      bytes += numberOf(pairsOf(values[2]).get('RFC822.SIZE')) ?? 0
-      return true
-    },
+  const data = (values: Value[]) => {
+    if (values[1] !== 'FETCH') return false
+    bytes += numberOf(pairsOf(values[2]).get('RFC822.SIZE')) ?? 0
+    return true
+  }
+  await afterExpunges(wire, async () => {
+    bytes = 0
+    return wire.run(['UID FETCH 1:* (RFC822.SIZE)'], { data })
   })
   return bytes
 }

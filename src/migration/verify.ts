@@ -1,4 +1,4 @@
-import { examine } from '../net/imap/mailbox.ts'
+import { examine, noop } from '../net/imap/mailbox.ts'
 import type { Copier } from './copier.ts'
 import type { Lane } from './lane.ts'
 import { LIMITS } from './limits.ts'
@@ -13,6 +13,8 @@ export async function verify(lane: Lane, at: OpenFolder, copier: Copier): Promis
   const { ledger, place } = at
   const source = await copier.reading(lane, at)
   if (at.uids.length > 0) {
+    // Until it has told us of an EXPUNGE a server may list what is no longer there.
+    await noop(source)
     const now = await uidsBelow(source, ledger.saved.sourceUidNext)
     refuteVanished(at, copier, now)
     if (now.some((uid) => !ledger.isDone(uid))) return false

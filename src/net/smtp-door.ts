@@ -228,7 +228,8 @@ function endIdleSessions(server: SMTPServer): () => void {
         connection.send(421, '4.3.2 The service is stopping')
       } else if (now - since > GOODBYE_MS) {
         // It was told and does not close its side.
-        connection._socket.destroy()
+        const { _socket: socket } = connection
+        socket.destroy()
       }
     }
   }

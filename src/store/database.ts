@@ -31,6 +31,9 @@ export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000
 const TIME_LIMITS = `set statement_timeout = ${STATEMENT_TIMEOUT_MS}; set lock_timeout = ${LOCK_TIMEOUT_MS};
   set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_TIMEOUT_MS}`
 
+/** Milliseconds for a deletion that takes along everything that belongs to an account or a domain. */
+export const DELETION_TIMEOUT_MS = 10 * 60_000
+
 /** Milliseconds for a statement of nightly work that reads or deletes from a whole table. */
 export const NIGHTLY_STATEMENT_TIMEOUT_MS = 30 * 60_000
 

@@ -93,6 +93,25 @@ describe('flags that change at the source between two runs', () => {
     expect([state, notes]).toMatchObject(['completed', [{ message: expect.stringContaining('not yours') }]])
   })
 
+  it('are added to the copies that are left when another client expunges some of them (RFC 2180, 4.2)', async () => {
+    const here = await serverWith(startDovecot(), [{}, {}, {}])
+    const there = await serverWith(startDovecot())
+    let refused = 0
+    const busy = await startTamper(there.port, {
+      toServer(text, { answer }) {
+        const tag = /^(P\d+) UID STORE/.exec(text)?.[1]
+        if (tag && (refused += 1) === 1) answer(`${tag} NO Some of the requested messages no longer exist.`)
+      },
+    })
+    onTestFinished(() => busy.close())
+    const journal = createMemoryJournal()
+    await migrate(here, busy, { journal, withNewMail: true })
+    await change(here, '1:3 +FLAGS (\\Seen)')
+    const { state, notes } = await migrate(here, busy, { journal, withNewMail: true })
+    expect([state, notes]).toMatchObject(['completed', [{ message: expect.stringMatching(/^Flags that 3 messages/) }]])
+    expect([refused, await flagsAt(there)]).toEqual([2, [['\\Seen'], ['\\Seen'], ['\\Seen']]])
+  })
+
   it('stay behind where the source does not count its changes', async () => {
     const here = await serverWith(startCourier(), [{}])
     const there = await serverWith(startDovecot())

@@ -11,6 +11,8 @@ export type FakeFolder = {
   also?: (uid: number) => string
   /** What it says of a message in place of the truth: FLAGS, INTERNALDATE, RFC822.SIZE; NIL for nothing. */
   tells?: (uid: number) => Record<string, string>
+  /** What it answers in place of a body, or in place of its part from a byte on (null: the whole was asked for). */
+  answers?: (uid: number, body: Buffer, from: number | null) => Buffer
 }
 
 /**
@@ -76,7 +78,7 @@ function fetch(folder: FakeFolder, args: string, reply: Reply): void {
 }
 
 /** One FETCH response with what was asked for. */
-function rowOf({ body, also, tells }: FakeFolder, uid: number, asked: string): Buffer {
+function rowOf({ body, also, tells, answers }: FakeFolder, uid: number, asked: string): Buffer {
   const bytes = body(uid)
   const head = bytes.toString('latin1', 0, bytes.indexOf('\r\n\r\n') + 2)
   const id = /^message-id:.*\r\n/im.exec(head)?.[0] ?? ''
@@ -88,11 +90,18 @@ function rowOf({ body, also, tells }: FakeFolder, uid: number, asked: string): B
   }
   const items = [`UID ${uid}`, ...Object.entries(told).map(([name, value]) => `${name} ${value}`)]
   if (also) items.push(also(uid))
-  const literal = asked.includes('BODY.PEEK[]') ? bytes : Buffer.from(`${id}\r\n`)
-  const name = asked.includes('BODY.PEEK[]') ? 'BODY[]' : 'BODY[HEADER.FIELDS (MESSAGE-ID)]'
+  const [name, literal] = bodyOf()
   return Buffer.concat([
     Buffer.from(`* ${uid} FETCH (${items.join(' ')} ${name} {${literal.length}}\r\n`),
     literal,
     Buffer.from(')\r\n'),
   ])
+
+  function bodyOf(): [name: string, literal: Buffer] {
+    const [isBody, from, length] = /BODY\.PEEK\[\](?:<(\d+)\.(\d+)>)?/.exec(asked) ?? []
+    if (isBody === undefined) return ['BODY[HEADER.FIELDS (MESSAGE-ID)]', Buffer.from(`${id}\r\n`)]
+    if (from === undefined) return ['BODY[]', answers?.(uid, bytes, null) ?? bytes]
+    const rest = (answers?.(uid, bytes, Number(from)) ?? bytes).subarray(Number(from))
+    return [`BODY[]<${from}>`, rest.subarray(0, Number(length))]
+  }
 }

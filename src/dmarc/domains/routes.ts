@@ -10,6 +10,7 @@ import { DmarcDomain, NewDomain, PublishedDomain } from '../shapes.ts'
 import { registerDomain, requireDomain } from './domains.ts'
 import { listRejectedToday } from '../usage/store.ts'
 import { publicationOf } from './publish.ts'
+import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../../store/database.ts'
 import { deleteDomain, listDomains, type DomainRow } from './store.ts'
 import { challengeOf, verifyDomain } from './verify.ts'
 
@@ -107,7 +108,9 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     async (request) => {
       const { accountId } = callerOf(request)
       await requireDomain(db, accountId, request.params.id)
-      await deleteDomain(db, accountId, request.params.id)
+      await withStatementTimeout(db, DELETION_TIMEOUT_MS, (connection) =>
+        deleteDomain(connection, accountId, request.params.id),
+      )
       await tellChange(db, accountId, 'dmarc', request.params.id)
       return { success: true }
     },

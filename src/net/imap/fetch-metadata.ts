@@ -1,6 +1,7 @@
 import { createChannel } from './channel.ts'
 import { LIMITS } from './limits.ts'
 import { numberOf, pairsOf, stringOf, stringsOf, type Value } from './response.ts'
+import { afterExpunges } from './expunged.ts'
 import type { Wire } from './wire.ts'
 
 /** What the scan of a mailbox tells of one message, before its body is asked for. */
@@ -70,15 +71,14 @@ async function scanRange(
   take: (row: Metadata) => void,
 ): Promise<number> {
   const seen = new Set<number>()
-  await wire.run([`UID FETCH ${first}:${last} ${items}`], {
-    data(values) {
-      const row = values[1] === 'FETCH' ? metadataOf(values[2]) : null
-      if (!row || row.uid < first || row.uid > last) return false
-      if (!seen.has(row.uid)) take(row)
-      seen.add(row.uid)
-      return true
-    },
-  })
+  const data = (values: Value[]) => {
+    const row = values[1] === 'FETCH' ? metadataOf(values[2]) : null
+    if (!row || row.uid < first || row.uid > last) return false
+    if (!seen.has(row.uid)) take(row)
+    seen.add(row.uid)
+    return true
+  }
+  await afterExpunges(wire, async () => wire.run([`UID FETCH ${first}:${last} ${items}`], { data }))
   return seen.size
 }
 

@@ -1,5 +1,6 @@
 import { createFolder, subscribe } from './create-folder.ts'
-import { astring } from './encode.ts'
+import { astring, type Part } from './encode.ts'
+import { afterExpunges } from './expunged.ts'
 import { fetchBodies, type Body } from './fetch-bodies.ts'
 import { searchUids, select } from './mailbox.ts'
 import { encodeMailbox } from './mailbox-name.ts'
@@ -66,12 +67,14 @@ async function whole(body: Body, largest: number): Promise<Buffer | null> {
   return size > largest ? null : Buffer.concat(chunks, size)
 }
 
+/** What another client has expunged meanwhile needs not be put away. */
 async function putAway(wire: Wire, uid: number, moveTo: string | null): Promise<void> {
-  if (moveTo === null) return void (await wire.run([`UID STORE ${uid} +FLAGS.SILENT (\\Seen)`]))
+  const run = async (...parts: Part[]) => afterExpunges(wire, async () => wire.run(parts))
+  if (moveTo === null) return void (await run(`UID STORE ${uid} +FLAGS.SILENT (\\Seen)`))
   const name = astring(encodeMailbox(moveTo))
-  if (wire.capabilities.has('MOVE')) return void (await wire.run([`UID MOVE ${uid} `, name]))
-  await wire.run([`UID COPY ${uid} `, name])
-  await wire.run([`UID STORE ${uid} +FLAGS.SILENT (\\Seen \\Deleted)`])
+  if (wire.capabilities.has('MOVE')) return void (await run(`UID MOVE ${uid} `, name))
+  await run(`UID COPY ${uid} `, name)
+  await run(`UID STORE ${uid} +FLAGS.SILENT (\\Seen \\Deleted)`)
   // Without UIDPLUS, EXPUNGE would take along what the user deleted.
-  if (wire.capabilities.has('UIDPLUS')) await wire.run([`UID EXPUNGE ${uid}`])
+  if (wire.capabilities.has('UIDPLUS')) await run(`UID EXPUNGE ${uid}`)
 }

@@ -1,4 +1,5 @@
 import { astring, uidsOf } from './encode.ts'
+import { afterExpunges } from './expunged.ts'
 import { LIMITS } from './limits.ts'
 import type { ByteString } from './mailbox-name.ts'
 import { numberOf, pairsOf, stringOf, stringsOf, type ResponseCode, type Value } from './response.ts'
@@ -145,14 +146,13 @@ export async function searchUids(wire: Wire, criteria: ByteString): Promise<numb
   const uids: number[] = []
   // As ranges (RFC 4731) where the server can: hundreds of thousands of numbers would be a long line.
   const verb = wire.capabilities.has('ESEARCH') ? 'UID SEARCH RETURN (ALL)' : 'UID SEARCH'
-  await wire.run([`${verb} ${criteria}`], {
-    data(values) {
-      if (values[0] === 'ESEARCH') addRanges(uids, values)
-      else if (values[0] === 'SEARCH') addNumbers(uids, values.slice(1))
-      else return false
-      return true
-    },
-  })
+  const data = (values: Value[]) => {
+    if (values[0] === 'ESEARCH') addRanges(uids, values)
+    else if (values[0] === 'SEARCH') addNumbers(uids, values.slice(1))
+    else return false
+    return true
+  }
+  await afterExpunges(wire, async () => wire.run([`${verb} ${criteria}`], { data }))
   return isAscending(uids) ? uids : [...new Set(uids)].toSorted((a, b) => a - b)
 }
 

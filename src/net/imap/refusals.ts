@@ -7,6 +7,7 @@ import { LIMITS } from './limits.ts'
  * - `too_many_connections`: open fewer
  * - `over_quota`: nothing more fits until somebody makes room
  * - `too_large`: this message will never fit
+ * - `expunged`: some of the messages were expunged by another client; ask which of them are left (RFC 2180, 4)
  * - `no_such_mailbox`, `already_exists`, `not_permitted`, `sign_in`: as they say
  * - `other`: this command, for a reason in `text`
  */
@@ -16,6 +17,7 @@ export type RefusalKind =
   | 'too_many_connections'
   | 'over_quota'
   | 'too_large'
+  | 'expunged'
   | 'no_such_mailbox'
   | 'already_exists'
   | 'not_permitted'
@@ -66,6 +68,7 @@ const KIND_OF_CODE: Record<string, RefusalKind> = {
   OVERQUOTA: 'over_quota',
   TOOBIG: 'too_large',
   APPENDLIMIT: 'too_large',
+  EXPUNGEISSUED: 'expunged',
   NONEXISTENT: 'no_such_mailbox',
   TRYCREATE: 'no_such_mailbox',
   ALREADYEXISTS: 'already_exists',
@@ -87,6 +90,8 @@ const KIND_OF_WORDS: readonly (readonly [RegExp, RefusalKind])[] = [
   [/over ?quota|quota (?:exceeded|full)|exceeded (?:your )?(?:mail )?quota|mailbox (?:is )?full/i, 'over_quota'],
   [/too (?:big|large)|maximum (?:message )?size|size limit|exceeds? .*size/i, 'too_large'],
   [/already exists/i, 'already_exists'],
+  // Dovecot, Exchange, James and others, as RFC 2180 (4.1.2) writes it; mox and Cyrus in their own words.
+  [/messages? (?:no longer exists?|(?:was|were|have been|has been) expunged)/i, 'expunged'],
   [/(?:mailbox|folder) (?:doesn.t|does not) exist|no such (?:mailbox|folder)|unknown mailbox/i, 'no_such_mailbox'],
   [/try again|temporar|in use|unavailable|internal error occurred/i, 'busy'],
 ]

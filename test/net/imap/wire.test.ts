@@ -75,8 +75,13 @@ describe('fetching', () => {
       script({ name, args }, reply) {
         if (name !== 'UID FETCH') return false
         const uid = args.split(' ')[0]
+        if (args.endsWith('(UID RFC822.SIZE)')) {
+          reply.say('* 2 FETCH (UID 2 RFC822.SIZE 3)', '* 4 FETCH (UID 4 RFC822.SIZE 4)')
+          reply.ok()
+          return true
+        }
         if (uid === '1:4') reply.say('* 1 FETCH (UID 1 BODY[] "one")')
-        if (uid === '1:4' || uid === '2') reply.no('Some of the requested messages no longer exist.')
+        if (uid === '1:4' || uid === '2') reply.no('Some error while reading')
         else if (uid === '3') reply.ok()
         else {
           reply.say(`* 4 FETCH (UID 4 BODY[] "four")`)
