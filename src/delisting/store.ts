@@ -24,8 +24,9 @@ export type ProcessRow = {
   reverseDns: Standing | null
   createdAt: Date
   completedAt: Date | null
-  /** The owner's mail address. */
+  /** The owner's mail address, and whether it is proven to be the owner's. */
   contact: string
+  contactVerified: boolean
 }
 
 export type NewProcess = Pick<
@@ -50,6 +51,7 @@ const PROCESS = [
   'delistingProcess.createdAt',
   'completedAt',
   'account.email as contact',
+  'account.emailVerified as contactVerified',
 ] as const
 
 /** Nobody else begins or reopens a process of this account until the transaction ends. */

@@ -124,11 +124,12 @@ async function reverseOf({ db, resolver }: TendDeps, ip: string, signal: AbortSi
 
 async function readinessOf(
   deps: TendDeps,
-  { process: { ip }, step }: Found,
+  { process: { ip, contactVerified }, step }: Found,
   answer: Answer,
   reverse: ReverseDns,
 ): Promise<Readiness> {
-  const canSend = deps.relay !== null && step.plan.email !== undefined
+  // The list's answer goes to the owner's address: an address that is not proven may be a stranger's.
+  const canSend = deps.relay !== null && step.plan.email !== undefined && contactVerified
   if (reverse.status === 'unknown') {
     const until = later(deps.now(), UNKNOWN_PAUSE)
     return { obstacles: [], wait: { until, why: `The reverse DNS of ${ip} could not be looked up.` }, canSend }

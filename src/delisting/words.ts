@@ -29,7 +29,10 @@ const NEEDED: Record<NonNullable<StepRow['needs']>, (step: StepRow) => string> =
           `The address to write to stands on ${plan.url ?? 'the page of the list'}. Send the text from your own mailbox and mark it as submitted.`,
           plan.notes,
         )
-      : `No mail relay is set (SMTP_URL). Send the text to ${plan.email} from your own mailbox and mark it as submitted.`,
+      : sentences(
+          `Send the text to ${plan.email} from your own mailbox and mark it as submitted.`,
+          'Portreeve sends it itself when a mail relay is set (SMTP_URL) and the address of your account is confirmed.',
+        ),
 }
 
 function failureOf({ outcome, attempt, name }: StepRow): string {

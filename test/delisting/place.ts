@@ -24,7 +24,8 @@ export type Place = {
   alice: string
   /** Starts another instance on the same database. */
   another(options?: { relay?: boolean; raiseAlert?: RaiseAlert }): Promise<Room>
-  begin(body?: object): Promise<Process>
+  /** @param token of whom it is; Alice by default */
+  begin(body?: object, token?: string): Promise<Process>
   read(id: string): Promise<Process>
   act(process: Process, zone: string, action: string, body?: object): Promise<{ status: number; json: Reply }>
   list(zones: Record<string, Zone | string>): Promise<void>
@@ -67,8 +68,8 @@ export async function startPlace(): Promise<Place> {
     alice,
     another,
     read,
-    async begin(body = {}) {
-      const { status, json } = await room.call(alice, 'POST', '', { ip: IP, ...body })
+    async begin(body = {}, token = alice) {
+      const { status, json } = await room.call(token, 'POST', '', { ip: IP, ...body })
       expect(status, JSON.stringify(json)).toBe(201)
       return json.data
     },

@@ -76,13 +76,29 @@ export async function lockRecipient(db: Db, recipient: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(${RECIPIENT_LOCK}, hashtext(${recipient}))`.execute(db)
 }
 
-/** Mails to this address since then, of all accounts together. */
-export async function countMails(db: Db, recipient: string, since: Date): Promise<number> {
-  const { count } = await db
-    .selectFrom('delistingRequest')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('recipient', '=', recipient)
-    .where('at', '>', since)
+/** Mails to this address since then: of all accounts together, and of the account that a process belongs to. */
+export async function countMails(
+  db: Db,
+  recipient: string,
+  processId: string,
+  since: Date,
+): Promise<{ all: number; ofAccount: number }> {
+  return db
+    .selectFrom('delistingRequest as request')
+    .leftJoin('delistingStep as step', 'step.id', 'request.stepId')
+    .leftJoin('delistingProcess as process', 'process.id', 'step.processId')
+    .select(({ fn, selectFrom }) => [
+      fn.countAll<number>().as('all'),
+      fn
+        .countAll<number>()
+        .filterWhere(
+          'process.accountId',
+          '=',
+          selectFrom('delistingProcess').select('accountId').where('id', '=', processId),
+        )
+        .as('ofAccount'),
+    ])
+    .where('request.recipient', '=', recipient)
+    .where('request.at', '>', since)
     .executeTakeFirstOrThrow()
-  return count
 }

@@ -4,8 +4,8 @@ import { countOthersOpen, type StepRow } from '../steps/store.ts'
 import { cooldownMs, DAY, later, PERSON_PAUSE } from '../steps/timing.ts'
 import { countMails, findLastRequest } from './store.ts'
 
-/** Mails a day to one address, of the whole installation: operators are volunteers. */
-const MAILS_A_DAY = 5
+/** Mails to one address within a day, of the whole installation and of one account: operators are volunteers. */
+const MAX_MAILS_PER_DAY = { installation: 10, account: 5 }
 
 /** Why a list is not asked yet about an address, and until when; null when it may be asked. */
 export async function tooEarly(db: Db, ip: string, step: StepRow, now: Date): Promise<Readiness['wait']> {
@@ -20,8 +20,13 @@ export async function tooEarly(db: Db, ip: string, step: StepRow, now: Date): Pr
     const why = `${name} was asked about ${ip} on ${dayOf(before)}, and is not asked again before ${dayOf(until)}.`
     return { until, why }
   }
-  if (plan.email === undefined || (await countMails(db, plan.email, later(now, -DAY))) < MAILS_A_DAY) return null
-  return { until: later(now, PERSON_PAUSE), why: `${plan.email} has had its mails for today: this one waits.` }
+  if (plan.email === undefined) return null
+  const mails = await countMails(db, plan.email, step.processId, later(now, -DAY))
+  if (mails.all < MAX_MAILS_PER_DAY.installation && mails.ofAccount < MAX_MAILS_PER_DAY.account) return null
+  return {
+    until: later(now, PERSON_PAUSE),
+    why: `${plan.email} has received today’s limit of mails. This one is sent later.`,
+  }
 }
 
 function dayOf(date: Date): string {
