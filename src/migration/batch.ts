@@ -2,16 +2,26 @@ import type { AppendOutcome } from '../net/imap/append-outcome.ts'
 import type { Appender, Outgoing } from '../net/imap/append.ts'
 import { fetchBodies, type Body, type Fetched } from '../net/imap/fetch-bodies.ts'
 import type { Metadata } from '../net/imap/fetch-metadata.ts'
-import { dateOfHeader, isUserFlag, serialiseDate } from '../net/imap/flags-and-dates.ts'
+import { dateOfHeader, isUnusualDate, isUserFlag, serialiseDate } from '../net/imap/flags-and-dates.ts'
 import type { Refusal } from '../net/imap/refusals.ts'
 import type { Wire } from '../net/imap/wire.ts'
 import { headOf } from './known.ts'
 
 /** What was changed of a message that the destination did not take as it was. */
-export type Remedy = 'as-is' | 'without-keywords' | 'line-ends'
+export type Remedy = 'as-is' | 'other-date' | 'without-keywords' | 'line-ends'
 
-/** `isDated`: it was sent with a date of its own. `announced`: the size the source told, where it was another. */
-type Copy = { to: number | null; uidValidity: number | null; size: number; isDated: boolean; announced: number | null }
+/** Where the date that a message was sent with comes from. `unreadable`: the source's is none, the header's was sent. */
+type DatedBy = 'source' | 'header' | 'unreadable' | 'nobody'
+
+/** `announced`: the size the source told, where it was another. */
+type Copy = {
+  to: number | null
+  uidValidity: number | null
+  size: number
+  datedBy: DatedBy
+  date: string | null
+  announced: number | null
+}
 
 /** What became of one message of a batch. */
 export type Fate =
@@ -43,7 +53,7 @@ export type BatchDeps = {
   remedyOf: (uid: number) => Remedy
 }
 
-type Loaded = { row: Metadata; outgoing: Outgoing; remedy: Remedy; announced: number | null }
+type Loaded = { row: Metadata; outgoing: Outgoing; remedy: Remedy; datedBy: DatedBy; announced: number | null }
 type FetchedMessage = Extract<Fetched, { state: 'here' }>
 type Sent = { fates: Promise<Fate[]> }
 
@@ -96,27 +106,38 @@ async function load(row: Metadata, fetched: FetchedMessage, deps: BatchDeps): Pr
     whole = looked.whole
   }
   const remedy = deps.remedyOf(row.uid)
-  const flags = remedy === 'as-is' ? row.flags : row.flags.filter((flag) => !isUserFlag(flag))
+  const isStripped = remedy === 'without-keywords' || remedy === 'line-ends'
+  const flags = isStripped ? row.flags.filter((flag) => !isUserFlag(flag)) : row.flags
   const altered = remedy === 'line-ends' && Buffer.isBuffer(whole) ? withCrlf(whole) : whole
+  const { date, datedBy } = dateOf(row, altered, remedy)
   const outgoing = {
     size: Buffer.isBuffer(altered) ? altered.length : size,
     body: altered,
     flags,
-    internalDate: dateOf(row, altered),
+    internalDate: date,
   }
-  return { row, outgoing, remedy, announced }
+  return { row, outgoing, remedy, datedBy, announced }
 }
 
-function remedyAfter(remedy: Remedy, { flags }: Metadata, body: Body): Remedy | null {
-  if (remedy === 'as-is' && flags.some(isUserFlag)) return 'without-keywords'
+function remedyAfter(remedy: Remedy, { flags }: Metadata, { body, internalDate }: Outgoing): Remedy | null {
+  const isUnusual = internalDate !== null && isUnusualDate(internalDate)
+  if (remedy === 'as-is' && isUnusual) return 'other-date'
+  if ((remedy === 'as-is' || remedy === 'other-date') && flags.some(isUserFlag)) return 'without-keywords'
   if (remedy !== 'line-ends' && Buffer.isBuffer(body) && hasBareLineEnds(body)) return 'line-ends'
   return null
 }
 
-/** The date the source keeps it under, else the one in its header. */
-function dateOf({ internalDate }: Metadata, body: Body): string | null {
+/** The date the source keeps it under; where that is none, or refused, the one in its header. */
+function dateOf({ internalDate }: Metadata, body: Body, remedy: Remedy): { date: string | null; datedBy: DatedBy } {
   const kept = internalDate === null ? null : serialiseDate(internalDate)
-  if (kept !== null || !Buffer.isBuffer(body)) return kept
+  const mayKeep = remedy === 'as-is' || (kept !== null && !isUnusualDate(kept))
+  if (kept !== null && mayKeep) return { date: kept, datedBy: 'source' }
+  const date = Buffer.isBuffer(body) ? dateInHeader(body) : null
+  if (date === null) return { date, datedBy: 'nobody' }
+  return { date, datedBy: internalDate === null ? 'header' : 'unreadable' }
+}
+
+function dateInHeader(body: Buffer): string | null {
   const header = body.toString('latin1', 0, 64 * 1024).split(/\r?\n\r?\n/, 1)[0] ?? ''
   const value = /^date[ \t]*:((?:.|\r?\n[ \t])*)/im.exec(header)?.[1]
   return value === undefined ? null : dateOfHeader(value)
@@ -140,14 +161,27 @@ async function send(loaded: Loaded[], deps: BatchDeps): Promise<Sent> {
   }
 }
 
-function fateOf(outcome: AppendOutcome, { row, outgoing, remedy, announced }: Loaded, appender: Appender): Fate {
+function fateOf(
+  outcome: AppendOutcome,
+  { row, outgoing, remedy, datedBy, announced }: Loaded,
+  appender: Appender,
+): Fate {
   if (outcome.state === 'stored') {
     const { uid: to, uidValidity } = outcome
-    const isDated = outgoing.internalDate !== null
-    return { state: 'copied', row, to, uidValidity, size: outgoing.size, isDated, announced, remedy }
+    return {
+      state: 'copied',
+      row,
+      to,
+      uidValidity,
+      size: outgoing.size,
+      datedBy,
+      date: outgoing.internalDate,
+      announced,
+      remedy,
+    }
   }
   if (outcome.state === 'refused') {
-    const next = remedyAfter(remedy, row, outgoing.body)
+    const next = remedyAfter(remedy, row, outgoing)
     return { state: 'refused', row, refusal: outcome.refusal, remedy, next }
   }
   return { state: outcome.state, row, appender }

@@ -118,13 +118,20 @@ export function createFolderCopy(migration: Migration, { folder, mapped, bytes }
   async function copyWhole(lane: Lane): Promise<void> {
     const at = await persist(migration, () => openFolder(lane, folder, wanted, migration))
     open = at
-    if (at.place.path !== wanted) migration.note({ folder: folder.path, message: `It became “${at.place.path}”.` })
+    noteName(at.place.path)
     markOpened()
     migration.changed()
     do await copyRounds(lane, at)
-    while (!(await persist(migration, () => verify(lane, at, copier))))
+    while (!(await persist(migration, () => verify(lane, at, copier, migration.note))))
     if (migration.withNewMail) await persist(migration, () => bringFlags(lane, at, copier, migration))
     await at.ledger.finish(at.sourceModseq)
+  }
+
+  function noteName(path: string): void {
+    const { altered, inTheWay } = mapped
+    if (!altered && path === wanted) return
+    const why = inTheWay === null ? '' : `, because another folder goes to “${inTheWay}”`
+    migration.note({ folder: folder.path, message: `It became “${path}”${why}.` })
   }
 
   async function copyRounds(lane: Lane, at: OpenFolder): Promise<void> {

@@ -15,8 +15,11 @@ export type MappingOptions = {
   specialUse: ReadonlyMap<string, string>
 }
 
-/** Where a folder goes. `altered` says, for the report, that its name could not stay as it was. */
-export type Mapped = { source: string; destination: string; altered: boolean }
+/**
+ * Where a folder goes. `altered` says, for the report, that its name could not stay as it was; `inTheWay` names the
+ * destination that another folder has, where that was the reason.
+ */
+export type Mapped = { source: string; destination: string; altered: boolean; inTheWay: string | null }
 
 const STAND_IN = '_'
 
@@ -37,7 +40,7 @@ export function mapFolders(
   return sources.map((folder) => {
     const { path } = folder
     const told = Object.hasOwn(options.folderMap, path) ? options.folderMap[path] : undefined
-    if (told !== undefined) return { source: path, destination: told, altered: false }
+    if (told !== undefined) return { source: path, destination: told, altered: false, inTheWay: null }
     const same = options.prefix === '' && folder.specialUse ? options.specialUse.get(folder.specialUse) : undefined
     const parts = partsOf(path, from)
     const natural =
@@ -50,19 +53,36 @@ export function mapFolders(
     const destination = unlike(natural, taken)
     taken.add(destination)
     const isAsWas = destination === natural && parts.every((part) => fit(part, to) === part)
-    return { source: path, destination, altered: !isAsWas }
+    return { source: path, destination, altered: !isAsWas, inTheWay: destination === natural ? null : natural }
   })
 }
 
 /**
- * Names to try when the destination refuses the one it was given: without what some servers forbid, shortened, and at
- * last without levels, for servers whose parent folders have no children.
+ * Names to try when the destination refuses the one it was given, the closest first: without what some server or other
+ * forbids, all of that, in ASCII alone, shortened, and at last without levels, for servers whose parent folders have no
+ * children.
  */
 export function plainerNames(destination: string, to: Hierarchy, taken: ReadonlySet<string>): string[] {
-  const parts = partsOf(destination, to).map(plain)
-  const names = [placeAt(parts, to, ''), placeAt([parts.join(STAND_IN)], to, '')]
-  return [...new Set(names)].filter((name) => name !== destination).map((name) => unlike(name, taken))
+  const parts = partsOf(destination, to)
+  const [bare, ascii] = [parts.map(plain), parts.map((part) => plain(part.replace(/[^\x20-\x7e]+/g, STAND_IN)))]
+  const close = FORBIDDEN.map((pattern) => parts.map((part) => part.replace(pattern, STAND_IN)))
+  const all = parts.map((part) => FORBIDDEN.reduce((rest, pattern) => rest.replace(pattern, STAND_IN), part))
+  const names = [...close, all, bare, ascii].map((levels) => placeAt(levels, to, ''))
+  const flat = [bare, ascii].map((levels) => placeAt([levels.join(STAND_IN)], to, ''))
+  return [...new Set([...names, ...flat])].filter((name) => name !== destination).map((name) => unlike(name, taken))
 }
+
+/** What servers refuse in names, each by itself. */
+const FORBIDDEN = [
+  // Maildir++ divides levels by dots.
+  /\./g,
+  // Dovecot: a name that begins like a home directory.
+  /^~/g,
+  // Cyrus
+  /[{}%"\\|<>`!;]/g,
+  // Courier does not read the surrogate pairs of modified UTF-7 (RFC 3501, 5.1.3), which emoji need.
+  /[\u{10000}-\u{10ffff}]/gu,
+]
 
 /** The levels of a path below the namespace's prefix; INBOX in capitals, as every server understands it. */
 export function partsOf(path: string, { delimiter, prefix }: Hierarchy): string[] {
@@ -78,7 +98,8 @@ function placeAt(parts: readonly string[], { delimiter, prefix }: Hierarchy, und
   const all = [...above.map((part) => fit(part, to)), ...parts]
   const inboxPrefix = delimiter !== null && isInbox(prefix.slice(0, -delimiter.length))
   // Where everything lies under INBOX, what lay there before need not be put there twice.
-  const levels = inboxPrefix && isInbox(all[0]) && all.length > 1 ? all.slice(1) : all
+  // But for a folder of the name INBOX below it, which would be INBOX itself.
+  const levels = inboxPrefix && isInbox(all[0]) && all.length > 1 && !isInbox(all[1]) ? all.slice(1) : all
   if (levels.length === 1 && isInbox(levels[0]) && (above.length === 0 || levels === all)) return 'INBOX'
   const start = isInbox(levels[0]) && !inboxPrefix ? '' : prefix
   return start + levels.join(delimiter ?? STAND_IN)
@@ -97,7 +118,9 @@ function fit(part: string, { delimiter }: Hierarchy): string {
 
 /** What servers forbid that keep folders as files, and wildcards of LIST. */
 function plain(part: string): string {
-  const clean = part.replace(/[./\\~*%"'&<>|:?]/g, STAND_IN).replace(/^[ #_-]+|[ ]+$/g, STAND_IN)
+  const clean = part
+    .replace(/[./\\~*%"'&<>|:?{}`!;]|[\u{10000}-\u{10ffff}]/gu, STAND_IN)
+    .replace(/^[ #_-]+|[ ]+$/g, STAND_IN)
   return shorten(clean === '' ? STAND_IN : clean, 60)
 }
 

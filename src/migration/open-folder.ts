@@ -4,6 +4,7 @@ import type { ByteString } from '../net/imap/mailbox-name.ts'
 import { highestModseq, searchUids, status, type Opened } from '../net/imap/mailbox.ts'
 import { ImapRefused, mayPass } from '../net/imap/refusals.ts'
 import type { Wire } from '../net/imap/wire.ts'
+import { createArrivals, type Arrivals } from './arrivals.ts'
 import { shownElsewhere } from './all-mail.ts'
 import type { Tally } from './fingerprint.ts'
 import type { FolderCopy } from './folder.ts'
@@ -23,6 +24,8 @@ export type OpenFolder = {
   sourceModseq: string | null
   /** Source messages below this UID may be of an earlier run. */
   knownBelow: number
+  /** What was copied since the folder was opened, for the comparison at the end. */
+  arrivals: Arrivals
   /** All source messages of this run, ascending. */
   uids: number[]
   /** What at the destination answers for messages of the source; null when nobody asks. */
@@ -71,7 +74,8 @@ export async function openFolder(lane: Lane, folder: Folder, wanted: string, dep
   for (const { uid, size } of elsewhere) if (!ledger.isDone(uid)) ledger.skipped(uid, size)
   const knownBelow = isSame ? saved.sourceUidNext : 0
   const { uidValidity: sourceUidValidity } = opened
-  return { place, ledger, sourceUidValidity, sourceModseq, knownBelow, uids, tally, isRematch }
+  const arrivals = createArrivals()
+  return { place, ledger, sourceUidValidity, sourceModseq, knownBelow, arrivals, uids, tally, isRematch }
 }
 
 async function blankFor(

@@ -1,6 +1,7 @@
+import { discoverDelimiter } from '../net/imap/delimiter.ts'
 import { listFolders, type Folder, type Listing } from '../net/imap/folders.ts'
 import { decodeMailbox, encodeMailbox } from '../net/imap/mailbox-name.ts'
-import type { Namespace } from '../net/imap/session.ts'
+import type { Session } from '../net/imap/session.ts'
 import type { Lane, Side } from './lane.ts'
 import { isInbox, mapFolders, type Hierarchy, type Mapped } from './mapping.ts'
 import type { MigrateDeps } from './migrate.ts'
@@ -24,9 +25,16 @@ export async function planMigration(lane: Lane, deps: MigrateDeps): Promise<Plan
   const [from, to] = await Promise.all([lane.source(), lane.destination()])
   const [here, there] = await Promise.all([listFolders(from), listFolders(to)])
   const chosen = choose(here, folders)
-  const hierarchy = hierarchyOf(there, to.namespace)
+  const [ours, hierarchy] = await Promise.all([
+    hierarchyOf(
+      from,
+      here,
+      chosen.map(({ path }) => path),
+    ),
+    hierarchyOf(to, there, []),
+  ])
   const uses = there.folders.flatMap(({ specialUse, path }) => (specialUse ? [[specialUse, path] as const] : []))
-  const mapped = mapFolders(chosen, hierarchyOf(here, from.namespace), hierarchy, {
+  const mapped = mapFolders(chosen, ours, hierarchy, {
     prefix: options.prefix ?? '',
     folderMap: options.folderMap ?? {},
     specialUse: new Map(options.specialUse ? uses : []),
@@ -57,10 +65,25 @@ function unlisted(path: string): Folder {
   return { path, name: path, pathAsListed: encodeMailbox(path), isSelectable: true, subscribed: false, ...unknown }
 }
 
-/** How a side writes its folders. */
-export function hierarchyOf({ folders }: Listing, namespace: Namespace | null): Hierarchy {
-  const listed = folders.find(({ delimiter }) => delimiter !== null)?.delimiter ?? null
-  return { delimiter: namespace?.delimiter ?? listed, prefix: decodeMailbox(namespace?.prefix ?? '') }
+/**
+ * How a side writes its folders, found out without a listing where there is none.
+ * @param paths folders that are said to be there
+ */
+async function hierarchyOf(
+  { wire, namespace }: Session,
+  { folders }: Listing,
+  paths: readonly string[],
+): Promise<Hierarchy> {
+  const prefix = decodeMailbox(namespace?.prefix ?? '')
+  const listed = folders.flatMap(({ delimiter }) => delimiter ?? [])
+  const told = namespace?.delimiter ?? null
+  // A namespace that no folder agrees with is one that was made up for a server that named none.
+  if (told !== null && (listed.length === 0 || listed.includes(told))) return { delimiter: told, prefix }
+  const [first] = listed
+  if (first !== undefined) return { delimiter: first, prefix }
+  const found = await discoverDelimiter(wire, paths)
+  // Without any hint a slash does no harm: where it divides nothing, it stays in the name.
+  return { delimiter: found === undefined ? '/' : found, prefix }
 }
 
 function isSameAccount({ account: a }: Side, { account: b }: Side): boolean {

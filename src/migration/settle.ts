@@ -1,5 +1,5 @@
 import type { Metadata } from '../net/imap/fetch-metadata.ts'
-import { isUserFlag, storableFlags } from '../net/imap/flags-and-dates.ts'
+import { isUserFlag, momentOf, serialiseDate, storableFlags } from '../net/imap/flags-and-dates.ts'
 import { mayPass, sanitise, type ImapLost, wordsOf, type Refusal } from '../net/imap/refusals.ts'
 import type { Wire } from '../net/imap/wire.ts'
 import type { Fate, Remedy } from './batch.ts'
@@ -75,15 +75,36 @@ function settleOne(fate: Fate, deps: SettleDeps): Stop | Reopen | null {
 }
 
 function settleCopied(fate: FateOf<'copied'>, deps: SettleDeps): Reopen | null {
-  const { row, to, uidValidity, size, isDated, announced, remedy } = fate
+  const { row, to, uidValidity, size, datedBy, date, announced, remedy } = fate
   const { at, migration, folder } = deps
   at.ledger.copied([{ uid: row.uid, to, size }])
-  if (remedy !== 'as-is') migration.note({ folder, uid: row.uid, message: NOTES[remedy] })
+  if (to !== null) at.arrivals.add({ uid: row.uid, to, bytes: size, moment: date === null ? null : momentOf(date) })
+  if (remedy === 'without-keywords' || remedy === 'line-ends') {
+    migration.note({ folder, uid: row.uid, message: NOTES[remedy] })
+  }
   if (announced !== null) migration.note({ folder, message: NOTES.announced })
-  if (!isDated) migration.note({ folder, uid: row.uid, message: NOTES.undated })
+  noteDate(row, datedBy, remedy, deps)
   noteLeftOut(row.flags, deps)
   const isElsewhere = uidValidity !== null && uidValidity !== at.place.opened.uidValidity
   return isElsewhere ? new Reopen('The destination numbered its messages anew.') : null
+}
+
+/** Only where the source has no date at all is that said once for the folder: it may have none of any message. */
+function noteDate(
+  { uid, internalDate }: Metadata,
+  datedBy: FateOf<'copied'>['datedBy'],
+  remedy: Remedy,
+  { migration, folder }: SettleDeps,
+): void {
+  const date = sanitise(internalDate ?? '')
+  const given = datedBy === 'nobody' ? 'one of its own' : 'the one in the header of the message'
+  const isReal = internalDate !== null && serialiseDate(internalDate) !== null
+  if (datedBy === 'source') return
+  if (isReal && remedy !== 'as-is') {
+    migration.note({ folder, uid, message: `The destination refused the date “${date}”: the message got ${given}.` })
+  } else if (datedBy === 'header') migration.note({ folder, message: NOTES.dateless })
+  else if (datedBy === 'nobody') migration.note({ folder, uid, message: NOTES.undated })
+  else migration.note({ folder, uid, message: `The source’s date “${date}” is none: the message got ${given}.` })
 }
 
 /** Each keyword once: a folder that keeps none would fill the report. */
@@ -102,6 +123,7 @@ const NOTES = {
   'line-ends': 'The destination took this message only with its line ends made CRLF (altered).',
   announced:
     'The source announces other sizes than messages of this folder have. What it gave was confirmed, and copied as it is.',
+  dateless: 'The source keeps no dates of messages of this folder: they got the ones in their headers.',
   undated: 'Neither the source nor this message has a date that can be kept: the destination gave it one of its own.',
 }
 
@@ -127,7 +149,8 @@ function patienceIsLeft(uid: number, { retryAfterMs }: Refusal, { blame }: Settl
 }
 
 function fail({ row, refusal }: { row: Fate['row']; refusal: Refusal }, code: string, deps: SettleDeps): void {
-  const attempts = 1 + ['as-is', 'without-keywords', 'line-ends'].indexOf(deps.remedies.get(row.uid) ?? 'as-is')
+  const attempts =
+    1 + ['as-is', 'other-date', 'without-keywords', 'line-ends'].indexOf(deps.remedies.get(row.uid) ?? 'as-is')
   const { uid, size, messageIds } = row
   const messageId = messageIdOf(messageIds)
   deps.at.ledger.failed({ folder: deps.folder, uid, messageId, size, code, message: wordsOf(refusal), attempts })

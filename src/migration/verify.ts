@@ -1,15 +1,19 @@
 import { examine, noop } from '../net/imap/mailbox.ts'
+import { bytesBesideLineEnds, compareArrivals, type Deviations } from './arrivals.ts'
 import type { Copier } from './copier.ts'
+import type { Note } from './folder.ts'
 import type { Lane } from './lane.ts'
 import { LIMITS } from './limits.ts'
 import { uidsBelow, type OpenFolder } from './open-folder.ts'
 import { FolderStop, Reopen } from './stop.ts'
 
+type Noting = (note: Note) => void
+
 /**
- * Counts again at both ends: true when everything is accounted for, false when there is more to do.
+ * Counts again at both ends, and compares sizes and dates of our copies with what was sent: true when everything is accounted for, false when there is more to do.
  * @throws FolderStop when the destination holds fewer than were copied; Reopen, ImapRefused, ImapLost
  */
-export async function verify(lane: Lane, at: OpenFolder, copier: Copier): Promise<boolean> {
+export async function verify(lane: Lane, at: OpenFolder, copier: Copier, note: Noting): Promise<boolean> {
   const { ledger, place } = at
   const source = await copier.reading(lane, at)
   if (at.uids.length > 0) {
@@ -23,8 +27,30 @@ export async function verify(lane: Lane, at: OpenFolder, copier: Copier): Promis
   const { exists, uidValidity } = await examine(wire, place.name)
   if (uidValidity !== place.opened.uidValidity) throw new Reopen('The destination numbered its messages anew.')
   const { copied } = ledger.saved
-  if (exists >= copied) return true
-  throw new FolderStop('verification', `“${place.path}” has ${exists} messages, though ${copied} were copied there.`)
+  if (exists < copied) {
+    throw new FolderStop('verification', `“${place.path}” has ${exists} messages, though ${copied} were copied there.`)
+  }
+  reportDeviations(await compareArrivals(at.arrivals, source, wire), at, copier, note)
+  return true
+}
+
+/** @throws FolderStop where the destination keeps less of a message than was sent */
+function reportDeviations({ sizes, dates }: Deviations, { place }: OpenFolder, copier: Copier, note: Noting): void {
+  const { path: folder } = copier.folder
+  if (dates) {
+    const [sent, kept] = [dates.sent, dates.kept].map((moment) => new Date(moment).toISOString())
+    const message = `The destination keeps other dates of ${dates.count} messages than they have, such as ${kept} in place of ${sent}.`
+    note({ folder, uid: dates.uid, message })
+  }
+  for (const { uid, sent, kept } of sizes) {
+    const lost = bytesBesideLineEnds(sent) - bytesBesideLineEnds(kept)
+    const counts = `${kept.bytes} bytes, and ${sent.bytes} were sent`
+    if (lost > 0) {
+      throw new FolderStop('verification', `“${place.path}” keeps less of the source’s message ${uid}: ${counts}.`)
+    }
+    const what = lost === 0 ? 'with other line ends' : 'with additions of its own'
+    note({ folder, uid, message: `The destination keeps this message ${what}: ${counts}.` })
+  }
 }
 
 /** What the source did not give, as if it were gone, and still lists. */

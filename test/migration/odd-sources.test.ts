@@ -122,7 +122,7 @@ describe('a migration from a source such as strangers have', () => {
     )
   })
 
-  it('takes the header’s date where the source has none that is real, and says where there is neither (30)', async () => {
+  it('keeps the source’s date of any year, takes the header’s where it is none, and says all that becomes otherwise (30)', async () => {
     const dates = [
       'NIL',
       '"31-Feb-2001 25:61:06 +0000"',
@@ -132,14 +132,30 @@ describe('a migration from a source such as strangers have', () => {
     const dated = 'Date: Sat, 2 Mar 2024 10:00:00 +0100\r\nSubject: x\r\n\r\nx\r\n'
     const bodies = [dated, dated, dated, dated, 'Subject: undated\r\n\r\nx\r\n']
     const source = await sourceWith({ INBOX: holding(bodies, (uid) => ({ INTERNALDATE: dates[uid - 1] ?? 'NIL' })) })
-    const there = await account(dovecot)
-    const { state, notes } = await migrate(source, there)
-    const stored = ((await readAt(there))['INBOX'] ?? []).map(({ date }) => momentOf(date))
     const header = Date.parse('2024-03-02T09:00:00Z')
-    expect(stored.slice(0, 4)).toEqual([header, header, header, Date.parse('1904-01-01T00:00:00Z')])
-    expect([state, notes]).toEqual([
-      'completed',
-      [{ folder: 'INBOX', uid: 5, message: expect.stringMatching('gave it one of its own') }],
-    ])
+    const future = Date.parse('2099-01-01T00:00:00Z')
+    const unreadable = /^The source’s date “31-Feb-2001 25:61:06 .*” is none: the message got the one in the header/
+    const always = [
+      [undefined, /^The source keeps no dates of messages of this folder/],
+      [2, unreadable],
+      [5, /gave it one of its own/],
+    ] as const
+    const changed = [3, /keeps other dates of 2 messages .* in place of 2099-01-01T00:00:00.000Z/] as const
+    const refused = [4, /refused the date “01-Jan-1904 .*”: the message got the one in the header/] as const
+    const cases = [
+      { server: courier, kept: [header, header, future, header], notes: [...always, refused] },
+      { server: cyrus, kept: [header, header, future, header], notes: [...always, refused] },
+      { server: dovecot, kept: [header, header], notes: [...always, changed] },
+    ]
+    for (const { server, kept, notes } of cases) {
+      const there = await account(server)
+      const outcome = await migrate(source, there)
+      const stored = ((await readAt(there))['INBOX'] ?? []).map(({ date }) => momentOf(date))
+      expect(stored).toHaveLength(5)
+      for (const moment of kept) expect(stored).toContain(moment)
+      expect(outcome.state).toBe('completed')
+      for (const [uid, message] of notes)
+        expect(outcome.notes).toContainEqual(expect.objectContaining({ uid, message: expect.stringMatching(message) }))
+    }
   })
 })

@@ -59,8 +59,14 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
 
   async function submit(batch: readonly Outgoing[]): Promise<Submitted> {
     const parts: Submitted[] = []
-    for (const messages of commandsOf(batch, isMulti, sizeLimit)) parts.push(await submitCommand(messages))
+    for (const messages of commandsOf(batch, mayShare)) parts.push(await submitCommand(messages))
     return { outcomes: Promise.all(parts.map(({ outcomes }) => outcomes)).then((all) => all.flat()) }
+  }
+
+  /** What a server may refuse before it reads it would take the others of its command along. */
+  function mayShare(message: Outgoing): boolean {
+    if (!isMulti || !Buffer.isBuffer(message.body) || holdsNul(message)) return false
+    return whyUnfit(message.size, sizeLimit) === null && headerOf(message, permanentFlags).shape !== null
   }
 
   async function submitCommand(messages: readonly Outgoing[]): Promise<Submitted> {
@@ -75,7 +81,9 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
   async function settle(attempt: Attempt, messages: readonly Outgoing[], bytes: number): Promise<AppendOutcome[]> {
     const outcomes = await outcomesOf(attempt, messages.length)
     window.give(bytes)
-    if (messages.length === 1 || wire.lost || !isOnesFault(outcomes[0])) return outcomes
+    if (messages.length === 1 || !isOnesFault(outcomes[0])) return outcomes
+    // Nothing of it is stored (RFC 3502, 6.3.11), and whose fault it was is not known: none is refused by it.
+    if (wire.lost) return fill(messages.length, { state: 'unsent', lost: wire.lost })
     const alone = await Promise.all(messages.map((message) => submitCommand([message])))
     return (await Promise.all(alone.map((submitted) => submitted.outcomes))).flat()
   }
@@ -153,16 +161,15 @@ function whyUnfit(size: number, sizeLimit: number): Refusal | null {
   return classify('NO', 'APPENDLIMIT', `The server takes messages of at most ${sizeLimit} bytes.`)
 }
 
-/** Bodies that stream, those that are not tried, and those with NUL have a command of their own. */
-function commandsOf(batch: readonly Outgoing[], isMulti: boolean, sizeLimit: number): Outgoing[][] {
+/** Bodies that stream, those that are not tried, those with NUL and those of unusual dates have a command of their own. */
+function commandsOf(batch: readonly Outgoing[], mayShare: (message: Outgoing) => boolean): Outgoing[][] {
   const commands: Outgoing[][] = []
   let isOpen = false
   for (const message of batch) {
-    const mayShare =
-      isMulti && Buffer.isBuffer(message.body) && !holdsNul(message) && whyUnfit(message.size, sizeLimit) === null
-    if (mayShare && isOpen) commands.at(-1)?.push(message)
+    const isShared = mayShare(message)
+    if (isShared && isOpen) commands.at(-1)?.push(message)
     else commands.push([message])
-    isOpen = mayShare
+    isOpen = isShared
   }
   return commands
 }

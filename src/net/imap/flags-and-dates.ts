@@ -42,17 +42,17 @@ export function isUserFlag(flag: string): boolean {
 
 /**
  * Reads an INTERNALDATE strictly and writes it as RFC 3501 wants it, `" 1-Jul-2024 08:09:10 +0200"` without quotes:
- * a real day and time, from 1900 to tomorrow, zone kept. Null for everything else.
+ * a real day and time of any year, zone kept. Null for everything else.
  */
-export function serialiseDate(raw: string, now = Date.now()): string | null {
+export function serialiseDate(raw: string): string | null {
   const match = /^ ?(\d{1,2})-([A-Za-z]{3})-(\d{4}) (\d{2}):(\d{2}):(\d{2})(?: ([+-]\d{4}))?$/.exec(raw)
   if (!match) return null
   const [, day, name = '', year, hour, minute, second, zone = '+0000'] = match
   const month = MONTHS.findIndex((known) => known.toLowerCase() === name.toLowerCase())
-  return written({ year, month, day, hour, minute, second, zone }, now)
+  return written({ year, month, day, hour, minute, second, zone }, ANY_TIME)
 }
 
-/** The same from a message's `Date:` header (RFC 5322, 3.3, with the zones of its 4.3); null when it is no real date. */
+/** The same from a message's `Date:` header (RFC 5322, 3.3, with the zones of its 4.3); null when it is no real date from 1900 to tomorrow: what is beyond was made up by who wrote it. */
 export function dateOfHeader(header: string, now = Date.now()): string | null {
   const text = header
     .replace(/\([^()]*\)/g, ' ')
@@ -65,12 +65,27 @@ export function dateOfHeader(header: string, now = Date.now()): string | null {
   if (!match) return null
   const [, day, name = '', year, hour, minute, second = '00', zone] = match
   const month = MONTHS.findIndex((known) => known.toLowerCase() === name.toLowerCase())
-  return written({ year, month, day, hour, minute, second, zone: numericZone(zone) }, now)
+  return written({ year, month, day, hour, minute, second, zone: numericZone(zone) }, { from: 1900, to: now + DAY_MS })
 }
 
-/** Dates before the epoch are real, but not every server can keep one. */
-export function isUnusualDate(serialised: string): boolean {
-  return Number(serialised.slice(7, 11)) < 1970
+/**
+ * Dates that not every server can keep: before the epoch, in the future, or past the end of 32 bits. Courier refuses the
+ * first, Cyrus says BAD to them, Dovecot makes them others.
+ */
+export function isUnusualDate(serialised: string, now = Date.now()): boolean {
+  const moment = momentOf(serialised)
+  return moment === null || moment < 0 || moment > now
+}
+
+/** Milliseconds since 1970 of a date as it is told or sent; null for what is none. */
+export function momentOf(raw: string): number | null {
+  const text = serialiseDate(raw)
+  if (text === null) return null
+  const [day, name = '', year] = text.slice(0, 11).split('-')
+  const [hour, minute, second] = text.slice(12, 20).split(':').map(Number)
+  const local = utc(Number(year), MONTHS.indexOf(name), Number(day))
+  local.setUTCHours(hour ?? 0, minute, second)
+  return local.getTime() - (offsetOf(text.slice(21)) ?? 0)
 }
 
 type Fields = Record<'year' | 'day' | 'hour' | 'minute' | 'second', string | undefined> & {
@@ -78,18 +93,30 @@ type Fields = Record<'year' | 'day' | 'hour' | 'minute' | 'second', string | und
   zone: string
 }
 
-function written(fields: Fields, now: number): string | null {
+/** The first year, and the last moment in milliseconds since 1970. */
+type Span = { from: number; to: number }
+const ANY_TIME: Span = { from: 0, to: Infinity }
+
+function written(fields: Fields, { from, to }: Span): string | null {
   const [year, day, hour, minute, second] = [fields.year, fields.day, fields.hour, fields.minute, fields.second].map(
     Number,
   ) as [number, number, number, number, number]
   const { month, zone } = fields
-  if (month < 0 || year < 1900 || hour > 23 || minute > 59 || second > 60) return null
-  const local = new Date(Date.UTC(year, month, day, hour, minute, Math.min(second, 59)))
+  if (month < 0 || year < from || hour > 23 || minute > 59 || second > 60) return null
+  const local = utc(year, month, day)
   if (local.getUTCDate() !== day || local.getUTCMonth() !== month) return null
+  local.setUTCHours(hour, minute, Math.min(second, 59))
   const offset = offsetOf(zone)
-  if (offset === null || local.getTime() - offset > now + DAY_MS) return null
+  if (offset === null || local.getTime() - offset > to) return null
   const time = [hour, minute, Math.min(second, 59)].map((n) => String(n).padStart(2, '0')).join(':')
-  return `${String(day).padStart(2)}-${MONTHS[month]}-${year} ${time} ${zone}`
+  return `${String(day).padStart(2)}-${MONTHS[month]}-${String(year).padStart(4, '0')} ${time} ${zone}`
+}
+
+/** `Date.UTC` takes the years 0 to 99 for 1900 to 1999. */
+function utc(year: number, month: number, day: number): Date {
+  const date = new Date(0)
+  date.setUTCFullYear(year, month, day)
+  return date
 }
 
 /** Milliseconds east of Greenwich. */
