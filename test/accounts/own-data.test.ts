@@ -3,6 +3,7 @@ import { openDatabase } from '../../src/store/database.ts'
 import { ownedTableNames } from '../../src/store/owned.ts'
 import { startHouse, type House, type Person } from '../house.ts'
 import { browserOf } from './sessions.ts'
+import { isScaled } from '../scaled/instances.ts'
 
 type Line = { table: string; row: Record<string, unknown> }
 
@@ -114,8 +115,11 @@ describe('what is kept of somebody', () => {
     )
     expect(rows).toEqual([])
     expect((await house.request('/api/v1/account', people[0])).status).toBe(200)
-    const second = await asking[0]?.('/api/v1/account/export')
-    expect([second?.status, Number(second?.headers.get('retry-after')) > 0]).toEqual([429, true])
+    // Each instance counts what runs at once by itself.
+    if (!isScaled) {
+      const second = await asking[0]?.('/api/v1/account/export')
+      expect([second?.status, Number(second?.headers.get('retry-after')) > 0]).toEqual([429, true])
+    }
     const whole = (await unread[3]?.text()) ?? ''
     const token = whole
       .trimEnd()
@@ -180,6 +184,10 @@ const NOBODYS = [
   'dmarc_address',
   // When which list was asked about which address: what keeps us from asking twice outlives the case.
   'delisting_request',
+  // How much report mail an address, an account and the installation received on a day; a limit must outlive what it limits.
+  'dmarc_intake_day',
+  // Bytes that an endpoint had and has no more; its own trigger removes the row with the endpoint.
+  'webhook_deleted',
   // Of the service itself.
   'audit_entry',
   'auth_rate_limit',
