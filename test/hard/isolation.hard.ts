@@ -26,7 +26,11 @@ let smtpPort: number
 
 beforeAll(async () => {
   smtpPort = await freePort()
-  place = await startPlace({ SMTP_LISTEN: `127.0.0.1:${smtpPort}`, REPORT_DOMAIN: 'reports.portreeve.test' })
+  place = await startPlace({
+    SMTP_LISTEN: `127.0.0.1:${smtpPort}`,
+    REPORT_DOMAIN: 'reports.portreeve.test',
+    REQUEST_LIMITS: 'on',
+  })
   attacker = await startAttacker(place, smtpPort)
   const domain = await place.api('/api/v1/dmarc/domains', 'POST', { domain: 'honest.test' })
   reportEmail = ((await domain.json()) as { data: { reportEmail: string } }).data.reportEmail
