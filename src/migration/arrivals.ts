@@ -75,10 +75,17 @@ export async function compareArrivals(arrivals: Arrivals, source: Wire, destinat
   return found
 }
 
+/** Dates of the past, from 1970 on, no server has been seen to change. */
+function isOdd(moment: number | null): boolean {
+  return moment !== null && (moment < 0 || moment > Date.now())
+}
+
 type Kept = { bytes?: number; moment?: number }
 
 async function readKept(wire: Wire, some: readonly Arrival[]): Promise<Map<number, Kept>> {
   const kept = new Map<number, Kept>()
+  // Most servers keep sizes in an index, and have to open each message for its date: only odd dates are worth that.
+  const items = some.some(({ moment }) => isOdd(moment)) ? 'INTERNALDATE ' : ''
   const uids = some.map(({ to }) => to).toSorted((a, b) => a - b)
   const data = (values: Value[]) => {
     const pairs = values[1] === 'FETCH' ? pairsOf(values[2]) : null
@@ -89,9 +96,7 @@ async function readKept(wire: Wire, some: readonly Arrival[]): Promise<Map<numbe
     return true
   }
   try {
-    await afterExpunges(wire, async () =>
-      wire.run([`UID FETCH ${uidSet(uids)} (UID INTERNALDATE RFC822.SIZE)`], { data }),
-    )
+    await afterExpunges(wire, async () => wire.run([`UID FETCH ${uidSet(uids)} (UID ${items}RFC822.SIZE)`], { data }))
   } catch (error) {
     // A server that does not let us look has stored them all the same.
     if (!(error instanceof ImapRefused) || mayPass(error.refusal)) throw error

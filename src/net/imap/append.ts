@@ -2,6 +2,7 @@ import { appendLimit, createProofs, headerOf, literalLimit } from './append-head
 import { fill, outcomesOf, type AppendOutcome, type Attempt } from './append-outcome.ts'
 import { createWindow } from './append-window.ts'
 import { astring } from './encode.ts'
+import { isUnusualDate, serialiseDate } from './flags-and-dates.ts'
 import { LIMITS } from './limits.ts'
 import type { ByteString } from './mailbox-name.ts'
 import type { Out } from './out.ts'
@@ -66,7 +67,9 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
   /** What a server may refuse before it reads it would take the others of its command along. */
   function mayShare(message: Outgoing): boolean {
     if (!isMulti || !Buffer.isBuffer(message.body) || holdsNul(message)) return false
-    return whyUnfit(message.size, sizeLimit) === null && headerOf(message, permanentFlags).shape !== null
+    if (whyUnfit(message.size, sizeLimit) !== null) return false
+    const date = message.internalDate === null ? null : serialiseDate(message.internalDate)
+    return date === null || !isUnusualDate(date)
   }
 
   async function submitCommand(messages: readonly Outgoing[]): Promise<Submitted> {

@@ -73,6 +73,8 @@ export function dateOfHeader(header: string, now = Date.now()): string | null {
  * first, Cyrus says BAD to them, Dovecot makes them others.
  */
 export function isUnusualDate(serialised: string, now = Date.now()): boolean {
+  const year = Number(serialised.slice(7, 11))
+  if (year > 1970 && year < new Date(now).getUTCFullYear()) return false
   const moment = momentOf(serialised)
   return moment === null || moment < 0 || moment > now
 }
