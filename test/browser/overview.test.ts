@@ -119,7 +119,7 @@ describe('what is kept of a person', () => {
     await page.goto('/account')
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('link', { name: 'Export my data' }).click(),
+      page.getByRole('button', { name: 'Export my data' }).click(),
     ])
     expect(download.suggestedFilename()).toBe('portreeve-account.ndjson')
     const lines = readFileSync(await download.path(), 'utf8')
@@ -148,7 +148,7 @@ describe('what is kept of a person', () => {
     await page.keyboard.type('not the password')
     await page.keyboard.press('Enter')
     await page.getByText('This is not your password.').waitFor()
-    await page.getByLabel('Your password').focus()
+    await page.getByLabel('Your password', { exact: true }).focus()
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type('the password of Erika')
     await page.keyboard.press('Enter')
@@ -221,7 +221,7 @@ describe('an administrator', () => {
     await page.goto('/account')
     await page.getByText('Erase the account').click()
     await page.getByLabel('Your e-mail, to be sure').fill('ada@people.test')
-    await page.getByLabel('Your password').fill('the password of Ada')
+    await page.getByLabel('Your password', { exact: true }).fill('the password of Ada')
     await page.getByRole('button', { name: 'Erase my account' }).click()
     await page.getByText('This is the last administrator.').waitFor()
     await page.goto('/administration/accounts')
