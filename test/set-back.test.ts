@@ -41,8 +41,8 @@ const WRITTEN_AHEAD = `
     select id, 'email', 'a@example.test', now() + interval '12 hours' from account;
   insert into alert_message (channel_id, collecting, due_at, created_at)
     select id, true, now() + interval '12 hours', now() + interval '12 hours' from alert_channel;
-  insert into shared_check (token, account_id, target, results, expires_at)
-    select 'abcdefghijklmnopqrstuvwx', id, 'example.test', '[]', now() + interval '30 days 12 hours' from account`
+  insert into shared_check (token, account_id, target, results, bytes, expires_at)
+    select 'abcdefghijklmnopqrstuvwx', id, 'example.test', '[]', 2, now() + interval '30 days 12 hours' from account`
 
 /** Hours by which each is ahead of now. */
 const AHEAD = `

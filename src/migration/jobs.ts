@@ -108,7 +108,7 @@ async function runClaimed(row: Claimed, deps: MigrationJobDeps, signal: AbortSig
  * @throws PutBack when it is to be tried again
  */
 async function endStandstill(row: Claimed, last: Progress | null, db: Kysely<DB>, slots: SlotLimits): Promise<void> {
-  const progress = last ?? row.progress
+  const progress = last ?? begunWith(row)
   const isDry = row.options.dryRun
   const minutes = Math.ceil((isDry ? slots.dryRun : slots.standstill) / 60_000)
   if (isDry || row.stalls + 1 >= slots.standstills) {
@@ -140,8 +140,13 @@ async function endUnopened(error: unknown, row: Claimed, db: Kysely<DB>, stop: A
   // What the stop has cut off says nothing about the hosts.
   if (stop.aborted) throw stop.reason
   if (!(error instanceof Fault)) throw error
-  await endFailed(row, failureOf(error.code, error.message), row.progress, db)
+  await endFailed(row, failureOf(error.code, error.message), begunWith(row), db)
   return null
+}
+
+/** How far earlier runs came. A retry begins to count errors anew. */
+function begunWith({ progress, errorCount }: Claimed): Progress {
+  return { ...progress, errorCount }
 }
 
 function failureOf(code: string, message: string): Failure {

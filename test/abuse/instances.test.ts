@@ -87,7 +87,8 @@ describe('an instance that is killed', () => {
         }
       }
       const workers = Array.from({ length: 16 }, (_, worker) => work(worker))
-      await sleep(200 + Math.random() * 500)
+      await expect.poll(() => acknowledged.size, { interval: 20 }).toBeGreaterThan((round + 1) * 40)
+      await sleep(Math.random() * 200)
       child.kill('SIGKILL')
       await Promise.all(workers)
     }

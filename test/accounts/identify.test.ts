@@ -39,6 +39,8 @@ describe('a request', () => {
         plan: 'pro',
         admin: false,
         via: 'token',
+        sessionId: null,
+        authenticatedAt: null,
       })
     }
   })

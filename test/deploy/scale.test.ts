@@ -139,7 +139,9 @@ describe('three instances on one PostgreSQL behind nginx', () => {
       const reports = startSender(nginx.url, reportOf(100), { from: SOURCES })
       let most = 0
       const watching = setInterval(() => {
-        void count(`migration where status = 'running'`).then((running) => (most = Math.max(most, running)))
+        void count(`pgboss.job where name = 'migration.run' and state = 'active'`).then(
+          (running) => (most = Math.max(most, running)),
+        )
       }, 50)
 
       await sleep(3_000)

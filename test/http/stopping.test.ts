@@ -69,6 +69,6 @@ describe('a server that stops', () => {
     busy.on('data', (bytes: Buffer) => (answer += bytes.toString()))
     await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()
     expect(await stop()).toBeLessThan(STOP_GRACE / 2)
-    expect(answer).toContain('{"slow":true}')
+    await expect.poll(() => answer).toContain('{"slow":true}')
   })
 })

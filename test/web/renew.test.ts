@@ -101,7 +101,16 @@ describe('what is shown', () => {
  * Questions that no stream is to renew: checks ask the world, health is looked at by the clock, and the rest never changes or has
  * its second word from elsewhere: captured requests, and ranges.
  */
-const BY_ITSELF = new Set(['check', 'shared', 'service', 'health', 'attacks services', 'webhooks', 'attacks'])
+const BY_ITSELF = new Set([
+  'check',
+  'shared',
+  'service',
+  'health',
+  'attacks services',
+  'attacks candidates',
+  'webhooks',
+  'attacks',
+])
 
 describe('every question of the dashboard', () => {
   it('is renewed by the stream, or need not be', () => {
