@@ -27,7 +27,7 @@ export function readBulk(text: string, now: number): BulkRow[] {
   const rows = isCsv ? readCsv(text).slice(1) : readLines(text)
   if (rows.length === 0) throw new Fault('invalid_request', 'There is no report in the body.')
   if (rows.length > MOST_ROWS)
-    throw new Fault('invalid_request', `At most ${MOST_ROWS} reports fit into one request; these are ${rows.length}.`)
+    throw new Fault('invalid_request', `At most ${MOST_ROWS} reports fit into one request; these are more.`)
   return rows.map(({ line, fields, text: json }) => {
     try {
       return { line, report: fields ? reportOfFields(fields, now) : reportOfJson(json) }
@@ -40,8 +40,16 @@ export function readBulk(text: string, now: number): BulkRow[] {
 type Row = { line: number; text: string; fields?: string[] }
 
 function readLines(text: string): Row[] {
-  const rows = text.split('\n').map((line, index) => ({ line: index + 1, text: line.trim() }))
-  return rows.filter((row) => row.text !== '')
+  const rows: Row[] = []
+  // Line by line, because a body may have two million of them.
+  for (let [line, start] = [1, 0]; start <= text.length && rows.length <= MOST_ROWS; line += 1) {
+    const newline = text.indexOf('\n', start)
+    const end = newline === -1 ? text.length : newline
+    const row = { line, text: text.slice(start, end).trim() }
+    if (row.text !== '') rows.push(row)
+    start = end + 1
+  }
+  return rows
 }
 
 /** RFC 4180: quoted fields may hold commas, quotes doubled, and line ends. */
@@ -49,7 +57,7 @@ function readCsv(text: string): Row[] {
   const rows: Row[] = []
   const field = /("(?:[^"]|"")*"|[^,\r\n]*)(,|\r\n|\n|\r|$)/gy
   let [line, fields, start]: [number, string[], number] = [1, [], 1]
-  for (let match = field.exec(text); match; match = field.exec(text)) {
+  for (let match = field.exec(text); match && rows.length <= MOST_ROWS + 1; match = field.exec(text)) {
     const [whole, raw = '', end] = match
     fields.push(raw.startsWith('"') ? raw.slice(1, -1).replaceAll('""', '"') : raw)
     line += whole.split('\n').length - 1

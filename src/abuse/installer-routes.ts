@@ -9,6 +9,7 @@ const InstallQuery = Type.Object({
   token: Type.Optional(
     Type.String({
       pattern: '^ar_[A-Za-z0-9]{32}$',
+      maxLength: 35,
       description: 'A report token, for statistics of your own. It ends up in shell histories: --token-file does not.',
     }),
   ),

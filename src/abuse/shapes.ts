@@ -9,7 +9,7 @@ const PLAIN_TEXT = '^[^\\p{Cc}]*$'
 export const STATES = ['none', 'observed', 'watchlist', 'listed', 'delisted', 'expired', 'whitelisted'] as const
 export const CONFIDENCES = ['none', 'low', 'medium', 'high', 'very-high'] as const
 
-const Ip = Type.String({ description: 'A public IPv4 or IPv6 address. IPv6 is scored by /64.' })
+const Ip = Type.String({ maxLength: 300, description: 'A public IPv4 or IPv6 address. IPv6 is scored by /64.' })
 const ListingState = Type.Enum([...STATES])
 const ConfidenceLevel = Type.Enum([...CONFIDENCES])
 const Score = Type.Number({ minimum: 0, maximum: 100, description: '60 and more only while the address is listed.' })
@@ -27,7 +27,10 @@ const REPORT_TOKEN = `ar_${'x'.repeat(28)}9Zx4`
 export const NewReport = Type.Object(
   {
     ip: Ip,
-    service: Type.String({ description: 'An id or alias of GET /api/v1/abuse/report, such as `ssh` or `sshd`.' }),
+    service: Type.String({
+      maxLength: 300,
+      description: 'An id or alias of GET /api/v1/abuse/report, such as `ssh` or `sshd`.',
+    }),
     port: Type.Optional(Port),
     count: Type.Integer({ minimum: 1, maximum: 100_000, default: 1, description: 'Number of events.' }),
   },
@@ -36,7 +39,10 @@ export const NewReport = Type.Object(
 
 export const ReportHeaders = Type.Object({
   'x-report-token': Type.Optional(
-    Type.String({ description: 'Counts the report for this token’s statistics. It changes nothing else.' }),
+    Type.String({
+      maxLength: 500,
+      description: 'Counts the report for this token’s statistics. It changes nothing else.',
+    }),
   ),
 })
 
@@ -105,7 +111,9 @@ export const ServiceList = Success(
 
 // --- what is known ---
 
-export const CheckQuery = Type.Object({ ip: Type.String({ examples: [IP], description: 'A public address.' }) })
+export const CheckQuery = Type.Object({
+  ip: Type.String({ maxLength: 300, examples: [IP], description: 'A public address.' }),
+})
 
 export const CheckAnswer = Success(
   Type.Object(
@@ -170,7 +178,9 @@ export const StatsAnswer = Success(
 )
 
 export const ExportQuery = Type.Object({
-  service: Type.Optional(Type.String({ description: 'Only addresses that were reported for this service.' })),
+  service: Type.Optional(
+    Type.String({ maxLength: 300, description: 'Only addresses that were reported for this service.' }),
+  ),
   format: Type.Optional(Type.Enum(FORMAT_NAMES, { default: 'plain' })),
   since: Type.Optional(
     Type.Integer({
@@ -237,7 +247,9 @@ export const TokenList = Success(
   ),
 )
 
-export const TokenParam = Type.Object({ token: Type.String({ examples: [REPORT_TOKEN], description: TOKEN_PATTERN }) })
+export const TokenParam = Type.Object({
+  token: Type.String({ maxLength: 500, examples: [REPORT_TOKEN], description: TOKEN_PATTERN }),
+})
 
 export const Metrics = Type.Object(
   {

@@ -17,7 +17,11 @@ const ENDPOINTS: Endpoint[] = [
     method: 'POST',
     path: '/sign-in/email',
     summary: 'Sign in: sets the session cookie',
-    body: Type.Object({ email: Email, password: Type.String(), rememberMe: Type.Optional(Type.Boolean()) }),
+    body: Type.Object({
+      email: Email,
+      password: Type.String({ maxLength: 128 }),
+      rememberMe: Type.Optional(Type.Boolean()),
+    }),
   },
   {
     method: 'POST',
@@ -32,7 +36,7 @@ const ENDPOINTS: Endpoint[] = [
     method: 'POST',
     path: '/revoke-session',
     summary: 'End one of my sessions',
-    body: Type.Object({ token: Type.String() }),
+    body: Type.Object({ token: Type.String({ maxLength: 200 }) }),
   },
   { method: 'POST', path: '/revoke-other-sessions', summary: 'End all my sessions but this one' },
   { method: 'POST', path: '/update-user', summary: 'Change my name', body: Type.Object({ name: Name }) },
@@ -41,7 +45,7 @@ const ENDPOINTS: Endpoint[] = [
     path: '/change-password',
     summary: 'Change my password',
     body: Type.Object({
-      currentPassword: Type.String(),
+      currentPassword: Type.String({ maxLength: 128 }),
       newPassword: Password,
       revokeOtherSessions: Type.Optional(Type.Boolean()),
     }),

@@ -14,7 +14,7 @@ export function isPlainText(text: string, maxLength: number): boolean {
   return text.length <= maxLength && new RegExp(PLAIN_TEXT, 'u').test(text)
 }
 
-export const Email = Type.String({ format: 'email', description: 'Upper and lower case are the same.' })
+export const Email = Type.String({ format: 'email', maxLength: 320, description: 'Upper and lower case are the same.' })
 export const Name = Type.String({ pattern: PLAIN_TEXT, maxLength: NAME_LENGTH })
 export const Password = Type.String(PASSWORD_LENGTH)
 export const PlanName = Type.Enum([...PLANS])

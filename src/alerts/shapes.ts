@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 
-const Clock = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: '24 hours: `22:00`.' })
+const Clock = Type.String({ maxLength: 5, pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description: '24 hours: `22:00`.' })
 
 const QuietHours = Type.Object(
   { from: Clock, to: Clock, timeZone: Type.String({ maxLength: 60, description: '`Europe/Berlin`, `UTC`.' }) },
@@ -9,7 +9,7 @@ const QuietHours = Type.Object(
 )
 
 const Label = Type.String({ pattern: '^[^\\p{Cc}]*$', maxLength: 100 })
-const Kinds = Type.Array(Type.String({ pattern: '^[a-z][a-z-]{0,30}$' }), {
+const Kinds = Type.Array(Type.String({ maxLength: 31, pattern: '^[a-z][a-z-]{0,30}$' }), {
   maxItems: 20,
   description: 'First words of the kinds of alerts it takes (`blacklist`, `certificate`, …); null for all.',
 })

@@ -15,7 +15,7 @@ export const blacklistCheck = defineCheck({
   summary: 'Listing of an IPv4 address on DNS blacklists',
   description:
     'Asks every enabled blacklist at once. A list that refused, stayed silent, lists everything or answered outside 127.0.0.0/8 is `unknown`: never listed, and never clean.',
-  query: Type.Object({ ip: Type.String({ description: 'A public IPv4 address.' }) }),
+  query: Type.Object({ ip: Type.String({ maxLength: 300, description: 'A public IPv4 address.' }) }),
   data: BlacklistResult,
   example: {
     query: { ip: '8.8.4.4' },

@@ -9,7 +9,10 @@ import { STS_MODES } from '../protocols/mta-sts.ts'
 // --- dns-check ---
 
 export const DnsQuery = Type.Object({
-  domain: Type.String({ description: 'A domain name, as U-labels or A-labels, with or without the final dot.' }),
+  domain: Type.String({
+    maxLength: 1_000,
+    description: 'A domain name, as U-labels or A-labels, with or without the final dot.',
+  }),
 })
 
 export const DnsResult = Type.Object({
@@ -50,7 +53,7 @@ export type DnsResult = Static<typeof DnsResult>
 // --- ssl-check ---
 
 export const TlsQuery = Type.Object({
-  domain: Type.String({ description: 'A host name or an IP address.' }),
+  domain: Type.String({ maxLength: 1_000, description: 'A host name or an IP address.' }),
   port: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -152,9 +155,12 @@ export const BlacklistProgress = Type.Object({
 // --- dmarc-check ---
 
 export const MailAuthQuery = Type.Object({
-  domain: Type.String({ description: 'The domain behind the @ of mail addresses, as U-labels or A-labels.' }),
+  domain: Type.String({
+    maxLength: 1_000,
+    description: 'The domain behind the @ of mail addresses, as U-labels or A-labels.',
+  }),
   selector: Type.Optional(
-    Type.Array(Type.String(), {
+    Type.Array(Type.String({ maxLength: 300 }), {
       maxItems: 20,
       description: 'DKIM selectors to try before the known ones; may be repeated.',
     }),
@@ -343,7 +349,11 @@ export const NewShare = Type.Object({
         maxLength: 40,
         description: 'The name of the check: `dns`, `ssl`, `blacklist` or `dmarc`.',
       }),
-      data: Type.Record(Type.String(), Type.Unknown(), { description: 'As the check answered.' }),
+      data: Type.Record(Type.String(), Type.Unknown(), {
+        maxProperties: 100,
+        propertyNames: { maxLength: 100 },
+        description: 'As the check answered.',
+      }),
       receipt: Receipt,
     }),
     { minItems: 1, maxItems: 4 },

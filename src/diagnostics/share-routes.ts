@@ -12,7 +12,7 @@ import { deleteShared, findShared, listShared, type SharedRow } from './store.ts
 export type ShareRoutesOptions = { db: Db; door: Door; secretKey: string; baseUrl: string }
 
 const tags = ['Checks']
-const params = Type.Object({ token: Type.String({ examples: ['Zk3tQ9wLr5Xc1Vb7Nm2Pa8Sd'] }) })
+const params = Type.Object({ token: Type.String({ maxLength: 100, examples: ['Zk3tQ9wLr5Xc1Vb7Nm2Pa8Sd'] }) })
 const notThere = () => new Fault('not_found', 'There is no such shared result. They expire after thirty days.')
 
 /** `/api/v1/shared-checks`: results of checks as they were, for whoever has the link. */

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Nullable, PageQuery, Pagination, Success, Timestamp, Uuid } from '../http/schema.ts'
+import { GivenDay, Nullable, PageQuery, Pagination, Success, Timestamp, Uuid } from '../http/schema.ts'
 
 const Text = Type.String()
 const Count = Type.Integer({ minimum: 0 })
@@ -141,8 +141,8 @@ export const AggregateReport = Type.Object({
 
 export const ReportQuery = Type.Object({
   ...PageQuery.properties,
-  from: Type.Optional(Type.String({ anyOf: [{ format: 'date-time' }, { format: 'date' }] })),
-  to: Type.Optional(Type.String({ anyOf: [{ format: 'date-time' }, { format: 'date' }] })),
+  from: Type.Optional(GivenDay),
+  to: Type.Optional(GivenDay),
   orgName: Type.Optional(Type.String({ maxLength: 255 })),
   result: Type.Optional(Type.Enum(['fail'], { description: 'Only reports in which something failed.' })),
 })
@@ -273,13 +273,13 @@ export const Summary = Success(
 export const SummaryQuery = Type.Object({
   from: Type.Optional(
     Type.String({
-      anyOf: [{ format: 'date-time' }, { format: 'date' }],
+      ...GivenDay,
       description: 'The first day, UTC. 30 days before `to` by default.',
     }),
   ),
   to: Type.Optional(
     Type.String({
-      anyOf: [{ format: 'date-time' }, { format: 'date' }],
+      ...GivenDay,
       description: 'The last day, UTC. Today by default.',
     }),
   ),

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import { Fault, type FaultCode } from '../errors.ts'
-import { detailsOf } from './problems.ts'
+import { MAX_DETAIL_LENGTH, MAX_ERROR_LENGTH, MAX_PROBLEMS } from './limits.ts'
 
 /** Fastify's own refusals, in our words. */
 const FRAMEWORK_FAULTS: Record<string, [FaultCode, string]> = {
@@ -57,27 +57,30 @@ export function answer(fault: Fault, reply: FastifyReply): FastifyReply {
   return reply.code(fault.status).type('application/json').send(bodyOf(fault))
 }
 
-/** The JSON body of a failure. */
-export function bodyOf(fault: Fault) {
-  return { success: false as const, error: fault.message, code: fault.code, details: fault.details }
+/** The JSON body of a failure: below 64 kB, whatever of the request it quotes. */
+export function bodyOf({ message, code, details }: Fault) {
+  return {
+    success: false as const,
+    error: cut(message, MAX_ERROR_LENGTH),
+    code,
+    details: details?.slice(0, MAX_PROBLEMS).map((one) => ({
+      path: cut(one.path, MAX_DETAIL_LENGTH),
+      message: cut(one.message, MAX_DETAIL_LENGTH),
+    })),
+  }
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text
 }
 
 /** What was thrown, in our words. */
 export function faultOf(error: FastifyError, isUnavailable: (error: unknown) => boolean): Fault {
   if (error instanceof Fault) return error
-  if (error.validation) return invalid(error)
   const known = FRAMEWORK_FAULTS[error.code]
   if (known) return new Fault(...known)
   if (isUnavailable(error)) {
     return new Fault('unavailable', 'The database is away for the moment.', { retryAfter: 5, cause: error })
   }
   return new Fault('internal', 'Something went wrong on our side. The log has the details under this request’s id.')
-}
-
-function invalid(error: FastifyError): Fault {
-  // Nothing has such an id or such a name.
-  if (error.validationContext === 'params') return new Fault('not_found', 'There is nothing with such an id.')
-  const details = detailsOf(error.validation ?? [], error.validationContext)
-  const sentence = details.map(({ path, message }) => `${path} ${message}`).join('; ')
-  return new Fault('invalid_request', `The request is not valid: ${sentence}.`, { details })
 }

@@ -18,3 +18,10 @@ export const TABS_PER_ACCOUNT = 20
 
 /** Milliseconds for an idle connection: longer than the minute after which proxies let go, or they would meet a closed one. */
 export const KEEP_ALIVE = 72_000
+
+/** Problems that the answer to an invalid request names; a client mends a few at a time. */
+export const MAX_PROBLEMS = 10
+
+/** Characters of the sentence of a failure, and of a path or message in its details: in all below 64 kB as escaped JSON. */
+export const MAX_ERROR_LENGTH = 2_000
+export const MAX_DETAIL_LENGTH = 300

@@ -1,65 +1,136 @@
-import type { FastifyError } from 'fastify'
+import type { ErrorObject } from 'ajv'
 import type { FaultDetail } from '../errors.ts'
+import { MAX_PROBLEMS } from './limits.ts'
 
-/** What the validator found, with the schema it found it by. */
-type Problem = NonNullable<FastifyError['validation']>[number] & { parentSchema?: Schema }
-type Schema = { 'x-sentence'?: string; properties?: Record<string, { const?: string }> }
+/** What of JSON Schema the search for problems knows by itself; all other keywords are left to the validator. */
+export type Schema = {
+  'x-sentence'?: string
+  default?: unknown
+  const?: string
+  properties?: Record<string, Schema>
+  patternProperties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  anyOf?: Schema[]
+  additionalProperties?: unknown
+}
+
+/** The first thing that the validator finds wrong with a value, null when it finds nothing. */
+export type FirstError = (schema: Schema, value: unknown) => Pick<ErrorObject, 'keyword' | 'params' | 'message'> | null
+
+type Problem = {
+  path: string[]
+  keyword: string
+  params: Record<string, unknown>
+  message?: string | undefined
+  schema: Schema
+}
 
 /** What the validator would say with a regular expression in it, or with a word of its own. */
-const SENTENCES: Record<string, string> = { pattern: 'is not of the right form', anyOf: 'is not of the right form' }
+const SENTENCES: Record<string, string> = {
+  pattern: 'is not of the right form',
+  anyOf: 'is not of the right form',
+  propertyNames: 'has a name in it that is too long or not of the right form',
+}
 
 /**
- * Each field that is wrong, once, in words for people. Where one of several schemas must fit, it is about the one that was meant.
+ * Each field that is wrong, once, in words for people: the first ten. Where one of several schemas must fit, it is about the one that
+ * was meant. An array or a text that is too long is not searched for more, so that the time is bounded by the schema, not by what was sent.
  * @param context the part of the request, which stands in for a field's name where there is none
  */
-export function detailsOf(problems: Problem[], context = 'request'): FaultDetail[] {
-  const choices = problems.filter(({ keyword }) => keyword === 'anyOf')
-  // The inner ones first: what is left of them belongs to a choice around them.
-  const inward = choices.toSorted((a, b) => b.schemaPath.length - a.schemaPath.length)
-  const left = inward.reduce(withoutChoice, problems)
-  return merged(left.map((problem) => detailOf(problem, context)))
+export function explain(schema: Schema, value: unknown, firstError: FirstError, context = 'request'): FaultDetail[] {
+  const problems = problemsOf({ schema, value, path: [] }, firstError, MAX_PROBLEMS)
+  return merged(problems.map((problem) => detailOf(problem, context))).slice(0, MAX_PROBLEMS)
 }
 
-/** In place of a choice and all that is wrong with each of its branches, what is wrong with the branch that was meant. */
-function withoutChoice(problems: Problem[], choice: Problem): Problem[] {
-  const branches = new Map<string, Problem[]>()
-  const others: Problem[] = []
-  for (const problem of problems) {
-    const branch = branchOf(problem, choice)
-    if (branch !== undefined) branches.set(branch, [...(branches.get(branch) ?? []), problem])
-    else if (problem !== choice) others.push(problem)
+type Place = { schema: Schema; value: unknown; path: string[] }
+
+function problemsOf(place: Place, firstError: FirstError, limit: number): Problem[] {
+  const { schema, value, path } = place
+  const error = firstError(withoutParts(schema), value)
+  if (error) return [{ path, ...error, params: error.params as Problem['params'], schema }]
+  const problems = missingFields(place).slice(0, limit)
+  for (const part of partsOf(place)) {
+    if (problems.length >= limit) break
+    problems.push(...problemsOf(part, firstError, limit - problems.length))
   }
-  const meant = branchesMeant([...branches.values()], choice)
-  return [...others, ...(meant.length > 0 ? meant : [choice])]
+  if (problems.length < limit) problems.push(...problemsOfChoice(place, firstError, limit - problems.length))
+  return problems
 }
 
-/** Which branch of a choice a problem is about; undefined when it is about none. */
-function branchOf({ schemaPath, instancePath }: Problem, choice: Problem): string | undefined {
-  const start = `${choice.schemaPath}/`
-  const isWithin = schemaPath.startsWith(start) && `${instancePath}/`.startsWith(`${choice.instancePath}/`)
-  return isWithin ? schemaPath.slice(start.length).split('/')[0] : undefined
+const WITHOUT_PARTS = new WeakMap<Schema, Schema>()
+
+/** What a schema says of a value itself; an object of its own for each schema, by which the validator is remembered. */
+function withoutParts(schema: Schema): Schema {
+  const known = WITHOUT_PARTS.get(schema)
+  if (known) return known
+  const { properties: _p, patternProperties: _pp, required: _r, items: _i, anyOf: _a, ...rest } = schema
+  const { additionalProperties: _ap, ...bare } = rest
+  WITHOUT_PARTS.set(schema, bare)
+  return bare
+}
+
+function missingFields({ schema, value, path }: Place): Problem[] {
+  if (!isObject(value)) return []
+  const { required = [], properties = {} } = schema
+  const missing = required.filter((name) => value[name] === undefined && properties[name]?.default === undefined)
+  return missing.map((name) => ({
+    path: [...path, name],
+    keyword: 'required',
+    params: { missingProperty: name },
+    schema,
+  }))
+}
+
+/** The values within a value for which its schema has a schema. */
+function* partsOf({ schema, value, path }: Place): Generator<Place> {
+  const { items, properties = {}, patternProperties } = schema
+  if (items && Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield { schema: items, value: item, path: [...path, String(index)] }
+  }
+  if (!isObject(value)) return
+  for (const [name, one] of Object.entries(properties)) {
+    if (value[name] !== undefined) yield { schema: one, value: value[name], path: [...path, name] }
+  }
+  if (!patternProperties) return
+  const patterns = Object.entries(patternProperties).map(([pattern, one]) => [new RegExp(pattern, 'u'), one] as const)
+  for (const [name, part] of Object.entries(value)) {
+    for (const [pattern, one] of patterns) {
+      if (pattern.test(name)) yield { schema: one, value: part, path: [...path, name] }
+    }
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** In place of all that is wrong with each branch of a choice, what is wrong with the branch that was meant. */
+function problemsOfChoice(place: Place, firstError: FirstError, limit: number): Problem[] {
+  const { schema, path } = place
+  if (!schema.anyOf) return []
+  const branches = schema.anyOf.map((branch) => problemsOf({ ...place, schema: branch }, firstError, limit))
+  if (branches.some((branch) => branch.length === 0)) return []
+  const meant = branchesMeant(branches, path)
+  return meant.length > 0 ? meant : [{ path, keyword: 'anyOf', params: {}, schema }]
 }
 
 /** Nobody means null who gave something, nor another kind than the one that is named. */
-function branchesMeant(branches: Problem[][], { instancePath }: Problem): Problem[] {
-  const given = branches.filter((branch) => !branch.some((one) => isNull(one) && one.instancePath === instancePath))
+function branchesMeant(branches: Problem[][], path: string[]): Problem[] {
+  const given = branches.filter((branch) => !branch.some((one) => isNull(one) && one.path.length === path.length))
   const ofTheKind = given.filter((branch) => !branch.some(({ keyword }) => keyword === 'const'))
   if (ofTheKind.length === 0) return given.flat().filter(({ keyword }) => keyword === 'const')
-  const unnamed = ofTheKind.flat().filter(lacksKind)
+  const unnamed = ofTheKind.flat().filter((problem) => kindOf(problem) !== undefined)
   return unnamed.length > 0 ? unnamed : alternatives(ofTheKind)
 }
 
-/** Whether the field is missing that says which kind is meant. */
-function lacksKind({ keyword, params, parentSchema }: Problem): boolean {
-  return keyword === 'required' && kindOf(parentSchema, params) !== undefined
+/** The kind that a missing field would have to name; undefined where it is about something else. */
+function kindOf({ keyword, schema, params }: Problem): string | undefined {
+  return keyword === 'required' ? schema.properties?.[missingOf(params)]?.const : undefined
 }
 
-function kindOf(schema: Schema | undefined, params: Problem['params']): string | undefined {
-  return schema?.properties?.[missingOf(params) ?? '']?.const
-}
-
-function missingOf(params: Problem['params']): string | undefined {
-  return params['missingProperty'] as string | undefined
+function missingOf(params: Problem['params']): string {
+  return String(params['missingProperty'])
 }
 
 function isNull({ keyword, params }: Problem): boolean {
@@ -78,19 +149,18 @@ function alternatives(branches: Problem[][]): Problem[] {
 }
 
 function detailOf(problem: Problem, context: string): FaultDetail {
-  const missing = missingOf(problem.params)
-  const steps = [...problem.instancePath.split('/').slice(1), ...(missing === undefined ? [] : [missing])]
-  return { path: steps.join('.') || context, message: sentenceOf(problem) }
+  return { path: problem.path.join('.') || context, message: sentenceOf(problem) }
 }
 
-function sentenceOf({ keyword, params, message, parentSchema }: Problem): string {
+function sentenceOf(problem: Problem): string {
+  const { keyword, params, message, schema } = problem
   if (keyword === 'required') {
-    const kind = kindOf(parentSchema, params)
+    const kind = kindOf(problem)
     return kind === undefined ? 'is required' : `must be ${kind}`
   }
   if (keyword === 'const') return `must be ${String(params['allowedValue'])}`
   if (keyword === 'enum') return `${message}: ${String(params['allowedValues'])}`
-  const ours = keyword === 'type' ? undefined : (parentSchema?.['x-sentence'] ?? SENTENCES[keyword])
+  const ours = keyword === 'type' ? undefined : (schema['x-sentence'] ?? SENTENCES[keyword])
   return ours ?? message ?? 'is not valid'
 }
 

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import { Ajv, type Options as AjvOptions } from 'ajv'
-import addFormats from 'ajv-formats'
 import {
   fastify,
   LogController,
@@ -10,6 +8,7 @@ import {
   type preValidationHookHandler,
   type RawServerDefault,
 } from 'fastify'
+import { Type } from 'typebox'
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -22,8 +21,18 @@ import type { Cidr } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { Fault } from '../errors.ts'
 import { answer, answerErrors, bodyOf, faultOf } from './errors.ts'
-import { BODY_LIMIT, CONNECTIONS_CHECKED_EVERY, HEADERS_TIMEOUT, KEEP_ALIVE, REQUEST_TIMEOUT } from './limits.ts'
+import {
+  BODY_LIMIT,
+  CONNECTIONS_CHECKED_EVERY,
+  HEADERS_TIMEOUT,
+  KEEP_ALIVE,
+  MAX_PROBLEMS,
+  REQUEST_TIMEOUT,
+} from './limits.ts'
+import type { Paths } from './openapi-document.ts'
 import { describeApi } from './openapi.ts'
+import { failures } from './schema.ts'
+import { validateStrictly } from './validation.ts'
 
 /** A Fastify that knows the types of TypeBox schemas; what every room's routes are registered on. */
 export type App = FastifyInstance<
@@ -53,6 +62,8 @@ export type Capture = {
   handle(request: IncomingMessage, response: ServerResponse): void
   /** Bytes that are no request, or that stopped coming; whoever sent them is answered by us. */
   refused(error: Error & { rawPacket?: Buffer }, socket: Socket): void
+  /** What it takes, for the description of the API. */
+  paths?: Paths
 }
 
 /** The HTTP server without the rooms' routes, not yet listening. */
@@ -92,7 +103,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
   logRequests(app, options.log, options.isSecure === true)
   refuseWhenClosing(app)
   refuseNul(app)
-  await describeApi(app, options)
+  await describeApi(app, { version: options.version, paths: options.capture?.paths })
   healthRoutes(app, options.isReady)
   return app
 }
@@ -148,31 +159,6 @@ function refuse({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
   const head = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close`
   if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${body}`)
   socket.destroySoon()
-}
-
-/** Bodies mean what they say (`"993"` is not a port); query strings are text and must be read as numbers. */
-function validateStrictly(app: App): void {
-  const common: AjvOptions = { allErrors: true, useDefaults: true, strict: false, verbose: true }
-  const exact = new Ajv({ ...common, coerceTypes: false, removeAdditional: true })
-  const coercing = new Ajv({ ...common, coerceTypes: 'array' })
-  for (const ajv of [exact, coercing]) addFormats.default(ajv)
-  app.setValidatorCompiler(({ schema, httpPart }) =>
-    httpPart === 'body' ? exact.compile(closed(schema as Schema)) : coercing.compile(schema as object),
-  )
-}
-
-type Schema = { properties?: Record<string, Schema>; items?: Schema; additionalProperties?: unknown }
-
-/**
- * Fields that a body's schema does not name are taken out before anybody sees them: a row written from what is left cannot be
- * given another's id. Not within a choice of schemas, where the first that does not fit would take what the next one needs.
- */
-function closed(schema: Schema): Schema {
-  const { properties, items } = schema
-  if (items) return { ...schema, items: closed(items) }
-  if (!properties) return schema
-  const named = Object.entries(properties).map(([name, one]) => [name, closed(one)] as const)
-  return { additionalProperties: false, ...schema, properties: Object.fromEntries(named) }
 }
 
 /** Clients send `Content-Type: application/json` with a DELETE and nothing else; that is not an error. */
@@ -235,17 +221,42 @@ function refuseWhenClosing(app: App): void {
   })
 }
 
-/** No name of ours has one, and PostgreSQL takes none: it would look like a failure of ours wherever it arrived. */
+/**
+ * No name of ours has a NUL, and PostgreSQL takes none: it would look like a failure of ours wherever it arrived. A field of a query is
+ * named, after whoever asks was let in.
+ */
 function refuseNul(app: App): void {
-  const fault = new Fault('invalid_request', 'The address has a NUL character (%00).')
-  app.addHook('onRequest', ({ url }, _reply, done) => done(url.includes('%00') ? fault : undefined))
+  const inPath = new Fault('invalid_request', 'The address has a NUL character (%00).')
+  app.addHook('onRequest', ({ url }, _reply, done) => {
+    const path = url.includes('%00') ? (url.split('?', 1)[0] ?? '') : ''
+    done(path.includes('%00') ? inPath : undefined)
+  })
+  app.addHook('preValidation', ({ url, query }, _reply, done) => {
+    done(url.includes('%00') ? nulIn(query as Record<string, string | string[]>) : undefined)
+  })
+}
+
+function nulIn(query: Record<string, string | string[]>): Fault {
+  const message = 'must not have a NUL character (%00)'
+  const fields = Object.entries(query).filter(([name, values]) => [name, ...[values].flat()].some(hasNul))
+  const details = fields.slice(0, MAX_PROBLEMS).map(([name]) => ({ path: name.replaceAll('\0', '%00'), message }))
+  const sentence = details.map(({ path }) => `${path} ${message}`).join('; ')
+  return new Fault('invalid_request', `The request is not valid: ${sentence}.`, { details })
+}
+
+function hasNul(text: string): boolean {
+  return text.includes('\0')
 }
 
 function healthRoutes(app: App, isReady: () => Promise<boolean>): void {
-  const hidden = { schema: { hide: true } }
-  app.get('/healthz', hidden, async () => ({ status: 'ok' }))
-  app.get('/readyz', hidden, async (_request, reply) => {
-    if (await isReady()) return { status: 'ready' }
+  const tags = ['Service']
+  const of = (status: 'ok' | 'ready') => ({ 200: Type.Object({ status: Type.Literal(status) }), ...failures })
+  const alive = { summary: 'Whether the process runs', operationId: 'getLiveness', tags, response: of('ok') }
+  app.get('/healthz', { schema: alive }, async () => ({ status: 'ok' as const }))
+  const ready = { summary: 'Whether it takes requests', operationId: 'getReadiness', tags, response: of('ready') }
+  const away = Type.Object({ status: Type.Literal('unavailable') })
+  app.get('/readyz', { schema: { ...ready, response: { ...ready.response, 503: away } } }, async (_request, reply) => {
+    if (await isReady()) return { status: 'ready' as const }
     return reply.code(503).header('retry-after', '5').send({ status: 'unavailable' })
   })
 }

@@ -237,7 +237,9 @@ function eventRoute(app: App, { db, door, live }: WebhookRoutesDeps): void {
         tags,
         security,
         params,
-        headers: Type.Object({ 'last-event-id': Type.Optional(Type.String({ pattern: '^\\d{1,15}$' })) }),
+        headers: Type.Object({
+          'last-event-id': Type.Optional(Type.String({ maxLength: 15, pattern: '^\\d{1,15}$' })),
+        }),
         produces: ['text/event-stream'],
         response: failures,
       },

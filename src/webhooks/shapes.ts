@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { Nullable, Timestamp, Uuid } from '../http/schema.ts'
+import { GivenTimestamp, Nullable, Timestamp, Uuid } from '../http/schema.ts'
 import { SIGNATURE_SCHEMES } from '../protocols/webhook-signature.ts'
-import { BODY_KEPT, KEPT, LONGEST_DELAY } from './limits.ts'
+import { BODY_KEPT, KEPT, LONGEST_DELAY, RESPONSE_BODY } from './limits.ts'
 
 const EXAMPLE = {
   id: '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11',
@@ -35,8 +35,12 @@ const Template = Type.Boolean({
 
 const SIGNATURE = {
   scheme: Type.Enum([...SIGNATURE_SCHEMES], { description: '`standard` is Standard Webhooks, and Svix.' }),
-  header: Type.Optional(Type.String({ pattern: "^[\\w!#$%&'*+.^`|~-]{1,100}$", description: 'For `hmac`.' })),
-  prefix: Type.Optional(Type.String({ pattern: '^[ -~]{0,50}$', description: 'For `hmac`: `sha256=` and the like.' })),
+  header: Type.Optional(
+    Type.String({ maxLength: 100, pattern: "^[\\w!#$%&'*+.^`|~-]{1,100}$", description: 'For `hmac`.' }),
+  ),
+  prefix: Type.Optional(
+    Type.String({ maxLength: 50, pattern: '^[ -~]{0,50}$', description: 'For `hmac`: `sha256=` and the like.' }),
+  ),
   algorithm: Type.Optional(Type.Enum(['sha1', 'sha256', 'sha512'], { description: 'For `hmac`; sha256 by default.' })),
   encoding: Type.Optional(Type.Enum(['hex', 'base64'], { description: 'For `hmac`; hex by default.' })),
 }
@@ -66,8 +70,20 @@ export const WebhookSettings = Type.Object(
   {
     label: Type.Optional(Label),
     responseStatus: Type.Optional(ResponseStatus),
-    responseBody: Type.Optional(Type.String({ description: 'At most 64 KiB.' })),
-    responseType: Type.Optional(Type.String({ description: 'A media type.' })),
+    responseBody: Type.Optional(
+      Type.String({
+        maxLength: RESPONSE_BODY,
+        description: 'Up to 64 KiB.',
+        'x-sentence': `must have at most ${RESPONSE_BODY} bytes`,
+      }),
+    ),
+    responseType: Type.Optional(
+      Type.String({
+        maxLength: 127,
+        description: 'A media type.',
+        'x-sentence': 'must be a media type such as text/plain; charset=utf-8',
+      }),
+    ),
     template: Type.Optional(Template),
     cors: Type.Optional(Type.Boolean()),
     timeout: Type.Optional(Timeout),
@@ -155,10 +171,11 @@ export const ListedRequest = Type.Object({ ...WebhookRequest.properties, signatu
 
 export const RequestQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 50 }),
-  since: Type.Optional(Type.String({ format: 'date-time', description: 'Received after this, strictly.' })),
-  until: Type.Optional(Type.String({ format: 'date-time', description: 'Received until then.' })),
+  since: Type.Optional(Type.String({ ...GivenTimestamp, description: 'Received after this, strictly.' })),
+  until: Type.Optional(Type.String({ ...GivenTimestamp, description: 'Received until then.' })),
   cursor: Type.Optional(
     Type.String({
+      maxLength: 16,
       pattern: '^[1-9]\\d{0,15}$',
       description: 'The `nextCursor` of the page before, in the same order.',
     }),

@@ -1,18 +1,19 @@
-import { Ajv } from 'ajv'
-import addFormats from 'ajv-formats'
+import { fastify } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { describe, expect, it } from 'vitest'
-import { detailsOf } from '../../src/http/problems.ts'
+import type { Fault } from '../../src/errors.ts'
+import { validateStrictly } from '../../src/http/validation.ts'
 
-const ajv = new Ajv({ allErrors: true, strict: false, verbose: true })
-addFormats.default(ajv)
+type Compile = (route: { schema: TSchema; httpPart: string }) => (value: unknown) => true | { error: Fault }
+
+const app = fastify()
+validateStrictly(app)
+const compile = app.validatorCompiler as unknown as Compile
 
 /** What is said of something that a schema does not fit. */
-function told(schema: TSchema, given: unknown): string[] {
-  const validate = ajv.compile(schema)
-  validate(given)
-  const problems = (validate.errors ?? []) as Parameters<typeof detailsOf>[0]
-  return detailsOf(problems, 'body').map(({ path, message }) => `${path} ${message}`)
+function told(schema: TSchema, given: unknown, httpPart = 'body'): string[] {
+  const result = compile({ schema, httpPart })(given)
+  return (result === true ? [] : (result.error.details ?? [])).map(({ path, message }) => `${path} ${message}`)
 }
 
 const Hours = Type.Object({ from: Type.String({ pattern: '^\\d\\d:\\d\\d$' }), to: Type.String() })
@@ -84,5 +85,46 @@ describe('what is wrong with a request', () => {
     expect(told(Type.Object({ way: Type.Union([Type.Literal('in'), Type.Literal('out')]) }), { way: 'up' })).toEqual([
       'way must be in or must be out',
     ])
+  })
+
+  it('is told up to the tenth field', () => {
+    const names = Type.Array(Type.String(), { maxItems: 100 })
+    const given = Array.from({ length: 100 }, (_, index) => index)
+    expect(told(Type.Object({ names }), { names: given })).toHaveLength(10)
+  })
+
+  it('is that a list is too long, and no more of what is in it', () => {
+    const Kinds = Type.Union([Type.Array(Type.String(), { maxItems: 20 }), Type.Null()])
+    const schema = Type.Object({ kinds: Kinds, label: Type.String() })
+    const given = { kinds: Array(40_000).fill(1), label: 2 }
+    expect(told(schema, given)).toEqual(['kinds must NOT have more than 20 items', 'label must be string'])
+  })
+
+  it('is which values in a record are wrong, and whether their names are', () => {
+    const lists = Type.Record(Type.String(), Type.Enum(['on', 'off']), { propertyNames: { maxLength: 5 } })
+    const schema = Type.Object({ lists })
+    expect(told(schema, { lists: { a: 'on', b: 'of' } })).toEqual([
+      'lists.b must be equal to one of the allowed values: on,off',
+    ])
+    expect(told(schema, { lists: { abcdef: 'on' } })).toEqual([
+      'lists has a name in it that is too long or not of the right form',
+    ])
+  })
+
+  it('is not that a query is text, nor that something is missing that has a default', () => {
+    const schema = Type.Object({
+      page: Type.Integer({ default: 1 }),
+      limit: Type.Integer({ maximum: 100 }),
+      ports: Type.Array(Type.Integer()),
+    })
+    expect(told(schema, { limit: '200', ports: '7' }, 'querystring')).toEqual(['limit must be <= 100'])
+    expect(told(schema, { page: '2', limit: '20', ports: ['7', 'x'] }, 'querystring')).toEqual([
+      'ports.1 must be integer',
+    ])
+  })
+
+  it('is told also by a keyword that is seldom used', () => {
+    const schema = { type: 'object', not: { required: ['a'] } } as TSchema
+    expect(told(schema, { a: 1 })).toEqual(['body must NOT be valid'])
   })
 })
