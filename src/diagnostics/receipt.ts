@@ -14,7 +14,7 @@ export function writeReceipt(received: Received, secretKey: string, now: number)
 /** When the result was given; null when the receipt is not one for it. */
 export function readReceipt(receipt: string, received: Received, secretKey: string): Date | null {
   const [, time, mac = ''] = /^(\d{1,15})\.([\w-]{43})$/.exec(receipt) ?? []
-  if (time === undefined) return null
+  if (time === undefined || isDeeperThan(received.data, MAX_DEPTH)) return null
   const isOurs = timingSafeEqual(Buffer.from(mac, 'base64url'), macOf(received, secretKey, Number(time)))
   return isOurs ? new Date(Number(time)) : null
 }
@@ -24,6 +24,14 @@ function macOf({ accountId, check, data }: Received, secretKey: string, now: num
   return createHmac('sha256', key)
     .update(JSON.stringify([accountId, check, now, inOrder(data)]))
     .digest()
+}
+
+/** Levels of nesting; no check answers with more than six. What comes back may have half a million, and would end the stack. */
+const MAX_DEPTH = 20
+
+function isDeeperThan(value: unknown, depth: number): boolean {
+  if (value === null || typeof value !== 'object') return false
+  return depth === 0 || Object.values(value).some((part) => isDeeperThan(part, depth - 1))
 }
 
 /** The same JSON with its keys in order: programs that pass it on may write them in another. */

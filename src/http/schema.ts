@@ -3,6 +3,9 @@ import { STATUS_OF } from '../errors.ts'
 
 /** A moment, ISO 8601 in UTC with milliseconds. The store hands out Dates; they are written as this. */
 export const Timestamp = Type.String({ format: 'date-time' })
+/** A moment that somebody sends, with as many digits as anybody needs. */
+export const GivenTimestamp = Type.String({ format: 'date-time', maxLength: 64 })
+export const GivenDay = Type.String({ maxLength: 64, anyOf: [{ format: 'date-time' }, { format: 'date' }] })
 export const Uuid = Type.String({ format: 'uuid' })
 
 /** Longest texts of requests, in characters. Each string of a request schema has a bound of its own or one of these. */

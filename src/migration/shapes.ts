@@ -67,6 +67,7 @@ export const NewMigration = Type.Object(
     folderMap: Type.Record(Path, Path, {
       default: {},
       maxProperties: 200,
+      propertyNames: Path,
       description: 'Source path to destination path.',
     }),
     dryRun: Type.Boolean({ default: false, description: 'Map and count, copy nothing; does not count for the month.' }),

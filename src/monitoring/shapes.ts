@@ -14,6 +14,7 @@ const Settings = {
   lists: Type.Optional(
     Type.Record(Type.String({ maxLength: 200 }), ModeShape, {
       maxProperties: 200,
+      propertyNames: { maxLength: 200 },
       description: 'By blacklist hostname; others follow the account’s choice.',
     }),
   ),

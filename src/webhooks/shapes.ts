@@ -187,10 +187,11 @@ export const ListedRequest = Type.Object({ ...WebhookRequest.properties, signatu
 
 export const RequestQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 50 }),
-  since: Type.Optional(Type.String({ format: 'date-time', description: 'Received after this, strictly.' })),
-  until: Type.Optional(Type.String({ format: 'date-time', description: 'Received until then.' })),
+  since: Type.Optional(Type.String({ ...GivenTimestamp, description: 'Received after this, strictly.' })),
+  until: Type.Optional(Type.String({ ...GivenTimestamp, description: 'Received until then.' })),
   cursor: Type.Optional(
     Type.String({
+      maxLength: 16,
       pattern: '^[1-9]\\d{0,15}$',
       maxLength: 16,
       description: 'The `nextCursor` of the page before, in the same order.',
