@@ -4,12 +4,15 @@ import { APIError } from 'better-auth/api'
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf, type Door } from '../http/auth.ts'
-import { answers, Done, failures } from '../http/schema.ts'
+import { answers, answersAs, Done, nameComponents } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { readOwned } from '../store/owned.ts'
 import type { DB } from '../store/tables.ts'
 import { removeAccount } from './accounts.ts'
 import type { Auth } from './auth.ts'
+
+const OwnedRow = Type.Object({ table: Type.String(), row: Type.Record(Type.String(), Type.Unknown()) })
+nameComponents({ OwnedRow })
 
 type OwnDataDeps = { db: Kysely<DB>; door: Door; auth: Auth }
 
@@ -27,7 +30,7 @@ export function ownDataRoutes(app: App, { db, door, auth }: OwnDataDeps): void {
           'One JSON object a line, `{"table": …, "row": {…}}`, as of one moment: all that would go with the account. ' +
           'Passwords, tokens and other secrets are left out, because only their hashes or sealed texts are kept.',
         produces: ['application/x-ndjson'],
-        response: failures,
+        response: answersAs('application/x-ndjson', OwnedRow, 'One line of it'),
       },
     },
     async (request, reply) => {

@@ -184,6 +184,7 @@ function serviceRoutes(app: App, { db, auth, config, secretKey, version }: Accou
     {
       schema: {
         summary: 'Make the first account, an administrator, and sign in',
+        operationId: 'setUp',
         description: 'Takes the token of the set-up link that the service prints while there is no account.',
         tags,
         body: Setup,

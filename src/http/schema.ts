@@ -25,11 +25,11 @@ export const Failure = Type.Object(
     code: Type.Enum(Object.keys(STATUS_OF), { description: 'A stable word for programs.' }),
     details: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
   },
-  { description: 'Failure' },
+  { description: 'Failure', title: 'Failure' },
 )
 
 /** The body of a success that has nothing to tell. */
-export const Done = Type.Object({ success: Type.Literal(true) })
+export const Done = Type.Object({ success: Type.Literal(true) }, { title: 'Done' })
 
 /** Who may ask a route that needs an account, in the words of OpenAPI. */
 export const security: Record<string, string[]>[] = [{ token: [] }, { session: [] }]
@@ -42,6 +42,20 @@ export function answers(success: TSchema, status = 200): Record<string, TSchema>
 /** What a route answers that has no JSON for a success. */
 export const failures: Record<string, TSchema> = { '4xx': Failure, '5xx': Failure }
 
+/** What a route answers that is no JSON: its media type, and what one piece of it (a line, the data of an event) is. */
+export function answersAs(type: string, schema: TSchema, description = 'Success'): Record<string, TSchema> {
+  const success = { description, content: { [type]: { schema } } }
+  return { 200: success, ...failures }
+}
+
+/** A file as it is. */
+export const Bytes = Type.String({ format: 'binary' })
+
+/** Names schemas in the description of the API, where they stand once and generators of clients make types of them. */
+export function nameComponents(schemas: Record<string, TSchema>): void {
+  for (const [title, schema] of Object.entries(schemas)) Object.assign(schema, { title })
+}
+
 /** Which page of a list is asked for. */
 export const PageQuery = Type.Object({
   page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
@@ -49,7 +63,10 @@ export const PageQuery = Type.Object({
 })
 
 /** Where a page stands among all. */
-export const Pagination = Type.Object({ page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() })
+export const Pagination = Type.Object(
+  { page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() },
+  { title: 'Pagination' },
+)
 
 type Page = { page: number; limit: number }
 

@@ -10,6 +10,7 @@ import type { Signals } from '../store/signals.ts'
 import type { DB } from '../store/tables.ts'
 import { VERSION } from '../version.ts'
 import { createAnnouncer } from './announcer.ts'
+import { CAPTURE_PATHS } from './capture-paths.ts'
 import { createCapture } from './capture.ts'
 import { createDelays } from './delays.ts'
 import { createEndpointCache } from './endpoints/cache.ts'
@@ -74,7 +75,12 @@ export function openWebhooks({ db, pool, signals, secretKey, config, log, onOutc
     void keepMalformed(error, socket, { endpoints, commits, trustedProxies, log })
   }
 
-  const capture: Capture = { takes: createTakes(config.BASE_URL, webhookBaseUrl), handle, refused }
+  const capture: Capture = {
+    takes: createTakes(config.BASE_URL, webhookBaseUrl),
+    handle,
+    refused,
+    paths: CAPTURE_PATHS,
+  }
   return {
     jobs: [webhookCleanUpJob({ db })] as Job[],
     sealed: SEALED,

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf, type Door } from '../http/auth.ts'
 import { beginEvents } from '../http/events.ts'
-import { answers, Done, failures, security, Uuid } from '../http/schema.ts'
+import { answers, answersAs, Bytes, Done, security, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { DB } from '../store/tables.ts'
 import {
@@ -19,7 +19,15 @@ import { curlOf } from './requests/curl.ts'
 import { harOf } from './requests/har.ts'
 import { signatureOf } from './requests/signature.ts'
 import { findRequest, listRequests } from './requests/store.ts'
-import { OneRequest, RequestPage, RequestQuery, WebhookEndpoint, WebhookSettings } from './shapes.ts'
+import {
+  EndpointEvent,
+  HttpArchive,
+  OneRequest,
+  RequestPage,
+  RequestQuery,
+  WebhookEndpoint,
+  WebhookSettings,
+} from './shapes.ts'
 import { shownEndpoint, shownRequest } from './shown.ts'
 
 export type WebhookRoutesDeps = {
@@ -140,7 +148,7 @@ function listRoutes(app: App, { db, door, secretKey, webhookBaseUrl, version }: 
         security,
         params,
         querystring: RequestQuery,
-        response: answers(Type.Union([RequestPage, Type.Object({ log: Type.Unknown() })])),
+        response: answers(Type.Union([RequestPage, HttpArchive])),
       },
     },
     async (request, reply) => {
@@ -211,7 +219,7 @@ function requestRoutes(app: App, { db, door, secretKey, webhookBaseUrl }: Webhoo
         summary: 'The body of a captured request, byte for byte',
         ...common,
         produces: ['application/octet-stream'],
-        response: failures,
+        response: answersAs('application/octet-stream', Bytes, 'The body'),
       },
     },
     async (request, reply) => {
@@ -241,7 +249,7 @@ function eventRoute(app: App, { db, door, live }: WebhookRoutesDeps): void {
           'last-event-id': Type.Optional(Type.String({ maxLength: 15, pattern: '^\\d{1,15}$' })),
         }),
         produces: ['text/event-stream'],
-        response: failures,
+        response: answersAs('text/event-stream', EndpointEvent, 'The data of each event'),
       },
     },
     async (request, reply) => {
