@@ -17,6 +17,7 @@ const ALLOWED = new Set([
   'MIT-0',
   'MPL-2.0',
   'PostgreSQL',
+  'PSF-2.0',
   'Python-2.0',
   'Unlicense',
   'Zlib',

@@ -40,7 +40,14 @@ function publicRoutes(app: App, abuse: Parts): void {
   const { lookup, stats, clock } = abuse
   app.get(
     '/api/v1/abuse/report',
-    { schema: { summary: 'What can be reported', tags: TAGS, response: answers(ServiceList) } },
+    {
+      schema: {
+        summary: 'What can be reported',
+        operationId: 'listAbuseServices',
+        tags: TAGS,
+        response: answers(ServiceList),
+      },
+    },
     async () => ({ success: true, data: SERVICE_LIST }),
   )
   app.get(
@@ -121,19 +128,19 @@ function tokenRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
     async ({ params }) => ({ success: true, metrics: await readMetrics(db, params.token, clock()) }),
   )
   app.delete(
-    '/api/v1/abuse/tokens/:id',
+    '/api/v1/abuse/tokens/:token',
     {
       onRequest: door.account,
       schema: {
         summary: 'Revoke a report token, by its id',
         tags: TAGS,
         security,
-        params: Type.Object({ id: Uuid }),
+        params: Type.Object({ token: { ...Uuid, description: 'The id of the token, not itself.' } }),
         response: answers(Done),
       },
     },
     async (request) => {
-      await revokeToken(db, callerOf(request).accountId, request.params.id)
+      await revokeToken(db, callerOf(request).accountId, request.params.token)
       return { success: true }
     },
   )

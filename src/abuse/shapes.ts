@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { MAX_LENGTH, Nullable, Pagination, Success, Timestamp, Uuid } from '../http/schema.ts'
+import { MAX_LENGTH, nameComponents, Nullable, Pagination, Success, Timestamp, Uuid } from '../http/schema.ts'
 import { FORMAT_NAMES } from './export/formats.ts'
 import { CATEGORIES } from './services.ts'
 import { TOKEN_PATTERN } from './tokens/tokens.ts'
@@ -203,6 +203,24 @@ export const Difference = Success(
   }),
 )
 
+/** The list with `format=json`. */
+export const ExportedList = Success(
+  Type.Object({
+    generatedAt: Timestamp,
+    version: Type.Integer(),
+    count: Count,
+    ips: Type.Array(
+      Type.Object({
+        ip: Type.String({ description: 'An IPv4 address, or a /64 of IPv6.' }),
+        score: Score,
+        confidenceLevel: ConfidenceLevel,
+        services: Type.Array(Type.String()),
+        lastReportedAt: Timestamp,
+      }),
+    ),
+  }),
+)
+
 export const HoldAnswer = Success(
   Nullable(Type.Object({ countBefore: Count, countAfter: Count, heldAt: Timestamp, approved: Type.Boolean() })),
 )
@@ -391,3 +409,19 @@ export const Decision = Type.Object(
   { upheld: Type.Boolean({ description: 'The listing was wrong: it costs the networks that supported it.' }) },
   { examples: [{ upheld: true }] },
 )
+
+nameComponents({
+  NewAttackReport: NewReport,
+  AttackReportResult: ReportResult,
+  NewReportToken: NewToken,
+  IssuedReportToken: IssuedToken,
+  ReportTokenMetrics: Metrics,
+  NewExemption,
+  NewSensor,
+  AddressRange: Range,
+  NewAppeal,
+  Appeal,
+  AppealDecision: Decision,
+  ExportedList,
+  ListDifference: Difference,
+})

@@ -2,11 +2,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { Fault } from '../errors.ts'
 import { isProgram } from '../http/auth.ts'
+import { Failure } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { requireGoodPassword } from './accounts.ts'
 import { createBoundedQueue } from './bounded-queue.ts'
 import { CLIENT_HEADER, type Auth } from './auth.ts'
 import type { Identify } from '../http/auth.ts'
+import {
+  AuthDone,
+  CurrentSession,
+  PasswordChanged,
+  Refused,
+  SessionList,
+  SignedIn,
+  SignedOut,
+  SignedUp,
+} from './auth-shapes.ts'
 import type { KnownPlaces } from './known-places.ts'
 import { subjects, type Outcome, type PasswordThrottle } from './password-throttle.ts'
 import { Email, Name, OwnPassword, Password } from './shapes.ts'
@@ -14,7 +25,14 @@ import { Email, Name, OwnPassword, Password } from './shapes.ts'
 /** Bytes; the longest real body is an e-mail, two passwords and a name. */
 const BODY_LIMIT = 64 * 1024
 
-type Endpoint = { method: 'GET' | 'POST'; path: string; summary: string; body?: TSchema }
+type Endpoint = {
+  method: 'GET' | 'POST'
+  path: string
+  summary: string
+  answer: TSchema
+  body?: TSchema
+  session?: true
+}
 
 /** What of better-auth we offer; the rest of it (social sign-in, mails we do not send) stays unreachable. */
 const ENDPOINTS: Endpoint[] = [
@@ -22,29 +40,48 @@ const ENDPOINTS: Endpoint[] = [
     method: 'POST',
     path: '/sign-in/email',
     summary: 'Sign in: sets the session cookie',
+    answer: SignedIn,
     body: Type.Object({ email: Email, password: OwnPassword, rememberMe: Type.Optional(Type.Boolean()) }),
   },
   {
     method: 'POST',
     path: '/sign-up/email',
     summary: 'Make an account, where sign-up is open',
+    answer: SignedUp,
     body: Type.Object({ email: Email, password: Password, name: Name }),
   },
-  { method: 'POST', path: '/sign-out', summary: 'Sign out' },
-  { method: 'GET', path: '/get-session', summary: 'The session of the cookie, or null' },
-  { method: 'GET', path: '/list-sessions', summary: 'My sessions' },
+  { method: 'POST', path: '/sign-out', summary: 'Sign out', answer: SignedOut },
+  { method: 'GET', path: '/get-session', summary: 'The session of the cookie, or null', answer: CurrentSession },
+  { method: 'GET', path: '/list-sessions', summary: 'My sessions', answer: SessionList, session: true },
   {
     method: 'POST',
     path: '/revoke-session',
     summary: 'End one of my sessions',
+    answer: AuthDone,
+    session: true,
     body: Type.Object({ token: Type.String({ maxLength: 200 }) }),
   },
-  { method: 'POST', path: '/revoke-other-sessions', summary: 'End all my sessions but this one' },
-  { method: 'POST', path: '/update-user', summary: 'Change my name', body: Type.Object({ name: Name }) },
+  {
+    method: 'POST',
+    path: '/revoke-other-sessions',
+    summary: 'End all my sessions but this one',
+    answer: AuthDone,
+    session: true,
+  },
+  {
+    method: 'POST',
+    path: '/update-user',
+    summary: 'Change my name',
+    answer: AuthDone,
+    session: true,
+    body: Type.Object({ name: Name }),
+  },
   {
     method: 'POST',
     path: '/change-password',
     summary: 'Change my password',
+    answer: PasswordChanged,
+    session: true,
     body: Type.Object({
       currentPassword: OwnPassword,
       newPassword: Password,
@@ -71,8 +108,9 @@ export function authRoutes(app: App, deps: AuthRoutesDeps): void {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     scope.setValidatorCompiler(() => () => true)
-    for (const { method, path, summary, body } of ENDPOINTS) {
-      const schema = { summary, tags: ['Sign-in'], ...(body && { body }) }
+    for (const { method, path, summary, answer: success, body, session } of ENDPOINTS) {
+      const described = { summary, tags: ['Sign-in'], response: { 200: success, '4xx': Refused, '5xx': Failure } }
+      const schema = { ...described, ...(session && { security: [{ session: [] }] }), ...(body && { body }) }
       scope.route({
         method,
         url: `/api/auth${path}`,

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { callerOf, requireFreshSession, type Door } from '../http/auth.ts'
-import { answers, Done, failures } from '../http/schema.ts'
+import { answers, answersAs, Done, nameComponents } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { readOwned } from '../store/owned.ts'
 import type { DB } from '../store/tables.ts'
@@ -10,6 +10,9 @@ import type { ExportFiles } from './export-file.ts'
 import { requireOwnPassword } from './own-password.ts'
 import type { PasswordThrottle } from './password-throttle.ts'
 import { OwnPassword } from './shapes.ts'
+
+const OwnedRow = Type.Object({ table: Type.String(), row: Type.Record(Type.String(), Type.Unknown()) })
+nameComponents({ OwnedRow })
 
 type OwnDataDeps = { db: Kysely<DB>; door: Door; throttle: PasswordThrottle; exports: ExportFiles }
 
@@ -29,7 +32,7 @@ export function ownDataRoutes(app: App, { db, door, throttle, exports }: OwnData
           'Passwords, tokens and other secrets are left out, because only their hashes or sealed texts are kept. ' +
           'One export of an account at a time, and up to 6 an hour.',
         produces: ['application/x-ndjson'],
-        response: failures,
+        response: answersAs('application/x-ndjson', OwnedRow, 'One line of it'),
       },
     },
     async (request, reply) => {

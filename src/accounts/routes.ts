@@ -199,6 +199,7 @@ function serviceRoutes(app: App, { db, auth, places, signUp, config, secretKey, 
       config: { limit: 'setup' },
       schema: {
         summary: 'Make the first account, an administrator, and sign in',
+        operationId: 'setUp',
         description: 'Takes the token of the set-up link that the service prints while there is no account.',
         tags,
         body: Setup,

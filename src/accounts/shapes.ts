@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { PLANS } from '../config.ts'
-import { Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { BEYOND, QUOTAS } from './quotas.ts'
 
 /** PostgreSQL chokes on NUL and half a surrogate pair, a terminal on the other control characters. */
@@ -163,4 +163,17 @@ export const ServiceInfo = Type.Object({
   setupNeeded: Type.Boolean({ description: 'No account exists yet.' }),
   signup: Type.Boolean({ description: 'People may make their own account.' }),
   mail: Type.Boolean({ description: 'Mail goes out.' }),
+})
+
+nameComponents({
+  Account,
+  Myself,
+  NewAccount,
+  AccountChange,
+  AuditEntry,
+  Token,
+  NewToken,
+  IssuedToken,
+  Setup,
+  ServiceInfo,
 })

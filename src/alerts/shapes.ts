@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 
 const Clock = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', maxLength: 5, description: '24 hours: `22:00`.' })
 
@@ -100,4 +100,15 @@ export const AlertPage = Type.Object({
   alerts: Type.Array(Alert),
   pagination: Pagination,
   mail: Type.Boolean({ description: 'Whether this service can send mail at all (SMTP_URL).' }),
+})
+
+nameComponents({
+  QuietHours,
+  NewChannel,
+  ChannelChanges,
+  Channel,
+  CreatedChannel,
+  ChannelConfirmation: Confirmation,
+  Alert,
+  AlertDelivery: Delivery,
 })

@@ -50,6 +50,7 @@ function processRoutes(app: App, { door, ...deps }: DelistingRoutesDeps): void {
       onRequest: door.account,
       schema: {
         summary: 'My delistings, newest first',
+        operationId: 'listDelistings',
         tags,
         security,
         querystring: ProcessQuery,

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Address, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import { Address, nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { CATEGORIES } from '../protocols/dnsbl-catalogue.ts'
 import { METHODS, NEEDS, OUTCOMES, STEP_STATUSES } from './steps/machine.ts'
 import { PROCESS_STATUSES } from './store.ts'
@@ -130,4 +130,13 @@ export type ProcessQuery = Static<typeof ProcessQuery>
 export const ProcessPage = Type.Object({
   processes: Type.Array(DelistingProcess),
   pagination: Pagination,
+})
+
+nameComponents({
+  NewDelisting: NewProcess,
+  StepConfirmation: Confirmation,
+  DelistingStep,
+  DelistingProcess,
+  DelistingProcessWithHistory: ProcessWithHistory,
+  DelistingEvent: Event,
 })

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { MAX_LENGTH, Nullable, Timestamp } from '../http/schema.ts'
+import { MAX_LENGTH, nameComponents, Nullable, Timestamp } from '../http/schema.ts'
 import { STARTTLS } from '../net/starttls.ts'
 import { ADVICE_SUBJECTS, SEVERITIES } from '../protocols/advice.ts'
 import { DMARC_POLICIES } from '../protocols/dmarc.ts'
@@ -395,4 +395,17 @@ export const SharedResults = Type.Object({
       data: Type.Unknown({ description: 'As the check answered then.' }),
     }),
   ),
+})
+
+nameComponents({
+  DnsResult,
+  TlsResult,
+  BlacklistItem,
+  BlacklistResult,
+  BlacklistProgress,
+  MailAuthResult,
+  Health,
+  NewShare,
+  SharedCheck,
+  SharedResults,
 })

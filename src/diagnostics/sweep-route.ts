@@ -1,13 +1,13 @@
 import type { Static } from 'typebox'
 import { callerOf, type Door } from '../http/auth.ts'
 import type { Events, EventSource } from '../http/events.ts'
-import { failures, security } from '../http/schema.ts'
+import { answersAs, security } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Blocklists } from '../protocols/dnsbl-lists.ts'
 import { blacklistCheck, checkAddress, countItems, publicIPv4 } from './blacklist.ts'
 import { CHECK_DEADLINE } from './check.ts'
 import { writeReceipt } from './receipt.ts'
-import type { BlacklistItem, BlacklistProgress, BlacklistResult } from './shapes.ts'
+import { BlacklistProgress, type BlacklistItem, type BlacklistResult } from './shapes.ts'
 
 type SweepRouteOptions = { door: Door; events: Events; blocklists: Blocklists; secretKey: string }
 
@@ -30,7 +30,7 @@ export function sweepRoute(app: App, { door, events, blocklists, secretKey }: Sw
         security,
         querystring: blacklistCheck.query,
         produces: ['text/event-stream'],
-        response: failures,
+        response: answersAs('text/event-stream', BlacklistProgress, 'The data of each event'),
       },
     },
     async (request, reply) => {

@@ -1,5 +1,14 @@
 import { Type, type Static } from 'typebox'
-import { DayOrMoment, Nullable, PageQuery, Pagination, Success, Timestamp, Uuid } from '../http/schema.ts'
+import {
+  DayOrMoment,
+  nameComponents,
+  Nullable,
+  PageQuery,
+  Pagination,
+  Success,
+  Timestamp,
+  Uuid,
+} from '../http/schema.ts'
 
 const Text = Type.String()
 const Count = Type.Integer({ minimum: 0 })
@@ -194,6 +203,17 @@ export const TlsReport = Type.Object({
   receivedAt: Timestamp,
 })
 export const TlsReportPage = Success(Type.Object({ reports: Type.Array(TlsReport), pagination: Pagination }))
+
+const AnyFile = { description: 'A report, an archive or a mail, as it came.' }
+/** A file of any type, or a form with many. */
+export const UploadBody = {
+  content: {
+    'application/octet-stream': { schema: Type.String({ format: 'binary', ...AnyFile }) },
+    'multipart/form-data': {
+      schema: Type.Object({ file: Type.Array(Type.String({ format: 'binary', ...AnyFile })) }),
+    },
+  },
+}
 
 export const Uploaded = Success(
   Type.Object({
@@ -396,4 +416,18 @@ export const Mailbox = Type.Object({
   lastError: Nullable(Text),
   failingSince: Nullable(Timestamp),
   createdAt: Timestamp,
+})
+
+nameComponents({
+  NewDmarcDomain: NewDomain,
+  DmarcDomain,
+  PublishedDomain,
+  AggregateReport,
+  AggregateRecord,
+  TlsReport,
+  DmarcSource: Source,
+  Disposition,
+  Authentication,
+  NewMailbox,
+  Mailbox,
 })

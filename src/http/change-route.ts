@@ -25,6 +25,7 @@ export function changeRoute(app: App, { door, signals }: { door: Door; signals: 
       exposeHeadRoute: false,
       schema: {
         summary: 'Follow what changes in my account (server-sent events)',
+        operationId: 'followChanges',
         description:
           'An event `changed` says where something looks different now: ask there again. What changes often is told a few ' +
           'times a second at most. A stream begins with what changed in the last 5 seconds. After an event `missed`, ' +

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Failure } from './schema.ts'
 import { operationIdOf } from './operation-id.ts'
 
@@ -25,7 +26,7 @@ type Document = { paths?: Paths; components?: Record<string, object>; [keyword: 
  * @param more operations that the router never sees
  */
 export function completeDocument(document: Document, more: Paths = {}): void {
-  document.paths = { ...document.paths, ...more }
+  document.paths = JSON.parse(JSON.stringify({ ...document.paths, ...more })) as Paths
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(operations)) complete(method, path, operation)
   }
@@ -41,7 +42,7 @@ export function completeDocument(document: Document, more: Paths = {}): void {
   document.components = { ...document.components, schemas: Object.fromEntries(sorted), responses: { Failure: failure } }
 }
 
-const failed = () => modern(structuredClone(Failure) as unknown as Schema)
+const failed = () => modern(JSON.parse(JSON.stringify(Failure)) as Schema)
 
 function complete(method: string, path: string, operation: Operation): void {
   operation.operationId ??= operationIdOf(method, path)
@@ -61,10 +62,12 @@ function complete(method: string, path: string, operation: Operation): void {
 
 /** Every route may fail, and all fail alike: that is said once. */
 function responsesOf(given: Operation['responses'] = {}): Record<string, Response> {
-  const responses = Object.entries(given).filter(([status]) => !/^[45]XX$/.test(status))
+  const responses = Object.entries(given).filter(
+    ([, { description }]) => description !== (Failure as { description?: string }).description,
+  )
   const failure = { $ref: '#/components/responses/Failure' }
   const mended = responses.map(([status, response]) => [status, mendedResponse(response)] as const)
-  return { ...Object.fromEntries(mended), '4XX': failure, '5XX': failure }
+  return { '4XX': failure, '5XX': failure, ...Object.fromEntries(mended) }
 }
 
 function mendedResponse({ content = {}, description, ...response }: Response): Response {
@@ -95,13 +98,39 @@ function modern(schema: Schema): Schema {
   return mapped(schema, (one) => {
     if (Array.isArray(one['items'])) {
       const { items, additionalItems, ...rest } = one
-      return { ...rest, prefixItems: items, items: additionalItems ?? true, maxItems: (items as unknown[]).length }
+      const isEnded = additionalItems === false
+      return { ...rest, prefixItems: items, items: {}, ...(isEnded && { maxItems: (items as unknown[]).length }) }
+    }
+    // The framework writes some constants so, for older versions of OpenAPI.
+    if (Array.isArray(one['enum']) && one['enum'].length === 1 && one['type'] !== undefined) {
+      const { enum: words, ...rest } = one
+      return { ...rest, const: (words as unknown[])[0] }
     }
     // Only words are enumerated here, and generators want that said.
     if (Array.isArray(one['enum']) && one['type'] === undefined) return { type: 'string', ...one }
+    if (typeof one['pattern'] === 'string') return { ...one, pattern: plainPattern(one['pattern']) }
+    if (one['type'] === 'object' && Array.isArray(one['anyOf'])) return alternativesOf(one)
     if (one['patternProperties'] && typeof one['patternProperties'] === 'object') return recordOf(one)
     return one
   }) as Schema
+}
+
+/** Fields of which one must be there: generators know that as alternatives that are whole. */
+function alternativesOf({ anyOf, ...schema }: Schema): Schema {
+  const branches = anyOf as { required?: string[] }[]
+  if (branches.some((branch) => Object.keys(branch).join() !== 'required')) return { ...schema, anyOf }
+  const { properties, required = [], type, additionalProperties, ...said } = schema
+  const object = { type, properties, ...(additionalProperties !== undefined && { additionalProperties }) }
+  const whole = branches.map((branch) => ({
+    ...object,
+    required: [...(required as string[]), ...(branch.required ?? [])],
+  }))
+  return { ...said, anyOf: whole }
+}
+
+/** Few readers of JSON Schema know classes of Unicode; half a surrogate pair is in no JSON that is UTF-8. */
+function plainPattern(pattern: string): string {
+  return pattern.replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f').replaceAll('\\p{Cs}', '')
 }
 
 /** Generators know records by `additionalProperties` alone. */
@@ -110,13 +139,28 @@ function recordOf({ patternProperties, ...schema }: Schema): Schema {
   return { ...schema, additionalProperties: value }
 }
 
+/**
+ * What has a default need not be sent. Generators of clients ask for every field that has one, so it is told in the description.
+ */
 function optionalWhereDefault(schema: Schema): Schema {
   return mapped(schema, ({ required, ...one }) => {
-    if (!Array.isArray(required)) return required === undefined ? one : { ...one, required }
     const properties = (one['properties'] ?? {}) as Record<string, Schema>
-    const needed = required.filter((name: string) => properties[name]?.['default'] === undefined)
-    return needed.length > 0 ? { ...one, required: needed } : one
+    const isNeeded = (name: string) => properties[name]?.['default'] === undefined
+    const needed = Array.isArray(required) ? required.filter(isNeeded) : []
+    const told = Object.entries(properties).map(([name, property]) => [name, withDefaultTold(property)])
+    return {
+      ...one,
+      ...(one['properties'] !== undefined && { properties: Object.fromEntries(told) }),
+      ...(needed.length > 0 && { required: needed }),
+    }
   }) as Schema
+}
+
+function withDefaultTold({ default: value, ...property }: Schema): Schema {
+  if (value === undefined) return property
+  const sentence = `By default \`${JSON.stringify(value)}\`.`
+  const { description } = property
+  return { ...property, description: typeof description === 'string' ? `${description} ${sentence}` : sentence }
 }
 
 /** Replaces what has a title with a reference to it, and puts it into `schemas`. */
@@ -124,9 +168,14 @@ function shareSchemas<T>(value: T, schemas: Record<string, Schema>): T {
   return mapped(value, ({ title, ...schema }) => {
     if (typeof title !== 'string') return title === undefined ? schema : { ...schema, title }
     const known = schemas[title]
-    if (known && JSON.stringify(known) !== JSON.stringify(schema))
+    if (known && !isDeepStrictEqual(withoutExamples(known), withoutExamples(schema)))
       throw new Error(`two schemas have the title ${title}, and are not the same`)
-    schemas[title] = schema
+    schemas[title] = { ...known, ...schema }
     return { $ref: `#/components/schemas/${title}` }
   }) as T
+}
+
+/** Examples of a whole body stand beside its schema, those of a part of it within. */
+function withoutExamples({ example: _example, examples: _examples, ...schema }: Schema): Schema {
+  return schema
 }

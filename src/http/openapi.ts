@@ -10,21 +10,21 @@ Every answer has \`success\`. A failure is \`{"success": false, "error": "<a sen
 with \`details\` that name each wrong field. Make an API token in the dashboard or with \`portreeve token create\`
 and send it as \`Authorization: Bearer prv_…\`.`
 
-/** The order of the documentation page. */
-const TAGS = [
-  'Checks',
-  'DMARC reports',
-  'Monitoring',
-  'Delisting',
-  'Alerts',
-  'Migration',
-  'Attack reporting',
-  'Webhooks',
-  'Tokens',
-  'Accounts',
-  'Sign-in',
-  'Service',
-]
+/** In the order of the documentation page. */
+const TAGS = {
+  Checks: 'DNS, TLS, blacklists and mail authentication of a name or address, checked now.',
+  'DMARC reports': 'Domains, the reports on them, and the mailboxes they are read from.',
+  Monitoring: 'Hosts that are checked regularly.',
+  Delisting: 'Getting an address off blacklists.',
+  Alerts: 'What was reported to the account, and the channels it is sent to.',
+  Migration: 'Copying mailboxes from one IMAP server to another.',
+  'Attack reporting': 'Reports of attackers, and the blocklist that comes of them.',
+  Webhooks: 'Addresses that capture requests.',
+  Tokens: 'API tokens.',
+  Accounts: 'Accounts, and what belongs to one.',
+  'Sign-in': 'Sessions and passwords.',
+  Service: 'The service itself.',
+}
 
 /** Swagger UI sets styles on its elements; scripts and requests stay on our own origin. */
 const DOCS_POLICY =
@@ -50,7 +50,7 @@ export async function describeApi(app: App, { version, paths }: Described): Prom
         contact: { name: 'Portreeve' },
       },
       servers: [{ url: '/' }],
-      tags: TAGS.map((name) => ({ name })),
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       components: {
         securitySchemes: {
           token: { type: 'http', scheme: 'bearer', description: 'An API token, `prv_…`.' },

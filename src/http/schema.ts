@@ -3,9 +3,6 @@ import { STATUS_OF } from '../errors.ts'
 
 /** A moment, ISO 8601 in UTC with milliseconds. The store hands out Dates; they are written as this. */
 export const Timestamp = Type.String({ format: 'date-time' })
-/** A moment that somebody sends, with as many digits as anybody needs. */
-export const GivenTimestamp = Type.String({ format: 'date-time', maxLength: 64 })
-export const GivenDay = Type.String({ maxLength: 64, anyOf: [{ format: 'date-time' }, { format: 'date' }] })
 export const Uuid = Type.String({ format: 'uuid' })
 
 /** Longest texts of requests, in characters. Each string of a request schema has a bound of its own or one of these. */
@@ -34,11 +31,11 @@ export const Failure = Type.Object(
     code: Type.Enum(Object.keys(STATUS_OF), { description: 'A stable word for programs.' }),
     details: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
   },
-  { description: 'Failure' },
+  { description: 'Failure', title: 'Failure' },
 )
 
 /** The body of a success that has nothing to tell. */
-export const Done = Type.Object({ success: Type.Literal(true) })
+export const Done = Type.Object({ success: Type.Literal(true) }, { title: 'Done' })
 
 /** Who may ask a route that needs an account, in the words of OpenAPI. */
 export const security: Record<string, string[]>[] = [{ token: [] }, { session: [] }]
@@ -51,6 +48,20 @@ export function answers(success: TSchema, status = 200): Record<string, TSchema>
 /** What a route answers that has no JSON for a success. */
 export const failures: Record<string, TSchema> = { '4xx': Failure, '5xx': Failure }
 
+/** What a route answers that is no JSON: its media type, and what one piece of it (a line, the data of an event) is. */
+export function answersAs(type: string, schema: TSchema, description = 'Success'): Record<string, TSchema> {
+  const success = { description, content: { [type]: { schema } } }
+  return { 200: success, ...failures }
+}
+
+/** A file as it is. */
+export const Bytes = Type.String({ format: 'binary' })
+
+/** Names schemas in the description of the API, where they stand once and generators of clients make types of them. */
+export function nameComponents(schemas: Record<string, TSchema>): void {
+  for (const [title, schema] of Object.entries(schemas)) Object.assign(schema, { title })
+}
+
 /** Which page of a list is asked for. */
 export const PageQuery = Type.Object({
   page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
@@ -58,7 +69,10 @@ export const PageQuery = Type.Object({
 })
 
 /** Where a page stands among all. */
-export const Pagination = Type.Object({ page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() })
+export const Pagination = Type.Object(
+  { page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() },
+  { title: 'Pagination' },
+)
 
 type Page = { page: number; limit: number }
 

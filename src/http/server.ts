@@ -23,6 +23,7 @@ import { clientAddress } from './client-address.ts'
 import { trackConnections } from './connections.ts'
 import { answer, answerErrors, bodyOf, faultOf } from './errors.ts'
 import { BODY_LIMIT, CONNECTIONS_CHECKED_EVERY, HEADERS_TIMEOUT, KEEP_ALIVE, REQUEST_TIMEOUT } from './limits.ts'
+import type { Paths } from './openapi-document.ts'
 import { describeApi } from './openapi.ts'
 import { createValidatorCompiler } from './validate.ts'
 
@@ -57,6 +58,8 @@ export type Capture = {
    * @param last answer to the request before them on this connection, whether or not it has ended
    */
   refused(error: Error & { rawPacket?: Buffer }, socket: Socket, last: ServerResponse | undefined): void
+  /** What it takes, for the description of the API. */
+  paths: Paths
 }
 
 /** The HTTP server without the rooms' routes, not yet listening. */
@@ -102,7 +105,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
   app.addHook('preClose', async () => closeUnused())
   refuseWhenClosing(app)
   refuseNul(app)
-  await describeApi(app, options)
+  await describeApi(app, { version: options.version, paths: options.capture?.paths })
   healthRoutes(app, options.isReady)
   return app
 }

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { CHANGING } from '../store/changes.ts'
-import { Nullable, Uuid } from './schema.ts'
+import { nameComponents, Nullable, Uuid } from './schema.ts'
 
 /** The data of an event `changed`. */
 export const Changed = Type.Object({
@@ -10,3 +10,5 @@ export const Changed = Type.Object({
   id: Nullable(Uuid),
 })
 export type Changed = Static<typeof Changed>
+
+nameComponents({ Changed })

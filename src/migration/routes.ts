@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf, type Door } from '../http/auth.ts'
 import type { Events } from '../http/events.ts'
-import { answers, failures, PageQuery, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
+import { answers, answersAs, PageQuery, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Signals } from '../store/signals.ts'
 import { listAccount, testAccount } from './look.ts'
@@ -12,6 +12,7 @@ import {
   CreatedMigration,
   FolderList,
   FoundMigration,
+  Migration,
   MigrationPage,
   NewMigration,
   Retry,
@@ -47,7 +48,12 @@ function accountRoutes(app: App, { door, ...deps }: MigrationRoutesDeps): void {
     {
       config: { limit: 'connections' },
       onRequest: door.account,
-      schema: { summary: 'Sign in to an IMAP account', ...common, response: answers(ConnectionTest) },
+      schema: {
+        summary: 'Sign in to an IMAP account',
+        operationId: 'testImapConnection',
+        ...common,
+        response: answers(ConnectionTest),
+      },
     },
     async (request, reply) => testAccount(request.body, deps, goneOf(reply)),
   )
@@ -56,7 +62,12 @@ function accountRoutes(app: App, { door, ...deps }: MigrationRoutesDeps): void {
     {
       config: { limit: 'connections' },
       onRequest: door.account,
-      schema: { summary: 'List the folders of an IMAP account', ...common, response: answers(Success(FolderList)) },
+      schema: {
+        summary: 'List the folders of an IMAP account',
+        operationId: 'listImapFolders',
+        ...common,
+        response: answers(Success(FolderList)),
+      },
     },
     async (request, reply) => ({ success: true, data: await listAccount(request.body, deps, goneOf(reply)) }),
   )
@@ -176,7 +187,7 @@ function statusRoutes(app: App, { door, events, signals, ...deps }: MigrationRou
         security,
         params,
         produces: ['text/event-stream'],
-        response: failures,
+        response: answersAs('text/event-stream', Migration, 'The data of each event'),
       },
     },
     async (request, reply) => {

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Nullable, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import { nameComponents, Nullable, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 
 /** PostgreSQL chokes on NUL, IMAP on line breaks; no folder is listed with either. */
 const PLAIN = '^[^\\u0000-\\u001f\\u007f]*$'
@@ -199,3 +199,18 @@ export const Retry = Type.Object(
   { examples: [{ source: { password: 'secret' }, destination: { password: 'secret' } }] },
 )
 export type Retry = Static<typeof Retry>
+
+nameComponents({
+  Connection,
+  ConnectionTest,
+  Folder,
+  FolderList,
+  NewMigration,
+  CreatedMigration,
+  MigrationError,
+  FolderProgress,
+  Migration,
+  FoundMigration,
+  RenewedSecret: Renewed,
+  MigrationRetry: Retry,
+})

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { CATEGORIES } from '../protocols/dnsbl-catalogue.ts'
 import { KINDS } from './facts/store.ts'
 import { MODES } from './modes/modes.ts'
@@ -153,4 +153,17 @@ export const WatchedList = Type.Object({
 
 export const ListChoice = Type.Object({
   mode: Type.Enum([...MODES, 'default'], { description: '`default` takes the choice back.' }),
+})
+
+nameComponents({
+  NewHost,
+  HostChanges,
+  MonitoredHost,
+  MonitoredHostDetail,
+  HostListing: ListingShape,
+  HostCertificate: CertificateShape,
+  HostRecord: RecordShape,
+  HostEvent: Change,
+  WatchedList,
+  ListChoice,
 })

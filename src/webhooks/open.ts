@@ -12,6 +12,7 @@ import type { Signals } from '../store/signals.ts'
 import type { DB } from '../store/tables.ts'
 import { VERSION } from '../version.ts'
 import { createAnnouncer } from './announcer.ts'
+import { CAPTURE_PATHS } from './capture-paths.ts'
 import { createCapture } from './capture.ts'
 import { createDelays } from './delays.ts'
 import { createEndpointCache } from './endpoints/cache.ts'
@@ -111,7 +112,12 @@ export function openWebhooks({
     keepNamed(error, socket)
   }
 
-  const capture: Capture = { takes: createTakes(config.BASE_URL, webhookBaseUrl), handle, refused }
+  const capture: Capture = {
+    takes: createTakes(config.BASE_URL, webhookBaseUrl),
+    handle,
+    refused,
+    paths: CAPTURE_PATHS,
+  }
   return {
     jobs: [webhookCleanUpJob(quotas)] as Job[],
     sealed: SEALED,

@@ -5,7 +5,7 @@ import { Fault } from '../errors.ts'
 import { callerOf, type Door } from '../http/auth.ts'
 import { beginEvents } from '../http/events.ts'
 import type { LimitName } from '../http/request-limits.ts'
-import { answers, Done, failures, security, Uuid } from '../http/schema.ts'
+import { answers, answersAs, Bytes, Done, security, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { DB } from '../store/tables.ts'
 import {
@@ -23,7 +23,16 @@ import { curlOf } from './requests/curl.ts'
 import { harOf } from './requests/har.ts'
 import { signatureOf } from './requests/signature.ts'
 import { findRequest, listRequests } from './requests/store.ts'
-import { NewResponseSecret, OneRequest, RequestPage, RequestQuery, WebhookEndpoint, WebhookSettings } from './shapes.ts'
+import {
+  EndpointEvent,
+  HttpArchive,
+  NewResponseSecret,
+  OneRequest,
+  RequestPage,
+  RequestQuery,
+  WebhookEndpoint,
+  WebhookSettings,
+} from './shapes.ts'
 import { shownEndpoint, shownRequest, withoutSecrets } from './shown.ts'
 
 export type WebhookRoutesDeps = {
@@ -186,7 +195,7 @@ function listRoutes(app: App, { db, door, secretKey, webhookBaseUrl, version }: 
         security,
         params,
         querystring: RequestQuery,
-        response: answers(Type.Union([RequestPage, Type.Object({ log: Type.Unknown() })])),
+        response: answers(Type.Union([RequestPage, HttpArchive])),
       },
     },
     async (request, reply) => {
@@ -264,7 +273,7 @@ function requestRoutes(app: App, { db, door, secretKey, webhookBaseUrl }: Webhoo
         summary: 'The body of a captured request, byte for byte',
         ...common,
         produces: ['application/octet-stream'],
-        response: failures,
+        response: answersAs('application/octet-stream', Bytes, 'The body'),
       },
     },
     async (request, reply) => {
@@ -295,7 +304,7 @@ function eventRoute(app: App, { db, door, live }: WebhookRoutesDeps): void {
           'last-event-id': Type.Optional(Type.String({ pattern: '^\\d{1,15}$', maxLength: 15 })),
         }),
         produces: ['text/event-stream'],
-        response: failures,
+        response: answersAs('text/event-stream', EndpointEvent, 'The data of each event'),
       },
     },
     async (request, reply) => {

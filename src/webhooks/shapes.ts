@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Address, Nullable, Timestamp, Uuid } from '../http/schema.ts'
+import { Address, nameComponents, Nullable, Timestamp, Uuid } from '../http/schema.ts'
 import { SIGNATURE_SCHEMES } from '../protocols/webhook-signature.ts'
 import { BODY_KEPT, KEPT, LONGEST_DELAY, REJECTED_KEPT } from './limits.ts'
 
@@ -187,13 +187,12 @@ export const ListedRequest = Type.Object({ ...WebhookRequest.properties, signatu
 
 export const RequestQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 50 }),
-  since: Type.Optional(Type.String({ ...GivenTimestamp, description: 'Received after this, strictly.' })),
-  until: Type.Optional(Type.String({ ...GivenTimestamp, description: 'Received until then.' })),
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'Received after this, strictly.' })),
+  until: Type.Optional(Type.String({ format: 'date-time', description: 'Received until then.' })),
   cursor: Type.Optional(
     Type.String({
       maxLength: 16,
       pattern: '^[1-9]\\d{0,15}$',
-      maxLength: 16,
       description: 'The `nextCursor` of the page before, in the same order.',
     }),
   ),
@@ -239,4 +238,67 @@ export const OneRequest = Type.Object({
   curl: Nullable(
     Type.String({ description: 'A command that sends it again, safe to paste; null when not all of it was kept.' }),
   ),
+})
+
+const NameAndValue = Type.Object({ name: Type.String(), value: Type.String() })
+
+/** HAR 1.2. Names that begin with an underscore are our own. */
+export const HttpArchive = Type.Object({
+  log: Type.Object({
+    version: Type.String(),
+    creator: Type.Object({ name: Type.String(), version: Type.String() }),
+    entries: Type.Array(
+      Type.Object({
+        _id: Uuid,
+        _rejected: Nullable(Type.String()),
+        startedDateTime: Timestamp,
+        time: Type.Number(),
+        clientIPAddress: Type.String(),
+        request: Type.Object({
+          method: Type.String(),
+          url: Type.String(),
+          httpVersion: Type.String(),
+          cookies: Type.Array(NameAndValue),
+          headers: Type.Array(NameAndValue),
+          queryString: Type.Array(NameAndValue),
+          postData: Type.Optional(
+            Type.Object({
+              mimeType: Type.String(),
+              params: Type.Array(NameAndValue),
+              text: Type.String(),
+              _encoding: Type.Optional(Type.Literal('base64')),
+              comment: Type.Optional(Type.String()),
+            }),
+          ),
+          headersSize: Type.Integer(),
+          bodySize: Type.Integer(),
+        }),
+        response: Type.Object({
+          status: Type.Integer(),
+          statusText: Type.String(),
+          httpVersion: Type.String(),
+          cookies: Type.Array(NameAndValue),
+          headers: Type.Array(NameAndValue),
+          content: Type.Object({ size: Type.Integer(), mimeType: Type.String() }),
+          redirectURL: Type.String(),
+          headersSize: Type.Integer(),
+          bodySize: Type.Integer(),
+        }),
+        cache: Type.Object({}),
+        timings: Type.Object({ send: Type.Number(), wait: Type.Number(), receive: Type.Number() }),
+      }),
+    ),
+  }),
+})
+
+/** The data of the events of an endpoint; `ready`, `skipped` and `deleted` have none. */
+export const EndpointEvent = Type.Union([ListedRequest, WebhookEndpoint, Type.Object({})])
+
+nameComponents({
+  WebhookEndpoint,
+  WebhookSettings,
+  WebhookRequest,
+  ListedWebhookRequest: ListedRequest,
+  WebhookRequestPage: RequestPage,
+  HttpArchive,
 })

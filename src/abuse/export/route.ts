@@ -1,4 +1,5 @@
-import { answers } from '../../http/schema.ts'
+import { Type } from 'typebox'
+import { failures } from '../../http/schema.ts'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -7,17 +8,17 @@ import type { App } from '../../http/server.ts'
 import type { Parts } from '../parts.ts'
 import { TAGS } from '../answers.ts'
 import { requireService } from '../services.ts'
-import { Difference, ExportQuery } from '../shapes.ts'
+import { Difference, ExportedList, ExportQuery } from '../shapes.ts'
 import { FORMATS } from './formats.ts'
 import type { Packed } from './pack.ts'
 
 export function exportRoute(app: App, { exports }: Parts): void {
-  const { 200: difference, ...failures } = answers(Difference)
   app.get(
     '/api/v1/abuse/export',
     {
       config: { limit: 'list exports' },
       schema: {
+        operationId: 'exportAbuseList',
         summary: 'All listed addresses, in order, one a line or as a file for a firewall, web or name server',
         description:
           'Send the `ETag` back as `If-None-Match`: 304 while nothing has changed. `X-List-Version` and `X-List-Count` say ' +
@@ -26,7 +27,11 @@ export function exportRoute(app: App, { exports }: Parts): void {
         querystring: ExportQuery,
         response: {
           200: {
-            content: { 'text/plain': { schema: { type: 'string' } }, 'application/json': { schema: difference } },
+            content: {
+              'text/plain': { schema: Type.String() },
+              'text/csv': { schema: Type.String() },
+              'application/json': { schema: Type.Union([ExportedList, Difference]) },
+            },
           },
           304: { type: 'null', description: 'It has not changed.' },
           ...failures,

@@ -29,6 +29,7 @@ function reportRoute(app: App, { intake, reporterOf }: Parts): void {
     {
       schema: {
         summary: 'Report an attacker',
+        operationId: 'reportAttacker',
         description:
           'Free and without an account. At most 120 requests in five minutes from one address; the `RateLimit` header ' +
           'says how many are left.',
@@ -74,6 +75,7 @@ function bulkRoute(app: App, { intake, reporterOf, clock }: Parts): void {
         bodyLimit: BODY_LIMIT,
         schema: {
           summary: `Report up to ${MOST_ROWS} attackers in one request`,
+          operationId: 'reportAttackers',
           description:
             'One JSON object a line (`{"ip": "8.8.4.4", "service": "ssh"}`), or CSV with AbuseIPDB’s header ' +
             '`IP,Categories,ReportDate,Comment`, not older than a day; comments are not kept. Rows that are wrong are ' +

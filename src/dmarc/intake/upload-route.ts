@@ -6,7 +6,7 @@ import { callerOf } from '../../http/auth.ts'
 import type { App } from '../../http/server.ts'
 import { DELIVERY_BYTES, UPLOAD_FILES } from '../limits.ts'
 import { tags, type RouteDeps } from '../route.ts'
-import { Uploaded } from '../shapes.ts'
+import { UploadBody, Uploaded } from '../shapes.ts'
 import { requireFileRoom } from '../storage/quota.ts'
 import { formFiles } from './form-files.ts'
 import { ingest, tellOutcome, type GivenFile } from './ingest.ts'
@@ -28,6 +28,9 @@ function takeAnything(scope: FastifyInstance): void {
   scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: DELIVERY_BYTES }, (_request, body, done) => {
     done(null, body)
   })
+  // The schema of the body only describes it.
+  const compile = scope.validatorCompiler
+  scope.setValidatorCompiler((route) => (route.httpPart === 'body' || !compile ? () => true : compile(route)))
 }
 
 function addRoute(app: App, { db, door, onReports, kept: { fileDays } }: RouteDeps): void {
@@ -39,10 +42,11 @@ function addRoute(app: App, { db, door, onReports, kept: { fileDays } }: RouteDe
       bodyLimit: DELIVERY_BYTES,
       schema: {
         summary: 'Upload reports on my domains',
+        operationId: 'uploadDmarcReports',
         description: `A report as it came, of any kind and in any wrapping: XML, JSON, gzip, zip, or the whole mail; what it is shows in its content. Many at once in a zip, or as a form (\`multipart/form-data\`, at most ${UPLOAD_FILES} files). At most 25 MB. What the answer calls stored is stored for good.`,
         tags,
         security,
-        consumes: ['application/octet-stream', 'multipart/form-data'],
+        body: UploadBody,
         querystring: Type.Object({
           name: Type.Optional(Type.String({ maxLength: 255, description: 'What to call it.' })),
         }),

@@ -2,7 +2,17 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
-import { answers, PageQuery, paginationOf, sliceOf, security, Success, Uuid } from '../../http/schema.ts'
+import {
+  answers,
+  answersAs,
+  Bytes,
+  PageQuery,
+  paginationOf,
+  sliceOf,
+  security,
+  Success,
+  Uuid,
+} from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { requireDomain } from '../domains/domains.ts'
 import { PART_RECORDS } from '../limits.ts'
@@ -172,7 +182,7 @@ function oneReportRoutes(app: App, { db, door }: RouteDeps): void {
         security,
         params: oneReport,
         produces: ['application/octet-stream'],
-        response: { '4xx': answers(Type.Unknown())['4xx'] },
+        response: answersAs('application/octet-stream', Bytes, 'The file'),
       },
     },
     async (request, reply) => {
@@ -214,7 +224,7 @@ function rejectedRoutes(app: App, { db, door }: RouteDeps): void {
         security,
         params: byId,
         produces: ['application/octet-stream'],
-        response: { '4xx': answers(Type.Unknown())['4xx'] },
+        response: answersAs('application/octet-stream', Bytes, 'The file'),
       },
     },
     async (request, reply) => {

@@ -1,0 +1,42 @@
+import type { Operation, Paths } from '../http/openapi-document.ts'
+import { BODY_KEPT } from './limits.ts'
+
+const METHODS = ['get', 'post', 'put', 'delete', 'patch', 'head', 'options'] as const
+const WITH_BODY = new Set(['post', 'put', 'delete', 'patch'])
+
+/** The capture address in the words of OpenAPI: it takes every request itself, so the router knows nothing of it. */
+export const CAPTURE_PATHS: Paths = {
+  '/webhooks/{token}': Object.fromEntries(METHODS.map((method) => [method, operationOf(method)])),
+}
+
+function operationOf(method: (typeof METHODS)[number]): Operation {
+  const anything = { '*/*': { schema: {} } }
+  return {
+    operationId: `capture${method.charAt(0).toUpperCase()}${method.slice(1)}`,
+    summary: `Capture a ${method.toUpperCase()} request`,
+    description:
+      'Stores the request, then answers what the endpoint is set to answer. Paths below the token belong to it. Of a body the ' +
+      `first ${BODY_KEPT} bytes are kept, whatever its type.`,
+    tags: ['Webhooks'],
+    security: [],
+    parameters: [
+      {
+        name: 'token',
+        in: 'path',
+        required: true,
+        schema: { type: 'string', pattern: '^[A-Za-z0-9]{10}$' },
+        description: 'The `token` of an endpoint.',
+      },
+    ],
+    ...(WITH_BODY.has(method) && { requestBody: { content: anything } }),
+    responses: {
+      200: { description: 'What the endpoint is set to answer', ...(method !== 'head' && { content: anything }) },
+      '4XX': plain('There is no such endpoint, or the request was refused', method),
+      '5XX': plain('The request could not be stored', method),
+    },
+  }
+}
+
+function plain(description: string, method: string) {
+  return { description, ...(method !== 'head' && { content: { 'text/plain': { schema: { type: 'string' } } } }) }
+}

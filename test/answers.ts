@@ -1,0 +1,95 @@
+// Every answer in JSON that a test gets from a Portreeve by `fetch` is checked against openapi.json; loaded before each test file.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js'
+
+type Schema = Record<string, unknown>
+type Response_ = { $ref?: string; content?: Record<string, { schema?: Schema }> }
+type Operation = { responses: Record<string, Response_> }
+type Document = {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema>; responses: Record<string, Response_> }
+}
+
+const send = globalThis.fetch
+let checker: ReturnType<typeof createChecker> | undefined
+
+globalThis.fetch = async (input, init) => {
+  const response = await send(input, init)
+  if (isOurs(response)) {
+    checker ??= createChecker()
+    const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toLowerCase()
+    await (
+      await checker
+    )(method, response)
+  }
+  return response
+}
+
+/** Whether the router of a Portreeve answered, in JSON: what a webhook is set to answer has no such id. */
+function isOurs({ headers }: Response): boolean {
+  return headers.has('x-request-id') && (headers.get('content-type') ?? '').startsWith('application/json')
+}
+
+/** @returns what throws when an answer is not as openapi.json has it */
+export async function createChecker() {
+  const { Ajv2020: Validator } = await import('ajv/dist/2020.js')
+  const { default: formats } = await import('ajv-formats')
+  const document = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as Document
+  const ajv = new Validator({ strict: false, allErrors: true, validateFormats: true })
+  formats.default(ajv)
+  ajv.addSchema({ $id: 'openapi', components: strict(document.components) as object })
+  const patterns = Object.keys(document.paths)
+    // What is written out comes before what has a parameter, as in the router.
+    .toSorted((a, b) => a.split('{').length - b.split('{').length)
+    .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`) }))
+  const known = new Map<string, ValidateFunction | null>()
+
+  return async (method: string, response: Response): Promise<void> => {
+    const { pathname } = new URL(response.url)
+    const path = patterns.find(
+      ({ path: one, pattern }) => pattern.test(pathname) && document.paths[one]?.[method],
+    )?.path
+    const place = `${method.toUpperCase()} ${path ?? 'a path that is not described'} ${response.status}`
+    if (!known.has(place))
+      known.set(place, validatorOf(document, ajv, path && document.paths[path]?.[method], response.status))
+    const isValid = known.get(place)
+    if (!isValid) throw new Error(`openapi.json does not describe this answer: ${place}`)
+    const body: unknown = await response.clone().json()
+    if (isValid(body)) return
+    const errors = ajv.errorsText(isValid.errors, { dataVar: 'answer' })
+    throw new Error(`This answer is not as openapi.json has it: ${place}: ${errors.slice(0, 2_000)}`)
+  }
+}
+
+/** Null where such an answer is not described. What is no route of ours can only fail. */
+function validatorOf(document: Document, ajv: Ajv2020, operation: Operation | '' | undefined, status: number) {
+  const { responses } = operation || { responses: { '4XX': { $ref: '#/components/responses/Failure' } } }
+  const found = responses[status] ?? responses[`${String(status).charAt(0)}XX`]
+  const name = found?.$ref?.split('/').at(-1)
+  const { content } = (name === undefined ? found : document.components.responses[name]) ?? {}
+  const schema = content?.['application/json']?.schema
+  return schema ? ajv.compile(local(strict(schema)) as Schema) : null
+}
+
+/** The schema with nothing allowed in objects beyond what it names, so that a field that is not described is found. */
+function strict(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(strict)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, part]) => [
+    key,
+    key === 'enum' || key === 'const' ? part : strict(part),
+  ])
+  const schema = Object.fromEntries(entries) as Schema
+  const isClosed = isProperties(schema['properties']) && schema['type'] === 'object'
+  return isClosed ? { additionalProperties: false, ...schema } : schema
+}
+
+function isProperties(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** References into the components, from a schema that stands alone. */
+function local(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value).replaceAll('"#/components/', '"openapi#/components/')) as unknown
+}
