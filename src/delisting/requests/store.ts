@@ -87,14 +87,14 @@ export async function countMails(
     .selectFrom('delistingRequest as request')
     .leftJoin('delistingStep as step', 'step.id', 'request.stepId')
     .leftJoin('delistingProcess as process', 'process.id', 'step.processId')
-    .select(({ fn, selectFrom }) => [
-      fn.countAll<number>().as('all'),
-      fn
+    .select((expression) => [
+      expression.fn.countAll<number>().as('all'),
+      expression.fn
         .countAll<number>()
         .filterWhere(
           'process.accountId',
           '=',
-          selectFrom('delistingProcess').select('accountId').where('id', '=', processId),
+          expression.selectFrom('delistingProcess').select('accountId').where('id', '=', processId),
         )
         .as('ofAccount'),
     ])
