@@ -37,6 +37,7 @@ export function usageRoutes(app: App, deps: UsageRoutesDeps): void {
     {
       onRequest: door.admin,
       schema: {
+        operationId: 'listAccountUsages',
         summary: 'What accounts store, oldest account first',
         tags: ['Accounts'],
         description: 'For administrators.',

@@ -9,6 +9,7 @@ import {
   Timestamp,
   Uuid,
 } from '../http/schema.ts'
+import { DELIVERY_BYTES, UPLOAD_FILES } from './limits.ts'
 
 const Text = Type.String()
 const Count = Type.Integer({ minimum: 0 })
@@ -204,13 +205,15 @@ export const TlsReport = Type.Object({
 })
 export const TlsReportPage = Success(Type.Object({ reports: Type.Array(TlsReport), pagination: Pagination }))
 
-const AnyFile = { description: 'A report, an archive or a mail, as it came.' }
+const AnyFile = { description: 'A report, an archive or a mail, as it came.', maxLength: DELIVERY_BYTES }
 /** A file of any type, or a form with many. */
 export const UploadBody = {
   content: {
     'application/octet-stream': { schema: Type.String({ format: 'binary', ...AnyFile }) },
     'multipart/form-data': {
-      schema: Type.Object({ file: Type.Array(Type.String({ format: 'binary', ...AnyFile })) }),
+      schema: Type.Object({
+        file: Type.Array(Type.String({ format: 'binary', ...AnyFile }), { maxItems: UPLOAD_FILES }),
+      }),
     },
   },
 }

@@ -16,6 +16,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
+import { Type } from 'typebox'
 import type { Cidr } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { Fault } from '../errors.ts'
@@ -25,6 +26,7 @@ import { answer, answerErrors, bodyOf, faultOf } from './errors.ts'
 import { BODY_LIMIT, CONNECTIONS_CHECKED_EVERY, HEADERS_TIMEOUT, KEEP_ALIVE, REQUEST_TIMEOUT } from './limits.ts'
 import type { Paths } from './openapi-document.ts'
 import { describeApi } from './openapi.ts'
+import { failures } from './schema.ts'
 import { createValidatorCompiler } from './validate.ts'
 
 /** A Fastify that knows the types of TypeBox schemas; what every room's routes are registered on. */
@@ -264,10 +266,15 @@ function nulFault(url: string): Fault {
 }
 
 function healthRoutes(app: App, isReady: () => Promise<boolean>): void {
-  const hidden = { schema: { hide: true } }
-  app.get('/healthz', hidden, async () => ({ status: 'ok' }))
-  app.get('/readyz', hidden, async (_request, reply) => {
-    if (await isReady()) return { status: 'ready' }
+  const tags = ['Service']
+  const statusOf = (status: 'ok' | 'ready') => ({ 200: Type.Object({ status: Type.Literal(status) }), ...failures })
+  const alive = { summary: 'Whether the process runs', operationId: 'getLiveness', tags, response: statusOf('ok') }
+  app.get('/healthz', { schema: alive }, async () => ({ status: 'ok' as const }))
+  const ready = { summary: 'Whether it takes requests', operationId: 'getReadiness', tags, response: statusOf('ready') }
+  const unavailable = Type.Object({ status: Type.Literal('unavailable') })
+  const response = { ...ready.response, 503: unavailable }
+  app.get('/readyz', { schema: { ...ready, response } }, async (_request, reply) => {
+    if (await isReady()) return { status: 'ready' as const }
     return reply.code(503).header('retry-after', '5').send({ status: 'unavailable' })
   })
 }

@@ -24,7 +24,7 @@ function operationOf(method: (typeof METHODS)[number]): Operation {
         name: 'token',
         in: 'path',
         required: true,
-        schema: { type: 'string', pattern: '^[A-Za-z0-9]{10}$' },
+        schema: { type: 'string', pattern: '^[A-Za-z0-9]{10}$', maxLength: 10 },
         description: 'The `token` of an endpoint.',
       },
     ],
