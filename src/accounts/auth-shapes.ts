@@ -24,16 +24,21 @@ const Session = Type.Object({
   updatedAt: Timestamp,
   ipAddress: Nullable(Type.String()),
   userAgent: Nullable(Type.String()),
+  authenticatedAt: Type.String({ format: 'date-time', description: 'When the password was last entered in it.' }),
 })
 
-const token = Nullable(Type.String({ description: 'The new session; null where none was made.' }))
+const token = Nullable(Type.String({ description: 'The new session; null when none was created.' }))
 export const SignedIn = Type.Object({
   redirect: Type.Boolean(),
   token: Type.String(),
   url: Type.Optional(Type.String()),
   user: User,
 })
-export const SignedUp = Type.Object({ token, user: User })
+/** The same whether or not the address has an account, so it holds only what was sent. */
+export const SignedUp = Type.Object({
+  token: Type.Null(),
+  user: Type.Object({ email: Type.String(), name: Type.String() }),
+})
 export const SignedOut = Type.Object({ success: Type.Boolean() })
 export const CurrentSession = Nullable(Type.Object({ session: Session, user: User }))
 export const SessionList = Type.Array(Session)
@@ -44,7 +49,7 @@ const AuthFailure = Type.Object({
   message: Type.Optional(Type.String()),
   code: Type.Optional(Type.String({ description: 'A stable word for programs.' })),
 })
-/** What the library refuses, or what never reached it. */
-export const Refused = Type.Union([AuthFailure, Failure])
+/** A refusal of ours, or one of the library's: ours is tried first, because it has fields that the library's does not name. */
+export const Refused = Type.Union([Failure, AuthFailure])
 
 nameComponents({ User, Session, AuthFailure })

@@ -4,6 +4,9 @@ import { defineConfig } from 'vitest/config'
 
 const root = join(import.meta.dirname, '../..')
 
+// As in the configuration of the other tests.
+process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.cache/compile')
+
 const BY_ITS_OWN_CLOCK = 'moves the clock of its own process'
 
 /** What speaks to a service, by the beginning of its path, and yet is not run against three of them. */
