@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 // Every service that a test starts as a process of its own loads the same source: compiled once, it starts in half the time.
-process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compile')
+const NODE_COMPILE_CACHE = join(import.meta.dirname, 'node_modules/.cache/compile')
 
 export default defineConfig({
   test: {
@@ -11,6 +11,7 @@ export default defineConfig({
     maxWorkers: 4,
     globalSetup: ['test/global.ts'],
     setupFiles: ['test/answers.ts'],
+    env: { NODE_COMPILE_CACHE },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },

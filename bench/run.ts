@@ -7,19 +7,19 @@ type Benchmark = { run: () => Promise<string> }
 const isBenchmark = (file: string) => /^export (?:async )?function run\b/m.test(readFileSync(file, 'utf8'))
 
 const wanted = process.argv.slice(2)
-const rooms = [...new Set(globSync('*/*.ts', { cwd: import.meta.dirname }).map((file) => file.split('/')[0] ?? ''))]
-const unknown = wanted.filter((room) => !rooms.includes(room))
+const instances = [...new Set(globSync('*/*.ts', { cwd: import.meta.dirname }).map((file) => file.split('/')[0] ?? ''))]
+const unknown = wanted.filter((portreeve) => !instances.includes(portreeve))
 if (unknown.length > 0) {
-  console.error(`There is no benchmark “${unknown.join(', ')}”: take ${rooms.join(', ')}.`)
+  console.error(`There is no benchmark “${unknown.join(', ')}”: take ${instances.join(', ')}.`)
   process.exit(2)
 }
-for (const room of wanted.length > 0 ? wanted : rooms) {
-  const files = globSync(join(import.meta.dirname, room, '*.ts'))
+for (const portreeve of wanted.length > 0 ? wanted : instances) {
+  const files = globSync(join(import.meta.dirname, portreeve, '*.ts'))
     .filter(isBenchmark)
     .toSorted()
   for (const file of files) {
     const { run } = (await import(file)) as Benchmark
-    console.log(`\n# ${room}/${basename(file)}\n`)
+    console.log(`\n# ${portreeve}/${basename(file)}\n`)
     console.log(await run())
   }
 }

@@ -4,21 +4,21 @@ import type { Config } from './config.ts'
 import { createEvents } from './http/events.ts'
 import { STOP_GRACE } from './http/limits.ts'
 import { closeWithin, listen } from './http/listen.ts'
-import { openMetricsDoor } from './http/metrics-door.ts'
+import { startMetricsServer } from './http/metrics-server.ts'
 import { addReadings, createMetrics, type Metrics } from './http/metrics.ts'
 import { limitRequests } from './http/request-limits.ts'
 import { createServer } from './http/server.ts'
 import { openQueue, type Queue } from './jobs/queue.ts'
 import { startWorker } from './jobs/worker.ts'
 import type { Logger } from './log.ts'
-import { openRooms } from './rooms.ts'
-import { holdBack, watchClocks } from './store/clock.ts'
+import { createModules } from './modules.ts'
+import { clampFutureTimestamps, watchClocks } from './store/clock.ts'
 import { isUnavailable, type Database } from './store/database.ts'
 import { startEmbedded } from './store/embedded.ts'
 import { openMigrated } from './store/migrate.ts'
-import { resealAll } from './store/reseal.ts'
-import { loadSecretKey } from './store/secrets.ts'
-import { openSignals } from './store/signals.ts'
+import { reencryptAll } from './store/key-rotation.ts'
+import { loadSecretKey } from './store/encryption.ts'
+import { openNotifications } from './store/notifications.ts'
 import { VERSION } from './version.ts'
 
 export type Service = {
@@ -31,7 +31,7 @@ export type Service = {
 }
 
 /**
- * Puts the house together and opens its door.
+ * Starts the service: opens the database, creates the modules, then runs jobs and listens as its roles say.
  * @throws Fault with what to do, when it cannot start; what was started by then is stopped again
  */
 export async function startService(config: Config, log: Logger): Promise<Service> {
@@ -39,24 +39,25 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const secretKey = loadSecretKey(config)
   const { url: databaseUrl, database } = await openStore(config, log, undo)
   const { db, pool } = database
-  const signals = await openSignals(databaseUrl, log)
-  undo.defer(() => signals.close())
+  const notifications = await openNotifications(databaseUrl, log)
+  undo.defer(() => notifications.close())
   const metrics = config.METRICS_LISTEN && createMetrics(VERSION)
-  const ground = { config, log, db, pool, signals, secretKey, metrics }
-  const { all: rooms, door, capture } = await openRooms(ground, undo)
+  const context = { config, log, db, pool, notifications, secretKey, metrics }
+  const { all: modules, authHooks, capture } = await createModules(context, undo)
 
   if (config.SECRET_KEY_PREVIOUS) {
-    const sealed = rooms.flatMap((room) => room.sealed ?? [])
-    const sum = await resealAll(db, sealed, { secretKey, previousKey: config.SECRET_KEY_PREVIOUS })
+    const sealed = modules.flatMap((module) => module.encryptedColumns ?? [])
+    const sum = await reencryptAll(db, sealed, { secretKey, previousKey: config.SECRET_KEY_PREVIOUS })
     log.info(sum, 'what the previous SECRET_KEY had sealed was sealed anew')
   }
 
-  const jobs = rooms.flatMap((room) => room.jobs ?? [])
+  const jobs = modules.flatMap((module) => module.jobs ?? [])
   const queue = await openQueue({ pool, jobs, log })
   undo.defer(() => queue.close())
-  const moments = rooms.flatMap((room) => room.moments ?? [])
-  const onMoved = async () => void (await Promise.all([holdBack(db, moments), queue.holdBack()]))
-  undo.defer(watchClocks({ db, log, onMoved }))
+  const moments = modules.flatMap((module) => module.futureTimestamps ?? [])
+  const onClockChange = async () =>
+    void (await Promise.all([clampFutureTimestamps(db, moments), queue.clampTimestamps()]))
+  undo.defer(watchClocks({ db, log, onClockChange }))
 
   const isReady = () => answersNow(database)
   if (metrics) await showMetrics({ config, metrics, pool, queue, isReady }, undo)
@@ -66,14 +67,14 @@ export async function startService(config: Config, log: Logger): Promise<Service
   undo.defer(async () => void (await Promise.all([...running].map((stop) => stop()))))
 
   if (config.ROLES.includes('worker')) {
-    const worker = startWorker({ queue, jobs, signals, log })
+    const worker = startWorker({ queue, jobs, notifications, log })
     running.add(() => worker.stop(STOP_GRACE))
-    for (const room of rooms) if (room.work) running.add(room.work())
+    for (const module of modules) if (module.startWork) running.add(module.startWork())
   }
   if (config.ROLES.includes('smtp')) {
-    for (const room of rooms) {
-      const ear = await room.listen?.()
-      if (ear) running.add(() => ear.close())
+    for (const module of modules) {
+      const listener = await module.listen?.()
+      if (listener) running.add(() => listener.close())
     }
   }
   if (!config.ROLES.includes('web')) return { url: config.BASE_URL, setupLink: null, stop: stopOf(undo.move(), log) }
@@ -84,8 +85,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
   metrics?.watch(app)
   running.add(() => closeWithin(app, STOP_GRACE))
   if (config.REQUEST_LIMITS === 'on') limitRequests(app, db)
-  const hall = { door, queue, events: createEvents(app) }
-  for (const room of rooms) room.routes?.(app, hall)
+  const routeContext = { authHooks, queue, events: createEvents(app) }
+  for (const module of modules) module.routes?.(app, routeContext)
   const url = await listen(app, config.HOST, config.PORT)
 
   const setupLink = await findSetupLink({ db, secretKey, baseUrl: config.BASE_URL })
@@ -116,9 +117,9 @@ async function showMetrics(
   undo: AsyncDisposableStack,
 ): Promise<void> {
   if (!config.METRICS_LISTEN) return
-  addReadings(metrics, { pool, figures: () => queue.figures(), isReady })
-  const door = await openMetricsDoor(config.METRICS_LISTEN, { registry: metrics.registry, isReady })
-  undo.defer(() => door.close())
+  addReadings(metrics, { pool, figures: () => queue.stats(), isReady })
+  const server = await startMetricsServer(config.METRICS_LISTEN, { registry: metrics.registry, isReady })
+  undo.defer(() => server.close())
 }
 
 function stopOf(stack: AsyncDisposableStack, log: Logger): () => Promise<void> {

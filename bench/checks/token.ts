@@ -8,7 +8,7 @@ import type { Identify } from '../../src/http/auth.ts'
 import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
-import { openSignals } from '../../src/store/signals.ts'
+import { openNotifications } from '../../src/store/notifications.ts'
 import { startPostgres } from '../../test/servers/postgres.ts'
 
 const ACCOUNTS = 20
@@ -24,8 +24,8 @@ export async function run(): Promise<string> {
   undo.defer(close)
   await migrate(pool)
   const log = createLog('silent')
-  const signals = await openSignals(server.url, log)
-  undo.defer(() => signals.close())
+  const notifications = await openNotifications(server.url, log)
+  undo.defer(() => notifications.close())
   const secret = 'the key of the benchmark, long enough'
   const auth = createAuth({
     pool,
@@ -35,7 +35,7 @@ export async function run(): Promise<string> {
     isSetUp: async () => true,
     onChange: async () => {},
   })
-  const identify = createIdentify({ db, auth, signals, log })
+  const identify = createIdentify({ db, auth, notifications, log })
   undo.defer(() => identify.close())
 
   const tokens: string[] = []

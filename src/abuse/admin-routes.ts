@@ -42,12 +42,12 @@ export function administratorRoutes(app: App, options: AbuseRoutesOptions): void
 
 type RangeRoutes = { path: 'whitelist' | 'sensors'; kinds: RangeKind[]; body: typeof NewExemption | typeof NewSensor }
 
-function rangeRoutes(app: App, { db, door }: AbuseRoutesOptions, { path, kinds, body }: RangeRoutes): void {
+function rangeRoutes(app: App, { db, authHooks }: AbuseRoutesOptions, { path, kinds, body }: RangeRoutes): void {
   const what = path === 'whitelist' ? 'ranges that are never listed' : 'sensors: servers and honeypots of our own'
   app.get(
     `/api/v1/abuse/${path}`,
     {
-      onRequest: door.admin,
+      onRequest: authHooks.admin,
       schema: { summary: `The ${what}`, ...common, querystring: PageQuery, response: answers(RangePage) },
     },
     async ({ query: { page, limit } }) => {
@@ -59,7 +59,7 @@ function rangeRoutes(app: App, { db, door }: AbuseRoutesOptions, { path, kinds, 
   app.post(
     `/api/v1/abuse/${path}`,
     {
-      onRequest: door.admin,
+      onRequest: authHooks.admin,
       schema: { summary: `Add to the ${what}`, ...common, body, response: answers(Success(Range), 201) },
     },
     async (request, reply) => {
@@ -71,7 +71,7 @@ function rangeRoutes(app: App, { db, door }: AbuseRoutesOptions, { path, kinds, 
   app.delete(
     `/api/v1/abuse/${path}/:id`,
     {
-      onRequest: door.admin,
+      onRequest: authHooks.admin,
       schema: { summary: `Remove from the ${what}`, ...common, params, response: answers(Done) },
     },
     async (request) => {
@@ -81,11 +81,11 @@ function rangeRoutes(app: App, { db, door }: AbuseRoutesOptions, { path, kinds, 
   )
 }
 
-function appealRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
+function appealRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): void {
   app.get(
     '/api/v1/abuse/appeals',
     {
-      onRequest: door.admin,
+      onRequest: authHooks.admin,
       schema: {
         summary: 'Appeals, those that wait first',
         ...common,
@@ -102,7 +102,7 @@ function appealRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
   app.post(
     '/api/v1/abuse/appeals/:id/decision',
     {
-      onRequest: door.admin,
+      onRequest: authHooks.admin,
       schema: { summary: 'Decide an appeal', ...common, params, body: Decision, response: answers(Success(Appeal)) },
     },
     async ({ params: { id }, body }) => ({ success: true, data: await decide(db, id, body.upheld, clock()) }),
@@ -110,11 +110,11 @@ function appealRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
 }
 
 function candidateRoutes(app: App, options: AbuseRoutesOptions): void {
-  const { door, clock, systems } = options
+  const { authHooks, clock, systems } = options
   app.get(
     '/api/v1/abuse/candidates',
     {
-      onRequest: door.admin,
+      onRequest: authHooks.admin,
       schema: {
         summary: 'Addresses that are listed only when an administrator confirms it',
         ...common,
@@ -131,7 +131,7 @@ function candidateRoutes(app: App, options: AbuseRoutesOptions): void {
   app.post(
     '/api/v1/abuse/candidates/decisions',
     {
-      onRequest: door.admin,
+      onRequest: authHooks.admin,
       schema: {
         summary: 'List an address that waits for confirmation, or discard its reports',
         ...common,
@@ -146,11 +146,11 @@ function candidateRoutes(app: App, options: AbuseRoutesOptions): void {
   )
 }
 
-function holdRoutes(app: App, { db, door }: AbuseRoutesOptions): void {
+function holdRoutes(app: App, { db, authHooks }: AbuseRoutesOptions): void {
   app.get(
     '/api/v1/abuse/export/hold',
     {
-      onRequest: door.admin,
+      onRequest: authHooks.admin,
       schema: {
         summary: 'Whether a new list is held back, because it differs too much from the last',
         ...common,
@@ -162,7 +162,7 @@ function holdRoutes(app: App, { db, door }: AbuseRoutesOptions): void {
   app.post(
     '/api/v1/abuse/export/hold/approve',
     {
-      onRequest: door.admin,
+      onRequest: authHooks.admin,
       schema: { summary: 'Publish the list that is held back', ...common, response: answers(HoldAnswer) },
     },
     async () => {

@@ -1,6 +1,6 @@
-import type { Door } from '../http/auth.ts'
-import type { Parts } from './parts.ts'
+import type { AuthHooks } from '../http/auth.ts'
+import type { AbuseServices } from './create-services.ts'
 
-export type AbuseRoutesOptions = Parts & { door: Door }
+export type AbuseRoutesOptions = AbuseServices & { authHooks: AuthHooks }
 
 export const TAGS = ['Attack reporting']

@@ -1,5 +1,5 @@
 import type { Logger } from '../log.ts'
-import { EVERYBODY, tellChange } from '../store/changes.ts'
+import { EVERYONE, notifyChange } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
 import { KEPT_FOR } from './stats.ts'
 
@@ -9,7 +9,7 @@ export function createFigures({ db, log }: { db: Db; log: Logger }) {
 
   function tell(): void {
     timer = undefined
-    tellChange(db, EVERYBODY, 'attacks').catch((err: unknown) => log.warn({ err }, 'new figures were not announced'))
+    notifyChange(db, EVERYONE, 'attacks').catch((err: unknown) => log.warn({ err }, 'new figures were not announced'))
   }
 
   return {

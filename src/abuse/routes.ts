@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { callerOf } from '../http/auth.ts'
 import { answers, Done, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
-import type { Parts } from './parts.ts'
+import type { AbuseServices } from './create-services.ts'
 import { administratorRoutes } from './admin-routes.ts'
 import { TAGS, type AbuseRoutesOptions } from './answers.ts'
 import { appeal } from './appeals/appeals.ts'
@@ -36,7 +36,7 @@ export function abuseRoutes(app: App, abuse: AbuseRoutesOptions): void {
   administratorRoutes(app, abuse)
 }
 
-function publicRoutes(app: App, abuse: Parts): void {
+function publicRoutes(app: App, abuse: AbuseServices): void {
   const { lookup, stats, clock } = abuse
   app.get(
     '/api/v1/abuse/report',
@@ -82,11 +82,11 @@ function publicRoutes(app: App, abuse: Parts): void {
   )
 }
 
-function tokenRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
+function tokenRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): void {
   app.post(
     '/api/v1/abuse/tokens',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Make a report token, for statistics of one’s own reports',
         tags: TAGS,
@@ -104,7 +104,7 @@ function tokenRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
   app.get(
     '/api/v1/abuse/tokens',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'My report tokens, newest first, with what was reported with each',
         tags: TAGS,
@@ -130,7 +130,7 @@ function tokenRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
   app.delete(
     '/api/v1/abuse/tokens/:token',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Revoke a report token, by its id',
         tags: TAGS,
@@ -146,7 +146,7 @@ function tokenRoutes(app: App, { db, door, clock }: AbuseRoutesOptions): void {
   )
 }
 
-function appealRoute(app: App, { db, reporterOf, clock }: Parts): void {
+function appealRoute(app: App, { db, reporterOf, clock }: AbuseServices): void {
   app.post(
     '/api/v1/abuse/appeals',
     {

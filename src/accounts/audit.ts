@@ -1,14 +1,14 @@
 import type { FastifyRequest, onSendAsyncHookHandler, preHandlerAsyncHookHandler } from 'fastify'
-import { callerOf, type Door } from '../http/auth.ts'
+import { callerOf, type AuthHooks } from '../http/auth.ts'
 import { answers, paginationOf, security, sliceOf, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Logger } from '../log.ts'
-import { ADMINISTRATORS, tellChange } from '../store/changes.ts'
+import { ADMINISTRATORS, notifyChange } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
 import { AuditPage, AuditQuery } from './shapes.ts'
 import { countAuditEntries, findEmail, insertAuditEntry, listAuditEntries } from './store.ts'
 
-export type AuditDeps = { db: Db; door: Door; log: Logger }
+export type AuditDeps = { db: Db; authHooks: AuthHooks; log: Logger }
 
 const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -18,7 +18,7 @@ const LONGEST = 500
 const SECRETS = new Set(['password', 'token', 'secret'])
 
 /** Writes down what administrators do on every route that is for them alone, of every room. Call it before those are registered. */
-export function auditAdministrators(app: App, { db, door, log }: AuditDeps): void {
+export function auditAdministrators(app: App, { db, authHooks, log }: AuditDeps): void {
   // Afterwards it may be gone, and an id tells nobody who it was.
   const names = new WeakMap<FastifyRequest, { account: string }>()
   const name: preHandlerAsyncHookHandler = async (request) => {
@@ -44,11 +44,11 @@ export function auditAdministrators(app: App, { db, door, log }: AuditDeps): voi
     await insertAuditEntry(db, entry).catch((err: unknown) =>
       log.error({ err, ...entry }, 'an act was not written down'),
     )
-    await tellChange(db, ADMINISTRATORS, 'administration').catch((err: unknown) => log.warn({ err }))
+    await notifyChange(db, ADMINISTRATORS, 'administration').catch((err: unknown) => log.warn({ err }))
     return payload
   }
   app.addHook('onRoute', (route) => {
-    const isTheirs = [route.onRequest ?? []].flat().includes(door.admin)
+    const isTheirs = [route.onRequest ?? []].flat().includes(authHooks.admin)
     const changes = [route.method].flat().some((method) => !READING.has(method))
     if (!isTheirs || !changes) return
     route.onSend = [...[route.onSend ?? []].flat(), write]
@@ -56,12 +56,12 @@ export function auditAdministrators(app: App, { db, door, log }: AuditDeps): voi
   })
 }
 
-export function auditRoute(app: App, { db, door }: AuditDeps): void {
+export function auditRoute(app: App, { db, authHooks }: AuditDeps): void {
   app.get(
     '/api/v1/audit',
     {
       config: { limit: ({ query }) => ((query as { q?: string }).q ? 'searches' : null) },
-      onRequest: door.admin,
+      onRequest: authHooks.admin,
       schema: {
         summary: 'What administrators did, newest first',
         tags: ['Accounts'],

@@ -1,6 +1,6 @@
-import { tellChange } from '../store/changes.ts'
+import { notifyChange } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
-import { notify, type Signals } from '../store/signals.ts'
+import { notify, type Notifications } from '../store/notifications.ts'
 
 const CHANNEL = 'account'
 
@@ -10,11 +10,11 @@ const CHANNEL = 'account'
  */
 export async function announceChange(db: Db, accountId: string): Promise<void> {
   await notify(db, CHANNEL, accountId)
-  await tellChange(db, accountId, 'account')
+  await notifyChange(db, accountId, 'account')
 }
 
 /** @param lost called when announcements may have been missed: any account may have changed */
-export function onChange(signals: Signals, changed: (accountId: string) => void, lost: () => void): void {
-  signals.on(CHANNEL, (accountId) => changed(String(accountId)))
-  signals.onReconnect(lost)
+export function onChange(notifications: Notifications, changed: (accountId: string) => void, lost: () => void): void {
+  notifications.on(CHANNEL, (accountId) => changed(String(accountId)))
+  notifications.onReconnect(lost)
 }

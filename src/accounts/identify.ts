@@ -3,7 +3,7 @@ import { Fault } from '../errors.ts'
 import type { Caller, Identify } from '../http/auth.ts'
 import type { Logger } from '../log.ts'
 import type { Db } from '../store/database.ts'
-import type { Signals } from '../store/signals.ts'
+import type { Notifications } from '../store/notifications.ts'
 import { COOKIE_PREFIX, type Auth } from './auth.ts'
 import { onChange } from './changes.ts'
 import { createLastUse } from './last-use.ts'
@@ -11,7 +11,7 @@ import { findAccountByToken } from './store.ts'
 import { createTokenCache, type KnownToken } from './token-cache.ts'
 import { hashToken, tokenIn } from './tokens.ts'
 
-export type IdentifyOptions = { db: Db; auth: Auth; signals: Signals; log: Logger }
+export type IdentifyOptions = { db: Db; auth: Auth; notifications: Notifications; log: Logger }
 
 const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token=`
 
@@ -20,11 +20,16 @@ const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token=`
  * `close` writes which tokens were used last.
  * @throws Fault `unavailable` when sessions cannot be looked up
  */
-export function createIdentify({ db, auth, signals, log }: IdentifyOptions): Identify & { close(): Promise<void> } {
+export function createIdentify({
+  db,
+  auth,
+  notifications,
+  log,
+}: IdentifyOptions): Identify & { close(): Promise<void> } {
   const cache = createTokenCache()
   const lastUse = createLastUse({ db, log })
   const forgetAccount = (accountId: string) => cache.forgetAccount(accountId)
-  onChange(signals, forgetAccount, () => cache.forgetAll())
+  onChange(notifications, forgetAccount, () => cache.forgetAll())
 
   function byToken(authorization: string): Caller | null | Promise<Caller | null> {
     const token = tokenIn(authorization)

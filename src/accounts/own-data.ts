@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
-import { callerOf, requireFreshSession, type Door } from '../http/auth.ts'
+import { callerOf, requireFreshSession, type AuthHooks } from '../http/auth.ts'
 import { answers, answersAs, Done, nameComponents } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { readOwned } from '../store/owned.ts'
@@ -14,16 +14,16 @@ import { OwnPassword } from './shapes.ts'
 const OwnedRow = Type.Object({ table: Type.String(), row: Type.Record(Type.String(), Type.Unknown()) })
 nameComponents({ OwnedRow })
 
-type OwnDataDeps = { db: Kysely<DB>; door: Door; throttle: PasswordThrottle; exports: ExportFiles }
+type OwnDataDeps = { db: Kysely<DB>; authHooks: AuthHooks; throttle: PasswordThrottle; exports: ExportFiles }
 
 /** What people may do with all that is kept of them: take it along, and erase it. A token alone can do neither. */
-export function ownDataRoutes(app: App, { db, door, throttle, exports }: OwnDataDeps): void {
+export function ownDataRoutes(app: App, { db, authHooks, throttle, exports }: OwnDataDeps): void {
   const common = { tags: ['Accounts'], security: [{ session: [] }] }
   app.get(
     '/api/v1/account/export',
     {
       config: { limit: 'account exports' },
-      onRequest: [door.session, requireFreshSession],
+      onRequest: [authHooks.session, requireFreshSession],
       schema: {
         summary: 'Everything of mine',
         ...common,
@@ -47,7 +47,7 @@ export function ownDataRoutes(app: App, { db, door, throttle, exports }: OwnData
   app.post(
     '/api/v1/account/erase',
     {
-      onRequest: door.session,
+      onRequest: authHooks.session,
       schema: {
         summary: 'Erase my account and everything of mine, at once and for good',
         ...common,

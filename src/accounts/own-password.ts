@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
-import { callerOf, requireFreshSession, type Door } from '../http/auth.ts'
+import { callerOf, requireFreshSession, type AuthHooks } from '../http/auth.ts'
 import { answers, Done } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { DB } from '../store/tables.ts'
@@ -10,7 +10,7 @@ import { subjects, type PasswordThrottle } from './password-throttle.ts'
 import { OwnPassword } from './shapes.ts'
 import { findPasswordHash, markAuthenticated } from './store.ts'
 
-export type OwnPasswordDeps = { db: Kysely<DB>; door: Door; throttle: PasswordThrottle }
+export type OwnPasswordDeps = { db: Kysely<DB>; authHooks: AuthHooks; throttle: PasswordThrottle }
 
 /** Proving again, in a session that is older, that its owner is there. */
 export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
@@ -19,7 +19,7 @@ export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
   app.get(
     url,
     {
-      onRequest: [deps.door.session, requireFreshSession],
+      onRequest: [deps.authHooks.session, requireFreshSession],
       schema: {
         summary: 'May this session act on accounts?',
         ...common,
@@ -33,7 +33,7 @@ export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
   app.post(
     url,
     {
-      onRequest: deps.door.session,
+      onRequest: deps.authHooks.session,
       schema: {
         summary: 'Confirm my password, for acts that need a recent sign-in',
         ...common,

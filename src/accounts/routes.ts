@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import type { Config } from '../config.ts'
-import { callerOf, requireFreshSession, type Door } from '../http/auth.ts'
+import { callerOf, requireFreshSession, type AuthHooks } from '../http/auth.ts'
 import { answers, Done, PageQuery, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { Fault } from '../errors.ts'
@@ -31,7 +31,7 @@ import { issueToken, revokeToken } from './tokens.ts'
 
 export type AccountRoutesOptions = {
   db: Kysely<DB>
-  door: Door
+  authHooks: AuthHooks
   auth: Auth
   throttle: PasswordThrottle
   places: KnownPlaces
@@ -53,7 +53,7 @@ export function accountRoutes(app: App, options: AccountRoutesOptions): void {
   app.get(
     '/api/v1/account',
     {
-      onRequest: options.door.account,
+      onRequest: options.authHooks.account,
       schema: { summary: 'Who am I?', tags: ['Accounts'], security, response: answers(Success(Myself)) },
     },
     async (request) => {
@@ -63,12 +63,12 @@ export function accountRoutes(app: App, options: AccountRoutesOptions): void {
   )
 }
 
-function tokenRoutes(app: App, { db, door }: AccountRoutesOptions): void {
+function tokenRoutes(app: App, { db, authHooks }: AccountRoutesOptions): void {
   const tags = ['Tokens']
   app.get(
     '/api/v1/tokens',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: { summary: 'My API tokens, newest first', tags, security, response: answers(Success(Type.Array(Token))) },
     },
     async (request) => ({ success: true, data: await listTokens(db, callerOf(request).accountId) }),
@@ -76,7 +76,7 @@ function tokenRoutes(app: App, { db, door }: AccountRoutesOptions): void {
   app.post(
     '/api/v1/tokens',
     {
-      onRequest: [door.session, requireFreshSession],
+      onRequest: [authHooks.session, requireFreshSession],
       schema: {
         summary: 'Make an API token; a token cannot make tokens',
         tags,
@@ -93,7 +93,7 @@ function tokenRoutes(app: App, { db, door }: AccountRoutesOptions): void {
   app.delete(
     '/api/v1/tokens/:id',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: { summary: 'Revoke an API token', tags, security, params, response: answers(Done) },
     },
     async (request) => {
@@ -103,18 +103,18 @@ function tokenRoutes(app: App, { db, door }: AccountRoutesOptions): void {
   )
 }
 
-function administratorRoutes(app: App, { db, door, config }: AccountRoutesOptions): void {
+function administratorRoutes(app: App, { db, authHooks, config }: AccountRoutesOptions): void {
   const common = { tags: ['Accounts'], description: 'For administrators.', security }
   const acts = {
     tags: ['Accounts'],
     description: 'For administrators who typed their password within the last ten minutes; never by API token.',
     security: [{ session: [] }],
   }
-  const onRequest = [door.admin, requireFreshSession]
+  const onRequest = [authHooks.admin, requireFreshSession]
   app.get(
     '/api/v1/accounts',
     {
-      onRequest: door.admin,
+      onRequest: authHooks.admin,
       schema: {
         summary: 'All accounts, oldest first',
         ...common,

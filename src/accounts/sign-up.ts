@@ -5,7 +5,7 @@ import { Fault } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { sendMail, type OutgoingMail, type Relay } from '../net/smtp.ts'
 import { claimMail, type MailLimits } from '../store/outgoing-mail.ts'
-import { seal, unseal } from '../store/secrets.ts'
+import { encrypt, decrypt } from '../store/encryption.ts'
 import type { DB } from '../store/tables.ts'
 import { prepareAccount } from './accounts.ts'
 import { findAccountByEmail, insertAccount, type AccountRow, type NewAccount } from './store.ts'
@@ -62,7 +62,7 @@ export function createSignUp({ db, relay, baseUrl, secretKey, plan, log }: SignU
 
   function linkFor(account: NewAccount): string {
     const content = JSON.stringify({ account, expiresAt: Date.now() + LINK_LIFETIME_MS })
-    return `${baseUrl}/sign-up#${seal(content, secretKey, CONTEXT)}`
+    return `${baseUrl}/sign-up#${encrypt(content, secretKey, CONTEXT)}`
   }
 
   return {
@@ -104,7 +104,7 @@ export function createSignUp({ db, relay, baseUrl, secretKey, plan, log }: SignU
 function openLink(token: string, secretKey: string): NewAccount {
   const refusal = new Fault('forbidden', 'This link is not valid any more. Sign up again to get a new one.')
   try {
-    const { account, expiresAt } = JSON.parse(unseal(token, secretKey, CONTEXT)) as {
+    const { account, expiresAt } = JSON.parse(decrypt(token, secretKey, CONTEXT)) as {
       account: NewAccount
       expiresAt: number
     }

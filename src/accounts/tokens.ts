@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { Fault } from '../errors.ts'
-import { tellChange } from '../store/changes.ts'
+import { notifyChange } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
 import { announceChange } from './changes.ts'
@@ -41,7 +41,7 @@ export async function issueToken(db: Db, accountId: string, label = ''): Promise
   }
   const token = `prv_${randomBytes(32).toString('base64url')}`
   const row = await insertToken(db, { accountId, label, hash: hashToken(token), lastFour: token.slice(-4) })
-  await tellChange(db, accountId, 'account')
+  await notifyChange(db, accountId, 'account')
   return { ...row, token }
 }
 

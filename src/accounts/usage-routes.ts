@@ -1,5 +1,5 @@
 import type { Plan } from '../config.ts'
-import { callerOf, type Door } from '../http/auth.ts'
+import { callerOf, type AuthHooks } from '../http/auth.ts'
 import { answers, PageQuery, paginationOf, security, sliceOf, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Db } from '../store/database.ts'
@@ -10,15 +10,15 @@ import { countAccounts, listAccounts } from './store.ts'
 /** Reads what these accounts store of something; accounts that store nothing may be missing. */
 export type UsageReader = (accountIds: string[]) => Promise<{ accountId: string; bytes: number }[]>
 
-export type UsageRoutesDeps = { db: Db; door: Door; readers: Record<Quota, UsageReader> }
+export type UsageRoutesDeps = { db: Db; authHooks: AuthHooks; readers: Record<Quota, UsageReader> }
 
 /** `/api/v1/account/usage` and, for administrators, `/api/v1/accounts/usage`. */
 export function usageRoutes(app: App, deps: UsageRoutesDeps): void {
-  const { db, door } = deps
+  const { db, authHooks } = deps
   app.get(
     '/api/v1/account/usage',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'What I store, how much I may store, and what happens beyond',
         tags: ['Accounts'],
@@ -35,7 +35,7 @@ export function usageRoutes(app: App, deps: UsageRoutesDeps): void {
   app.get(
     '/api/v1/accounts/usage',
     {
-      onRequest: door.admin,
+      onRequest: authHooks.admin,
       schema: {
         operationId: 'listAccountUsages',
         summary: 'What accounts store, oldest account first',

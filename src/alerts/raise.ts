@@ -1,6 +1,6 @@
-import { tellChange } from '../store/changes.ts'
+import { notifyChange } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
-import { notify } from '../store/signals.ts'
+import { notify } from '../store/notifications.ts'
 import { insertFirstChannel } from './channels/store.ts'
 import { queueAlert } from './messages/store.ts'
 import { insertAlert } from './store.ts'
@@ -41,6 +41,6 @@ export async function raiseAlert(db: Db, alert: NewAlert): Promise<boolean> {
   await insertFirstChannel(db, alert.accountId)
   await queueAlert(db, alert, id)
   await notify(db, RAISED, alert.accountId)
-  await tellChange(db, alert.accountId, 'alerts', id)
+  await notifyChange(db, alert.accountId, 'alerts', id)
   return true
 }

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
-import { callerOf, type Door } from '../http/auth.ts'
+import { callerOf, type AuthHooks } from '../http/auth.ts'
 import { answers, Done, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
-import { tellChange } from '../store/changes.ts'
+import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import {
   changeChannel,
@@ -20,7 +20,7 @@ import { AlertPage, AlertQuery, Channel, ChannelChanges, Confirmation, CreatedCh
 import { countAlerts, listAlerts } from './store.ts'
 import { shownAlerts, shownChannel } from './view.ts'
 
-export type AlertRoutesDeps = ChannelDeps & { db: Kysely<DB>; door: Door }
+export type AlertRoutesDeps = ChannelDeps & { db: Kysely<DB>; authHooks: AuthHooks }
 
 const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })
@@ -32,11 +32,11 @@ export function alertRoutes(app: App, deps: AlertRoutesDeps): void {
   proofRoutes(app, deps)
 }
 
-function listRoute(app: App, { db, door, relay, baseUrl }: AlertRoutesDeps): void {
+function listRoute(app: App, { db, authHooks, relay, baseUrl }: AlertRoutesDeps): void {
   app.get(
     '/api/v1/alerts',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'What I was told, newest first',
         tags,
@@ -64,12 +64,12 @@ function listRoute(app: App, { db, door, relay, baseUrl }: AlertRoutesDeps): voi
 }
 
 function channelRoutes(app: App, deps: AlertRoutesDeps): void {
-  const { db, door } = deps
+  const { db, authHooks } = deps
   const shown = (row: ChannelRow) => shownChannel(row, deps.relay !== null)
   app.get(
     '/api/v1/alerts/channels',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Where I am told, oldest first',
         description: 'Until an account says otherwise, that is its own mail address.',
@@ -87,7 +87,7 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
   app.post(
     '/api/v1/alerts/channels',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Add a mail address or a webhook',
         description:
@@ -108,7 +108,7 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
   app.patch(
     '/api/v1/alerts/channels/:id',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Change a channel; what is not given stays',
         description: '`enabled: true` also switches on again what was switched off after a week of failures.',
@@ -127,25 +127,25 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
   app.delete(
     '/api/v1/alerts/channels/:id',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: { summary: 'Delete a channel', tags, security, params, response: answers(Done) },
     },
     async (request) => {
       const { accountId } = callerOf(request)
       const { id } = await requireChannel(deps, accountId, request.params.id)
       await deleteChannel(db, accountId, id)
-      await tellChange(db, accountId, 'alerts', id)
+      await notifyChange(db, accountId, 'alerts', id)
       return { success: true }
     },
   )
 }
 
 function proofRoutes(app: App, deps: AlertRoutesDeps): void {
-  const { door } = deps
+  const { authHooks } = deps
   app.post(
     '/api/v1/alerts/channels/:id/test',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Send a test now',
         description: 'Answers when it was taken; else with the words of the relay or the receiver.',
@@ -163,7 +163,7 @@ function proofRoutes(app: App, deps: AlertRoutesDeps): void {
   app.post(
     '/api/v1/alerts/channels/:id/code',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: { summary: 'Mail a new code to an address', tags, security, params, response: answers(Done) },
     },
     async (request) => {
@@ -174,7 +174,7 @@ function proofRoutes(app: App, deps: AlertRoutesDeps): void {
   app.post(
     '/api/v1/alerts/channels/:id/confirm',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Confirm an address with the code that was mailed there',
         tags,

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { readConfig } from '../config.ts'
 import { checkAddress } from '../diagnostics/blacklist.ts'
-import { openChecks, type CheckDeps } from '../diagnostics/deps.ts'
+import { createCheckServices, type CheckDeps } from '../diagnostics/deps.ts'
 import { dnsCheck } from '../diagnostics/dns.ts'
 import { mailAuthCheck } from '../diagnostics/mail-auth.ts'
 import { runCheck } from '../diagnostics/routes.ts'
@@ -77,7 +77,7 @@ export const checkCommand: Command = {
     const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined
     if (!kind || target === '' || more.length > 0) throw new UsageError('say what to check, and one target.')
     const config = readConfig()
-    const checks = openChecks(config, createLog('silent'))
+    const checks = createCheckServices(config, createLog('silent'))
     try {
       const { data, failed, text } = await kind(target, values, checks.deps)
       console.log(values.json ? JSON.stringify({ success: true, data }, null, 2) : text)

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { readConfig, type Config } from '../config.ts'
-import { openChecks, type CheckDeps } from '../diagnostics/deps.ts'
+import { createCheckServices, type CheckDeps } from '../diagnostics/deps.ts'
 import {
   bad,
   doubtful,
@@ -49,7 +49,7 @@ export const doctorCommand: Command = {
   async run(args) {
     const { values } = parseArgs({ args, options: { json: { type: 'boolean' } } })
     const config = readConfig()
-    const checks = openChecks(config, createLog('silent'))
+    const checks = createCheckServices(config, createLog('silent'))
     const findings = [good('settings', 'All settings can be used.')]
     try {
       for (const examine of EXAMINATIONS) findings.push(...(await examine(config, checks.deps)))

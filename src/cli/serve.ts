@@ -19,12 +19,12 @@ export const serveCommand: Command = {
     const { values } = parseArgs({ args, options: { json: { type: 'boolean' } } })
     const config = readConfig()
     const log = createLog(config.LOG_LEVEL)
-    const signals = takeSignals()
+    const notifications = takeSignals()
     const service = await startService(config, log)
     if (!values.json) greet(service.url, service.setupLink)
     else if (service.setupLink)
       log.info({ setupLink: service.setupLink }, 'no account exists: make the first one there')
-    await signals.toStop()
+    await notifications.toStop()
     await service.stop()
     return 0
   },

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely'
 import { createAccount, setPassword, setPlan } from '../accounts/accounts.ts'
 import { hasAccounts, insertAuditEntry, listAccounts, type AccountRow } from '../accounts/store.ts'
 import { PLANS, type Config, type Plan } from '../config.ts'
-import { ADMINISTRATORS, tellChange } from '../store/changes.ts'
+import { ADMINISTRATORS, notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import { UsageError, type Command } from './command.ts'
 import { withDatabase } from './database.ts'
@@ -127,7 +127,7 @@ const ACTS = {
 async function writeDown(db: Kysely<DB>, verb: keyof typeof ACTS, details: Record<string, unknown>): Promise<void> {
   const who = { actorId: null, actorEmail: 'command line' }
   await insertAuditEntry(db, { ...who, what: ACTS[verb], route: `portreeve user ${verb}`, details })
-  await tellChange(db, ADMINISTRATORS, 'administration')
+  await notifyChange(db, ADMINISTRATORS, 'administration')
 }
 
 /** The first line of standard input. */

@@ -4,7 +4,7 @@ import type { Queue } from '../jobs/queue.ts'
 import { classify, parseAddress } from '../net/address.ts'
 import type { Listing } from '../protocols/dnsbl-lists.ts'
 import { sweepAddress } from '../protocols/dnsbl-sweep.ts'
-import { tellChange } from '../store/changes.ts'
+import { notifyChange } from '../store/changes.ts'
 import { notPursued, planSteps } from './steps/plan.ts'
 import { insertSteps } from './steps/store.ts'
 import { DAY, later } from './steps/timing.ts'
@@ -56,7 +56,7 @@ export async function beginProcess(
     const id = await insertProcess(trx, process)
     await insertSteps(trx, id, steps, createdAt)
     await deps.queue.enqueue(trx, deps.job, {})
-    await tellChange(trx, accountId, 'delisting', id)
+    await notifyChange(trx, accountId, 'delisting', id)
     return id
   })
 }

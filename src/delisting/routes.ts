@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
-import { callerOf, type Door } from '../http/auth.ts'
+import { callerOf, type AuthHooks } from '../http/auth.ts'
 import { answers, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { canonical } from '../net/address.ts'
@@ -10,7 +10,7 @@ import { Confirmation, DelistingProcess, NewProcess, ProcessPage, ProcessQuery, 
 import { countProcesses, findProcess, listProcesses } from './store.ts'
 import { shownProcesses, shownWithHistory } from './view.ts'
 
-export type DelistingRoutesDeps = BeginDeps & { door: Door }
+export type DelistingRoutesDeps = BeginDeps & { authHooks: AuthHooks }
 
 const tags = ['Delisting']
 const params = Type.Object({ id: Uuid })
@@ -22,11 +22,11 @@ export function delistingRoutes(app: App, deps: DelistingRoutesDeps): void {
   actionRoutes(app, deps)
 }
 
-function processRoutes(app: App, { door, ...deps }: DelistingRoutesDeps): void {
+function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): void {
   app.post(
     '/api/v1/delisting',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Begin to get an address off the blacklists',
         description:
@@ -47,7 +47,7 @@ function processRoutes(app: App, { door, ...deps }: DelistingRoutesDeps): void {
   app.get(
     '/api/v1/delisting/status',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'My delistings, newest first',
         operationId: 'listDelistings',
@@ -70,7 +70,7 @@ function processRoutes(app: App, { door, ...deps }: DelistingRoutesDeps): void {
   app.get(
     '/api/v1/delisting/:id',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'A delisting with all that happened',
         tags,
@@ -92,7 +92,7 @@ const SUMMARIES: Record<Exclude<Action, 'confirm'>, string> = {
   cancel: 'Give a step up',
 }
 
-function actionRoutes(app: App, { door, ...deps }: DelistingRoutesDeps): void {
+function actionRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): void {
   async function done(
     accountId: string,
     ids: { id: string; stepId: string },
@@ -107,7 +107,7 @@ function actionRoutes(app: App, { door, ...deps }: DelistingRoutesDeps): void {
   app.post(
     '/api/v1/delisting/:id/steps/:stepId/confirm',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Say cause and fix to a list that has to be asked',
         description: 'Without `cause` and `fix`, those of the process stand.',
@@ -125,7 +125,7 @@ function actionRoutes(app: App, { door, ...deps }: DelistingRoutesDeps): void {
     app.post(
       `/api/v1/delisting/:id/steps/:stepId/${action}`,
       {
-        onRequest: door.account,
+        onRequest: authHooks.account,
         schema: { summary, tags, security, params: stepParams, response: answers(Success(ProcessWithHistory)) },
       },
       async (request, reply) => {

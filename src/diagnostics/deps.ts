@@ -21,7 +21,11 @@ export type OnAsked = (resolver: 'dns' | 'dnsbl', outcome: string) => void
  * What the checks need, for the service and for a terminal alike.
  * @throws Fault `invalid_request` when the operator's own catalogue cannot be used
  */
-export function openChecks(config: Config, log: Logger, onAsked?: OnAsked): { deps: CheckDeps; close(): void } {
+export function createCheckServices(
+  config: Config,
+  log: Logger,
+  onAsked?: OnAsked,
+): { deps: CheckDeps; close(): void } {
   const tell = (name: 'dns' | 'dnsbl') => onAsked && ((answer: DnsAnswer) => onAsked(name, outcomeOf(answer)))
   const resolver = createResolver({ servers: config.DNS_SERVERS, onAnswer: tell('dns') })
   const dnsblResolver = createResolver({ servers: config.DNSBL_SERVERS, onAnswer: tell('dnsbl') })

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Door } from '../http/auth.ts'
+import type { AuthHooks } from '../http/auth.ts'
 import { answers, security, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Queue } from '../jobs/queue.ts'
@@ -10,7 +10,11 @@ import type { CheckDeps } from './deps.ts'
 import { examineBlocklists, examineClock, examineResolver } from './findings.ts'
 import { Health } from './shapes.ts'
 
-export type HealthOptions = Pick<CheckDeps, 'resolver' | 'blocklists'> & { db: Kysely<DB>; door: Door; queue: Queue }
+export type HealthOptions = Pick<CheckDeps, 'resolver' | 'blocklists'> & {
+  db: Kysely<DB>
+  authHooks: AuthHooks
+  queue: Queue
+}
 
 /** Whether this Portreeve is well: `/api/v1/service/health`, for administrators. */
 export function healthRoutes(app: App, options: HealthOptions): void {
@@ -18,7 +22,7 @@ export function healthRoutes(app: App, options: HealthOptions): void {
   app.get(
     '/api/v1/service/health',
     {
-      onRequest: options.door.admin,
+      onRequest: options.authHooks.admin,
       schema: {
         summary: 'Resolvers, blacklists, database and queue',
         description: 'For administrators. Asks the resolvers and the critical blacklists now.',
@@ -36,7 +40,7 @@ async function lookAround({ db, resolver, blocklists, queue }: HealthOptions) {
     databaseState(db),
     examineResolver(resolver),
     examineBlocklists(blocklists),
-    queue.figures(),
+    queue.stats(),
   ])
   return { findings: [dns, ...lists, examineClock(now)], database, jobs }
 }

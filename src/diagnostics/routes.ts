@@ -1,6 +1,6 @@
 import { Type, type TObject } from 'typebox'
 import { Clean } from 'typebox/value'
-import { callerOf, type Door } from '../http/auth.ts'
+import { callerOf, type AuthHooks } from '../http/auth.ts'
 import type { Events } from '../http/events.ts'
 import { Failure, security, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
@@ -21,7 +21,7 @@ export const CHECKS = [dnsCheck, tlsCheck, blacklistCheck, mailAuthCheck] as con
 const RECEIPT = `1795262400000.${'x'.repeat(43)}`
 
 export type DiagnosticsOptions = Omit<CheckDeps, 'selectorsSeen'> & {
-  door: Door
+  authHooks: AuthHooks
   events: Events
   secretKey: string
   /** DKIM selectors in the reports of an account on a domain. */
@@ -36,14 +36,14 @@ export function diagnosticsRoutes(app: App, options: DiagnosticsOptions): void {
 function addCheck(
   app: App,
   check: Check,
-  { door, events: _events, secretKey, selectorsSeen, ...common }: DiagnosticsOptions,
+  { authHooks, events: _events, secretKey, selectorsSeen, ...common }: DiagnosticsOptions,
 ): void {
   const answer = Type.Object({ ...Success(check.data).properties, receipt: Receipt })
   app.get(
     check.path,
     {
       config: { limit: 'checks' },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: check.summary,
         description: check.description,

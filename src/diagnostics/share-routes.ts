@@ -1,29 +1,29 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
-import { callerOf, type Door } from '../http/auth.ts'
+import { callerOf, type AuthHooks } from '../http/auth.ts'
 import { answers, Done, security, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
-import { tellChange } from '../store/changes.ts'
+import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import { NewShare, SharedCheck, SharedChecks, SharedResults } from './shapes.ts'
 import { share } from './share.ts'
 import { deleteShared, findShared, listShared, type SharedRow } from './store.ts'
 
-export type ShareRoutesOptions = { db: Kysely<DB>; door: Door; secretKey: string; baseUrl: string }
+export type ShareRoutesOptions = { db: Kysely<DB>; authHooks: AuthHooks; secretKey: string; baseUrl: string }
 
 const tags = ['Checks']
 const params = Type.Object({ token: Type.String({ maxLength: 100, examples: ['Zk3tQ9wLr5Xc1Vb7Nm2Pa8Sd'] }) })
 const notThere = () => new Fault('not_found', 'There is no such shared result. They expire after thirty days.')
 
 /** `/api/v1/shared-checks`: results of checks as they were, for whoever has the link. */
-export function shareRoutes(app: App, { db, door, secretKey, baseUrl }: ShareRoutesOptions): void {
+export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: ShareRoutesOptions): void {
   const shown = (row: SharedRow) => ({ ...row, url: `${baseUrl}/shared/${row.token}` })
   app.post(
     '/api/v1/shared-checks',
     {
       config: { limit: 'shared checks' },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Share results of checks as a link that opens without an account',
         description:
@@ -43,7 +43,7 @@ export function shareRoutes(app: App, { db, door, secretKey, baseUrl }: ShareRou
   app.get(
     '/api/v1/shared-checks',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: { summary: 'What I share, newest first', tags, security, response: answers(Success(SharedChecks)) },
     },
     async (request) => ({ success: true, data: (await listShared(db, callerOf(request).accountId)).map(shown) }),
@@ -68,13 +68,13 @@ export function shareRoutes(app: App, { db, door, secretKey, baseUrl }: ShareRou
   app.delete(
     '/api/v1/shared-checks/:token',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: { summary: 'Take a link back', tags, security, params, response: answers(Done) },
     },
     async (request) => {
       const { accountId } = callerOf(request)
       if (!(await deleteShared(db, accountId, request.params.token))) throw notThere()
-      await tellChange(db, accountId, 'checks')
+      await notifyChange(db, accountId, 'checks')
       return { success: true }
     },
   )

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { Kysely, Transaction } from 'kysely'
 import { bytesText, overQuota, QUOTA_BYTES } from '../accounts/quotas.ts'
 import { Fault } from '../errors.ts'
-import { tellChange } from '../store/changes.ts'
+import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import { readReceipt } from './receipt.ts'
 import { insertShared, listSharedUsage, lockSharing, type SharedResult, type SharedRow } from './store.ts'
@@ -33,7 +33,7 @@ export async function share(deps: ShareDeps, accountId: string, results: Shareab
   return deps.db.transaction().execute(async (trx) => {
     await requireRoom(trx, accountId, Buffer.byteLength(JSON.stringify(proven)))
     const row = await insertShared(trx, { token: newToken(), accountId, target, results: proven, expiresAt })
-    await tellChange(trx, accountId, 'checks')
+    await notifyChange(trx, accountId, 'checks')
     return row
   })
 }

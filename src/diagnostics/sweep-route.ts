@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { callerOf, type Door } from '../http/auth.ts'
+import { callerOf, type AuthHooks } from '../http/auth.ts'
 import type { Events, EventSource } from '../http/events.ts'
 import { answersAs, security } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
@@ -9,18 +9,18 @@ import { CHECK_DEADLINE } from './check.ts'
 import { writeReceipt } from './receipt.ts'
 import { BlacklistProgress, type BlacklistItem, type BlacklistResult } from './shapes.ts'
 
-type SweepRouteOptions = { door: Door; events: Events; blocklists: Blocklists; secretKey: string }
+type SweepRouteOptions = { authHooks: AuthHooks; events: Events; blocklists: Blocklists; secretKey: string }
 
 /** Milliseconds between two events of a sweep: most lists answer within a few of them. */
 const AT_MOST_EVERY = 200
 
 /** `/api/v1/blacklist-check/events`: the check, as its lists answer. */
-export function sweepRoute(app: App, { door, events, blocklists, secretKey }: SweepRouteOptions): void {
+export function sweepRoute(app: App, { authHooks, events, blocklists, secretKey }: SweepRouteOptions): void {
   app.get(
     `${blacklistCheck.path}/events`,
     {
       config: { limit: 'checks' },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Follow a blacklist check (server-sent events)',
         description:

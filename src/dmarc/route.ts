@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import type { PrivateTargets } from '../config.ts'
-import type { Door } from '../http/auth.ts'
+import type { AuthHooks } from '../http/auth.ts'
 import { Uuid } from '../http/schema.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
@@ -26,7 +26,7 @@ export type DmarcDeps = {
 export type RouteDeps = DmarcDeps & {
   /** For how long files are kept. */
   kept: { fileDays: number }
-  door: Door
+  authHooks: AuthHooks
   queue: Queue
   mailboxJob: Job<{ mailboxId: string; accountId: string }>
 }

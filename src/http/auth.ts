@@ -21,19 +21,19 @@ export type Identify = (headers: IncomingHttpHeaders) => Caller | null | Promise
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whom the door let in; null where a route has none. */
+    /** The authenticated account; null on public routes. */
     caller: Caller | null
   }
 }
 
-/** The account that the door let in on this route. */
+/** The account that the hooks of this route authenticated. */
 export function callerOf({ caller, routeOptions }: FastifyRequest): Caller {
   if (!caller) throw new Error(`route ${routeOptions.url} asks for its caller but requires none`)
   return caller
 }
 
 /** What lets a request in or refuses it. */
-export type Door = {
+export type AuthHooks = {
   /** Lets any account in, by token or session. */
   account: onRequestHookHandler
   /** Lets an account in by session only: what a leaked token must not be able to do. */
@@ -41,14 +41,14 @@ export type Door = {
   /** Lets administrators in. */
   admin: onRequestHookHandler
   /** Who it is that `account` let in earlier; refuses what would not be let in now. For answers that last. */
-  again: (request: FastifyRequest) => Promise<Caller>
+  reauthenticate: (request: FastifyRequest) => Promise<Caller>
 }
 
 /** A session in which the password was typed so recently may act on accounts. */
 const FRESH_SESSION_MS = 10 * 60_000
 
 /**
- * For a route's hooks, behind one of the door's: the act needs a session in which the password was typed within the last ten
+ * For a route's hooks, behind one of the hooks above: the act needs a session in which the password was typed within the last ten
  * minutes. A stolen token cannot do it, nor can somebody who finds a browser unlocked. The dashboard knows the code
  * `reauthenticate`, asks for the password and repeats the request.
  */
@@ -69,12 +69,12 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
  * @param identify finds the caller; handed in because accounts live a floor above
  * @param ownOrigins origins from which a request by cookie may change something (CSRF)
  */
-export function createDoor(identify: Identify, ownOrigins: string[]): Door {
+export function createAuthHooks(identify: Identify, ownOrigins: string[]): AuthHooks {
   function entry(requirement?: Requirement): onRequestHookHandler {
     return (request, _reply, done) => {
       const settle = (caller: Caller | null) => {
         request.caller = caller
-        done(refusalOf(request, caller, ownOrigins) ?? (caller ? requirement?.(caller) : undefined))
+        done(denialOf(request, caller, ownOrigins) ?? (caller ? requirement?.(caller) : undefined))
       }
       const caller = identify(request.headers)
       // A token that is remembered costs no promise.
@@ -87,10 +87,10 @@ export function createDoor(identify: Identify, ownOrigins: string[]): Door {
     account: entry(),
     session: entry(requireSession),
     admin: entry(requireAdmin),
-    async again(request) {
+    async reauthenticate(request) {
       const caller = await identify(request.headers)
-      const fault = refusalOf(request, caller, ownOrigins)
-      if (fault || !caller) throw fault ?? stranger(request)
+      const fault = denialOf(request, caller, ownOrigins)
+      if (fault || !caller) throw fault ?? unauthenticated(request)
       return caller
     },
   }
@@ -107,12 +107,12 @@ function requireAdmin({ admin }: Caller): Fault | undefined {
 }
 
 /** Why a request is not let in at all. */
-function refusalOf(request: FastifyRequest, caller: Caller | null, own: string[]): Fault | undefined {
-  if (!caller) return stranger(request)
+function denialOf(request: FastifyRequest, caller: Caller | null, own: string[]): Fault | undefined {
+  if (!caller) return unauthenticated(request)
   return caller.via === 'session' ? refuseForeignOrigin(request, own) : undefined
 }
 
-function stranger({ headers }: FastifyRequest): Fault {
+function unauthenticated({ headers }: FastifyRequest): Fault {
   const sentence = headers.authorization
     ? 'This API token is unknown, expired or revoked.'
     : 'Send an API token as “Authorization: Bearer …”, or sign in.'

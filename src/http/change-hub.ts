@@ -1,5 +1,5 @@
-import { ADMINISTRATORS, EVERYBODY, onChange, type Change, type Told } from '../store/changes.ts'
-import type { Signals } from '../store/signals.ts'
+import { ADMINISTRATORS, EVERYONE, onChange, type Change, type ChangeNotice } from '../store/changes.ts'
+import type { Notifications } from '../store/notifications.ts'
 import type { Caller } from './auth.ts'
 
 /** Somebody who is told what changes. */
@@ -22,17 +22,17 @@ export const TOLD_AGAIN = 5_000
 const REMEMBERED = 1_000
 
 /** One ear for the signals of all instances, and who in this instance wants to hear of which. */
-export function createChangeHub(signals: Signals): ChangeHub {
+export function createChangeHub(notifications: Notifications): ChangeHub {
   const listeners = new Set<Listener>()
   const byAccount = new Map<string, Set<Listener>>()
   const recent = createMemory()
   const end = onChange(
-    signals,
+    notifications,
     (told) => {
       recent.note(told)
-      const { whom, ...change } = told
-      const those = byAccount.get(whom) ?? (isShared(whom) ? listeners : [])
-      for (const listener of those) if (concerns(whom, listener)) listener.hear(change)
+      const { audience, ...change } = told
+      const those = byAccount.get(audience) ?? (isShared(audience) ? listeners : [])
+      for (const listener of those) if (concerns(audience, listener)) listener.hear(change)
     },
     () => listeners.forEach((listener) => listener.miss()),
   )
@@ -45,7 +45,7 @@ export function createChangeHub(signals: Signals): ChangeHub {
       listeners.add(listener)
       const before = recent.all()
       if (before === null) listener.miss()
-      else for (const { whom, ...change } of before) if (concerns(whom, listener)) listener.hear(change)
+      else for (const { audience, ...change } of before) if (concerns(audience, listener)) listener.hear(change)
       return () => {
         listeners.delete(listener)
         those.delete(listener)
@@ -56,15 +56,15 @@ export function createChangeHub(signals: Signals): ChangeHub {
   }
 }
 
-const isShared = (whom: string) => whom === EVERYBODY || whom === ADMINISTRATORS
+const isShared = (audience: string) => audience === EVERYONE || audience === ADMINISTRATORS
 
-function concerns(whom: string, { caller }: Listener): boolean {
-  return whom === caller.accountId || whom === EVERYBODY || (whom === ADMINISTRATORS && caller.admin)
+function concerns(audience: string, { caller }: Listener): boolean {
+  return audience === caller.accountId || audience === EVERYONE || (audience === ADMINISTRATORS && caller.admin)
 }
 
 /** What was told in the last seconds, each thing once; null when it was too much to remember. */
 function createMemory() {
-  const known = new Map<string, { told: Told; at: number }>()
+  const known = new Map<string, { told: ChangeNotice; at: number }>()
   let forgotAt = -Infinity
 
   function forget(): void {
@@ -77,13 +77,13 @@ function createMemory() {
   }
 
   return {
-    note(told: Told): void {
-      const key = `${told.whom} ${told.room} ${told.id}`
+    note(told: ChangeNotice): void {
+      const key = `${told.audience} ${told.room} ${told.id}`
       known.delete(key)
       known.set(key, { told, at: performance.now() })
       forget()
     },
-    all(): Told[] | null {
+    all(): ChangeNotice[] | null {
       forget()
       return performance.now() - forgotAt < TOLD_AGAIN ? null : Array.from(known.values(), ({ told }) => told)
     },

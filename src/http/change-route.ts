@@ -1,5 +1,5 @@
-import type { Signals } from '../store/signals.ts'
-import { callerOf, type Caller, type Door } from './auth.ts'
+import type { Notifications } from '../store/notifications.ts'
+import { callerOf, type Caller, type AuthHooks } from './auth.ts'
 import { createChangeHub } from './change-hub.ts'
 import { openChangeStream } from './change-stream.ts'
 import { beginEvents } from './events.ts'
@@ -9,8 +9,11 @@ import type { App } from './server.ts'
 import { Changed } from './shapes.ts'
 
 /** `/api/v1/events`: says what changed in the account, for whoever shows it. */
-export function changeRoute(app: App, { door, signals }: { door: Door; signals: Signals }): void {
-  const hub = createChangeHub(signals)
+export function changeRoute(
+  app: App,
+  { authHooks, notifications }: { authHooks: AuthHooks; notifications: Notifications },
+): void {
+  const hub = createChangeHub(notifications)
   const open = new Map<string, Set<() => void>>()
   app.addHook('preClose', async () => {
     hub.close()
@@ -21,7 +24,7 @@ export function changeRoute(app: App, { door, signals }: { door: Door; signals: 
     '/api/v1/events',
     {
       config: { limit: 'change streams' },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       exposeHeadRoute: false,
       schema: {
         summary: 'Follow what changes in my account (server-sent events)',
@@ -44,7 +47,7 @@ export function changeRoute(app: App, { door, signals }: { door: Door; signals: 
       const those = open.get(caller.accountId) ?? new Set()
       open.set(caller.accountId, those)
       const { raw } = beginEvents(reply)
-      const stream = openChangeStream(raw, () => isSame(caller, door.again(request)))
+      const stream = openChangeStream(raw, () => isSame(caller, authHooks.reauthenticate(request)))
       const leave = hub.add({ caller, ...stream })
       those.add(stream.end)
       await new Promise((resolve) => raw.once('close', resolve))

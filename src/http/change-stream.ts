@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Change, Changing } from '../store/changes.ts'
+import type { Change, ChangeTopic } from '../store/changes.ts'
 import { HEARTBEAT } from './events.ts'
 
 /** Milliseconds between two writings; what changes in between is written once. */
@@ -19,7 +19,7 @@ export type ChangeStream = {
  * @param mayStay asked now and then, and when the account changed; false ends the stream
  */
 export function openChangeStream(raw: ServerResponse, mayStay: () => Promise<boolean>): ChangeStream {
-  let pending = new Map<Changing, Set<string> | null>()
+  let pending = new Map<ChangeTopic, Set<string> | null>()
   let hasMissed = false
   let mustAsk = false
   let timer: NodeJS.Timeout | undefined
@@ -81,7 +81,7 @@ function named(before: Set<string> | null | undefined, id: string | null): Set<s
   return ids.size > NAMED ? null : ids
 }
 
-function* eventsOf(changes: Map<Changing, Set<string> | null>): Generator<string> {
+function* eventsOf(changes: Map<ChangeTopic, Set<string> | null>): Generator<string> {
   for (const [room, ids] of changes) {
     for (const id of ids ?? [null]) yield `event: changed\ndata: ${JSON.stringify({ room, id })}\n\n`
   }

@@ -1,10 +1,10 @@
 import { Type, type Static } from 'typebox'
-import { CHANGING } from '../store/changes.ts'
+import { CHANGE_TOPICS } from '../store/changes.ts'
 import { nameComponents, Nullable, Uuid } from './schema.ts'
 
 /** The data of an event `changed`. */
 export const Changed = Type.Object({
-  room: Type.Enum([...CHANGING], {
+  room: Type.Enum([...CHANGE_TOPICS], {
     description: 'Where to look. `requests`: a webhook endpoint captured some; `id` is the endpoint.',
   }),
   id: Nullable(Uuid),

@@ -5,8 +5,8 @@ import { Check } from 'typebox/value'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { openUnlimited, type Db } from '../store/database.ts'
-import { notificationOf, notify } from '../store/signals.ts'
-import { holdQueueBack } from './hold-back.ts'
+import { notificationArguments, notify } from '../store/notifications.ts'
+import { clampQueueTimestamps } from './clamp-timestamps.ts'
 import { placeOf, type Job } from './job.ts'
 import { findOverShare, listGroups, nextGroup, putBack } from './shares.ts'
 import { setSchedules } from './schedule.ts'
@@ -23,7 +23,7 @@ export type Queue = {
   /** Claims at most so many, the oldest first, as far as their concurrency over all instances allows. None: there is none. */
   claim(job: Job, count: number): Promise<ClaimedJob[]>
   /** Says that the work goes on. False when the claim is lost: another instance has the job. */
-  keep(job: Job, claimed: ClaimedJob): Promise<boolean>
+  heartbeat(job: Job, claimed: ClaimedJob): Promise<boolean>
   complete(job: Job, claimed: ClaimedJob): Promise<void>
   /** Asks the account with more than its share to give a slot back, where others wait for one: a signal goes to its worker. */
   rebalance(job: Job): Promise<void>
@@ -32,23 +32,23 @@ export type Queue = {
   /** Gives it back for another try, or ends it after the last. */
   fail(job: Job, claimed: ClaimedJob, error: unknown): Promise<void>
   /** How full it is, counted some seconds ago. */
-  figures(): Promise<JobFigures[]>
+  stats(): Promise<JobStats[]>
   /** To be called when a clock was set: what is marked with times to come would stand still. */
-  holdBack(): Promise<void>
+  clampTimestamps(): Promise<void>
   close: () => Promise<void>
 }
 
 /** How many jobs of a name wait for their time, are ready, run, and failed for good within the last day. */
-export type JobFigures = { name: string; later: number; ready: number; running: number; failed: number }
+export type JobStats = { name: string; later: number; ready: number; running: number; failed: number }
 
 /** The signal that a job was enqueued; its payload is the job's name. */
 export const ENQUEUED = 'job.enqueued'
 
 /** The signal that a job is to be put back, because others wait for its slot; its payload is the job's id. */
-export const WANTED_BACK = 'job.wanted-back'
+export const PUT_BACK_REQUESTED = 'job.wanted-back'
 
 /** Seconds without a sign of life after which a job is taken from its instance. Half of it between two signs. */
-export const HEARTBEAT = 20
+export const HEARTBEAT_SECONDS = 20
 
 /** Namespace of the advisory locks behind which jobs with a limit are claimed. */
 const CLAIM_LOCK = 7_402_152
@@ -56,12 +56,12 @@ const CLAIM_LOCK = 7_402_152
 const START_LOCK = 7_402_157
 
 /** Seconds between two looks for jobs whose instance died, and for schedules that came due. */
-const SUPERVISION = 10
+const SUPERVISION_SECONDS = 10
 
-const DONE_IS_KEPT_FOR = 24 * 3600
+const COMPLETED_RETENTION_SECONDS = 24 * 3600
 
 /** A clock that nobody sets: with the machine's, timers would wait for the hours by which that was set back. */
-const STEADY = {
+const MONOTONIC_CLOCK = {
   now: () => performance.timeOrigin + performance.now(),
   setTimeout: (work: () => void, milliseconds: number) => setTimeout(work, milliseconds),
   clearTimeout: (timer: unknown) => clearTimeout(timer as NodeJS.Timeout),
@@ -78,18 +78,18 @@ export async function openQueue({ pool, jobs, log }: { pool: Pool; jobs: Job[]; 
   const boss = new PgBoss({
     db: { executeSql: (text, values) => asked.query(text, values) },
     schema: 'pgboss',
-    superviseIntervalSeconds: SUPERVISION,
-    monitorIntervalSeconds: SUPERVISION,
-    cronMonitorIntervalSeconds: SUPERVISION,
-    clockMonitorIntervalSeconds: SUPERVISION,
-    clock: STEADY,
+    superviseIntervalSeconds: SUPERVISION_SECONDS,
+    monitorIntervalSeconds: SUPERVISION_SECONDS,
+    cronMonitorIntervalSeconds: SUPERVISION_SECONDS,
+    clockMonitorIntervalSeconds: SUPERVISION_SECONDS,
+    clock: MONOTONIC_CLOCK,
   })
   boss.on('error', (error) => log.warn({ err: error }, 'the queue could not reach the database'))
   // Clocks that differ are told of by whoever watches them.
   boss.on('warning', ({ message, data }) => log[/clock skew/i.test(message) ? 'debug' : 'warn']({ data }, message))
   const unlimited = asked
   try {
-    await behindOthers(unlimited, async () => {
+    await withStartLock(unlimited, async () => {
       await boss.start()
       for (const job of jobs) await makeQueue(boss, job)
       await setSchedules(boss, jobs)
@@ -103,21 +103,21 @@ export async function openQueue({ pool, jobs, log }: { pool: Pool; jobs: Job[]; 
   return {
     enqueue: (db, job, data, options) => enqueue(boss, db, job, data, options?.startAfter),
     claim: (job, count) => claim({ boss, pool, inTurn, served }, job, count),
-    keep: async (job, { claim: attempt }) => affected(await boss.touch(job.name, attempt as BossJob)) > 0,
+    heartbeat: async (job, { claim: attempt }) => affected(await boss.touch(job.name, attempt as BossJob)) > 0,
     complete: async (job, { claim: attempt }) => void (await boss.complete(job.name, attempt as BossJob)),
     rebalance: (job) => inTurn(() => rebalance(pool, job)),
     putBack: (job, { claim: attempt }, delayMs) => putBack(pool, job.name, attempt as BossJob & Attempt, delayMs),
     fail: async (job, { claim: attempt }, error) =>
       // The words only: what else an error carries may be somebody's secret.
       void (await boss.fail(job.name, attempt as BossJob, { message: messageOf(error) })),
-    figures: () => figures(boss, jobs),
-    holdBack: () => holdQueueBack(pool),
+    stats: () => readStats(boss, jobs),
+    clampTimestamps: () => clampQueueTimestamps(pool),
     close: () => boss.stop({ graceful: false }),
   }
 }
 
 /** Instances that start together for the first time would make the same tables. */
-async function behindOthers(pool: Pool, work: () => Promise<void>): Promise<void> {
+async function withStartLock(pool: Pool, work: () => Promise<void>): Promise<void> {
   const client = await pool.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [START_LOCK])
@@ -132,8 +132,8 @@ async function makeQueue(boss: PgBoss, job: Job): Promise<void> {
   const { name, deadline = 900, retry = {} } = job
   const options = {
     expireInSeconds: deadline,
-    heartbeatSeconds: HEARTBEAT,
-    deleteAfterSeconds: DONE_IS_KEPT_FOR,
+    heartbeatSeconds: HEARTBEAT_SECONDS,
+    deleteAfterSeconds: COMPLETED_RETENTION_SECONDS,
     retryLimit: retry.limit ?? 3,
     retryDelay: retry.delay ?? 5,
     retryDelayMax: retry.maxDelay ?? 600,
@@ -183,7 +183,7 @@ type ClaimDeps = { boss: PgBoss; pool: Pool; inTurn: Turns; served: Served }
 
 async function claim({ boss, pool, inTurn, served }: ClaimDeps, job: Job, count: number): Promise<ClaimedJob[]> {
   const fetched = job.concurrency
-    ? await inTurn(() => oneAtATime(pool, job.name, (db) => claimNext(boss, db, served, job)))
+    ? await inTurn(() => withClaimLock(pool, job.name, (db) => claimNext(boss, db, served, job)))
     : await boss.fetch<object>(job.name, { batchSize: count })
   return fetched.map((attempt) => ({
     id: attempt.id,
@@ -219,14 +219,14 @@ function remember(served: Served, key: string): void {
 }
 
 async function rebalance(pool: Pool, { name, concurrency = Infinity }: Job): Promise<void> {
-  await oneAtATime(pool, name, async (db) => {
+  await withClaimLock(pool, name, async (db) => {
     const over = findOverShare(await listGroups(db, name), concurrency)
-    if (over) await db.executeSql('select pg_notify($1, $2)', notificationOf(WANTED_BACK, over.newest))
+    if (over) await db.executeSql('select pg_notify($1, $2)', notificationArguments(PUT_BACK_REQUESTED, over.newest))
   })
 }
 
 /** Two instances that count what runs at the same moment would both see room for one more. */
-async function oneAtATime<T>(pool: Pool, name: string, work: (db: BossDb) => Promise<T>): Promise<T> {
+async function withClaimLock<T>(pool: Pool, name: string, work: (db: BossDb) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   try {
     await client.query('begin')
@@ -241,7 +241,7 @@ async function oneAtATime<T>(pool: Pool, name: string, work: (db: BossDb) => Pro
   }
 }
 
-async function figures(boss: PgBoss, jobs: Job[]): Promise<JobFigures[]> {
+async function readStats(boss: PgBoss, jobs: Job[]): Promise<JobStats[]> {
   const queues = await boss.getQueues(jobs.map(({ name }) => name))
   const rows = queues.map(({ name, deferredCount: later, readyCount: ready, activeCount: running, failedCount }) => {
     return { name, later, ready, running, failed: failedCount }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Check } from 'typebox/value'
 import type { Logger } from '../log.ts'
-import type { Signals } from '../store/signals.ts'
+import type { Notifications } from '../store/notifications.ts'
 import { PutBack, type Job } from './job.ts'
-import { ENQUEUED, HEARTBEAT, WANTED_BACK, type ClaimedJob, type Queue } from './queue.ts'
+import { ENQUEUED, HEARTBEAT_SECONDS, PUT_BACK_REQUESTED, type ClaimedJob, type Queue } from './queue.ts'
 
 export type Worker = {
   /**
@@ -13,7 +13,7 @@ export type Worker = {
   stop(milliseconds: number): Promise<void>
 }
 
-type Options = { queue: Queue; jobs: Job[]; signals: Signals; log: Logger }
+type Options = { queue: Queue; jobs: Job[]; notifications: Notifications; log: Logger }
 type Running = { claimed: ClaimedJob; abort: AbortController; done: Promise<void> }
 
 /** How many of one job run at once in one instance, unless its concurrency is higher. */
@@ -23,12 +23,12 @@ const HERE_AT_ONCE = 4
 const POLL = 2_000
 
 /** Runs jobs as they come, until it is stopped. */
-export function startWorker({ queue, jobs, signals, log }: Options): Worker {
+export function startWorker({ queue, jobs, notifications, log }: Options): Worker {
   const lines = jobs.map((job) => startLine(queue, job, log.child({ job: job.name })))
   const stopListening = [
-    signals.on(ENQUEUED, (name) => lines.filter((line) => line.name === name).forEach((line) => line.look())),
-    signals.on(WANTED_BACK, (id) => lines.forEach((line) => line.putBack(String(id)))),
-    signals.onReconnect(() => lines.forEach((line) => line.look())),
+    notifications.on(ENQUEUED, (name) => lines.filter((line) => line.name === name).forEach((line) => line.look())),
+    notifications.on(PUT_BACK_REQUESTED, (id) => lines.forEach((line) => line.putBack(String(id)))),
+    notifications.onReconnect(() => lines.forEach((line) => line.look())),
   ]
   return {
     async stop(milliseconds) {
@@ -107,11 +107,11 @@ async function giveBack(queue: Queue, job: Job, claimed: ClaimedJob, error: unkn
 /** Runs one job to its end, and keeps its claim alive meanwhile. Never throws: what goes wrong is in the queue and the log. */
 async function runOne(queue: Queue, job: Job, claimed: ClaimedJob, abort: AbortController, log: Logger): Promise<void> {
   const timers = [
-    setInterval(() => void keepClaim(), (HEARTBEAT * 1000) / 2),
+    setInterval(() => void keepClaim(), (HEARTBEAT_SECONDS * 1000) / 2),
     setTimeout(() => abort.abort(new Error('the job took too long')), (job.deadline ?? 900) * 1000),
   ]
   async function keepClaim(): Promise<void> {
-    const kept = await queue.keep(job, claimed).catch(() => true)
+    const kept = await queue.heartbeat(job, claimed).catch(() => true)
     if (!kept) abort.abort(new Error('the job has gone to another instance'))
   }
   try {

@@ -24,7 +24,7 @@ import {
 } from './run/store.ts'
 import { StoodStill, watchStandstill } from './standstill.ts'
 import { addErrors, type MigrationRow } from './store.ts'
-import { unsealSecrets, type MigrationData } from './submit.ts'
+import { decryptSecrets, type MigrationData } from './submit.ts'
 import { failureAlert } from './tell.ts'
 
 export type MigrationJobDeps = NetDeps & {
@@ -129,7 +129,7 @@ async function openSides(
   signal: AbortSignal,
 ): Promise<{ source: Side; destination: Side }> {
   if (row.sealed === null) throw new Fault('internal', 'The passwords of this migration are gone.')
-  const secrets = unsealSecrets(row.sealed, deps.secretKey, row.id)
+  const secrets = decryptSecrets(row.sealed, deps.secretKey, row.id)
   const source = await accountOf({ ...row.source, ...secrets.source }, deps, signal)
   const destination = await accountOf({ ...row.destination, ...secrets.destination }, deps, signal)
   return { source: { account: source }, destination: { account: destination } }

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
-import { callerOf, type Door } from '../http/auth.ts'
+import { callerOf, type AuthHooks } from '../http/auth.ts'
 import type { Events } from '../http/events.ts'
 import { answers, answersAs, PageQuery, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
-import type { Signals } from '../store/signals.ts'
+import type { Notifications } from '../store/notifications.ts'
 import { listAccount, testAccount } from './look.ts'
 import {
   Connection,
@@ -29,7 +29,7 @@ import {
 import { PER_MONTH, retry, submit, type SubmitDeps } from './submit.ts'
 import { shown, shownWithErrors } from './view.ts'
 
-export type MigrationRoutesDeps = SubmitDeps & { door: Door; events: Events; signals: Signals }
+export type MigrationRoutesDeps = SubmitDeps & { authHooks: AuthHooks; events: Events; notifications: Notifications }
 
 const tags = ['Migration']
 const params = Type.Object({ id: Uuid })
@@ -41,13 +41,13 @@ export function migrationRoutes(app: App, deps: MigrationRoutesDeps): void {
   statusRoutes(app, deps)
 }
 
-function accountRoutes(app: App, { door, ...deps }: MigrationRoutesDeps): void {
+function accountRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): void {
   const common = { tags, security, body: Connection }
   app.post(
     '/api/v1/imap/test-connection',
     {
       config: { limit: 'connections' },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Sign in to an IMAP account',
         operationId: 'testImapConnection',
@@ -61,7 +61,7 @@ function accountRoutes(app: App, { door, ...deps }: MigrationRoutesDeps): void {
     '/api/v1/imap/list-folders',
     {
       config: { limit: 'connections' },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'List the folders of an IMAP account',
         operationId: 'listImapFolders',
@@ -80,12 +80,12 @@ function goneOf(reply: { raw: NodeJS.EventEmitter }): AbortSignal {
   return gone.signal
 }
 
-function submitRoutes(app: App, { door, ...deps }: MigrationRoutesDeps): void {
+function submitRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): void {
   app.post(
     '/api/v1/imap/migrate',
     {
       config: { limit: 'connections' },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Copy folders of one IMAP account into another',
         description: 'Waits in a queue; ask for its status every 2 to 5 seconds, or follow its events.',
@@ -105,7 +105,7 @@ function submitRoutes(app: App, { door, ...deps }: MigrationRoutesDeps): void {
     '/api/v1/imap/migrate/:id/retry',
     {
       config: { limit: 'connections' },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Try again what failed',
         description: 'Needs the passwords once more: they were erased when the migration ended.',
@@ -124,7 +124,7 @@ function submitRoutes(app: App, { door, ...deps }: MigrationRoutesDeps): void {
   app.post(
     '/api/v1/imap/migrate/:id/cancel',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: { summary: 'Stop a migration', tags, security, params, response: answers(FoundMigration) },
     },
     async (request) => {
@@ -142,11 +142,11 @@ function submitRoutes(app: App, { door, ...deps }: MigrationRoutesDeps): void {
   )
 }
 
-function statusRoutes(app: App, { door, events, signals, ...deps }: MigrationRoutesDeps): void {
+function statusRoutes(app: App, { authHooks, events, notifications, ...deps }: MigrationRoutesDeps): void {
   app.get(
     '/api/v1/imap/migrations',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'My migrations, newest first',
         tags,
@@ -170,7 +170,7 @@ function statusRoutes(app: App, { door, events, signals, ...deps }: MigrationRou
   app.get(
     '/api/v1/imap/migrate/:id',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: { summary: 'How far a migration is', tags, security, params, response: answers(FoundMigration) },
     },
     async (request) => ({ success: true, ...(await found(deps, callerOf(request).accountId, request.params.id)) }),
@@ -179,7 +179,7 @@ function statusRoutes(app: App, { door, events, signals, ...deps }: MigrationRou
     '/api/v1/imap/migrate/:id/events',
     {
       config: { limit: 'migration streams' },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Follow a migration (server-sent events)',
         description: 'An event `migration` with the status as it is, then one for every change, at most one a second.',
@@ -196,9 +196,12 @@ function statusRoutes(app: App, { door, events, signals, ...deps }: MigrationRou
       await events.stream(reply, {
         name: 'migration',
         read: () => found(deps, accountId, id),
-        stillAllowed: () => door.again(request),
+        stillAllowed: () => authHooks.reauthenticate(request),
         subscribe: (wake) => {
-          const stops = [signals.on(CHANGED, (changed) => changed === id && wake()), signals.onReconnect(wake)]
+          const stops = [
+            notifications.on(CHANGED, (changed) => changed === id && wake()),
+            notifications.onReconnect(wake),
+          ]
           return () => stops.forEach((stop) => stop())
         },
       })

@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely'
 import type { Plan } from '../config.ts'
 import type { Db } from '../store/database.ts'
-import { tellChange } from '../store/changes.ts'
-import { notify } from '../store/signals.ts'
+import { notifyChange } from '../store/changes.ts'
+import { notify } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
 import { tryAgain, type Failure, type SavedFolder } from './journal.ts'
 import type { Progress } from './progress.ts'
@@ -48,7 +48,7 @@ export const CHANGED = 'migration.changed'
 /** Says that a migration changed, to who follows it and to who shows it. */
 export async function tellMigration(db: Db, accountId: string, id: string): Promise<void> {
   await notify(db, CHANGED, id)
-  await tellChange(db, accountId, 'migrations', id)
+  await notifyChange(db, accountId, 'migrations', id)
 }
 
 /** Errors that are kept of one migration; all are counted. */

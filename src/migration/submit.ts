@@ -3,8 +3,8 @@ import type { Plan } from '../config.ts'
 import { Fault } from '../errors.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
-import type { SealedColumn } from '../store/reseal.ts'
-import { seal, unseal } from '../store/secrets.ts'
+import type { EncryptedColumn } from '../store/key-rotation.ts'
+import { encrypt, decrypt } from '../store/encryption.ts'
 import type { DB } from '../store/tables.ts'
 import { isInbox } from './mapping.ts'
 import type { Progress } from './progress.ts'
@@ -29,17 +29,19 @@ export const PER_MONTH: Record<Plan, number> = { free: 1, starter: 5, pro: 20, b
 /** What both sides were opened with. */
 export type Secrets = { source: Secret; destination: Secret }
 
-export function sealSecrets(secrets: Secrets, secretKey: string, id: string): string {
-  return seal(JSON.stringify(secrets), secretKey, contextOf(id))
+export function encryptSecrets(secrets: Secrets, secretKey: string, id: string): string {
+  return encrypt(JSON.stringify(secrets), secretKey, contextOf(id))
 }
 
 /** @throws Fault `internal` under another key */
-export function unsealSecrets(sealed: string, secretKey: string, id: string): Secrets {
-  return JSON.parse(unseal(sealed, secretKey, contextOf(id))) as Secrets
+export function decryptSecrets(sealed: string, secretKey: string, id: string): Secrets {
+  return JSON.parse(decrypt(sealed, secretKey, contextOf(id))) as Secrets
 }
 
 /** Where accounts' secrets lie while a migration needs them. */
-export const SEALED: SealedColumn[] = [{ table: 'migration_secret', id: 'migration_id', column: 'sealed', contextOf }]
+export const ENCRYPTED_COLUMNS: EncryptedColumn[] = [
+  { table: 'migration_secret', id: 'migration_id', column: 'sealed', contextOf },
+]
 
 function contextOf(id: string): string {
   return `migration/${id}`
@@ -77,7 +79,7 @@ export async function submit(
   const secrets = { source: source.secret, destination: destination.secret }
   return db.transaction().execute(async (trx) => {
     if (!dryRun) await requireLeft(trx, accountId)
-    const id = await insertMigration(trx, row, (newId) => sealSecrets(secrets, secretKey, newId))
+    const id = await insertMigration(trx, row, (newId) => encryptSecrets(secrets, secretKey, newId))
     await queue.enqueue(trx, job, { migrationId: id, accountId })
     return (await findMigration(trx, accountId, id)) as MigrationRow
   })
@@ -143,7 +145,7 @@ export async function retry(deps: SubmitDeps, accountId: string, id: string, req
   return db.transaction().execute(async (trx) => {
     const row = await findMigration(trx, accountId, id)
     if (!row) throw new Fault('not_found', 'There is no such migration.')
-    if (!(await requeueMigration(trx, accountId, id, sealSecrets(secrets, secretKey, id)))) {
+    if (!(await requeueMigration(trx, accountId, id, encryptSecrets(secrets, secretKey, id)))) {
       throw new Fault('conflict', `Only a failed migration can be tried again; this one is ${row.status}.`)
     }
     await queue.enqueue(trx, job, { migrationId: id, accountId })

@@ -4,7 +4,7 @@ import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
 import { classify, parseHost } from '../net/address.ts'
 import type { Blocklists } from '../protocols/dnsbl-lists.ts'
-import { tellChange } from '../store/changes.ts'
+import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import { HOSTS_PER_ACCOUNT } from './limits.ts'
 import { lookAtHost, takeHost, type LookDeps } from './looks/look.ts'
@@ -38,7 +38,7 @@ export async function addHost(
     const row = await insertHost(trx, { accountId, host: name, tlsPorts, ...settings })
     if (!row) throw new Fault('conflict', `${name} is watched already.`)
     await queue.enqueue(trx, sweep, {})
-    await tellChange(trx, accountId, 'monitoring', row.id)
+    await notifyChange(trx, accountId, 'monitoring', row.id)
     return row
   })
 }
@@ -59,7 +59,7 @@ export async function changeHost(
   return db.transaction().execute(async (trx) => {
     const row = (await updateHost(trx, accountId, id, settings)) ?? noHost()
     await queue.enqueue(trx, sweep, {})
-    await tellChange(trx, accountId, 'monitoring', id)
+    await notifyChange(trx, accountId, 'monitoring', id)
     return row
   })
 }

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { callerOf, type Door } from '../http/auth.ts'
+import { callerOf, type AuthHooks } from '../http/auth.ts'
 import { answers, Done, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
-import { tellChange } from '../store/changes.ts'
+import { notifyChange } from '../store/changes.ts'
 import { listFacts } from './facts/store.ts'
 import { availabilityOf, availableSince } from './history/availability.ts'
 import { countEvents, listEvents, listPeriods } from './history/store.ts'
@@ -23,7 +23,7 @@ import {
 import { deleteHost, listHosts, type HostRow } from './store.ts'
 import { shownDetail, shownEvent, shownHost, shownList } from './view.ts'
 
-export type MonitoringRoutesDeps = LookDeps & HostDeps & { door: Door }
+export type MonitoringRoutesDeps = LookDeps & HostDeps & { authHooks: AuthHooks }
 
 const tags = ['Monitoring']
 const params = Type.Object({ id: Uuid })
@@ -48,11 +48,11 @@ async function withDetail({ db, blocklists }: MonitoringRoutesDeps, row: HostRow
 }
 
 function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
-  const { db, door } = deps
+  const { db, authHooks } = deps
   app.get(
     '/api/v1/monitoring/hosts',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'My monitored hosts, oldest first',
         tags,
@@ -72,7 +72,7 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
   app.post(
     '/api/v1/monitoring/hosts',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Watch a host',
         description: 'The first look, a few seconds later, is silent: it is what later looks are compared with.',
@@ -90,11 +90,11 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
 }
 
 function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
-  const { db, door } = deps
+  const { db, authHooks } = deps
   app.get(
     '/api/v1/monitoring/hosts/:id',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'A monitored host with its listings, certificates and records',
         tags,
@@ -108,7 +108,7 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
   app.patch(
     '/api/v1/monitoring/hosts/:id',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Change what is watched; what is not given stays',
         tags,
@@ -124,13 +124,13 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
   app.delete(
     '/api/v1/monitoring/hosts/:id',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: { summary: 'Watch a host no longer', tags, security, params, response: answers(Done) },
     },
     async (request) => {
       const { accountId } = callerOf(request)
       if (!(await deleteHost(db, accountId, request.params.id))) noHost()
-      await tellChange(db, accountId, 'monitoring', request.params.id)
+      await notifyChange(db, accountId, 'monitoring', request.params.id)
       return { success: true }
     },
   )
@@ -138,7 +138,7 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
     '/api/v1/monitoring/hosts/:id/check',
     {
       config: { limit: 'verifications' },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Look at a host now',
         description:
@@ -159,11 +159,11 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
 }
 
 function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
-  const { db, door } = deps
+  const { db, authHooks } = deps
   app.get(
     '/api/v1/monitoring/hosts/:id/history',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'What changed, newest first',
         tags,
@@ -184,14 +184,14 @@ function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
   )
 }
 
-function listRoutes(app: App, { db, door, blocklists }: MonitoringRoutesDeps): void {
+function listRoutes(app: App, { db, authHooks, blocklists }: MonitoringRoutesDeps): void {
   async function choicesOf(accountId: string) {
     return (await listChoices(db, [accountId])).get(accountId) ?? {}
   }
   app.get(
     '/api/v1/monitoring/lists',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'The blacklists that are asked, and what a listing there means',
         tags,
@@ -207,7 +207,7 @@ function listRoutes(app: App, { db, door, blocklists }: MonitoringRoutesDeps): v
   app.put(
     '/api/v1/monitoring/lists/:dnsbl',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Say what a listing on a blacklist means, for all my hosts',
         tags,
@@ -222,7 +222,7 @@ function listRoutes(app: App, { db, door, blocklists }: MonitoringRoutesDeps): v
       const { mode } = request.body
       const list = requireList(request.params.dnsbl, blocklists)
       await setChoice(db, accountId, list.zone, mode === 'default' ? null : mode)
-      await tellChange(db, accountId, 'monitoring')
+      await notifyChange(db, accountId, 'monitoring')
       return { success: true, data: shownList(list, await choicesOf(accountId)) }
     },
   )

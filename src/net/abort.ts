@@ -1,13 +1,13 @@
 /** Whether any of the signals has aborted. */
-export function isAborted(signals: readonly AbortSignal[]): boolean {
-  return signals.some((signal) => signal.aborted)
+export function isAborted(notifications: readonly AbortSignal[]): boolean {
+  return notifications.some((signal) => signal.aborted)
 }
 
 /** Calls `act` when one of the signals aborts; gives back how to stop listening. */
-export function onAbort(signals: readonly AbortSignal[], act: () => void): () => void {
-  for (const signal of signals) listen(signal, act)
+export function onAbort(notifications: readonly AbortSignal[], act: () => void): () => void {
+  for (const signal of notifications) listen(signal, act)
   return () => {
-    for (const signal of signals) leave(signal, act)
+    for (const signal of notifications) leave(signal, act)
   }
 }
 

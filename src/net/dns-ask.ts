@@ -4,21 +4,21 @@ import type { DnsFailure, RecordType } from './dns.ts'
 import { createTcp, createUdp, type Reply } from './dns-exchange.ts'
 import { encodeQuery, isTruncated, readAnswer, type Reading } from './dns-wire.ts'
 
-export type Ask = (name: string, type: RecordType, timeoutMs: number, signals: AbortSignal[]) => Promise<Reading>
+export type Ask = (name: string, type: RecordType, timeoutMs: number, notifications: AbortSignal[]) => Promise<Reading>
 
 /** One try at one server, all of it inside `timeoutMs`: UDP, then TCP for an answer that was cut. */
 export function createAsk(server: Endpoint): Ask {
   const udp = createUdp(server)
   const tcp = createTcp(server)
-  return async (name, type, timeoutMs, signals) => {
+  return async (name, type, timeoutMs, notifications) => {
     const deadline = performance.now() + timeoutMs
 
     async function exchange(edns: boolean): Promise<Reading> {
       const query = encodeQuery(name, type, { edns })
       if (!query) return { failure: 'BADNAME' }
-      let reply = await within(deadline, signals, (done) => udp(query, done))
+      let reply = await within(deadline, notifications, (done) => udp(query, done))
       if (Buffer.isBuffer(reply) && isTruncated(reply)) {
-        reply = await within(deadline, signals, (done) => tcp(query, done))
+        reply = await within(deadline, notifications, (done) => tcp(query, done))
       }
       if (!Buffer.isBuffer(reply)) return { failure: reply }
       return readAnswer(reply, name, type) ?? { failure: 'OTHER' }
@@ -33,13 +33,13 @@ export function createAsk(server: Endpoint): Ask {
 /** Ends an exchange at its answer, at the deadline or when a signal aborts, whichever comes first. */
 async function within(
   deadline: number,
-  signals: AbortSignal[],
+  notifications: AbortSignal[],
   start: (done: (reply: Reply) => void) => () => void,
 ): Promise<Reply | DnsFailure> {
-  if (isAborted(signals)) return 'ABORTED'
+  if (isAborted(notifications)) return 'ABORTED'
   const { promise, resolve } = Promise.withResolvers<Reply | DnsFailure>()
   const timer = setTimeout(() => resolve('TIMEOUT'), Math.max(0, deadline - performance.now()))
-  const leave = onAbort(signals, () => resolve('ABORTED'))
+  const leave = onAbort(notifications, () => resolve('ABORTED'))
   let forget: (() => void) | undefined
   try {
     forget = start(resolve)

@@ -84,12 +84,12 @@ export function createResolver(options: ResolverOptions = {}): OwnResolver {
   const slots = createSlots(maxInFlight)
   const closing = new AbortController()
 
-  async function inTurn(name: string, type: RecordType, signals: AbortSignal[]): Promise<DnsAnswer> {
+  async function inTurn(name: string, type: RecordType, notifications: AbortSignal[]): Promise<DnsAnswer> {
     const started = performance.now()
     const failures: { failure: DnsFailure; server: string }[] = []
     for (let turn = 0; turn < turnsAllowed(failures.at(-1)?.failure, tries, asks.length); turn++) {
       const { server, ask } = asks[turn % asks.length] as (typeof asks)[number]
-      const reading = await ask(name, type, timeoutMs, signals)
+      const reading = await ask(name, type, timeoutMs, notifications)
       if ('status' in reading) return { ...reading, server, ms: performance.now() - started }
       failures.push({ failure: reading.failure, server })
     }
@@ -100,10 +100,10 @@ export function createResolver(options: ResolverOptions = {}): OwnResolver {
   return {
     servers,
     async query(name, type, signal) {
-      const signals = signal ? [closing.signal, signal] : [closing.signal]
-      if (!(await slots.take(signals))) return { status: 'FAILED', failure: 'ABORTED', server: null, ms: 0 }
+      const notifications = signal ? [closing.signal, signal] : [closing.signal]
+      if (!(await slots.take(notifications))) return { status: 'FAILED', failure: 'ABORTED', server: null, ms: 0 }
       try {
-        const answer = await inTurn(name, type, signals)
+        const answer = await inTurn(name, type, notifications)
         options.onAnswer?.(answer)
         return answer
       } finally {

@@ -2,7 +2,7 @@ import { isAborted, onAbort } from './abort.ts'
 
 export type Slots = {
   /** Waits for a free slot, first come first served; false when a signal aborts first. */
-  take(signals: AbortSignal[]): Promise<boolean>
+  take(notifications: AbortSignal[]): Promise<boolean>
   give(): void
 }
 
@@ -11,14 +11,14 @@ export function createSlots(count: number): Slots {
   const queue = new Set<() => void>()
   let free = count
   return {
-    async take(signals) {
-      if (isAborted(signals)) return false
+    async take(notifications) {
+      if (isAborted(notifications)) return false
       if (free > 0) {
         free -= 1
         return true
       }
       return new Promise((resolve) => {
-        const leave = onAbort(signals, () => settle(false))
+        const leave = onAbort(notifications, () => settle(false))
         const mine = () => settle(true)
         function settle(mayGo: boolean): void {
           leave()

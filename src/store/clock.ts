@@ -5,13 +5,13 @@ import type { Logger } from '../log.ts'
 import type { DB } from './tables.ts'
 
 /** A column with times that lie no further ahead than this while the clocks are right. */
-export type Moment = {
+export type FutureTimestamp = {
   table: string
   column: string
   /** Seconds. */
-  ahead: number
+  maxAheadSeconds: number
   /** The clock that it is compared with: the database's, or the service's own. */
-  by: 'database' | 'service'
+  clock: 'database' | 'service'
   /** The rows for which it holds, as SQL; without it all. */
   where?: string
   /** The column holds milliseconds since 1970 as a number. */
@@ -22,7 +22,7 @@ export type Moment = {
  * Brings times that lie further ahead than they can to where they may be: after a clock that was ahead is set right, what is
  * due, claimed or counted would stand still until it is as late again. Does nothing while the clocks are right.
  */
-export async function holdBack(db: Kysely<DB>, moments: Moment[]): Promise<void> {
+export async function clampFutureTimestamps(db: Kysely<DB>, moments: FutureTimestamp[]): Promise<void> {
   for (const moment of moments) {
     const column = sql.ref(moment.column)
     const limit = limitOf(moment)
@@ -33,30 +33,30 @@ export async function holdBack(db: Kysely<DB>, moments: Moment[]): Promise<void>
   }
 }
 
-function limitOf({ ahead, by, isNumber }: Moment) {
-  const now = by === 'service' ? sql`${new Date()}::timestamptz` : sql`now()`
-  const limit = sql`(${now} + make_interval(secs => ${ahead}))`
+function limitOf({ maxAheadSeconds, clock, isNumber }: FutureTimestamp) {
+  const now = clock === 'service' ? sql`${new Date()}::timestamptz` : sql`now()`
+  const limit = sql`(${now} + make_interval(secs => ${maxAheadSeconds}))`
   return isNumber ? sql`(extract(epoch from ${limit}) * 1000)::bigint` : limit
 }
 
 /** Milliseconds between two looks at the clocks. */
-const EVERY = 10_000
+const CHECK_INTERVAL_MS = 10_000
 /** Milliseconds by which a clock may move or differ without a word: NTP moves it gently, and asking takes time. */
-const LEEWAY = 2_000
+const TOLERANCE_MS = 2_000
 /** Beyond so much, the clocks of service and database differ enough to be told of. */
-const APART = 60_000
+const MAX_DIFFERENCE_MS = 60_000
 
 /** How far the clocks of the service and of the database are ahead of one that nobody sets, in milliseconds. */
 type Reading = { service: number; database: number }
 
-type Watched = { db: Kysely<DB>; log: Logger; onMoved: () => Promise<void> }
+type Watched = { db: Kysely<DB>; log: Logger; onClockChange: () => Promise<void> }
 
 /**
  * Compares the clocks of the service and of its database with one that nobody sets.
- * @param onMoved called at the start, when one of them jumped, and again and again while they are more than a minute apart
+ * @param onClockChange called at the start, when one of them jumped, and again and again while they are more than a minute apart
  * @returns how to stop it
  */
-export function watchClocks({ db, log, onMoved }: Watched): () => Promise<void> {
+export function watchClocks({ db, log, onClockChange }: Watched): () => Promise<void> {
   const stopping = new AbortController()
   let known: Reading | null = null
 
@@ -64,10 +64,11 @@ export function watchClocks({ db, log, onMoved }: Watched): () => Promise<void> 
     const reading = await readClocks(db)
     // A database that takes its time to answer tells too little about its clock.
     if (!reading) return
-    const moved = known && furthest(known, reading)
-    if (moved !== null && Math.abs(moved) > LEEWAY) log.warn({ seconds: Math.round(moved / 1000) }, 'a clock was set')
-    const isApart = Math.abs(reading.service - reading.database) > APART
-    if (moved === null || Math.abs(moved) > LEEWAY || isApart) await onMoved()
+    const moved = known && largestShift(known, reading)
+    if (moved !== null && Math.abs(moved) > TOLERANCE_MS)
+      log.warn({ seconds: Math.round(moved / 1000) }, 'a clock was set')
+    const isApart = Math.abs(reading.service - reading.database) > MAX_DIFFERENCE_MS
+    if (moved === null || Math.abs(moved) > TOLERANCE_MS || isApart) await onClockChange()
     // Only now: what failed is done at the next look.
     known = reading
   }
@@ -75,7 +76,7 @@ export function watchClocks({ db, log, onMoved }: Watched): () => Promise<void> 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
       await look().catch((error: unknown) => log.debug(`the clocks could not be compared: ${messageOf(error)}`))
-      await sleep(EVERY, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+      await sleep(CHECK_INTERVAL_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
     }
   }
 
@@ -91,11 +92,11 @@ async function readClocks(db: Kysely<DB>): Promise<Reading | null> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db)
   const after = performance.now()
   const now = rows[0]?.now.getTime() ?? NaN
-  return after - before > LEEWAY ? null : { service: Date.now() - after, database: now - (before + after) / 2 }
+  return after - before > TOLERANCE_MS ? null : { service: Date.now() - after, database: now - (before + after) / 2 }
 }
 
 /** By how much the clock moved that moved most. */
-function furthest(before: Reading, after: Reading): number {
+function largestShift(before: Reading, after: Reading): number {
   const [service, database] = [after.service - before.service, after.database - before.database]
   return Math.abs(service) > Math.abs(database) ? service : database
 }

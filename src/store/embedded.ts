@@ -6,10 +6,10 @@ import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import { findBinaries } from './embedded/binaries.ts'
 import { tryClaim } from './embedded/claim.ts'
-import { doorOf } from './embedded/door.ts'
+import { serverAddressOf } from './embedded/connection.ts'
 import { prepareFolder, serverUser } from './embedded/folder.ts'
 import { claimWhenReady, DATABASE, end, launch, ROLE, type Run, type Site } from './embedded/launch.ts'
-import { refusalOf } from './embedded/trouble.ts'
+import { refusalOf } from './embedded/problem.ts'
 import { finishUpgrade, upgradeIfOlder } from './embedded/upgrade.ts'
 
 export type Embedded = {
@@ -71,14 +71,14 @@ function keepRunning(site: Site, first: Run): Embedded {
 /** For a command that works beside the service: the server that is running, or one of its own. */
 export async function reachEmbedded({ dataDir, log }: Options): Promise<Embedded> {
   const site = await prepareSite(dataDir, log)
-  const claim = await tryClaim(site.door.url('postgres', 'postgres'))
+  const claim = await tryClaim(site.address.url('postgres', 'postgres'))
   if (claim === 'taken') return { ...placeOf(site), pid: undefined, stop: async () => {} }
   if (typeof claim === 'object') await claim.release()
   return startEmbedded({ dataDir, log })
 }
 
-function placeOf({ folder, door }: Site): Pick<Embedded, 'url' | 'adminUrl' | 'folder'> {
-  return { url: door.url(ROLE, DATABASE), adminUrl: door.url('postgres', 'postgres'), folder }
+function placeOf({ folder, address }: Site): Pick<Embedded, 'url' | 'adminUrl' | 'folder'> {
+  return { url: address.url(ROLE, DATABASE), adminUrl: address.url('postgres', 'postgres'), folder }
 }
 
 async function prepareSite(dataDir: string, log: Logger): Promise<Site> {
@@ -87,10 +87,10 @@ async function prepareSite(dataDir: string, log: Logger): Promise<Site> {
   const binaries = findBinaries(`${folder}.lib`)
   const user = serverUser(folder)
   if (user) log.info({ user: user.name }, `PostgreSQL does not run as root: it runs as ${user.name}`)
-  const door = doorOf(folder, user)
-  const site = { folder, binaries, user, door, log }
+  const address = serverAddressOf(folder, user)
+  const site = { folder, binaries, user, address, log }
   await finishUpgrade(site)
-  await prepareFolder(folder, binaries, user, door.passwordFile)
+  await prepareFolder(folder, binaries, user, address.passwordFile)
   return site
 }
 

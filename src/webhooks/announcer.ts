@@ -1,14 +1,14 @@
 import type { Logger } from '../log.ts'
-import { onChange, tellChanges } from '../store/changes.ts'
+import { onChange, notifyChanges } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
-import type { Signals } from '../store/signals.ts'
+import type { Notifications } from '../store/notifications.ts'
 import { ANNOUNCE_EVERY } from './limits.ts'
 
 /** @returns a function that ends it */
-export function onCaptured(signals: Signals, captured: (endpointId: string) => void): () => void {
+export function onCaptured(notifications: Notifications, captured: (endpointId: string) => void): () => void {
   const hear = (room: string, id: string | null) => room === 'requests' && id !== null && captured(id)
   return onChange(
-    signals,
+    notifications,
     ({ room, id }) => hear(room, id),
     () => {},
   )
@@ -20,12 +20,12 @@ export function createAnnouncer({ db, log }: { db: Db; log: Logger }) {
   let timer: NodeJS.Timeout | undefined
 
   async function tell(): Promise<void> {
-    const changes = Array.from(pending, ([id, whom]) => ({ whom, room: 'requests' as const, id }))
+    const changes = Array.from(pending, ([id, audience]) => ({ audience, room: 'requests' as const, id }))
     pending = new Map()
     if (changes.length === 0) return void (timer = undefined)
     timer = setTimeout(() => void tell(), ANNOUNCE_EVERY)
     try {
-      await tellChanges(db, changes)
+      await notifyChanges(db, changes)
     } catch (error) {
       // Whoever listens looks by itself now and then.
       log.warn({ err: error }, 'captured requests were not announced')

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Db } from '../store/database.ts'
-import type { Signals } from '../store/signals.ts'
+import type { Notifications } from '../store/notifications.ts'
 import { onCaptured } from './announcer.ts'
 import { onEndpointChange } from './endpoints/endpoints.ts'
-import { findEndpoint, type SealedEndpoint } from './endpoints/store.ts'
+import { findEndpoint, type EncryptedEndpoint } from './endpoints/store.ts'
 import { signatureOf } from './requests/signature.ts'
 import { findBefore, findNewest, listRequests, type RequestRow } from './requests/store.ts'
 import { shownEndpoint, shownRequest, withoutSecrets } from './shown.ts'
@@ -38,17 +38,17 @@ export type Live = {
   close: () => void
 }
 
-type Deps = { db: Db; signals: Signals; secretKey: string; webhookBaseUrl: string; log: Logger }
+type Deps = { db: Db; notifications: Notifications; secretKey: string; webhookBaseUrl: string; log: Logger }
 
 /** Event streams of captured requests; the rows are the truth, signals only say that there is something to read. */
-export function createLive({ db, signals, secretKey, webhookBaseUrl, log }: Deps): Live {
+export function createLive({ db, notifications, secretKey, webhookBaseUrl, log }: Deps): Live {
   const closing = new AbortController()
   const wakers = new Map<string, Set<(changed: boolean) => void>>()
   const wake = (endpointId: string, changed: boolean) => wakers.get(endpointId)?.forEach((waker) => waker(changed))
   const wakeAll = () => wakers.forEach((_those, id) => wake(id, true))
   const ends = [
-    onCaptured(signals, (id) => wake(id, false)),
-    onEndpointChange(signals, ({ id }) => wake(id, true), wakeAll),
+    onCaptured(notifications, (id) => wake(id, false)),
+    onEndpointChange(notifications, ({ id }) => wake(id, true), wakeAll),
   ]
 
   async function follow(stream: Stream, from: number, response: ServerResponse): Promise<void> {
@@ -96,14 +96,14 @@ export function createLive({ db, signals, secretKey, webhookBaseUrl, log }: Deps
     }
   }
 
-  function writeRequest(response: ServerResponse, row: RequestRow, endpoint: SealedEndpoint): void {
+  function writeRequest(response: ServerResponse, row: RequestRow, endpoint: EncryptedEndpoint): void {
     const data = JSON.stringify({ ...shownRequest(row), signature: signatureOf(row, endpoint, secretKey) })
     response.write(`id: ${row.seq}\nevent: request\ndata: ${data}\n\n`)
   }
 
   /** @returns the number of the last that was written */
   async function catchUp(
-    endpoint: SealedEndpoint,
+    endpoint: EncryptedEndpoint,
     from: number,
     response: ServerResponse,
     signal: AbortSignal,

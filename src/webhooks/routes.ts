@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
-import { callerOf, type Door } from '../http/auth.ts'
+import { callerOf, type AuthHooks } from '../http/auth.ts'
 import { beginEvents } from '../http/events.ts'
 import type { LimitName } from '../http/request-limits.ts'
 import { answers, answersAs, Bytes, Done, security, Uuid } from '../http/schema.ts'
@@ -37,7 +37,7 @@ import { shownEndpoint, shownRequest, withoutSecrets } from './shown.ts'
 
 export type WebhookRoutesDeps = {
   db: Kysely<DB>
-  door: Door
+  authHooks: AuthHooks
   live: Live
   /** Called with the token of an endpoint that was changed. */
   forget: (token: string) => void
@@ -67,13 +67,13 @@ export function webhookRoutes(app: App, deps: WebhookRoutesDeps): void {
 }
 
 function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
-  const { db, door, webhookBaseUrl } = deps
+  const { db, authHooks, webhookBaseUrl } = deps
   const shown = (row: Parameters<typeof shownEndpoint>[0]) => shownEndpoint(row, webhookBaseUrl)
   const common = { tags, security }
   app.get(
     '/api/webhook/endpoints',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: { summary: 'My webhook endpoints, oldest first', ...common, response: answers(AllEndpoints) },
     },
     async (request) => {
@@ -84,7 +84,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.post(
     '/api/webhook/endpoints',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Make a webhook endpoint',
         ...common,
@@ -101,7 +101,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.get(
     '/api/webhook/endpoints/:id',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: { summary: 'A webhook endpoint', ...common, params, response: answers(OneEndpoint) },
     },
     async (request) => {
@@ -112,7 +112,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.put(
     '/api/webhook/endpoints/:id',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Set what a webhook endpoint answers; what is not given stays',
         ...common,
@@ -130,7 +130,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.delete(
     '/api/webhook/endpoints/:id',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: { summary: 'Delete a webhook endpoint with its requests', ...common, params, response: answers(Done) },
     },
     async (request) => {
@@ -150,7 +150,7 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.get(
     path,
     {
-      onRequest: deps.door.account,
+      onRequest: deps.authHooks.account,
       schema: {
         summary: 'The secret that responses are signed with',
         description,
@@ -166,7 +166,7 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.put(
     path,
     {
-      onRequest: deps.door.account,
+      onRequest: deps.authHooks.account,
       schema: {
         summary: 'Replace the secret that responses are signed with',
         description: `${description} Without \`secret\`, a new one is generated.`,
@@ -183,12 +183,12 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
   )
 }
 
-function listRoutes(app: App, { db, door, secretKey, webhookBaseUrl, version }: WebhookRoutesDeps): void {
+function listRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl, version }: WebhookRoutesDeps): void {
   app.get(
     '/api/webhook/endpoints/:id/requests',
     {
       config: { limit: limitOfList },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Captured requests, newest first',
         tags,
@@ -219,7 +219,7 @@ function listRoutes(app: App, { db, door, secretKey, webhookBaseUrl, version }: 
   app.delete(
     '/api/webhook/endpoints/:id/requests',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: { summary: 'Delete all captured requests', tags, security, params, response: answers(Deleted) },
     },
     async (request) => {
@@ -240,7 +240,7 @@ function dateOf(text: string | undefined): Date | undefined {
   return text === undefined ? undefined : new Date(text)
 }
 
-function requestRoutes(app: App, { db, door, secretKey, webhookBaseUrl }: WebhookRoutesDeps): void {
+function requestRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl }: WebhookRoutesDeps): void {
   const common = { tags, security, params: requestParams }
   async function find(accountId: string, { id, requestId }: { id: string; requestId: string }) {
     const endpoint = await requireEndpoint(db, accountId, id)
@@ -251,7 +251,7 @@ function requestRoutes(app: App, { db, door, secretKey, webhookBaseUrl }: Webhoo
   app.get(
     '/api/webhook/endpoints/:id/requests/:requestId',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'A captured request, its signature checked, and the command that sends it again',
         ...common,
@@ -268,7 +268,7 @@ function requestRoutes(app: App, { db, door, secretKey, webhookBaseUrl }: Webhoo
   app.get(
     '/api/webhook/endpoints/:id/requests/:requestId/body',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'The body of a captured request, byte for byte',
         ...common,
@@ -285,12 +285,12 @@ function requestRoutes(app: App, { db, door, secretKey, webhookBaseUrl }: Webhoo
   )
 }
 
-function eventRoute(app: App, { db, door, live }: WebhookRoutesDeps): void {
+function eventRoute(app: App, { db, authHooks, live }: WebhookRoutesDeps): void {
   app.get(
     '/api/webhook/endpoints/:id/events',
     {
       config: { limit: 'webhook streams' },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       exposeHeadRoute: false,
       schema: {
         summary: 'Follow an endpoint (server-sent events)',
@@ -312,7 +312,7 @@ function eventRoute(app: App, { db, door, live }: WebhookRoutesDeps): void {
       const { id } = await requireEndpoint(db, accountId, request.params.id)
       const seen = request.headers['last-event-id']
       const from = seen === undefined ? null : Number(seen)
-      const stillAllowed = () => door.again(request)
+      const stillAllowed = () => authHooks.reauthenticate(request)
       const follow = await live.open({ accountId, endpointId: id, from, stillAllowed })
       await follow(beginEvents(reply).raw)
     },

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { EndpointRow, SealedEndpoint } from './endpoints/store.ts'
+import type { EndpointRow, EncryptedEndpoint } from './endpoints/store.ts'
 import type { RequestRow } from './requests/store.ts'
 import type { Surplus } from './surplus.ts'
 
@@ -8,7 +8,7 @@ export function withoutSecrets({
   signatureSecret: _verifies,
   responseSecret: _signs,
   ...row
-}: SealedEndpoint): EndpointRow {
+}: EncryptedEndpoint): EndpointRow {
   return row
 }
 

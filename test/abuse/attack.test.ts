@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSystems, NO_SYSTEMS, type Systems } from '../../src/abuse/systems.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { startHouse } from '../house.ts'
+import { startTestService } from '../service.ts'
 import { DAY, HOUR, START } from './evidence.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startAbuse, type Person, type AbuseTest } from './module.ts'
 
 let now = START
 const undo: (() => Promise<void>)[] = []
@@ -12,33 +12,38 @@ afterAll(async () => {
   for (const step of undo.toReversed()) await step()
 })
 
-type Place = { room: Room; database: FreshDatabase; alice: Person; charlie: Person }
+type Place = { portreeve: AbuseTest; database: FreshDatabase; alice: Person; charlie: Person }
 
 async function open(systems?: Systems): Promise<Place> {
   const database = await freshDatabase()
   undo.push(() => database.drop())
-  const room = await startRoom(database.url, () => now, systems)
-  undo.push(() => room.stop())
-  const [alice, charlie] = [await room.addPerson('Alice', true), await room.addPerson('Charlie')]
-  return { room, database, alice, charlie }
+  const portreeve = await startAbuse(database.url, () => now, systems)
+  undo.push(() => portreeve.stop())
+  const [alice, charlie] = [await portreeve.addPerson('Alice', true), await portreeve.addPerson('Charlie')]
+  return { portreeve, database, alice, charlie }
 }
 
 /** Each of these reports an address, and again an hour later. */
-async function accuse(room: Room, ip: string, sources: string[], body: object = { count: 50 }): Promise<void> {
-  for (const source of sources) await room.report(source, ip, body)
+async function accuse(
+  portreeve: AbuseTest,
+  ip: string,
+  sources: string[],
+  body: object = { count: 50 },
+): Promise<void> {
+  for (const source of sources) await portreeve.report(source, ip, body)
   now += HOUR
-  for (const source of sources) await room.report(source, ip, body)
+  for (const source of sources) await portreeve.report(source, ip, body)
 }
 
 /** What an administrator sees waiting. */
-async function waitingAt({ room, alice }: Place) {
+async function waitingAt({ portreeve, alice }: Place) {
   type Answer = { data: { candidates: Record<string, unknown>[]; networkTable: object } }
-  const { data } = await room.answerTo<Answer>('candidates', { token: alice.token })
+  const { data } = await portreeve.answerTo<Answer>('candidates', { token: alice.token })
   return data
 }
 
-const ask = (room: Room, from: string, ip: string) =>
-  room.request('appeals', { from, body: { ip, reason: 'Never did it.' } })
+const ask = (portreeve: AbuseTest, from: string, ip: string) =>
+  portreeve.request('appeals', { from, body: { ip, reason: 'Never did it.' } })
 const statusOf = async (answer: Response) => ((await answer.json()) as { data: { status: string } }).data.status
 
 const SIX_NETWORKS = ['11.1.1.1', '12.1.1.1', '13.1.1.1', '14.1.1.1', '15.1.1.1', '16.1.1.1']
@@ -47,11 +52,15 @@ describe('six cheap addresses in six /16s, without a table of autonomous systems
   let place: Place
   beforeAll(async () => {
     place = await open(NO_SYSTEMS)
-    await accuse(place.room, '9.1.1.1', SIX_NETWORKS)
+    await accuse(place.portreeve, '9.1.1.1', SIX_NETWORKS)
   })
 
   it('list nothing: the address waits for an administrator', async () => {
-    expect(await place.room.check('9.1.1.1')).toMatchObject({ listed: false, listingState: 'watchlist', score: 59 })
+    expect(await place.portreeve.check('9.1.1.1')).toMatchObject({
+      listed: false,
+      listingState: 'watchlist',
+      score: 59,
+    })
     expect(await waitingAt(place)).toMatchObject({
       candidates: [{ address: '9.1.1.1', reason: 'unknown_operators', networks: 6, operators: 0, services: ['ssh'] }],
       networkTable: { source: 'none', date: null },
@@ -65,36 +74,36 @@ describe('six cheap addresses in six /16s, without a table of autonomous systems
       [place.charlie.token, 403],
     ] as const) {
       const by = token === undefined ? {} : { token }
-      expect((await place.room.request('candidates', by)).status).toBe(status)
-      expect((await place.room.request('candidates/decisions', { ...by, body })).status).toBe(status)
+      expect((await place.portreeve.request('candidates', by)).status).toBe(status)
+      expect((await place.portreeve.request('candidates/decisions', { ...by, body })).status).toBe(status)
     }
-    expect(await place.room.check('9.1.1.1')).toMatchObject({ listed: false })
+    expect(await place.portreeve.check('9.1.1.1')).toMatchObject({ listed: false })
   })
 
   it('list it once an administrator has confirmed, for as long as any listing', async () => {
     const decide = () =>
-      place.room.request('candidates/decisions', { token: place.alice.token, body: { ip: '9.1.1.1', list: true } })
+      place.portreeve.request('candidates/decisions', { token: place.alice.token, body: { ip: '9.1.1.1', list: true } })
     expect((await decide()).status).toBe(200)
-    expect(await place.room.check('9.1.1.1')).toMatchObject({ listed: true })
+    expect(await place.portreeve.check('9.1.1.1')).toMatchObject({ listed: true })
     expect((await waitingAt(place)).candidates).toEqual([])
     expect((await decide()).status).toBe(409)
     now += 2 * DAY
-    expect(await place.room.check('9.1.1.1')).toMatchObject({ listed: true })
+    expect(await place.portreeve.check('9.1.1.1')).toMatchObject({ listed: true })
     now += 5 * DAY
-    await place.room.keep()
-    expect(await place.room.check('9.1.1.1')).toMatchObject({ listed: false })
+    await place.portreeve.keep()
+    expect(await place.portreeve.check('9.1.1.1')).toMatchObject({ listed: false })
     // A new listing needs a new confirmation.
-    await accuse(place.room, '9.1.1.1', SIX_NETWORKS)
-    expect(await place.room.check('9.1.1.1')).toMatchObject({ listed: false })
+    await accuse(place.portreeve, '9.1.1.1', SIX_NETWORKS)
+    expect(await place.portreeve.check('9.1.1.1')).toMatchObject({ listed: false })
     expect((await waitingAt(place)).candidates).toMatchObject([{ address: '9.1.1.1' }])
   })
 
   it('lose reputation when an administrator discards what they reported', async () => {
-    await accuse(place.room, '9.1.1.2', SIX_NETWORKS)
+    await accuse(place.portreeve, '9.1.1.2', SIX_NETWORKS)
     const body = { ip: '9.1.1.2', list: false }
-    const { status } = await place.room.request('candidates/decisions', { token: place.alice.token, body })
+    const { status } = await place.portreeve.request('candidates/decisions', { token: place.alice.token, body })
     expect(status).toBe(200)
-    expect(await place.room.check('9.1.1.2')).toMatchObject({ listed: false, score: 0, evidence: [] })
+    expect(await place.portreeve.check('9.1.1.2')).toMatchObject({ listed: false, score: 0, evidence: [] })
     const { rows } = await place.database.pool.query(
       "select count(*)::int as n from abuse_refutation where address = '9.1.1.2'",
     )
@@ -102,13 +111,13 @@ describe('six cheap addresses in six /16s, without a table of autonomous systems
   })
 
   it('wait a week at most', async () => {
-    await accuse(place.room, '9.1.1.3', SIX_NETWORKS)
+    await accuse(place.portreeve, '9.1.1.3', SIX_NETWORKS)
     const addresses = async () => (await waitingAt(place)).candidates.map(({ address }) => address)
     expect(await addresses()).toContain('9.1.1.3')
     now += 7 * DAY
     expect(await addresses()).not.toContain('9.1.1.3')
     const body = { ip: '9.1.1.3', list: true }
-    const { status } = await place.room.request('candidates/decisions', { token: place.alice.token, body })
+    const { status } = await place.portreeve.request('candidates/decisions', { token: place.alice.token, body })
     expect(status).toBe(409)
   })
 })
@@ -121,15 +130,15 @@ describe('with the shipped table of autonomous systems', () => {
 
   it('six machines of one provider, in six /16s and three of its systems, are one witness', async () => {
     const hetzner = ['88.198.1.1', '5.9.1.1', '78.46.1.1', '136.243.1.1', '5.161.1.1', '5.223.1.1']
-    await accuse(place.room, '9.1.1.1', hetzner)
-    expect(await place.room.check('9.1.1.1')).toMatchObject({ listed: false, confidenceLevel: 'low' })
+    await accuse(place.portreeve, '9.1.1.1', hetzner)
+    expect(await place.portreeve.check('9.1.1.1')).toMatchObject({ listed: false, confidenceLevel: 'low' })
     expect((await waitingAt(place)).candidates).toEqual([])
   })
 
   it('what no table knows does not count', async () => {
     const five = ['88.198.1.1', '51.68.1.1', '90.11.1.1', '81.2.69.160', '104.131.1.1']
-    await accuse(place.room, '9.1.1.2', [...five, '240.0.0.1', '241.1.1.1', '242.1.1.1'])
-    expect(await place.room.check('9.1.1.2')).toMatchObject({ listed: false })
+    await accuse(place.portreeve, '9.1.1.2', [...five, '240.0.0.1', '241.1.1.1', '242.1.1.1'])
+    expect(await place.portreeve.check('9.1.1.2')).toMatchObject({ listed: false })
     expect(await waitingAt(place)).toMatchObject({
       candidates: [{ address: '9.1.1.2', reason: 'unknown_operators', operators: 5 }],
       networkTable: { source: 'shipped', date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) },
@@ -139,16 +148,16 @@ describe('with the shipped table of autonomous systems', () => {
   const SIX_OPERATORS = ['88.198.1.1', '51.68.1.1', '90.11.1.1', '81.2.69.160', '104.131.1.1', '193.0.6.1']
 
   it('six operators list an address, for a day', async () => {
-    await accuse(place.room, '9.1.1.3', SIX_OPERATORS)
-    expect(await place.room.check('9.1.1.3')).toMatchObject({ listed: true, confidenceLevel: 'medium' })
+    await accuse(place.portreeve, '9.1.1.3', SIX_OPERATORS)
+    expect(await place.portreeve.check('9.1.1.3')).toMatchObject({ listed: true, confidenceLevel: 'medium' })
     now += DAY
-    expect(await place.room.check('9.1.1.3')).toMatchObject({ listed: false })
+    expect(await place.portreeve.check('9.1.1.3')).toMatchObject({ listed: false })
   })
 
   it('six operators list nothing that many depend on', async () => {
     for (const ip of ['8.8.8.8', '2606:4700:4700::1111']) {
-      await accuse(place.room, ip, SIX_OPERATORS)
-      expect(await place.room.check(ip)).toMatchObject({ listed: false })
+      await accuse(place.portreeve, ip, SIX_OPERATORS)
+      expect(await place.portreeve.check(ip)).toMatchObject({ listed: false })
     }
     const { candidates } = await waitingAt(place)
     expect(candidates.filter(({ reason }) => reason === 'well_known').map(({ address }) => address)).toEqual([
@@ -159,10 +168,10 @@ describe('with the shipped table of autonomous systems', () => {
 
   it('two sensors of the operator list even that', async () => {
     for (const cidr of ['88.198.7.0/24', '51.68.7.0/24'])
-      await place.room.request('sensors', { token: place.alice.token, body: { cidr } })
-    await expect.poll(() => place.room.abuse.ranges.is('sensor', '51.68.7.1')).toBe(true)
-    for (const sensor of ['88.198.7.1', '51.68.7.1']) await place.room.report(sensor, '8.8.4.4', { count: 50 })
-    expect(await place.room.check('8.8.4.4')).toMatchObject({ listed: true })
+      await place.portreeve.request('sensors', { token: place.alice.token, body: { cidr } })
+    await expect.poll(() => place.portreeve.abuse.ranges.is('sensor', '51.68.7.1')).toBe(true)
+    for (const sensor of ['88.198.7.1', '51.68.7.1']) await place.portreeve.report(sensor, '8.8.4.4', { count: 50 })
+    expect(await place.portreeve.check('8.8.4.4')).toMatchObject({ listed: true })
   })
 })
 
@@ -170,15 +179,15 @@ describe('the holder of much IPv6', () => {
   it('of a /48 is one network, and of a /32 one witness', async () => {
     const place = await open(readSystems(null))
     const sites = Array.from({ length: 60 }, (_, n) => `2a01:4f8:77:${(n * 1_091).toString(16)}::1`)
-    await accuse(place.room, '9.1.1.1', sites)
-    expect(await place.room.check('9.1.1.1')).toMatchObject({
+    await accuse(place.portreeve, '9.1.1.1', sites)
+    expect(await place.portreeve.check('9.1.1.1')).toMatchObject({
       listed: false,
       distinctReporters: 1,
       confidenceLevel: 'low',
     })
     const networks = Array.from({ length: 60 }, (_, n) => `2a01:4f8:${(n * 1_091).toString(16)}::1`)
-    await accuse(place.room, '9.1.1.2', networks)
-    expect(await place.room.check('9.1.1.2')).toMatchObject({
+    await accuse(place.portreeve, '9.1.1.2', networks)
+    expect(await place.portreeve.check('9.1.1.2')).toMatchObject({
       listed: false,
       distinctReporters: 60,
       confidenceLevel: 'low',
@@ -187,30 +196,30 @@ describe('the holder of much IPv6', () => {
   })
 
   it('has ten times the rate of one source, not 65,536 times', async () => {
-    const { room } = await open()
+    const { portreeve } = await open()
     // Twelve sources use up what the /48 has; all are below what each has.
     for (let source = 0; source < 12; source++) {
-      const asked = Array.from({ length: 100 }, () => room.report(`2a01:1:1:${source.toString(16)}::1`, '9.1.1.1'))
+      const asked = Array.from({ length: 100 }, () => portreeve.report(`2a01:1:1:${source.toString(16)}::1`, '9.1.1.1'))
       expect((await Promise.all(asked)).every(({ success }) => success)).toBe(true)
     }
-    const send = (from: string) => room.request('report', { from, body: { ip: '9.1.1.1', service: 'ssh' } })
+    const send = (from: string) => portreeve.request('report', { from, body: { ip: '9.1.1.1', service: 'ssh' } })
     const refused = await send('2a01:1:1:ffff::1')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '300'])
     expect((await send('2a01:1:2::1')).status).toBe(200)
   })
 
   it('is not listed with its neighbour', async () => {
-    const { room } = await open()
-    await accuse(room, '2a01:4f8:1:1::1', SIX_NETWORKS)
-    expect(await room.check('2a01:4f8:1:1:ffff::2')).toMatchObject({ listed: true })
+    const { portreeve } = await open()
+    await accuse(portreeve, '2a01:4f8:1:1::1', SIX_NETWORKS)
+    expect(await portreeve.check('2a01:4f8:1:1:ffff::2')).toMatchObject({ listed: true })
     for (const neighbour of ['2a01:4f8:1:2::1', '2a01:4f8:1::1', '2a01:4f8:2:1::1'])
-      expect(await room.check(neighbour)).toMatchObject({ listed: false, totalReports: 0 })
+      expect(await portreeve.check(neighbour)).toMatchObject({ listed: false, totalReports: 0 })
   })
 })
 
 describe('an IPv4 address inside an IPv6 address', () => {
   it('reports as the network of that address, whichever way it is written', async () => {
-    const { room } = await open()
+    const { portreeve } = await open()
     // 6to4, Teredo (with the bits inverted), NAT64, mapped: all are 11.1.1.1.
     for (const from of [
       '11.1.1.1',
@@ -219,25 +228,25 @@ describe('an IPv4 address inside an IPv6 address', () => {
       '64:ff9b::11.1.1.1',
       '::ffff:11.1.1.1',
     ])
-      expect(await room.report(from, '9.1.1.1')).toMatchObject({ success: true })
-    expect(await room.check('9.1.1.1')).toMatchObject({ distinctReporters: 1, confidenceLevel: 'low' })
+      expect(await portreeve.report(from, '9.1.1.1')).toMatchObject({ success: true })
+    expect(await portreeve.check('9.1.1.1')).toMatchObject({ distinctReporters: 1, confidenceLevel: 'low' })
   })
 
   it('does not appeal for that address', async () => {
-    const { room } = await open()
-    await accuse(room, '9.1.1.1', SIX_NETWORKS)
-    expect(await statusOf(await ask(room, '2002:0901:0101::1', '9.1.1.1'))).toBe('open')
-    expect(await statusOf(await ask(room, '::ffff:9.1.1.1', '9.1.1.1'))).toBe('granted')
+    const { portreeve } = await open()
+    await accuse(portreeve, '9.1.1.1', SIX_NETWORKS)
+    expect(await statusOf(await ask(portreeve, '2002:0901:0101::1', '9.1.1.1'))).toBe('open')
+    expect(await statusOf(await ask(portreeve, '::ffff:9.1.1.1', '9.1.1.1'))).toBe('granted')
   })
 })
 
 describe('appeals of an attacker', () => {
   it('do not delay the instant one of the owner, and end with it', async () => {
     const place = await open()
-    await accuse(place.room, '9.1.1.1', SIX_NETWORKS)
-    for (const from of SIX_NETWORKS) expect(await statusOf(await ask(place.room, from, '9.1.1.1'))).toBe('open')
-    expect(await statusOf(await ask(place.room, '9.1.1.1', '9.1.1.1'))).toBe('granted')
-    expect(await place.room.check('9.1.1.1')).toMatchObject({ listed: false })
+    await accuse(place.portreeve, '9.1.1.1', SIX_NETWORKS)
+    for (const from of SIX_NETWORKS) expect(await statusOf(await ask(place.portreeve, from, '9.1.1.1'))).toBe('open')
+    expect(await statusOf(await ask(place.portreeve, '9.1.1.1', '9.1.1.1'))).toBe('granted')
+    expect(await place.portreeve.check('9.1.1.1')).toMatchObject({ listed: false })
     const { rows } = await place.database.pool.query(
       "select count(*)::int as n from abuse_appeal where status = 'open'",
     )
@@ -245,39 +254,39 @@ describe('appeals of an attacker', () => {
   })
 
   it('from within the same IPv6 /64 are the owner’s, from the /64 beside it are not', async () => {
-    const { room } = await open()
-    await accuse(room, '2a01:4f8:1:1::1', SIX_NETWORKS)
-    expect(await statusOf(await ask(room, '2a01:4f8:1:2::1', '2a01:4f8:1:1::1'))).toBe('open')
-    expect(await statusOf(await ask(room, '2a01:4f8:1:1::abcd', '2a01:4f8:1:1::1'))).toBe('granted')
+    const { portreeve } = await open()
+    await accuse(portreeve, '2a01:4f8:1:1::1', SIX_NETWORKS)
+    expect(await statusOf(await ask(portreeve, '2a01:4f8:1:2::1', '2a01:4f8:1:1::1'))).toBe('open')
+    expect(await statusOf(await ask(portreeve, '2a01:4f8:1:1::abcd', '2a01:4f8:1:1::1'))).toBe('granted')
   })
 
   it('do not keep an owner who asks from elsewhere from being heard', async () => {
     const place = await open()
-    await accuse(place.room, '9.1.1.1', SIX_NETWORKS)
-    expect((await ask(place.room, '11.1.1.1', '9.1.1.1')).status).toBe(201)
-    expect((await ask(place.room, '77.1.1.1', '9.1.1.1')).status).toBe(201)
-    expect((await ask(place.room, '77.1.1.1', '9.1.1.1')).status).toBe(409)
+    await accuse(place.portreeve, '9.1.1.1', SIX_NETWORKS)
+    expect((await ask(place.portreeve, '11.1.1.1', '9.1.1.1')).status).toBe(201)
+    expect((await ask(place.portreeve, '77.1.1.1', '9.1.1.1')).status).toBe(201)
+    expect((await ask(place.portreeve, '77.1.1.1', '9.1.1.1')).status).toBe(409)
   })
 
   it('do not use up what the owner has, even from the same /24 or through a whole /48', async () => {
-    const { room } = await open()
-    await accuse(room, '9.1.1.1', SIX_NETWORKS)
+    const { portreeve } = await open()
+    await accuse(portreeve, '9.1.1.1', SIX_NETWORKS)
     const statuses: number[] = []
-    for (let host = 2; host < 35; host++) statuses.push((await ask(room, `9.1.1.${host}`, '9.1.1.1')).status)
+    for (let host = 2; host < 35; host++) statuses.push((await ask(portreeve, `9.1.1.${host}`, '9.1.1.1')).status)
     expect([statuses.filter((status) => status === 201).length, statuses.at(-1)]).toEqual([30, 429])
-    expect(await statusOf(await ask(room, '9.1.1.1', '9.1.1.1'))).toBe('granted')
+    expect(await statusOf(await ask(portreeve, '9.1.1.1', '9.1.1.1'))).toBe('granted')
     const site: number[] = []
-    for (let n = 0; n < 33; n++) site.push((await ask(room, `2a01:1:1:${n.toString(16)}::1`, '9.1.1.1')).status)
+    for (let n = 0; n < 33; n++) site.push((await ask(portreeve, `2a01:1:1:${n.toString(16)}::1`, '9.1.1.1')).status)
     expect(site.at(-1)).toBe(429)
   })
 
   it('that are granted do not bring back what six strangers can do: the next listing waits', async () => {
     const place = await open()
-    await accuse(place.room, '9.1.1.1', SIX_NETWORKS)
-    expect(await statusOf(await ask(place.room, '9.1.1.1', '9.1.1.1'))).toBe('granted')
+    await accuse(place.portreeve, '9.1.1.1', SIX_NETWORKS)
+    expect(await statusOf(await ask(place.portreeve, '9.1.1.1', '9.1.1.1'))).toBe('granted')
     const ten = [...SIX_NETWORKS, '17.1.1.1', '18.1.1.1', '19.1.1.1', '20.1.1.1']
-    await accuse(place.room, '9.1.1.1', ten)
-    expect(await place.room.check('9.1.1.1')).toMatchObject({ listed: false })
+    await accuse(place.portreeve, '9.1.1.1', ten)
+    expect(await place.portreeve.check('9.1.1.1')).toMatchObject({ listed: false })
     expect((await waitingAt(place)).candidates).toMatchObject([
       { address: '9.1.1.1', reason: 'appealed', operators: 10 },
     ])
@@ -286,8 +295,8 @@ describe('appeals of an attacker', () => {
 
 describe('a reputation', () => {
   it('is not earned by repeating what three others have reported', async () => {
-    const { room, database } = await open()
-    for (const from of ['11.1.1.1', '12.1.1.1', '13.1.1.1', '14.1.1.1']) await room.report(from, '9.1.1.1')
+    const { portreeve, database } = await open()
+    for (const from of ['11.1.1.1', '12.1.1.1', '13.1.1.1', '14.1.1.1']) await portreeve.report(from, '9.1.1.1')
     const { rows } = await database.pool.query('select early from abuse_report order by at, early desc')
     expect(rows.map(({ early }) => early)).toEqual([true, true, true, false])
   })
@@ -295,17 +304,17 @@ describe('a reputation', () => {
 
 describe('a decision of an administrator', () => {
   it('is written down', { timeout: 60_000 }, async () => {
-    const house = await startHouse()
-    undo.push(() => house.stop())
-    const alice = await house.addPerson('Alice', { admin: true })
-    const { db, close } = openDatabase(house.databaseUrl)
+    const portreeve = await startTestService()
+    undo.push(() => portreeve.stop())
+    const alice = await portreeve.addPerson('Alice', { admin: true })
+    const { db, close } = openDatabase(portreeve.databaseUrl)
     undo.push(close)
     await db.insertInto('abuseAddress').values(awaitingRow('9.1.1.1')).execute()
     const headers = { authorization: `Bearer ${alice.token}`, 'content-type': 'application/json' }
     const body = JSON.stringify({ ip: '9.1.1.1', list: false })
     const path = '/api/v1/abuse/candidates/decisions'
-    expect((await house.request(path, { method: 'POST', headers, body })).status).toBe(200)
-    const { data } = (await (await house.request('/api/v1/audit', { headers })).json()) as {
+    expect((await portreeve.request(path, { method: 'POST', headers, body })).status).toBe(200)
+    const { data } = (await (await portreeve.request('/api/v1/audit', { headers })).json()) as {
       data: { entries: object[] }
     }
     expect(data.entries[0]).toMatchObject({ route: `POST ${path}`, details: { ip: '9.1.1.1', list: false } })

@@ -1,5 +1,5 @@
-import { startRoom } from './room.ts'
+import { startAbuse } from './module.ts'
 
 /** Another instance, to be killed: it says where it listens, and runs until then. */
-const room = await startRoom(process.argv[2] ?? '')
-console.log(room.url)
+const portreeve = await startAbuse(process.argv[2] ?? '')
+console.log(portreeve.url)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, describe, it } from 'vitest'
 import { ROOT } from '../../src/version.ts'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 
 const run = promisify(execFile)
 
@@ -15,14 +15,14 @@ const examples = [...text.matchAll(/```sh\n(.*?)```(?:\n\n```json\n(.*?)```)?/gs
   answer,
 }))
 
-let house: House
+let portreeve: TestService
 let env: Record<string, string>
 beforeAll(async () => {
-  house = await startHouse()
-  const [alice, bob] = [await house.addPerson('Alice', { admin: true }), await house.addPerson('Bob')]
-  env = { PATH: '/usr/bin:/bin', URL: house.url, ADMIN_TOKEN: alice.token, API_TOKEN: bob.token }
+  portreeve = await startTestService()
+  const [alice, bob] = [await portreeve.addPerson('Alice', { admin: true }), await portreeve.addPerson('Bob')]
+  env = { PATH: '/usr/bin:/bin', URL: portreeve.url, ADMIN_TOKEN: alice.token, API_TOKEN: bob.token }
 })
-afterAll(() => house?.stop())
+afterAll(() => portreeve?.stop())
 
 describe('docs/attack-reporting.md', () => {
   it('has commands that work as they stand, and answers that look like those shown', { timeout: 90_000 }, async () => {

@@ -5,21 +5,21 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { startRoom, type Room } from './room.ts'
+import { startAbuse, type AbuseTest } from './module.ts'
 
 let database: FreshDatabase
-let rooms: Room[]
+let instances: AbuseTest[]
 
 beforeEach(async () => {
   database = await freshDatabase()
-  rooms = [await startRoom(database.url), await startRoom(database.url)]
+  instances = [await startAbuse(database.url), await startAbuse(database.url)]
 })
 afterEach(async () => {
-  for (const room of rooms) await room.stop()
+  for (const portreeve of instances) await portreeve.stop()
   await database.drop()
 })
 
-const either = (n: number) => rooms[n % 2] as Room
+const either = (n: number) => instances[n % 2] as AbuseTest
 
 describe('two instances on one database', () => {
   it('count one address and service once in ten minutes, and hear every network', async () => {
@@ -45,7 +45,7 @@ describe('two instances on one database', () => {
 
   it('remember what a source has used when they start again', async () => {
     for (let n = 0; n < 120; n++) await either(0).report('90.1.1.1', `8.8.4.${n}`)
-    const third = await startRoom(database.url)
+    const third = await startAbuse(database.url)
     const answer = await third.request('report', { from: '90.1.1.1', body: { ip: '8.8.8.8', service: 'ssh' } })
     expect(answer.status).toBe(429)
     await third.stop()

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { DAY, HOUR, MINUTE, START } from './evidence.ts'
-import { startRoom, type Room } from './room.ts'
+import { startAbuse, type AbuseTest } from './module.ts'
 
 let database: FreshDatabase
-let room: Room
+let portreeve: AbuseTest
 let now = START + 30 * MINUTE
 
 beforeAll(async () => {
   database = await freshDatabase()
-  room = await startRoom(database.url, () => now)
+  portreeve = await startAbuse(database.url, () => now)
 })
 afterAll(async () => {
-  await room.stop()
+  await portreeve.stop()
   await database.drop()
 })
 
@@ -26,7 +26,10 @@ const fresh = () => `9.1.${(used += 1) >> 8}.${used & 255}`
 describe('a report', () => {
   it('is answered as specified', async () => {
     const ip = fresh()
-    const answer = await room.request('report', { from: from(1), body: { ip, service: 'sshd', port: 22, count: 5 } })
+    const answer = await portreeve.request('report', {
+      from: from(1),
+      body: { ip, service: 'sshd', port: 22, count: 5 },
+    })
     expect(answer.status).toBe(200)
     expect(await answer.json()).toEqual({
       success: true,
@@ -53,7 +56,7 @@ describe('a report', () => {
       [{ ip: 8, service: ['ssh'] }, ['ip', 'service']],
     ]
     for (const [body, paths] of cases) {
-      const answer = await room.request('report', { body })
+      const answer = await portreeve.request('report', { body })
       const { code, details } = (await answer.json()) as { code: string; details: { path: string }[] }
       expect([body, answer.status, code, details.map(({ path }) => path)]).toEqual([
         body,
@@ -62,25 +65,28 @@ describe('a report', () => {
         paths,
       ])
     }
-    expect((await room.check(ip))['listingState']).toBe('none')
+    expect((await portreeve.check(ip))['listingState']).toBe('none')
   })
 
   it('of an IPv4 address in IPv6 is about that address, and IPv6 is known by its /64', async () => {
     const ip = fresh()
-    expect(await room.report(from(1), `::ffff:${ip}`)).toMatchObject({ ip })
-    expect(await room.check(ip)).toMatchObject({ totalReports: 1 })
-    await room.report(from(1), '2606:4700:0:1::AB')
-    expect(await room.check('2606:4700:0:1:ffff::1')).toMatchObject({ totalReports: 1, network: '2606:4700:0:1::/64' })
-    expect(await room.check('2606:4700:0:2::ab')).toMatchObject({ totalReports: 0 })
+    expect(await portreeve.report(from(1), `::ffff:${ip}`)).toMatchObject({ ip })
+    expect(await portreeve.check(ip)).toMatchObject({ totalReports: 1 })
+    await portreeve.report(from(1), '2606:4700:0:1::AB')
+    expect(await portreeve.check('2606:4700:0:1:ffff::1')).toMatchObject({
+      totalReports: 1,
+      network: '2606:4700:0:1::/64',
+    })
+    expect(await portreeve.check('2606:4700:0:2::ab')).toMatchObject({ totalReports: 0 })
   })
 
   it('counts once in ten minutes for one address and service, from whomever', async () => {
     const ip = fresh()
-    expect(await room.report(from(1), ip)).toMatchObject({ deduped: false })
-    expect(await room.report(from(1), ip)).toMatchObject({ deduped: true })
-    expect(await room.report(from(2), ip)).toMatchObject({ deduped: true })
-    expect(await room.report(from(1), ip, { service: 'imap' })).toMatchObject({ deduped: false })
-    expect(await room.check(ip)).toMatchObject({
+    expect(await portreeve.report(from(1), ip)).toMatchObject({ deduped: false })
+    expect(await portreeve.report(from(1), ip)).toMatchObject({ deduped: true })
+    expect(await portreeve.report(from(2), ip)).toMatchObject({ deduped: true })
+    expect(await portreeve.report(from(1), ip, { service: 'imap' })).toMatchObject({ deduped: false })
+    expect(await portreeve.check(ip)).toMatchObject({
       totalReports: 2,
       services: [
         { service: 'imap', count: 1 },
@@ -88,44 +94,48 @@ describe('a report', () => {
       ],
     })
     now += 10 * MINUTE
-    expect(await room.report(from(2), ip)).toMatchObject({ deduped: false })
-    expect(await room.check(ip)).toMatchObject({ totalReports: 3 })
+    expect(await portreeve.report(from(2), ip)).toMatchObject({ deduped: false })
+    expect(await portreeve.check(ip)).toMatchObject({ totalReports: 3 })
   })
 
   it('of a network that was not heard before corroborates, though it is deduped', async () => {
     const ip = fresh()
     const scores = []
-    for (let system = 1; system <= 4; system++) scores.push((await room.report(from(system), ip))['score'])
+    for (let system = 1; system <= 4; system++) scores.push((await portreeve.report(from(system), ip))['score'])
     expect(scores).toEqual([...scores].toSorted((a, b) => Number(a) - Number(b)))
     expect(new Set(scores).size).toBe(4)
-    expect(await room.check(ip)).toMatchObject({ totalReports: 1, distinctReporters: 4, confidenceLevel: 'medium' })
+    expect(await portreeve.check(ip)).toMatchObject({
+      totalReports: 1,
+      distinctReporters: 4,
+      confidenceLevel: 'medium',
+    })
   })
 
   it('of its own network, or of a reporter that is listed itself, has no weight', async () => {
-    expect(await room.report('9.2.2.1', '9.2.2.2')).toMatchObject({ score: 0, listingState: 'observed' })
+    expect(await portreeve.report('9.2.2.1', '9.2.2.2')).toMatchObject({ score: 0, listingState: 'observed' })
     const bad = fresh()
-    for (let system = 1; system <= 6; system++) await room.report(from(system), bad)
+    for (let system = 1; system <= 6; system++) await portreeve.report(from(system), bad)
     now += HOUR
-    expect(await room.report(from(7), bad)).toMatchObject({ listingState: 'listed' })
+    expect(await portreeve.report(from(7), bad)).toMatchObject({ listingState: 'listed' })
     const other = fresh()
-    expect(await room.report(bad, other)).toMatchObject({ deduped: false, score: 0, listingState: 'observed' })
+    expect(await portreeve.report(bad, other)).toMatchObject({ deduped: false, score: 0, listingState: 'observed' })
   })
 
   it('without a token counts exactly as one with a token', async () => {
-    const alice = await room.addPerson('Alice')
-    const { token } = await room.answerTo<{ token: string }>('tokens', { token: alice.token, body: {} })
+    const alice = await portreeve.addPerson('Alice')
+    const { token } = await portreeve.answerTo<{ token: string }>('tokens', { token: alice.token, body: {} })
     const [anonymous, known] = [fresh(), fresh()]
-    const without = await room.report(from(1), anonymous, { count: 20 })
-    const withToken = await room.report(from(1), known, { count: 20 }, { 'x-report-token': token })
+    const without = await portreeve.report(from(1), anonymous, { count: 20 })
+    const withToken = await portreeve.report(from(1), known, { count: 20 }, { 'x-report-token': token })
     expect({ ...withToken, ip: '' }).toEqual({ ...without, ip: '' })
   })
 
   it('with a token that nobody holds is taken, and says so', async () => {
     for (const token of ['ar_' + 'x'.repeat(32), 'nonsense', 'ar_']) {
       const ip = fresh()
-      const answer = await room.report(from(1), ip, {}, { 'x-report-token': token })
+      const answer = await portreeve.report(from(1), ip, {}, { 'x-report-token': token })
       expect(answer).toMatchObject({ success: true, deduped: false, warning: expect.stringContaining('anonymous') })
-      expect(await room.check(ip)).toMatchObject({ totalReports: 1 })
+      expect(await portreeve.check(ip)).toMatchObject({ totalReports: 1 })
     }
   })
 })
@@ -133,8 +143,8 @@ describe('a report', () => {
 describe('what is told of an address', () => {
   it('names no reporter, no exact time, and calls a network otherwise for each address', async () => {
     const [one, two] = [fresh(), fresh()]
-    for (const ip of [one, two]) await room.report(from(5, 99), ip, { count: 3, port: 22 })
-    const [first, second] = [await room.check(one), await room.check(two)]
+    for (const ip of [one, two]) await portreeve.report(from(5, 99), ip, { count: 3, port: 22 })
+    const [first, second] = [await portreeve.check(one), await portreeve.check(two)]
     const text = JSON.stringify([first, second])
     for (const secret of ['90.5', from(5, 99)]) expect(text).not.toContain(secret)
     expect(first).toMatchObject({
@@ -150,7 +160,7 @@ describe('what is told of an address', () => {
   })
 
   it('is nothing where nothing was reported, and 400 where nothing could be', async () => {
-    expect(await room.check('9.9.9.9')).toEqual({
+    expect(await portreeve.check('9.9.9.9')).toEqual({
       ip: '9.9.9.9',
       network: '9.9.9.9',
       listed: false,
@@ -165,25 +175,25 @@ describe('what is told of an address', () => {
       evidence: [],
     })
     for (const query of ['', '?ip=', '?ip=10.0.0.1', '?ip=x', '?ip=9.9.9.9&ip=1.1.1.1'])
-      expect([query, (await room.request(`check${query}`)).status]).toEqual([query, 400])
+      expect([query, (await portreeve.request(`check${query}`)).status]).toEqual([query, 400])
   })
 
   it('fades between reports, and expires', async () => {
     const ip = fresh()
-    await room.report(from(1), ip, { count: 20 })
-    const before = Number((await room.check(ip))['score'])
+    await portreeve.report(from(1), ip, { count: 20 })
+    const before = Number((await portreeve.check(ip))['score'])
     now += 7 * DAY
-    const after = Number((await room.check(ip))['score'])
+    const after = Number((await portreeve.check(ip))['score'])
     expect([after > 0, after < before * 0.6]).toEqual([true, true])
     now += 24 * DAY
-    expect(await room.check(ip)).toMatchObject({ listingState: 'expired', score: 0, evidence: [] })
+    expect(await portreeve.check(ip)).toMatchObject({ listingState: 'expired', score: 0, evidence: [] })
   })
 })
 
 describe('the rate of a source', () => {
   it('is 120 requests in five minutes; what is beyond is not stored', async () => {
     const source = '91.1.1.1'
-    const first = await room.request('report', { from: source, body: { ip: fresh(), service: 'ssh' } })
+    const first = await portreeve.request('report', { from: source, body: { ip: fresh(), service: 'ssh' } })
     expect([first.headers.get('ratelimit-policy'), first.headers.get('ratelimit')]).toEqual([
       '"reports";q=120;w=300',
       '"reports";r=119;t=300',
@@ -191,7 +201,9 @@ describe('the rate of a source', () => {
     now += MINUTE
     const asked = Array.from({ length: 130 }, () => {
       const ip = fresh()
-      return room.request('report', { from: source, body: { ip, service: 'ssh' } }).then((answer) => ({ ip, answer }))
+      return portreeve
+        .request('report', { from: source, body: { ip, service: 'ssh' } })
+        .then((answer) => ({ ip, answer }))
     })
     const answers = await Promise.all(asked)
     const refused = answers.filter(({ answer }) => answer.status === 429)
@@ -200,14 +212,19 @@ describe('the rate of a source', () => {
     expect(one?.answer.headers.get('retry-after')).toBe('240')
     expect(one?.answer.headers.get('ratelimit')).toBe('"reports";r=0;t=240')
     expect(await one?.answer.json()).toMatchObject({ success: false, code: 'rate_limited' })
-    for (const { ip } of refused) expect((await room.check(ip))['listingState']).toBe('none')
-    expect((await room.request('report', { from: '91.1.1.2', body: { ip: fresh(), service: 'ssh' } })).status).toBe(200)
+    for (const { ip } of refused) expect((await portreeve.check(ip))['listingState']).toBe('none')
+    expect(
+      (await portreeve.request('report', { from: '91.1.1.2', body: { ip: fresh(), service: 'ssh' } })).status,
+    ).toBe(200)
     now += 4 * MINUTE
-    expect((await room.request('report', { from: source, body: { ip: fresh(), service: 'ssh' } })).status).toBe(200)
+    expect((await portreeve.request('report', { from: source, body: { ip: fresh(), service: 'ssh' } })).status).toBe(
+      200,
+    )
   })
 
   it('is one for all of an IPv6 /64', async () => {
-    const send = (source: string) => room.request('report', { from: source, body: { ip: fresh(), service: 'ssh' } })
+    const send = (source: string) =>
+      portreeve.request('report', { from: source, body: { ip: fresh(), service: 'ssh' } })
     for (let i = 0; i < 120; i++) expect((await send(`2a01:1:1:1::${i.toString(16)}`)).status).toBe(200)
     expect((await send('2a01:1:1:1:ffff::1')).status).toBe(429)
     expect((await send('2a01:1:1:2::1')).status).toBe(200)
@@ -218,28 +235,28 @@ describe('many reports in one request', () => {
   it('are taken, counted, and what is wrong is named', async () => {
     const [one, two] = [fresh(), fresh()]
     const rows = [one, two, one].map((ip) => JSON.stringify({ ip, service: 'ssh' }))
-    const answer = await room.request('report/bulk', { from: '92.1.1.1', body: [...rows, 'x'].join('\n') })
+    const answer = await portreeve.request('report/bulk', { from: '92.1.1.1', body: [...rows, 'x'].join('\n') })
     expect([answer.status, answer.headers.get('ratelimit')]).toEqual([200, '"reports";r=119;t=300'])
     expect(await answer.json()).toEqual({
       success: true,
       data: { accepted: 2, deduped: 1, ignored: 0, rejected: [{ line: 4, error: 'It is not valid JSON.' }] },
     })
-    expect(await room.check(two)).toMatchObject({ totalReports: 1 })
+    expect(await portreeve.check(two)).toMatchObject({ totalReports: 1 })
   })
 
   it('may be AbuseIPDB’s CSV, a thousand of them', async () => {
     const date = new Date(now).toISOString()
     const rows = Array.from({ length: 1_000 }, () => `${fresh()},"18,22",${date},"root, many times"`)
     const body = ['IP,Categories,ReportDate,Comment', ...rows].join('\n')
-    const answer = await room.request('report/bulk', { body, headers: { 'content-type': 'text/csv' } })
+    const answer = await portreeve.request('report/bulk', { body, headers: { 'content-type': 'text/csv' } })
     expect(await answer.json()).toMatchObject({ data: { accepted: 1_000, rejected: [] } })
   })
 
   it('are refused when they are none, too many or of another type', async () => {
     for (const body of ['', '{"ip":"9.9.9.9","service":"ssh"}\n'.repeat(1_001)])
-      expect((await room.request('report/bulk', { body })).status).toBe(400)
+      expect((await portreeve.request('report/bulk', { body })).status).toBe(400)
     const headers = { 'content-type': 'image/png' }
-    expect((await room.request('report/bulk', { body: 'x', headers })).status).toBe(415)
+    expect((await portreeve.request('report/bulk', { body: 'x', headers })).status).toBe(415)
   })
 })
 
@@ -247,12 +264,12 @@ describe('the numbers of the network', () => {
   it('are those of accepted reports', async () => {
     type Stats = Record<string, number> & { byService: { service: string; count: number }[] }
     now += MINUTE
-    const read = async () => (await room.answerTo<{ data: Stats }>('stats')).data
+    const read = async () => (await portreeve.answerTo<{ data: Stats }>('stats')).data
     const before = await read()
     const ip = fresh()
-    await room.report(from(1), ip, { service: 'mysql' })
-    await room.report(from(2), ip, { service: 'mysql' })
-    await room.report('93.3.3.3', fresh(), { service: 'mysql', count: 50 })
+    await portreeve.report(from(1), ip, { service: 'mysql' })
+    await portreeve.report(from(2), ip, { service: 'mysql' })
+    await portreeve.report('93.3.3.3', fresh(), { service: 'mysql', count: 50 })
     now += 15_000
     const after = await read()
     for (const name of ['totalReports', 'reports24h', 'reports7d'])
@@ -265,7 +282,7 @@ describe('the numbers of the network', () => {
   })
 
   it('come with a list of what can be reported', async () => {
-    const { data } = await room.answerTo<{ data: { services: { id: string }[]; groups: string[] } }>('report')
+    const { data } = await portreeve.answerTo<{ data: { services: { id: string }[]; groups: string[] } }>('report')
     expect(data.services.length).toBeGreaterThan(100)
     expect(data.services.find(({ id }) => id === 'ssh')).toEqual({
       id: 'ssh',

@@ -3,44 +3,44 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 
 /** So many that their files take longer to write than a stop may last. */
 const MANY = 60_000
 
 let database: FreshDatabase
-let house: House | null
+let portreeve: TestService | null
 beforeEach(async () => {
   database = await freshDatabase()
-  house = null
+  portreeve = null
 })
 afterEach(async () => {
-  await house?.stop()
+  await portreeve?.stop()
   await database.drop()
 })
 
-const start = async (env = {}) => (house = await startHouse({ DATABASE_URL: database.url, ...env }))
+const start = async (env = {}) => (portreeve = await startTestService({ DATABASE_URL: database.url, ...env }))
 
 /** @returns milliseconds */
 async function stop(): Promise<number> {
   const began = performance.now()
-  await house?.stop()
-  house = null
+  await portreeve?.stop()
+  portreeve = null
   return performance.now() - began
 }
 
 async function report(ip: string, from = '127.0.0.1'): Promise<number> {
   const body = JSON.stringify({ ip, service: 'ssh' })
   const headers = { 'content-type': 'application/json', 'x-forwarded-for': from }
-  return (await (house as House).request('/api/v1/abuse/report', { method: 'POST', body, headers })).status
+  return (await (portreeve as TestService).request('/api/v1/abuse/report', { method: 'POST', body, headers })).status
 }
 
 async function check(ip: string): Promise<object> {
-  const answer = await (house as House).request(`/api/v1/abuse/check?ip=${ip}`)
+  const answer = await (portreeve as TestService).request(`/api/v1/abuse/check?ip=${ip}`)
   return ((await answer.json()) as { data: object }).data
 }
 
-const exported = async () => (await (house as House).request('/api/v1/abuse/export')).text()
+const exported = async () => (await (portreeve as TestService).request('/api/v1/abuse/export')).text()
 
 describe('the whole service', () => {
   it('stops at once after a report, and knows it when it starts again', { timeout: 60_000 }, async () => {

@@ -4,18 +4,18 @@ import { abuseJobs, updateStandings } from '../../src/abuse/jobs.ts'
 import { createLog } from '../../src/log.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { DAY, HOUR, MINUTE, START } from './evidence.ts'
-import { startRoom, type Room } from './room.ts'
+import { startAbuse, type AbuseTest } from './module.ts'
 
 let database: FreshDatabase
-let room: Room
+let portreeve: AbuseTest
 let now = START
 
 beforeAll(async () => {
   database = await freshDatabase()
-  room = await startRoom(database.url, () => now)
+  portreeve = await startAbuse(database.url, () => now)
 })
 afterAll(async () => {
-  await room.stop()
+  await portreeve.stop()
   await database.drop()
 })
 
@@ -34,16 +34,16 @@ describe('raw reports', () => {
     const days = await partitions()
     expect(days).toHaveLength(8)
     expect(days[0]).toBe('abuse_report_20261121')
-    await Promise.all([1, 2, 3].map(() => ensurePartitions(room.db, now + 40 * DAY)))
+    await Promise.all([1, 2, 3].map(() => ensurePartitions(portreeve.db, now + 40 * DAY)))
     const later = await partitions()
     expect(later).toHaveLength(16)
-    expect(await dropOldPartitions(room.db, now + 31 * DAY)).toEqual(['abuse_report_20261121'])
+    expect(await dropOldPartitions(portreeve.db, now + 31 * DAY)).toEqual(['abuse_report_20261121'])
     expect(await partitions()).toEqual(later.slice(1))
   })
 
   it('are taken though nobody has made a partition for the day', async () => {
     now = START + 100 * DAY
-    expect(await room.report('90.9.1.1', '8.8.4.4')).toMatchObject({ success: true, deduped: false })
+    expect(await portreeve.report('90.9.1.1', '8.8.4.4')).toMatchObject({ success: true, deduped: false })
     expect(await partitions()).toContain('abuse_report_20270301')
     now = START
   })
@@ -51,15 +51,15 @@ describe('raw reports', () => {
 
 describe('time', () => {
   it('takes what has faded off the watchlist, and forgets what is old', async () => {
-    await room.report('90.1.1.1', '8.8.8.8', { count: 32 })
+    await portreeve.report('90.1.1.1', '8.8.8.8', { count: 32 })
     expect(await stored('8.8.8.8')).toMatchObject({ state: 'watchlist', due_at: expect.any(Date) })
     now += 3 * DAY
-    await room.keep()
+    await portreeve.keep()
     expect(await stored('8.8.8.8')).toMatchObject({ state: 'watchlist' })
     now += 10 * DAY
-    await room.keep()
+    await portreeve.keep()
     expect(await stored('8.8.8.8')).toMatchObject({ state: 'observed', due_at: null })
-    expect(await room.check('8.8.8.8')).toMatchObject({ listingState: 'observed' })
+    expect(await portreeve.check('8.8.8.8')).toMatchObject({ listingState: 'observed' })
   })
 
   it('folds the counts of hours into days and drops what nobody asks for', async () => {
@@ -80,7 +80,7 @@ describe('time', () => {
       [ago(31)],
     )
     await database.pool.query("insert into abuse_rate values ('old', $1, 5)", [ago(3)])
-    const [retention] = abuseJobs({ db: room.db })
+    const [retention] = abuseJobs({ db: portreeve.db })
     const context = {
       signal: new AbortController().signal,
       attempt: 1,
@@ -102,7 +102,7 @@ describe('time', () => {
 describe('the standing of a network', () => {
   it('is earned by reports that sensors of another system confirm, and counts from then on', async () => {
     await database.pool.query("insert into abuse_range (kind, cidr) values ('sensor', '94.1.1.1')")
-    const sensed = await startRoom(database.url, () => now)
+    const sensed = await startAbuse(database.url, () => now)
     now = START + 30 * MINUTE
     const addresses = Array.from({ length: 30 }, (_, n) => `12.1.1.${n + 1}`)
     for (const ip of addresses) await sensed.report('90.1.1.1', ip)
@@ -110,7 +110,7 @@ describe('the standing of a network', () => {
     now += HOUR
     for (const ip of addresses.slice(0, 28)) await sensed.report('94.1.1.1', ip)
     now += 14 * DAY
-    await updateStandings(room.db, now)
+    await updateStandings(portreeve.db, now)
     const { rows } = await database.pool.query("select standing from abuse_network where standing <> 'new'")
     expect(rows).toEqual([{ standing: 'established' }, { standing: 'established' }])
     const score = async (from: string, ip: string) => Number((await sensed.report(from, ip, { count: 20 }))['score'])
@@ -123,7 +123,7 @@ describe('the standing of a network', () => {
     await database.pool.query(
       "insert into abuse_refutation select network, ('13.1.1.' || n)::inet, 'whitelist', now() from abuse_network, generate_series(1, 3) as n",
     )
-    expect(await updateStandings(room.db, now)).toBe(2)
+    expect(await updateStandings(portreeve.db, now)).toBe(2)
     const { rows } = await database.pool.query("select standing from abuse_network where standing <> 'new'")
     expect(rows).toEqual([])
   })

@@ -1,48 +1,48 @@
 import { assert, asyncProperty, constantFrom, stringMatching, tuple } from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startAccounts, type Person, type AccountsTest } from './module.ts'
 
 type Account = { id: string; email: string; name: string; plan: string; admin: boolean; createdAt: string }
 
 let database: FreshDatabase
-let room: Room
+let portreeve: AccountsTest
 let alice: Person
 let bob: Person
 let charlie: Person
 
 beforeEach(async () => {
   database = await freshDatabase()
-  room = await startRoom(database.url, { DEFAULT_PLAN: 'starter' })
-  alice = await room.addPerson('Alice', { admin: true, plan: 'enterprise' })
-  bob = await room.addPerson('Bob')
-  charlie = await room.addPerson('Charlie')
+  portreeve = await startAccounts(database.url, { DEFAULT_PLAN: 'starter' })
+  alice = await portreeve.addPerson('Alice', { admin: true, plan: 'enterprise' })
+  bob = await portreeve.addPerson('Bob')
+  charlie = await portreeve.addPerson('Charlie')
 })
 
 afterEach(async () => {
-  await room.stop()
+  await portreeve.stop()
   await database.drop()
 })
 
 /** Each signs in once: who acts on accounts needs a session. */
 const cookies = new Map<string, Promise<string>>()
 function cookieOf(person: Person): Promise<string> {
-  const cookie = cookies.get(person.id) ?? room.signIn(person)
+  const cookie = cookies.get(person.id) ?? portreeve.signIn(person)
   cookies.set(person.id, cookie)
   return cookie
 }
 
 const change = async (id: string, body: object, by = alice) =>
-  room.request(`/api/v1/accounts/${id}`, { cookie: await cookieOf(by), method: 'PATCH', body })
+  portreeve.request(`/api/v1/accounts/${id}`, { cookie: await cookieOf(by), method: 'PATCH', body })
 const remove = async (id: string, by = alice) =>
-  room.request(`/api/v1/accounts/${id}`, { cookie: await cookieOf(by), method: 'DELETE' })
+  portreeve.request(`/api/v1/accounts/${id}`, { cookie: await cookieOf(by), method: 'DELETE' })
 const create = async (body: object, by = alice) =>
-  room.request('/api/v1/accounts', { cookie: await cookieOf(by), body })
-const me = async (token: string) => (await room.request('/api/v1/account', { token })).json()
+  portreeve.request('/api/v1/accounts', { cookie: await cookieOf(by), body })
+const me = async (token: string) => (await portreeve.request('/api/v1/account', { token })).json()
 
 describe('the accounts', () => {
   it('are listed for administrators, page by page', async () => {
-    const answer = await room.request('/api/v1/accounts?page=2&limit=2', { token: alice.token })
+    const answer = await portreeve.request('/api/v1/accounts?page=2&limit=2', { token: alice.token })
     const { data } = (await answer.json()) as { data: { accounts: Account[]; pagination: object } }
     expect(data.pagination).toEqual({ page: 2, total: 3, totalPages: 2 })
     const { createdAt, ...rest } = data.accounts[0] as Account
@@ -53,20 +53,24 @@ describe('the accounts', () => {
 
   it('have no page 0 and no page of 101', async () => {
     for (const query of ['page=0', 'limit=0', 'limit=101', 'page=x']) {
-      const answer = await room.request(`/api/v1/accounts?${query}`, { token: alice.token })
+      const answer = await portreeve.request(`/api/v1/accounts?${query}`, { token: alice.token })
       expect([query, answer.status]).toEqual([query, 400])
     }
   })
 
   it('are nobody else’s business', async () => {
     const requests = (by: Person | null) => [
-      room.request('/api/v1/accounts', { token: by?.token ?? '' }),
-      room.request('/api/v1/accounts', {
+      portreeve.request('/api/v1/accounts', { token: by?.token ?? '' }),
+      portreeve.request('/api/v1/accounts', {
         token: by?.token ?? '',
         body: { email: 'x@people.test', password: 'a long enough password' },
       }),
-      room.request(`/api/v1/accounts/${bob.id}`, { token: by?.token ?? '', method: 'PATCH', body: { plan: 'pro' } }),
-      room.request(`/api/v1/accounts/${bob.id}`, { token: by?.token ?? '', method: 'DELETE' }),
+      portreeve.request(`/api/v1/accounts/${bob.id}`, {
+        token: by?.token ?? '',
+        method: 'PATCH',
+        body: { plan: 'pro' },
+      }),
+      portreeve.request(`/api/v1/accounts/${bob.id}`, { token: by?.token ?? '', method: 'DELETE' }),
     ]
     for (const answer of await Promise.all(requests(charlie))) expect(answer.status).toBe(403)
     for (const answer of await Promise.all(requests(null))) expect(answer.status).toBe(401)
@@ -84,8 +88,8 @@ describe('making an account', () => {
       { email: 'dora@people.test', name: 'Dora Ñ', plan: 'starter', admin: false },
     ])
     expect(Object.keys(data).toSorted()).toEqual(['admin', 'createdAt', 'email', 'id', 'name', 'plan'])
-    const cookie = await room.signIn({ id: data.id, email: data.email, password, token: '' })
-    expect((await room.request('/api/v1/account', { cookie })).status).toBe(200)
+    const cookie = await portreeve.signIn({ id: data.id, email: data.email, password, token: '' })
+    expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(200)
   })
 
   it('makes none with an address that the sign-in would not take', async () => {
@@ -99,7 +103,7 @@ describe('making an account', () => {
     await assert(
       asyncProperty(emails, async (email) => {
         const made = (await create({ email, password })).status === 201
-        if (made) await room.signIn({ id: '', token: '', email, password })
+        if (made) await portreeve.signIn({ id: '', token: '', email, password })
       }),
       // One that is good for certain, for chance may make none.
       { numRuns: 150, examples: [["o'hara+x@mail.test"]] },
@@ -198,11 +202,11 @@ describe('changing an account', () => {
 
 describe('deleting an account', () => {
   it('ends its sessions and tokens', async () => {
-    const cookie = await room.signIn(bob)
+    const cookie = await portreeve.signIn(bob)
     expect(await me(bob.token)).toMatchObject({ success: true })
     expect(await (await remove(bob.id)).json()).toEqual({ success: true })
     await expect.poll(() => me(bob.token)).toMatchObject({ code: 'unauthenticated' })
-    expect((await room.request('/api/v1/account', { cookie })).status).toBe(401)
+    expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(401)
     expect((await remove(bob.id)).status).toBe(404)
   })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House, type Person } from '../house.ts'
+import { startTestService, type TestService, type Person } from '../service.ts'
 import { browserOf } from './sessions.ts'
 
 type Entry = {
@@ -10,29 +10,29 @@ type Entry = {
   details: Record<string, unknown>
 }
 
-let house: House
+let portreeve: TestService
 let alice: Person
 let bob: Person
 let charlie: Person
 
 beforeAll(async () => {
-  house = await startHouse()
-  alice = await house.addPerson('Alice', { admin: true })
-  bob = await house.addPerson('Bob', { admin: true })
-  charlie = await house.addPerson('Charlie')
+  portreeve = await startTestService()
+  alice = await portreeve.addPerson('Alice', { admin: true })
+  bob = await portreeve.addPerson('Bob', { admin: true })
+  charlie = await portreeve.addPerson('Charlie')
 })
-afterAll(() => house.stop())
+afterAll(() => portreeve.stop())
 
 /** Each signs in once: who acts on accounts needs a session. */
 const browsers = new Map<string, ReturnType<typeof browserOf>>()
 async function send(path: string, method: string, body?: object, person = alice): Promise<Response> {
-  const browser = browsers.get(person.id) ?? browserOf(house, person)
+  const browser = browsers.get(person.id) ?? browserOf(portreeve, person)
   browsers.set(person.id, browser)
   return (await browser)(path, method, body)
 }
 
 async function entries({ token } = alice): Promise<Entry[]> {
-  const answer = await house.request('/api/v1/audit', { token })
+  const answer = await portreeve.request('/api/v1/audit', { token })
   return ((await answer.json()) as { data: { entries: Entry[] } }).data.entries
 }
 
@@ -65,7 +65,7 @@ describe('what administrators do', () => {
     const { id } = ((await made.json()) as { data: { id: string } }).data
     await send(`/api/v1/accounts/${id}`, 'DELETE')
     const found = async (q: string) => {
-      const answer = await house.request(`/api/v1/audit?q=${encodeURIComponent(q)}`, { token: alice.token })
+      const answer = await portreeve.request(`/api/v1/audit?q=${encodeURIComponent(q)}`, { token: alice.token })
       const { data } = (await answer.json()) as { data: { entries: Entry[]; pagination: { total: number } } }
       expect(data.pagination.total).toBe(data.entries.length)
       return data.entries.map(({ route }) => route.split(' ')[0])
@@ -99,7 +99,7 @@ describe('what administrators do', () => {
   })
 
   it('is for administrators alone to see', async () => {
-    expect((await house.request('/api/v1/audit', charlie)).status).toBe(403)
-    expect((await house.request('/api/v1/audit')).status).toBe(401)
+    expect((await portreeve.request('/api/v1/audit', charlie)).status).toBe(403)
+    expect((await portreeve.request('/api/v1/audit')).status).toBe(401)
   })
 })

@@ -2,20 +2,20 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { cleanUpJob } from '../../src/accounts/jobs.ts'
 import { createLog } from '../../src/log.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startAccounts, type Person, type AccountsTest } from './module.ts'
 
 let database: FreshDatabase
-let room: Room
+let portreeve: AccountsTest
 let alice: Person
 
 beforeAll(async () => {
   database = await freshDatabase()
-  room = await startRoom(database.url)
-  alice = await room.addPerson('Alice')
+  portreeve = await startAccounts(database.url)
+  alice = await portreeve.addPerson('Alice')
 })
 
 afterAll(async () => {
-  await room.stop()
+  await portreeve.stop()
   await database.drop()
 })
 
@@ -23,9 +23,9 @@ it('deletes what has expired, and signs nobody out', async () => {
   const { db } = database
   const past = new Date(Date.now() - 1000)
   const future = new Date(Date.now() + 60_000)
-  await room.signIn(alice)
+  await portreeve.signIn(alice)
   await db.updateTable('session').set({ expiresAt: past }).execute()
-  const cookie = await room.signIn(alice)
+  const cookie = await portreeve.signIn(alice)
   const verification = { value: 'v', createdAt: past, updatedAt: past }
   await db
     .insertInto('verification')
@@ -54,5 +54,5 @@ it('deletes what has expired, and signs nobody out', async () => {
   expect(await db.selectFrom('session').select('id').execute()).toHaveLength(1)
   expect(await db.selectFrom('verification').select('identifier').execute()).toEqual([{ identifier: 'new' }])
   expect(await db.selectFrom('authRateLimit').select('key').execute()).toEqual([{ key: 'new' }])
-  expect((await room.request('/api/v1/account', { cookie })).status).toBe(200)
+  expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(200)
 })

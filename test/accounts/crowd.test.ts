@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 
-let house: House
+let portreeve: TestService
 beforeAll(async () => {
-  house = await startHouse({ TRUSTED_PROXIES: '127.0.0.0/8' })
+  portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.0/8' })
 })
-afterAll(() => house.stop())
+afterAll(() => portreeve.stop())
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 
 it('leaves other requests quick while two hundred people sign in at once', async () => {
-  const { token } = await house.addPerson('Alice')
+  const { token } = await portreeve.addPerson('Alice')
   const headers = (i: number) => ({
     'content-type': 'application/json',
-    origin: new URL(house.url).origin,
+    origin: new URL(portreeve.url).origin,
     'x-forwarded-for': `203.0.${i}.7`,
   })
   const started = performance.now()
@@ -21,7 +21,7 @@ it('leaves other requests quick while two hundred people sign in at once', async
   const crowd = Promise.all(
     Array.from({ length: 200 }, (_, i) => {
       const body = JSON.stringify({ email: `person${i}@people.test`, password: 'a guessed password' })
-      return house.request('/api/auth/sign-in/email', { method: 'POST', headers: headers(i), body })
+      return portreeve.request('/api/auth/sign-in/email', { method: 'POST', headers: headers(i), body })
     }),
   ).finally(() => (state.isDone = true))
 
@@ -29,7 +29,7 @@ it('leaves other requests quick while two hundred people sign in at once', async
   while (!state.isDone) {
     for (const [path, times] of Object.entries(waits)) {
       const asked = performance.now()
-      const answer = await house.request(path, { token })
+      const answer = await portreeve.request(path, { token })
       await answer.arrayBuffer()
       expect([path, answer.status]).toEqual([path, 200])
       times.push(performance.now() - asked)

@@ -1,23 +1,23 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { cookieOf, startRoom, type Person, type Room } from './room.ts'
+import { cookieOf, startAccounts, type Person, type AccountsTest } from './module.ts'
 
 let database: FreshDatabase
-let room: Room
+let portreeve: AccountsTest
 let alice: Person
 let bob: Person
 let cookie: string
 
 beforeEach(async () => {
   database = await freshDatabase()
-  room = await startRoom(database.url)
-  alice = await room.addPerson('Alice', { admin: true })
-  bob = await room.addPerson('Bob')
-  cookie = await room.signIn(alice)
+  portreeve = await startAccounts(database.url)
+  alice = await portreeve.addPerson('Alice', { admin: true })
+  bob = await portreeve.addPerson('Bob')
+  cookie = await portreeve.signIn(alice)
 })
 
 afterEach(async () => {
-  await room.stop()
+  await portreeve.stop()
   await database.drop()
 })
 
@@ -27,16 +27,22 @@ type By = { token: string } | { cookie: string }
 
 /** What only somebody may do who was there a moment ago. */
 const acts: [string, (by: By) => Promise<Response>][] = [
-  ['make an administrator', (by) => room.request('/api/v1/accounts', { ...by, body: dora })],
-  ['promote', (by) => room.request(`/api/v1/accounts/${bob.id}`, { ...by, method: 'PATCH', body: { admin: true } })],
-  ['demote', (by) => room.request(`/api/v1/accounts/${alice.id}`, { ...by, method: 'PATCH', body: { admin: false } })],
-  ['delete', (by) => room.request(`/api/v1/accounts/${bob.id}`, { ...by, method: 'DELETE' })],
-  ['make a token', (by) => room.request('/api/v1/tokens', { ...by, body: {} })],
-  ['export', (by) => room.request('/api/v1/account/export', by)],
+  ['make an administrator', (by) => portreeve.request('/api/v1/accounts', { ...by, body: dora })],
+  [
+    'promote',
+    (by) => portreeve.request(`/api/v1/accounts/${bob.id}`, { ...by, method: 'PATCH', body: { admin: true } }),
+  ],
+  [
+    'demote',
+    (by) => portreeve.request(`/api/v1/accounts/${alice.id}`, { ...by, method: 'PATCH', body: { admin: false } }),
+  ],
+  ['delete', (by) => portreeve.request(`/api/v1/accounts/${bob.id}`, { ...by, method: 'DELETE' })],
+  ['make a token', (by) => portreeve.request('/api/v1/tokens', { ...by, body: {} })],
+  ['export', (by) => portreeve.request('/api/v1/account/export', by)],
 ]
 
 const reauthenticate = (password: string, as = cookie) =>
-  room.request('/api/v1/account/reauthenticate', { cookie: as, body: { password } })
+  portreeve.request('/api/v1/account/reauthenticate', { cookie: as, body: { password } })
 
 /** As if everybody had signed in so many minutes ago. */
 const wait = (minutes: number) =>
@@ -79,7 +85,7 @@ describe('what acts on accounts', () => {
 
   it('can be done again in the same session once the password was typed', async () => {
     await wait(60)
-    const mayAct = () => room.request('/api/v1/account/reauthenticate', { cookie })
+    const mayAct = () => portreeve.request('/api/v1/account/reauthenticate', { cookie })
     expect((await mayAct()).status).toBe(403)
     expect((await reauthenticate('not the password')).status).toBe(403)
     expect((await mayAct()).status).toBe(403)
@@ -91,36 +97,36 @@ describe('what acts on accounts', () => {
   })
 
   it('is not opened in other sessions by the password typed in one', async () => {
-    const elsewhere = await room.signIn(alice)
+    const elsewhere = await portreeve.signIn(alice)
     await wait(60)
     expect((await reauthenticate(alice.password)).status).toBe(200)
-    const answer = await room.request('/api/v1/account/reauthenticate', { cookie: elsewhere })
+    const answer = await portreeve.request('/api/v1/account/reauthenticate', { cookie: elsewhere })
     expect(await answer.json()).toMatchObject({ code: 'reauthenticate' })
   })
 
   it('is open after a sign-in, and stays shut when the session is only used', async () => {
     await wait(60)
-    await room.request('/api/auth/get-session', { cookie })
-    await room.request('/api/auth/update-user', { cookie, body: { name: 'Alice B' } })
-    expect((await room.request('/api/v1/account/reauthenticate', { cookie })).status).toBe(403)
+    await portreeve.request('/api/auth/get-session', { cookie })
+    await portreeve.request('/api/auth/update-user', { cookie, body: { name: 'Alice B' } })
+    expect((await portreeve.request('/api/v1/account/reauthenticate', { cookie })).status).toBe(403)
     const { email, password } = alice
-    const again = cookieOf((await room.request('/api/auth/sign-in/email', { body: { email, password } })).headers)
-    expect((await room.request('/api/v1/account/reauthenticate', { cookie: again })).status).toBe(200)
+    const again = cookieOf((await portreeve.request('/api/auth/sign-in/email', { body: { email, password } })).headers)
+    expect((await portreeve.request('/api/v1/account/reauthenticate', { cookie: again })).status).toBe(200)
   })
 
   it('leaves reading, and one’s own tokens, to an API token', async () => {
     await wait(60)
     const { token } = alice
-    expect((await room.request('/api/v1/accounts', { token })).status).toBe(200)
-    expect((await room.request('/api/v1/accounts', { cookie })).status).toBe(200)
+    expect((await portreeve.request('/api/v1/accounts', { token })).status).toBe(200)
+    expect((await portreeve.request('/api/v1/accounts', { cookie })).status).toBe(200)
     const [own] = await database.db.selectFrom('apiToken').select('id').where('accountId', '=', alice.id).execute()
-    expect((await room.request(`/api/v1/tokens/${own?.id}`, { token, method: 'DELETE' })).status).toBe(200)
+    expect((await portreeve.request(`/api/v1/tokens/${own?.id}`, { token, method: 'DELETE' })).status).toBe(200)
   })
 
   it('erases the account by the password in the request, however old the session is', async () => {
-    const his = await room.signIn(bob)
+    const his = await portreeve.signIn(bob)
     await wait(60)
-    const erase = (password: string) => room.request('/api/v1/account/erase', { cookie: his, body: { password } })
+    const erase = (password: string) => portreeve.request('/api/v1/account/erase', { cookie: his, body: { password } })
     expect(await (await erase('not the password')).json()).toMatchObject({ details: [{ path: 'password' }] })
     expect((await erase(bob.password)).status).toBe(200)
   })
@@ -128,9 +134,9 @@ describe('what acts on accounts', () => {
   it('cannot be asked for by a token or a stranger', async () => {
     const body = { password: alice.password }
     const url = '/api/v1/account/reauthenticate'
-    expect((await room.request(url, { token: alice.token, body })).status).toBe(403)
-    expect((await room.request(url, { body })).status).toBe(401)
+    expect((await portreeve.request(url, { token: alice.token, body })).status).toBe(403)
+    expect((await portreeve.request(url, { body })).status).toBe(401)
     const headers = { origin: 'https://elsewhere.test' }
-    expect((await room.request(url, { cookie, body, headers })).status).toBe(403)
+    expect((await portreeve.request(url, { cookie, body, headers })).status).toBe(403)
   })
 })

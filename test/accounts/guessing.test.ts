@@ -1,39 +1,44 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { BACKOFF } from '../../src/accounts/password-throttle.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { cookieOf, startRoom, type Person, type Room } from './room.ts'
+import { cookieOf, startAccounts, type Person, type AccountsTest } from './module.ts'
 
 const SIGN_IN = '/api/auth/sign-in/email'
 
 let database: FreshDatabase
-let room: Room
-let other: Room
+let portreeve: AccountsTest
+let other: AccountsTest
 let alice: Person
 
 /** Two instances behind a proxy, so that each request may come from a network of its own. */
 beforeEach(async () => {
   database = await freshDatabase()
-  room = await startRoom(database.url, { TRUSTED_PROXIES: '127.0.0.0/8' })
-  other = await startRoom(database.url, { TRUSTED_PROXIES: '127.0.0.0/8' })
-  alice = await room.addPerson('Alice')
+  portreeve = await startAccounts(database.url, { TRUSTED_PROXIES: '127.0.0.0/8' })
+  other = await startAccounts(database.url, { TRUSTED_PROXIES: '127.0.0.0/8' })
+  alice = await portreeve.addPerson('Alice')
 })
 
 afterEach(async () => {
-  await room.stop()
+  await portreeve.stop()
   await other.stop()
   await database.drop()
 })
 
-type Try = { email?: string; password?: string; from?: string; cookie?: string; at?: Room }
+type Try = { email?: string; password?: string; from?: string; cookie?: string; at?: AccountsTest }
 
-const signIn = ({ email = alice.email, password = 'a guess', from = '198.51.100.1', cookie = '', at = room }: Try) =>
-  at.request(SIGN_IN, { body: { email, password }, cookie, headers: { 'x-forwarded-for': from } })
+const signIn = ({
+  email = alice.email,
+  password = 'a guess',
+  from = '198.51.100.1',
+  cookie = '',
+  at = portreeve,
+}: Try) => at.request(SIGN_IN, { body: { email, password }, cookie, headers: { 'x-forwarded-for': from } })
 
 /** From so many networks, by turns through both instances. @returns how each was answered */
 async function guess(times: number, email = alice.email): Promise<number[]> {
   const statuses: number[] = []
   for (let i = 0; i < times; i++) {
-    const answer = await signIn({ email, from: `203.0.${i}.7`, at: i % 2 === 0 ? room : other })
+    const answer = await signIn({ email, from: `203.0.${i}.7`, at: i % 2 === 0 ? portreeve : other })
     statuses.push(answer.status)
   }
   return statuses
@@ -53,7 +58,9 @@ describe('guessing the password of one account from many networks', () => {
   })
 
   it('is no quicker with many at the same moment', async () => {
-    const tries = Array.from({ length: 24 }, (_, i) => signIn({ from: `203.0.${i}.7`, at: i % 2 === 0 ? room : other }))
+    const tries = Array.from({ length: 24 }, (_, i) =>
+      signIn({ from: `203.0.${i}.7`, at: i % 2 === 0 ? portreeve : other }),
+    )
     const statuses = (await Promise.all(tries)).map(({ status }) => status)
     expect(statuses.filter((status) => status === 401)).toHaveLength(10)
     expect(statuses.filter((status) => status === 429)).toHaveLength(14)
@@ -92,7 +99,7 @@ describe('guessing the password of one account from many networks', () => {
   })
 
   it('does not touch another account', async () => {
-    const bob = await room.addPerson('Bob')
+    const bob = await portreeve.addPerson('Bob')
     await guess(12)
     expect((await signIn({ ...bob, from: '203.0.99.1' })).status).toBe(200)
   })
@@ -125,7 +132,7 @@ describe('the owner of an account that strangers guess at', () => {
   })
 
   it('is not helped by a cookie of another account', async () => {
-    const bob = await room.addPerson('Bob')
+    const bob = await portreeve.addPerson('Bob')
     const cookie = cookieOf((await signIn({ ...bob, from: '198.51.100.1' })).headers)
     await guess(12)
     expect((await signIn({ ...alice, from: '192.0.2.50', cookie })).status).toBe(429)
@@ -148,7 +155,7 @@ describe('the owner of an account that strangers guess at', () => {
 describe('the password asked for within a session', () => {
   // The library lets three changes in ten seconds come from one address.
   let asked = 0
-  const questions: [string, number, (password: string, cookie: string, at: Room) => Promise<Response>][] = [
+  const questions: [string, number, (password: string, cookie: string, at: AccountsTest) => Promise<Response>][] = [
     ['erase', 403, (password, cookie, at) => at.request('/api/v1/account/erase', { cookie, body: { password } })],
     [
       'confirm',
@@ -168,27 +175,31 @@ describe('the password asked for within a session', () => {
   ]
 
   it.each(questions)('cannot be guessed: %s', async (_name, wrong, ask) => {
-    const cookie = await room.signIn(alice)
+    const cookie = await portreeve.signIn(alice)
     const statuses: number[] = []
-    for (let i = 0; i < 12; i++) statuses.push((await ask(`guess ${i}`, cookie, i % 2 === 0 ? room : other)).status)
+    for (let i = 0; i < 12; i++)
+      statuses.push((await ask(`guess ${i}`, cookie, i % 2 === 0 ? portreeve : other)).status)
     expect(statuses).toEqual([...Array<number>(10).fill(wrong), 429, 429])
     // Nor is the right one looked at meanwhile; strangers at the door cannot bring that about.
-    expect((await ask(alice.password, cookie, room)).status).toBe(429)
+    expect((await ask(alice.password, cookie, portreeve)).status).toBe(429)
     expect((await signIn({ ...alice })).status).toBe(200)
     await unblock()
     expect((await ask(alice.password, cookie, other)).status).toBe(200)
   })
 
   it('is counted for all three together', async () => {
-    const cookie = await room.signIn(alice)
-    for (let i = 0; i < 10; i++) await questions[i % 3]?.[2](`guess ${i}`, cookie, room)
-    for (const [, , ask] of questions) expect((await ask(alice.password, cookie, room)).status).toBe(429)
+    const cookie = await portreeve.signIn(alice)
+    for (let i = 0; i < 10; i++) await questions[i % 3]?.[2](`guess ${i}`, cookie, portreeve)
+    for (const [, , ask] of questions) expect((await ask(alice.password, cookie, portreeve)).status).toBe(429)
   })
 
   it('is not blocked by guesses at the sign-in', async () => {
-    const cookie = await room.signIn(alice)
+    const cookie = await portreeve.signIn(alice)
     expect((await guess(12)).at(-1)).toBe(429)
-    const answer = await room.request('/api/v1/account/reauthenticate', { cookie, body: { password: alice.password } })
+    const answer = await portreeve.request('/api/v1/account/reauthenticate', {
+      cookie,
+      body: { password: alice.password },
+    })
     expect(answer.status).toBe(200)
   })
 })

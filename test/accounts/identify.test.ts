@@ -4,18 +4,18 @@ import { listTokens } from '../../src/accounts/store.ts'
 import { issueToken, revokeToken } from '../../src/accounts/tokens.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { execute } from '../servers/postgres.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startAccounts, type Person, type AccountsTest } from './module.ts'
 
 let database: FreshDatabase
-let here: Room
-let elsewhere: Room
+let here: AccountsTest
+let elsewhere: AccountsTest
 let alice: Person
 let charlie: Person
 
 beforeEach(async () => {
   database = await freshDatabase()
-  here = await startRoom(database.url)
-  elsewhere = await startRoom(database.url)
+  here = await startAccounts(database.url)
+  elsewhere = await startAccounts(database.url)
   alice = await here.addPerson('Alice', { plan: 'pro' })
   charlie = await here.addPerson('Charlie')
 })
@@ -145,7 +145,7 @@ describe('what one instance changes', () => {
     await execute(
       database.url,
       `select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and application_name = 'portreeve signals'`,
+        where datname = current_database() and application_name = 'portreeve notifications'`,
     )
     await expect.poll(() => elsewhere.identify(bearer(token)), { timeout: 5_000 }).toBeNull()
   })

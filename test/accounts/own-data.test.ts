@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
 import { ownedTableNames } from '../../src/store/owned.ts'
-import { startHouse, type House, type Person } from '../house.ts'
+import { startTestService, type TestService, type Person } from '../service.ts'
 import { browserOf } from './sessions.ts'
 import { isScaled } from '../scaled/instances.ts'
 
 type Line = { table: string; row: Record<string, unknown> }
 
-let house: House
+let portreeve: TestService
 let alice: Person
 let bob: Person
 
 beforeAll(async () => {
-  house = await startHouse({ TRUSTED_PROXIES: '127.0.0.0/8,::1' })
-  alice = await house.addPerson('Alice', { plan: 'pro' })
-  bob = await house.addPerson('Bob', { admin: true })
+  portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.0/8,::1' })
+  alice = await portreeve.addPerson('Alice', { plan: 'pro' })
+  bob = await portreeve.addPerson('Bob', { admin: true })
   for (const person of [alice, bob]) await leaveTraces(person)
 })
-afterAll(() => house.stop())
+afterAll(() => portreeve.stop())
 
 const post = (path: string, { token }: Person, body: object) =>
-  house.request(path, {
+  portreeve.request(path, {
     method: 'POST',
     token,
     headers: { 'content-type': 'application/json' },
@@ -33,14 +33,14 @@ async function leaveTraces(person: Person): Promise<void> {
   const made = await post('/api/webhook/endpoints', person, { label: person.email, signature })
   const { endpoint } = (await made.json()) as { endpoint: { token: string } }
   for (let n = 0; n < 3; n++)
-    await house.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: `for ${person.email}` })
+    await portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: `for ${person.email}` })
   await post('/api/v1/dmarc/domains', person, { domain: `${person.id.slice(-6)}.example.com` })
   await post('/api/v1/monitoring/hosts', person, { host: '8.8.4.4', label: person.email })
   await post('/api/v1/abuse/tokens', person, { label: person.email })
 }
 
 async function exported(person: Person): Promise<{ lines: Line[]; text: string }> {
-  const ask = await browserOf(house, person)
+  const ask = await browserOf(portreeve, person)
   const answer = await ask('/api/v1/account/export')
   expect(answer.headers.get('content-type')).toBe('application/x-ndjson')
   const text = await answer.text()
@@ -55,7 +55,7 @@ async function exported(person: Person): Promise<{ lines: Line[]; text: string }
 
 /** How many rows of each table are somebody's, asked directly. */
 async function owned(table: string, id: string): Promise<number> {
-  const { pool, close } = openDatabase(house.databaseUrl)
+  const { pool, close } = openDatabase(portreeve.databaseUrl)
   const { rows } = await pool.query<{ n: number }>(`select count(*)::int as n from ${table} where account_id = $1`, [
     id,
   ])
@@ -94,8 +94,8 @@ describe('what is kept of somebody', () => {
   })
 
   it('holds no connection while it is not read, and one account has one export at a time', async () => {
-    const database = openDatabase(house.databaseUrl)
-    const people = await Promise.all(Array.from({ length: 17 }, (_, n) => house.addPerson(`Reader${n}`)))
+    const database = openDatabase(portreeve.databaseUrl)
+    const people = await Promise.all(Array.from({ length: 17 }, (_, n) => portreeve.addPerson(`Reader${n}`)))
     // More than the sockets in between take in.
     const ids = people.map(({ id }) => id)
     await database.pool.query(
@@ -105,7 +105,7 @@ describe('what is kept of somebody', () => {
     const unread: Response[] = []
     const asking = []
     for (const person of people) {
-      const ask = await browserOf(house, person, { 'x-forwarded-for': `203.0.113.${people.indexOf(person) + 1}` })
+      const ask = await browserOf(portreeve, person, { 'x-forwarded-for': `203.0.113.${people.indexOf(person) + 1}` })
       asking.push(ask)
       unread.push(await ask('/api/v1/account/export'))
     }
@@ -114,7 +114,7 @@ describe('what is kept of somebody', () => {
       `select state, query from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`,
     )
     expect(rows).toEqual([])
-    expect((await house.request('/api/v1/account', people[0])).status).toBe(200)
+    expect((await portreeve.request('/api/v1/account', people[0])).status).toBe(200)
     // Each instance counts what runs at once by itself.
     if (!isScaled) {
       const second = await asking[0]?.('/api/v1/account/export')
@@ -132,18 +132,18 @@ describe('what is kept of somebody', () => {
   }, 300_000)
 
   it('is neither exported nor erased by a token', async () => {
-    expect((await house.request('/api/v1/account/export', alice)).status).toBe(403)
+    expect((await portreeve.request('/api/v1/account/export', alice)).status).toBe(403)
     expect((await post('/api/v1/account/erase', alice, { password: alice.password })).status).toBe(403)
-    expect((await house.request('/api/v1/account/export')).status).toBe(401)
+    expect((await portreeve.request('/api/v1/account/export')).status).toBe(401)
   })
 
   it('is erased at once and whole, with the password alone', async () => {
-    const ask = await browserOf(house, alice)
+    const ask = await browserOf(portreeve, alice)
     const wrong = await ask('/api/v1/account/erase', 'POST', { password: 'the password of Bob' })
     expect(wrong.status).toBe(403)
     expect((await ask('/api/v1/account/erase', 'POST', { password: alice.password })).status).toBe(200)
     expect((await ask('/api/v1/account')).status).toBe(401)
-    expect((await house.request('/api/v1/account', alice)).status).toBe(401)
+    expect((await portreeve.request('/api/v1/account', alice)).status).toBe(401)
     for (const table of [
       'webhook_endpoint',
       'dmarc_domain',
@@ -159,7 +159,7 @@ describe('what is kept of somebody', () => {
   })
 
   it('stays while it is the last administrator’s', async () => {
-    const ask = await browserOf(house, bob)
+    const ask = await browserOf(portreeve, bob)
     expect((await ask('/api/v1/account/erase', 'POST', { password: bob.password })).status).toBe(409)
     expect((await ask('/api/v1/account')).status).toBe(200)
   })
@@ -202,7 +202,7 @@ const NOBODYS = [
 
 describe('a table', () => {
   it('is either somebody’s, and goes with them, or holds nothing of theirs', async () => {
-    const { db, pool, close } = openDatabase(house.databaseUrl)
+    const { db, pool, close } = openDatabase(portreeve.databaseUrl)
     const { rows } = await pool.query<{ name: string }>(
       `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`,
     )

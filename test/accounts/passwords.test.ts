@@ -3,7 +3,7 @@ import { createAccount, setPassword } from '../../src/accounts/accounts.ts'
 import { isCommonPassword } from '../../src/accounts/common-passwords.ts'
 import { hashPassword, verifyPassword } from '../../src/accounts/password-hash.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { startRoom, type Room } from './room.ts'
+import { startAccounts, type AccountsTest } from './module.ts'
 
 describe('the common passwords', () => {
   it('are known in any case, the short ones too', () => {
@@ -29,13 +29,13 @@ describe('the common passwords', () => {
 
 describe('a common password', () => {
   let database: FreshDatabase
-  let room: Room
+  let portreeve: AccountsTest
   beforeEach(async () => {
     database = await freshDatabase()
-    room = await startRoom(database.url, { SIGNUP: 'open' })
+    portreeve = await startAccounts(database.url, { SIGNUP: 'open' })
   })
   afterEach(async () => {
-    await room.stop()
+    await portreeve.stop()
     await database.drop()
   })
 
@@ -44,29 +44,29 @@ describe('a common password', () => {
 
   it('is refused wherever one is chosen', async () => {
     const person = { email: 'dora@people.test', password, name: 'Dora' }
-    const token = (await room.findSetupLink())?.split('#')[1]
-    const setUp = await room.request('/api/v1/setup', { body: { ...person, token } })
+    const token = (await portreeve.findSetupLink())?.split('#')[1]
+    const setUp = await portreeve.request('/api/v1/setup', { body: { ...person, token } })
     expect([setUp.status, await setUp.json()]).toMatchObject([400, says('password')])
 
-    const alice = await room.addPerson('Alice', { admin: true })
-    const cookie = await room.signIn(alice)
-    const byAdministrator = await room.request('/api/v1/accounts', { cookie, body: person })
+    const alice = await portreeve.addPerson('Alice', { admin: true })
+    const cookie = await portreeve.signIn(alice)
+    const byAdministrator = await portreeve.request('/api/v1/accounts', { cookie, body: person })
     expect([byAdministrator.status, await byAdministrator.json()]).toMatchObject([400, says('password')])
-    const signUp = await room.request('/api/auth/sign-up/email', { body: person })
+    const signUp = await portreeve.request('/api/auth/sign-up/email', { body: person })
     expect([signUp.status, await signUp.json()]).toMatchObject([400, says('password')])
     const change = { currentPassword: alice.password, newPassword: password }
-    const changed = await room.request('/api/auth/change-password', { cookie, body: change })
+    const changed = await portreeve.request('/api/auth/change-password', { cookie, body: change })
     expect([changed.status, await changed.json()]).toMatchObject([400, says('newPassword')])
-    await expect(createAccount(room.db, { ...person, plan: 'free' })).rejects.toMatchObject(says('password'))
-    await expect(setPassword(room.db, alice.email, password)).rejects.toMatchObject(says('password'))
-    expect(await room.signIn(alice)).toContain('session_token')
+    await expect(createAccount(portreeve.db, { ...person, plan: 'free' })).rejects.toMatchObject(says('password'))
+    await expect(setPassword(portreeve.db, alice.email, password)).rejects.toMatchObject(says('password'))
+    expect(await portreeve.signIn(alice)).toContain('session_token')
   })
 
   it('still signs in who has one from before', async () => {
-    const alice = await room.addPerson('Alice')
+    const alice = await portreeve.addPerson('Alice')
     const hash = await hashPassword(password)
-    await room.db.updateTable('credential').set({ password: hash }).where('accountId', '=', alice.id).execute()
-    const answer = await room.request('/api/auth/sign-in/email', { body: { email: alice.email, password } })
+    await portreeve.db.updateTable('credential').set({ password: hash }).where('accountId', '=', alice.id).execute()
+    const answer = await portreeve.request('/api/auth/sign-in/email', { body: { email: alice.email, password } })
     expect(answer.status).toBe(200)
   })
 })

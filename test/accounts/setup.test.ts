@@ -1,70 +1,70 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { cookieOf, startRoom, type Room } from './room.ts'
+import { cookieOf, startAccounts, type AccountsTest } from './module.ts'
 
 let database: FreshDatabase
-let rooms: Room[]
-let room: Room
+let instances: AccountsTest[]
+let portreeve: AccountsTest
 
-async function open(env: Record<string, string> = {}): Promise<Room> {
-  const opened = await startRoom(database.url, env)
-  rooms.push(opened)
+async function open(env: Record<string, string> = {}): Promise<AccountsTest> {
+  const opened = await startAccounts(database.url, env)
+  instances.push(opened)
   return opened
 }
 
 beforeEach(async () => {
   database = await freshDatabase()
-  rooms = []
-  room = await open()
+  instances = []
+  portreeve = await open()
 })
 
 afterEach(async () => {
-  for (const each of rooms) await each.stop()
+  for (const each of instances) await each.stop()
   await database.drop()
 })
 
-const tokenOf = async (where: Room) => (await where.findSetupLink())?.split('#')[1] ?? ''
+const tokenOf = async (where: AccountsTest) => (await where.findSetupLink())?.split('#')[1] ?? ''
 const person = { email: 'Alice@People.Test', password: 'a long enough password', name: 'Alice' }
-const setUp = (where: Room, token: string, body: object = person) =>
+const setUp = (where: AccountsTest, token: string, body: object = person) =>
   where.request('/api/v1/setup', { body: { token, ...body } })
 const emails = async () => (await database.db.selectFrom('account').select('email').execute()).map(({ email }) => email)
 
 describe('the set-up link', () => {
   it('is the same after a restart and in every instance', async () => {
-    const link = await room.findSetupLink()
+    const link = await portreeve.findSetupLink()
     expect(link).toMatch(/^http:\/\/portreeve\.test\/setup#[A-Za-z0-9_-]{43}$/)
     expect(await (await open()).findSetupLink()).toBe(link)
   })
 
   it('is another one for another database', async () => {
-    const before = await room.findSetupLink()
+    const before = await portreeve.findSetupLink()
     await database.db.updateTable('installation').set({ id: '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11' }).execute()
-    expect(await room.findSetupLink()).not.toBe(before)
+    expect(await portreeve.findSetupLink()).not.toBe(before)
   })
 
   it('is gone once there is an account', async () => {
-    await room.addPerson('Alice')
-    expect(await room.findSetupLink()).toBeNull()
+    await portreeve.addPerson('Alice')
+    expect(await portreeve.findSetupLink()).toBeNull()
   })
 })
 
 describe('setting up', () => {
   it('makes an administrator with every right, who is signed in', async () => {
-    const answer = await setUp(room, await tokenOf(room))
+    const answer = await setUp(portreeve, await tokenOf(portreeve))
     expect([answer.status, await answer.json()]).toMatchObject([
       201,
       { success: true, data: { email: 'alice@people.test', name: 'Alice', plan: 'enterprise', admin: true } },
     ])
     expect(answer.headers.getSetCookie()[0]).toMatch(/HttpOnly.*SameSite=Lax/)
-    const me = await room.request('/api/v1/account', { cookie: cookieOf(answer.headers) })
+    const me = await portreeve.request('/api/v1/account', { cookie: cookieOf(answer.headers) })
     expect(await me.json()).toMatchObject({ data: { email: 'alice@people.test', admin: true, via: 'session' } })
   })
 
   it('makes one account, however many try at the same moment', async () => {
     const other = await open()
-    const token = await tokenOf(room)
+    const token = await tokenOf(portreeve)
     const tries = Array.from({ length: 6 }, (_, i) =>
-      setUp(i % 2 === 0 ? room : other, token, { ...person, email: `person${i}@people.test` }),
+      setUp(i % 2 === 0 ? portreeve : other, token, { ...person, email: `person${i}@people.test` }),
     )
     const statuses = (await Promise.all(tries)).map(({ status }) => status)
     expect(statuses.toSorted((a, b) => a - b)).toEqual([201, 409, 409, 409, 409, 409])
@@ -72,39 +72,39 @@ describe('setting up', () => {
   })
 
   it('does not work twice', async () => {
-    const token = await tokenOf(room)
-    await setUp(room, token)
-    const answer = await setUp(room, token, { ...person, email: 'charlie@people.test' })
+    const token = await tokenOf(portreeve)
+    await setUp(portreeve, token)
+    const answer = await setUp(portreeve, token, { ...person, email: 'charlie@people.test' })
     expect([answer.status, await answer.json()]).toMatchObject([409, { success: false, code: 'conflict' }])
     expect(answer.headers.getSetCookie()).toEqual([])
   })
 
   it('needs the token, whole', async () => {
-    const token = await tokenOf(room)
+    const token = await tokenOf(portreeve)
     for (const wrong of ['', token.slice(1), `${token}x`, token.toLowerCase(), 'x'.repeat(43), "' or '1'='1"]) {
-      const answer = await setUp(room, wrong)
+      const answer = await setUp(portreeve, wrong)
       expect([wrong, answer.status]).toEqual([wrong, 403])
     }
     expect(await emails()).toEqual([])
   })
 
   it('can be tried again when a field was wrong', async () => {
-    const token = await tokenOf(room)
-    expect((await setUp(room, token, { ...person, password: 'short' })).status).toBe(400)
-    expect((await setUp(room, token, { ...person, email: 'alice' })).status).toBe(400)
-    expect((await setUp(room, token)).status).toBe(201)
+    const token = await tokenOf(portreeve)
+    expect((await setUp(portreeve, token, { ...person, password: 'short' })).status).toBe(400)
+    expect((await setUp(portreeve, token, { ...person, email: 'alice' })).status).toBe(400)
+    expect((await setUp(portreeve, token)).status).toBe(201)
   })
 })
 
-const service = async (where: Room) =>
+const service = async (where: AccountsTest) =>
   ((await (await where.request('/api/v1/service')).json()) as { data: object }).data
 
 describe('what anybody may know of the service', () => {
   it('is whether it is set up, and whether one may sign up', async () => {
     const data = { name: 'Portreeve', version: '0.1.0', setupNeeded: true, signup: false, mail: false }
-    expect(await service(room)).toEqual(data)
+    expect(await service(portreeve)).toEqual(data)
     const opened = await open({ SIGNUP: 'open', SMTP_URL: 'smtp://relay.test:25' })
-    await setUp(room, await tokenOf(room))
+    await setUp(portreeve, await tokenOf(portreeve))
     expect(await service(opened)).toEqual({ ...data, setupNeeded: false, signup: true, mail: true })
   })
 })

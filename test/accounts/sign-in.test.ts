@@ -2,31 +2,31 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { cookieOf, startRoom, type Person, type Room } from './room.ts'
+import { cookieOf, startAccounts, type Person, type AccountsTest } from './module.ts'
 
 const SIGN_IN = '/api/auth/sign-in/email'
 const SIGN_UP = '/api/auth/sign-up/email'
 
 let database: FreshDatabase
-let rooms: Room[] = []
-let room: Room
+let instances: AccountsTest[] = []
+let portreeve: AccountsTest
 let alice: Person
 
-async function open(env: Record<string, string> = {}): Promise<Room> {
-  const opened = await startRoom(database.url, env)
-  rooms.push(opened)
+async function open(env: Record<string, string> = {}): Promise<AccountsTest> {
+  const opened = await startAccounts(database.url, env)
+  instances.push(opened)
   return opened
 }
 
 beforeEach(async () => {
   database = await freshDatabase()
-  rooms = []
-  room = await open()
-  alice = await room.addPerson('Alice', { plan: 'pro' })
+  instances = []
+  portreeve = await open()
+  alice = await portreeve.addPerson('Alice', { plan: 'pro' })
 })
 
 afterEach(async () => {
-  for (const each of rooms) await each.stop()
+  for (const each of instances) await each.stop()
   await database.drop()
 })
 
@@ -34,14 +34,14 @@ const credentials = ({ email, password }: Person) => ({ email, password })
 
 describe('signing in', () => {
   it('sets a cookie that scripts cannot read and other sites do not send', async () => {
-    const answer = await room.request(SIGN_IN, { body: credentials(alice) })
+    const answer = await portreeve.request(SIGN_IN, { body: credentials(alice) })
     expect(answer.status).toBe(200)
     const [line = ''] = answer.headers.getSetCookie()
     expect(line).toMatch(/^portreeve\.session_token=/)
     expect(line).toMatch(/; HttpOnly/)
     expect(line).toMatch(/; SameSite=Lax/)
     expect(line).not.toMatch(/; Secure/)
-    const me = await room.request('/api/v1/account', { cookie: cookieOf(answer.headers) })
+    const me = await portreeve.request('/api/v1/account', { cookie: cookieOf(answer.headers) })
     expect(await me.json()).toEqual({
       success: true,
       data: { id: alice.id, email: 'alice@people.test', name: 'Alice', plan: 'pro', admin: false, via: 'session' },
@@ -60,48 +60,50 @@ describe('signing in', () => {
 
   it('gives a new session each time, and does not take over one that was brought along', async () => {
     const brought = 'portreeve.session_token=chosen-by-somebody-else.c2lnbmF0dXJl'
-    const answer = await room.request(SIGN_IN, { body: credentials(alice), cookie: brought })
+    const answer = await portreeve.request(SIGN_IN, { body: credentials(alice), cookie: brought })
     const first = cookieOf(answer.headers)
     expect(first).not.toContain('chosen-by-somebody-else')
-    expect(first).not.toBe(await room.signIn(alice))
-    expect((await room.request('/api/v1/account', { cookie: brought })).status).toBe(401)
+    expect(first).not.toBe(await portreeve.signIn(alice))
+    expect((await portreeve.request('/api/v1/account', { cookie: brought })).status).toBe(401)
   })
 
   it('takes the address in any case, and only the right password', async () => {
-    const upper = await room.request(SIGN_IN, { body: { email: 'ALICE@People.Test', password: alice.password } })
+    const upper = await portreeve.request(SIGN_IN, { body: { email: 'ALICE@People.Test', password: alice.password } })
     expect(upper.status).toBe(200)
-    const wrong = await room.request(SIGN_IN, { body: { email: alice.email, password: 'not her password' } })
+    const wrong = await portreeve.request(SIGN_IN, { body: { email: alice.email, password: 'not her password' } })
     expect(wrong.status).toBe(401)
     expect(wrong.headers.getSetCookie()).toEqual([])
-    const injected = await room.request(SIGN_IN, { body: { email: alice.email, password: "' or '1'='1' -- " } })
+    const injected = await portreeve.request(SIGN_IN, { body: { email: alice.email, password: "' or '1'='1' -- " } })
     expect(injected.status).toBe(401)
   })
 
   it('says the same of a wrong password as of an unknown address', async () => {
-    const wrong = await room.request(SIGN_IN, { body: { email: alice.email, password: 'not her password' } })
-    const unknown = await room.request(SIGN_IN, { body: { email: 'nobody@people.test', password: 'not her password' } })
+    const wrong = await portreeve.request(SIGN_IN, { body: { email: alice.email, password: 'not her password' } })
+    const unknown = await portreeve.request(SIGN_IN, {
+      body: { email: 'nobody@people.test', password: 'not her password' },
+    })
     expect([unknown.status, await unknown.json()]).toEqual([wrong.status, await wrong.json()])
   })
 
   it('ends at once with signing out', async () => {
-    const cookie = await room.signIn(alice)
-    expect((await room.request('/api/auth/sign-out', { cookie, method: 'POST' })).status).toBe(200)
-    expect((await room.request('/api/v1/account', { cookie })).status).toBe(401)
+    const cookie = await portreeve.signIn(alice)
+    expect((await portreeve.request('/api/auth/sign-out', { cookie, method: 'POST' })).status).toBe(200)
+    expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(401)
   })
 
   it('is refused from a page of another site', async () => {
     const headers = { origin: 'https://elsewhere.test' }
-    const signIn = await room.request(SIGN_IN, { body: credentials(alice), headers })
+    const signIn = await portreeve.request(SIGN_IN, { body: credentials(alice), headers })
     expect(signIn.status).toBe(403)
-    const cookie = await room.signIn(alice)
-    const signOut = await room.request('/api/auth/sign-out', { cookie, headers, method: 'POST' })
+    const cookie = await portreeve.signIn(alice)
+    const signOut = await portreeve.request('/api/auth/sign-out', { cookie, headers, method: 'POST' })
     expect(signOut.status).toBe(403)
-    expect((await room.request('/api/v1/account', { cookie })).status).toBe(200)
+    expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(200)
   })
 
   it('is for programs too, which name no page', async () => {
     const ask = (path: string, headers = {}) =>
-      fetch(new URL(path, room.url), {
+      fetch(new URL(path, portreeve.url), {
         method: 'POST',
         body: JSON.stringify(path === SIGN_IN ? credentials(alice) : {}),
         headers: { 'content-type': 'application/json', ...headers },
@@ -111,7 +113,7 @@ describe('signing in', () => {
     expect((await ask(SIGN_IN, { cookie })).status).toBe(200)
     expect((await ask('/api/auth/sign-out', { cookie, referer: 'https://elsewhere.test/' })).status).toBe(403)
     expect((await ask('/api/auth/sign-out', { cookie })).status).toBe(200)
-    expect((await room.request('/api/v1/account', { cookie })).status).toBe(401)
+    expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(401)
   })
 
   it('works under every name of this machine where the service is at localhost', async () => {
@@ -122,13 +124,13 @@ describe('signing in', () => {
   })
 })
 
-const guess = (where: Room, headers = {}, email = alice.email) =>
+const guess = (where: AccountsTest, headers = {}, email = alice.email) =>
   where.request(SIGN_IN, { body: { email, password: 'a guessed password' }, headers })
 
 describe('guessing passwords', () => {
   it('is answered 429 with the seconds to wait', async () => {
-    for (let i = 0; i < 10; i++) expect((await guess(room)).status).toBe(401)
-    const refused = await guess(room)
+    for (let i = 0; i < 10; i++) expect((await guess(portreeve)).status).toBe(401)
+    const refused = await guess(portreeve)
     expect(refused.status).toBe(429)
     const seconds = Number(refused.headers.get('retry-after'))
     expect(seconds).toBeGreaterThan(0)
@@ -137,7 +139,7 @@ describe('guessing passwords', () => {
 
   it('is counted over all instances', async () => {
     const other = await open()
-    for (let i = 0; i < 10; i++) expect((await guess(i % 2 === 0 ? room : other)).status).toBe(401)
+    for (let i = 0; i < 10; i++) expect((await guess(i % 2 === 0 ? portreeve : other)).status).toBe(401)
     expect((await guess(other)).status).toBe(429)
   })
 
@@ -145,7 +147,7 @@ describe('guessing passwords', () => {
     const statuses: number[] = []
     for (let i = 0; i < 11; i++) {
       const claimed = { 'x-forwarded-for': `198.51.100.${i}`, 'x-portreeve-client': `198.51.100.${i}` }
-      statuses.push((await guess(room, claimed)).status)
+      statuses.push((await guess(portreeve, claimed)).status)
     }
     expect(statuses).toEqual([...Array<number>(10).fill(401), 429])
   })
@@ -164,7 +166,7 @@ describe('signing up', () => {
   const body = { email: 'Dora@People.Test', password: 'a long enough password', name: 'Dora' }
 
   it('is closed unless it was opened', async () => {
-    expect((await room.request(SIGN_UP, { body })).status).toBe(400)
+    expect((await portreeve.request(SIGN_UP, { body })).status).toBe(400)
     expect((await database.db.selectFrom('account').select('email').execute()).length).toBe(1)
   })
 
@@ -201,30 +203,30 @@ describe('signing up', () => {
 
 describe('one’s own account', () => {
   it('changes its name, but neither plan nor rights', async () => {
-    const cookie = await room.signIn(alice)
-    const update = (body: object) => room.request('/api/auth/update-user', { cookie, body })
+    const cookie = await portreeve.signIn(alice)
+    const update = (body: object) => portreeve.request('/api/auth/update-user', { cookie, body })
     expect((await update({ name: 'Alice Żółć 🚢' })).status).toBe(200)
     expect((await update({ name: 'Alice', admin: true })).status).toBe(400)
     expect((await update({ name: 'Alice', plan: 'enterprise' })).status).toBe(400)
     expect((await update({ name: 'a\u0000b' })).status).toBe(400)
     expect((await update({ name: { toString: 'x' } })).status).toBe(400)
-    const me = await room.request('/api/v1/account', { cookie })
+    const me = await portreeve.request('/api/v1/account', { cookie })
     expect(await me.json()).toMatchObject({ data: { name: 'Alice Żółć 🚢', plan: 'pro', admin: false } })
   })
 
   it('changes its password and ends the other sessions', async () => {
-    const [here, elsewhere] = [await room.signIn(alice), await room.signIn(alice)]
+    const [here, elsewhere] = [await portreeve.signIn(alice), await portreeve.signIn(alice)]
     const body = { currentPassword: alice.password, newPassword: 'another long password', revokeOtherSessions: true }
-    const answer = await room.request('/api/auth/change-password', { cookie: here, body })
+    const answer = await portreeve.request('/api/auth/change-password', { cookie: here, body })
     expect(answer.status).toBe(200)
-    expect((await room.request('/api/v1/account', { cookie: elsewhere })).status).toBe(401)
-    expect((await room.request('/api/v1/account', { cookie: cookieOf(answer.headers) })).status).toBe(200)
-    expect(await room.signIn({ ...alice, password: body.newPassword })).toContain('portreeve.session_token=')
+    expect((await portreeve.request('/api/v1/account', { cookie: elsewhere })).status).toBe(401)
+    expect((await portreeve.request('/api/v1/account', { cookie: cookieOf(answer.headers) })).status).toBe(200)
+    expect(await portreeve.signIn({ ...alice, password: body.newPassword })).toContain('portreeve.session_token=')
   })
 })
 
 const post = (body: string, type: string) =>
-  fetch(new URL(SIGN_IN, room.url), { method: 'POST', body, headers: { 'content-type': type } })
+  fetch(new URL(SIGN_IN, portreeve.url), { method: 'POST', body, headers: { 'content-type': type } })
 
 describe('the sign-in endpoints', () => {
   it('are only those that are offered', async () => {
@@ -234,12 +236,12 @@ describe('the sign-in endpoints', () => {
       '/api/auth/request-password-reset',
       '/api/auth/ok',
     ]) {
-      expect([path, (await room.request(path, { body: {} })).status]).toEqual([path, 404])
+      expect([path, (await portreeve.request(path, { body: {} })).status]).toEqual([path, 404])
     }
   })
 
   it('do not believe the origin of an absolute request target or a Host header', async () => {
-    const { hostname, port } = new URL(room.url)
+    const { hostname, port } = new URL(portreeve.url)
     const socket = connect(Number(port), hostname)
     const head = [
       'POST http://elsewhere.test/api/auth/sign-in/email HTTP/1.1',
@@ -253,7 +255,7 @@ describe('the sign-in endpoints', () => {
   })
 
   it('read no more than 64 KiB', async () => {
-    const answer = await room.request(SIGN_IN, { body: { ...credentials(alice), padding: 'x'.repeat(70_000) } })
+    const answer = await portreeve.request(SIGN_IN, { body: { ...credentials(alice), padding: 'x'.repeat(70_000) } })
     expect(answer.status).toBe(413)
   })
 

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startAccounts, type Person, type AccountsTest } from './module.ts'
 
 const SIGN_UP = '/api/auth/sign-up/email'
 
 let database: FreshDatabase
 let sink: Sink
-let rooms: Room[]
+let instances: AccountsTest[]
 let alice: Person
 
 beforeAll(async () => void (sink = await startSink()))
@@ -15,28 +15,31 @@ afterAll(() => sink.stop())
 beforeEach(async () => {
   database = await freshDatabase()
   sink.mails.length = 0
-  rooms = []
+  instances = []
 })
 afterEach(async () => {
-  for (const room of rooms) await room.stop()
+  for (const portreeve of instances) await portreeve.stop()
   await database.drop()
 })
 
-async function open(env: Record<string, string> = {}): Promise<Room> {
-  const room = await startRoom(database.url, { SIGNUP: 'open', TRUSTED_PROXIES: '127.0.0.0/8', ...env })
-  if (rooms.length === 0) alice = await room.addPerson('Alice')
-  rooms.push(room)
-  return room
+async function open(env: Record<string, string> = {}): Promise<AccountsTest> {
+  const portreeve = await startAccounts(database.url, { SIGNUP: 'open', TRUSTED_PROXIES: '127.0.0.0/8', ...env })
+  if (instances.length === 0) alice = await portreeve.addPerson('Alice')
+  instances.push(portreeve)
+  return portreeve
 }
 
 let asked = 0
-const signUp = (room: Room, email: string, password = 'a long enough password') =>
-  room.request(SIGN_UP, {
+const signUp = (portreeve: AccountsTest, email: string, password = 'a long enough password') =>
+  portreeve.request(SIGN_UP, {
     body: { email, password, name: 'Dora' },
     headers: { 'x-forwarded-for': `203.0.113.${++asked % 250}` },
   })
-const signIn = (room: Room, email: string, password = 'a long enough password') =>
-  room.request('/api/auth/sign-in/email', { body: { email, password }, headers: { 'x-forwarded-for': '192.0.2.1' } })
+const signIn = (portreeve: AccountsTest, email: string, password = 'a long enough password') =>
+  portreeve.request('/api/auth/sign-in/email', {
+    body: { email, password },
+    headers: { 'x-forwarded-for': '192.0.2.1' },
+  })
 
 /** What somebody sees of an answer, without the time of day and the address they gave themselves. */
 async function seen(answer: Response, email: string) {
@@ -51,21 +54,21 @@ describe.each([['without a relay'], ['with a relay']])('open sign-up %s', (which
   const env = (): Record<string, string> => (which === 'with a relay' ? { SMTP_URL: sink.url } : {})
 
   it('answers the same for an address with an account as for one without', async () => {
-    const room = await open(env())
-    const taken = await seen(await signUp(room, alice.email), alice.email)
-    const free = await seen(await signUp(room, 'dora@people.test'), 'dora@people.test')
+    const portreeve = await open(env())
+    const taken = await seen(await signUp(portreeve, alice.email), alice.email)
+    const free = await seen(await signUp(portreeve, 'dora@people.test'), 'dora@people.test')
     expect(taken).toEqual(free)
     expect(taken.status).toBe(200)
-    expect((await signIn(room, alice.email, alice.password)).status).toBe(200)
-    expect((await signIn(room, alice.email)).status).toBe(401)
+    expect((await signIn(portreeve, alice.email, alice.password)).status).toBe(200)
+    expect((await signIn(portreeve, alice.email)).status).toBe(401)
   })
 
   it('answers at the same pace: at steps of half a second', async () => {
-    const room = await open(env())
+    const portreeve = await open(env())
     const times: number[] = []
     for (const email of [alice.email, 'dora@people.test']) {
       const start = performance.now()
-      await signUp(room, email)
+      await signUp(portreeve, email)
       times.push(performance.now() - start)
     }
     for (const time of times) expect(time).toBeGreaterThan(490)
@@ -74,13 +77,13 @@ describe.each([['without a relay'], ['with a relay']])('open sign-up %s', (which
 
 describe('open sign-up where mail goes out', () => {
   it('makes the account with the link that was mailed, and then the address is proven', async () => {
-    const room = await open({ SMTP_URL: sink.url })
-    await signUp(room, 'Dora@People.test')
+    const portreeve = await open({ SMTP_URL: sink.url })
+    await signUp(portreeve, 'Dora@People.test')
     await expect.poll(() => sink.mails).toHaveLength(1)
     expect(sink.mails[0]?.to?.[0]?.address).toBe('dora@people.test')
-    expect((await signIn(room, 'dora@people.test')).status).toBe(401)
+    expect((await signIn(portreeve, 'dora@people.test')).status).toBe(401)
     const token = linkIn(sink.mails[0]?.text)
-    const confirm = (body: object) => room.request('/api/v1/sign-up/confirm', { body })
+    const confirm = (body: object) => portreeve.request('/api/v1/sign-up/confirm', { body })
     expect((await confirm({ token: `${token.slice(0, -4)}AAAA` })).status).toBe(403)
     const made = await confirm({ token })
     expect([made.status, await made.json()]).toMatchObject([
@@ -88,7 +91,7 @@ describe('open sign-up where mail goes out', () => {
       { data: { email: 'dora@people.test', name: 'Dora', plan: 'free', admin: false } },
     ])
     expect((await confirm({ token })).status).toBe(409)
-    expect((await signIn(room, 'dora@people.test')).status).toBe(200)
+    expect((await signIn(portreeve, 'dora@people.test')).status).toBe(200)
     const row = await database.db
       .selectFrom('account')
       .select('emailVerified')
@@ -98,26 +101,26 @@ describe('open sign-up where mail goes out', () => {
   })
 
   it('tells the owner of an account by mail', async () => {
-    const room = await open({ SMTP_URL: sink.url })
-    await signUp(room, alice.email)
+    const portreeve = await open({ SMTP_URL: sink.url })
+    await signUp(portreeve, alice.email)
     await expect.poll(() => sink.mails).toHaveLength(1)
     expect(sink.mails[0]).toMatchObject({ subject: 'You already have a Portreeve account' })
     expect(linkIn(sink.mails[0]?.text)).toBe('')
   })
 
   it('mails an address three times a day at most, from however many networks and instances', async () => {
-    const [room, other] = [await open({ SMTP_URL: sink.url }), await open({ SMTP_URL: sink.url })]
+    const [portreeve, other] = [await open({ SMTP_URL: sink.url }), await open({ SMTP_URL: sink.url })]
     const answers: number[] = []
-    for (let i = 0; i < 6; i++) answers.push((await signUp(i % 2 ? room : other, 'dora@people.test')).status)
+    for (let i = 0; i < 6; i++) answers.push((await signUp(i % 2 ? portreeve : other, 'dora@people.test')).status)
     expect(answers).toEqual(Array<number>(6).fill(200))
-    await signUp(room, 'erin@people.test')
+    await signUp(portreeve, 'erin@people.test')
     await expect.poll(() => sink.mails.map(({ to }) => to?.[0]?.address)).toContain('erin@people.test')
     expect(sink.mails.filter(({ to }) => to?.[0]?.address === 'dora@people.test')).toHaveLength(3)
   })
 
   it('takes no link of a service that is closed by now', async () => {
-    const room = await open({ SMTP_URL: sink.url })
-    await signUp(room, 'dora@people.test')
+    const portreeve = await open({ SMTP_URL: sink.url })
+    await signUp(portreeve, 'dora@people.test')
     await expect.poll(() => sink.mails).toHaveLength(1)
     const closed = await open({ SIGNUP: 'closed' })
     const token = linkIn(sink.mails[0]?.text)

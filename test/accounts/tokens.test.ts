@@ -1,45 +1,48 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { ORIGIN, startRoom, type Person, type Room } from './room.ts'
+import { ORIGIN, startAccounts, type Person, type AccountsTest } from './module.ts'
 
 type Listed = { id: string; label: string; lastFour: string; createdAt: string; lastUsedAt: string | null }
 
 let database: FreshDatabase
-let room: Room
+let portreeve: AccountsTest
 let alice: Person
 let bob: Person
 let charlie: Person
 
 beforeAll(async () => {
   database = await freshDatabase()
-  room = await startRoom(database.url)
-  alice = await room.addPerson('Alice')
-  bob = await room.addPerson('Bob')
-  charlie = await room.addPerson('Charlie')
+  portreeve = await startAccounts(database.url)
+  alice = await portreeve.addPerson('Alice')
+  bob = await portreeve.addPerson('Bob')
+  charlie = await portreeve.addPerson('Charlie')
 })
 
 afterAll(async () => {
-  await room.stop()
+  await portreeve.stop()
   await database.drop()
 })
 
 async function make(owner: Person, body: object = {}): Promise<{ id: string; token: string; label: string }> {
-  const answer = await room.request('/api/v1/tokens', { cookie: await room.signIn(owner), body })
+  const answer = await portreeve.request('/api/v1/tokens', { cookie: await portreeve.signIn(owner), body })
   expect(answer.status).toBe(201)
   return (await answer.json()) as { id: string; token: string; label: string }
 }
 
 async function list(credentials: { token?: string; cookie?: string }): Promise<Listed[]> {
-  const answer = await room.request('/api/v1/tokens', credentials)
+  const answer = await portreeve.request('/api/v1/tokens', credentials)
   expect(answer.status).toBe(200)
   return ((await answer.json()) as { data: Listed[] }).data
 }
 
-const whoIs = async (token: string) => (await room.request('/api/v1/account', { token })).status
+const whoIs = async (token: string) => (await portreeve.request('/api/v1/account', { token })).status
 
 describe('making a token', () => {
   it('shows it once, in the shape it always has', async () => {
-    const answer = await room.request('/api/v1/tokens', { cookie: await room.signIn(alice), body: { label: 'laptop' } })
+    const answer = await portreeve.request('/api/v1/tokens', {
+      cookie: await portreeve.signIn(alice),
+      body: { label: 'laptop' },
+    })
     const made = (await answer.json()) as Record<string, string>
     expect(Object.keys(made).toSorted()).toEqual(['createdAt', 'id', 'label', 'success', 'token'])
     expect(made).toMatchObject({ success: true, label: 'laptop' })
@@ -56,15 +59,15 @@ describe('making a token', () => {
   })
 
   it('needs a sign-in: a token cannot make tokens', async () => {
-    const answer = await room.request('/api/v1/tokens', { token: alice.token, body: {} })
+    const answer = await portreeve.request('/api/v1/tokens', { token: alice.token, body: {} })
     expect([answer.status, await answer.json()]).toMatchObject([403, { success: false, code: 'forbidden' }])
   })
 
   it('needs a page of our own, or a program that has the cookie', async () => {
-    const cookie = await room.signIn(alice)
+    const cookie = await portreeve.signIn(alice)
     const count = (await list({ cookie })).length
     const ask = (headers: Record<string, string>) =>
-      fetch(new URL('/api/v1/tokens', room.url), {
+      fetch(new URL('/api/v1/tokens', portreeve.url), {
         method: 'POST',
         body: '{}',
         headers: { cookie, 'content-type': 'application/json', ...headers },
@@ -88,16 +91,16 @@ describe('making a token', () => {
     for (const label of labels) expect((await make(bob, { label })).label).toBe(label)
     expect((await list(bob)).map(({ label }) => label)).toEqual([...labels.toReversed(), 'tests'])
     for (const label of ['a\u0000b', 'a\nb', '\ud800', 'x'.repeat(101), 7, null]) {
-      const answer = await room.request('/api/v1/tokens', { cookie: await room.signIn(bob), body: { label } })
+      const answer = await portreeve.request('/api/v1/tokens', { cookie: await portreeve.signIn(bob), body: { label } })
       expect([label, answer.status]).toEqual([label, 400])
     }
   })
 
   it('has an end at a hundred for one account', async () => {
-    const dora = await room.addPerson('Dora')
-    const cookie = await room.signIn(dora)
-    for (let i = 1; i < 100; i++) await room.request('/api/v1/tokens', { cookie, body: {} })
-    const answer = await room.request('/api/v1/tokens', { cookie, body: {} })
+    const dora = await portreeve.addPerson('Dora')
+    const cookie = await portreeve.signIn(dora)
+    for (let i = 1; i < 100; i++) await portreeve.request('/api/v1/tokens', { cookie, body: {} })
+    const answer = await portreeve.request('/api/v1/tokens', { cookie, body: {} })
     expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'conflict' }])
   })
 })
@@ -105,7 +108,7 @@ describe('making a token', () => {
 describe('the list of tokens', () => {
   it('shows the owner’s, newest first, with their last four characters', async () => {
     const { id, token } = await make(alice, { label: 'newest' })
-    const [first] = await list({ cookie: await room.signIn(alice) })
+    const [first] = await list({ cookie: await portreeve.signIn(alice) })
     const { createdAt, ...rest } = first ?? {}
     expect(rest).toEqual({ id, label: 'newest', lastFour: token.slice(-4), lastUsedAt: null })
     expect(Number.isNaN(Date.parse(createdAt ?? ''))).toBe(false)
@@ -116,13 +119,14 @@ describe('the list of tokens', () => {
   })
 
   it('is not for strangers', async () => {
-    const answer = await room.request('/api/v1/tokens')
+    const answer = await portreeve.request('/api/v1/tokens')
     expect([answer.status, await answer.json()]).toMatchObject([401, { success: false, code: 'unauthenticated' }])
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
   })
 })
 
-const revoke = (id: string, by: Person) => room.request(`/api/v1/tokens/${id}`, { token: by.token, method: 'DELETE' })
+const revoke = (id: string, by: Person) =>
+  portreeve.request(`/api/v1/tokens/${id}`, { token: by.token, method: 'DELETE' })
 
 describe('revoking a token', () => {
   it('ends it at once, also after it was used', async () => {
@@ -143,9 +147,9 @@ describe('revoking a token', () => {
 
   it('works by session, from our own page', async () => {
     const { id } = await make(alice)
-    const cookie = await room.signIn(alice)
+    const cookie = await portreeve.signIn(alice)
     const from = (origin: string) =>
-      room.request(`/api/v1/tokens/${id}`, { cookie, method: 'DELETE', headers: { origin } })
+      portreeve.request(`/api/v1/tokens/${id}`, { cookie, method: 'DELETE', headers: { origin } })
     expect((await from('https://elsewhere.test')).status).toBe(403)
     expect((await from(ORIGIN)).status).toBe(200)
   })
@@ -160,9 +164,9 @@ describe('revoking a token', () => {
 describe('who one is', () => {
   it('is told by token and by session', async () => {
     const about = { id: alice.id, email: 'alice@people.test', name: 'Alice', plan: 'free', admin: false }
-    const byToken = await room.request('/api/v1/account', { token: alice.token })
+    const byToken = await portreeve.request('/api/v1/account', { token: alice.token })
     expect(await byToken.json()).toEqual({ success: true, data: { ...about, via: 'token' } })
-    const bySession = await room.request('/api/v1/account', { cookie: await room.signIn(alice) })
+    const bySession = await portreeve.request('/api/v1/account', { cookie: await portreeve.signIn(alice) })
     expect(await bySession.json()).toEqual({ success: true, data: { ...about, via: 'session' } })
   })
 })

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PLANS } from '../../src/config.ts'
 import { QUOTA_BYTES, QUOTAS } from '../../src/accounts/quotas.ts'
-import { startHouse, type House, type Person } from '../house.ts'
+import { startTestService, type TestService, type Person } from '../service.ts'
 
 type QuotaUsage = { name: string; used: number; limit: number; beyond: string }
 type Usage = { accountId?: string; plan: string; quotas: QuotaUsage[] }
 
-let house: House
+let portreeve: TestService
 let alice: Person
 let charlie: Person
 let admin: Person
 beforeAll(async () => {
-  house = await startHouse()
-  admin = await house.addPerson('Ada', { admin: true, plan: 'enterprise' })
-  alice = await house.addPerson('Alice')
-  charlie = await house.addPerson('Charlie')
+  portreeve = await startTestService()
+  admin = await portreeve.addPerson('Ada', { admin: true, plan: 'enterprise' })
+  alice = await portreeve.addPerson('Alice')
+  charlie = await portreeve.addPerson('Charlie')
 })
-afterAll(() => house.stop())
+afterAll(() => portreeve.stop())
 
 async function usageOf({ token }: Person): Promise<Usage> {
-  const answer = await house.request('/api/v1/account/usage', { token })
+  const answer = await portreeve.request('/api/v1/account/usage', { token })
   expect(answer.status).toBe(200)
   return ((await answer.json()) as { data: Usage }).data
 }
@@ -48,7 +48,7 @@ describe('what an account stores', () => {
 
   it('grows with captures and report files, for its owner alone and for administrators', async () => {
     const post = (path: string, body: string, type = 'application/json') =>
-      house.request(path, { method: 'POST', token: alice.token, headers: { 'content-type': type }, body })
+      portreeve.request(path, { method: 'POST', token: alice.token, headers: { 'content-type': type }, body })
     const made = await post('/api/webhook/endpoints', '{}')
     const { endpoint } = (await made.json()) as { endpoint: { url: string } }
     await fetch(endpoint.url, { method: 'POST', body: 'x'.repeat(50_000) })
@@ -60,7 +60,7 @@ describe('what an account stores', () => {
     expect(used(usage, 'reportFiles')).toBe(1_200)
     expect(used(await usageOf(charlie), 'captures')).toBe(0)
 
-    const all = await house.request('/api/v1/accounts/usage?limit=2', { token: admin.token })
+    const all = await portreeve.request('/api/v1/accounts/usage?limit=2', { token: admin.token })
     const { data } = (await all.json()) as { data: { accounts: Usage[]; pagination: object } }
     expect(data.pagination).toEqual({ page: 1, total: 3, totalPages: 2 })
     expect(data.accounts.map(({ accountId, plan }) => [accountId, plan])).toEqual([
@@ -71,8 +71,8 @@ describe('what an account stores', () => {
   })
 
   it('is nobody else’s to see', async () => {
-    expect((await house.request('/api/v1/account/usage')).status).toBe(401)
-    expect((await house.request('/api/v1/accounts/usage')).status).toBe(401)
-    expect((await house.request('/api/v1/accounts/usage', { token: charlie.token })).status).toBe(403)
+    expect((await portreeve.request('/api/v1/account/usage')).status).toBe(401)
+    expect((await portreeve.request('/api/v1/accounts/usage')).status).toBe(401)
+    expect((await portreeve.request('/api/v1/accounts/usage', { token: charlie.token })).status).toBe(403)
   })
 })

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
-import { aWhile, startRoom, until, type Person, type Room } from './room.ts'
+import { aWhile, startAlerts, until, type Person, type AlertsTest } from './module.ts'
 
 type Channel = {
   id: string
@@ -14,7 +14,7 @@ type Channel = {
 
 let database: FreshDatabase
 let sink: Sink
-let room: Room
+let portreeve: AlertsTest
 let alice: Person
 let charlie: Person
 
@@ -26,17 +26,17 @@ beforeEach(async () => {
   database = await freshDatabase()
   sink.mails.length = 0
   sink.behaviour = 'taking'
-  room = await startRoom(database.url, { smtpUrl: sink.url })
-  alice = await room.addPerson('Alice')
-  charlie = await room.addPerson('Charlie')
+  portreeve = await startAlerts(database.url, { smtpUrl: sink.url })
+  alice = await portreeve.addPerson('Alice')
+  charlie = await portreeve.addPerson('Charlie')
 })
 afterEach(async () => {
-  await room.stop()
+  await portreeve.stop()
   await database.drop()
 })
 
 const call = <T = Channel>(method: string, path: string, body?: object, person = alice) =>
-  room.call<T>(person.token, method, `alerts/${path}`, body)
+  portreeve.call<T>(person.token, method, `alerts/${path}`, body)
 
 async function add(body: object): Promise<Channel> {
   const { status, json } = await call('POST', 'channels', body)
@@ -52,7 +52,7 @@ describe('the channels of an account', () => {
     expect(json.data).toMatchObject([{ type: 'email', address: 'alice@people.test', status: 'active', problem: null }])
     expect((await call('DELETE', `channels/${json.data[0]?.id}`)).status).toBe(200)
     expect((await call<Channel[]>('GET', 'channels')).json.data).toEqual([])
-    await room.raise(alice.id, 'one.test')
+    await portreeve.raise(alice.id, 'one.test')
     await aWhile()
     expect(sink.mails).toEqual([])
   })
@@ -60,7 +60,7 @@ describe('the channels of an account', () => {
   it('get nothing at a stranger’s address before the code that was mailed there is entered', async () => {
     const channel = await add({ type: 'email', address: 'Bob@Other.TEST' })
     expect(channel).toMatchObject({ address: 'Bob@other.test', status: 'unconfirmed' })
-    await room.raise(alice.id, 'one.test')
+    await portreeve.raise(alice.id, 'one.test')
     const mails = await until(
       () => sink.mails,
       (all) => all.length >= 2,
@@ -71,7 +71,7 @@ describe('the channels of an account', () => {
     const code = codeIn(toBob[0]?.text)
     expect((await call('POST', `channels/${channel.id}/confirm`, { code: '00000000' })).status).toBe(400)
     expect((await call('POST', `channels/${channel.id}/confirm`, { code })).json.data.status).toBe('active')
-    await room.raise(alice.id, 'two.test')
+    await portreeve.raise(alice.id, 'two.test')
     await until(
       () => sink.mails.map(({ to, subject }) => `${to?.[0]?.address} ${subject}`),
       (all) => all.includes('Bob@other.test two.test is listed'),
@@ -86,7 +86,7 @@ describe('the channels of an account', () => {
     expect((await call('POST', `channels/${channel.id}/confirm`, { code })).status).toBe(400)
     expect((await call('POST', `channels/${channel.id}/code`)).status).toBe(429)
     expect(sink.mails).toHaveLength(1)
-    await room.db
+    await portreeve.db
       .updateTable('alertChannel')
       .set({ codeSentAt: new Date(0) })
       .execute()
@@ -103,7 +103,7 @@ describe('the channels of an account', () => {
     const listed = async () => (await call<Channel[]>('GET', 'channels')).json.data.find(({ id }) => id === channel.id)
     expect(await listed()).toMatchObject(unsent)
     const aMinutePasses = () =>
-      room.db
+      portreeve.db
         .updateTable('alertChannel')
         .set({ codeSentAt: new Date(0) })
         .execute()
@@ -166,13 +166,17 @@ describe('the channels of an account', () => {
     expect(secret).toMatch(/^whsec_/)
     const answers = [await call('GET', 'channels'), await call('PATCH', `channels/${id}`, { label: 'chat' })]
     expect(JSON.stringify(answers)).not.toContain('whsec_')
-    const row = await room.db.selectFrom('alertChannel').select('secret').where('id', '=', id).executeTakeFirstOrThrow()
+    const row = await portreeve.db
+      .selectFrom('alertChannel')
+      .select('secret')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
     expect(row.secret).not.toContain(secret?.slice(6))
   })
 
   it('and alerts are nobody else’s business', async () => {
     const { id } = await add({ type: 'webhook', url: 'https://chat.test/hook' })
-    await room.raise(alice.id, 'one.test')
+    await portreeve.raise(alice.id, 'one.test')
     const asCharlie = (method: string, path: string, body?: object) => call(method, path, body, charlie)
     const answers = await Promise.all([
       asCharlie('PATCH', `channels/${id}`, { label: 'mine' }),
@@ -182,26 +186,26 @@ describe('the channels of an account', () => {
       asCharlie('POST', `channels/${id}/confirm`, { code: '1' }),
     ])
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
-    const alerts = await room.call<{ alerts: object[] }>(charlie.token, 'GET', 'alerts')
+    const alerts = await portreeve.call<{ alerts: object[] }>(charlie.token, 'GET', 'alerts')
     expect(alerts.json.data.alerts).toEqual([])
     const channels = await call<Channel[]>('GET', 'channels', undefined, charlie)
     expect(channels.json.data.map(({ address }) => address)).toEqual(['charlie@people.test'])
-    expect((await room.call('no token', 'GET', 'alerts')).status).toBe(401)
+    expect((await portreeve.call('no token', 'GET', 'alerts')).status).toBe(401)
   })
 })
 
 describe('the list of alerts', () => {
   it('has pages, newest first, and can be filtered by kind or its first word', async () => {
-    for (const name of ['a', 'b', 'c']) await room.raise(alice.id, name)
-    await room.raise(alice.id, 'd', { kind: 'certificate.expired' })
+    for (const name of ['a', 'b', 'c']) await portreeve.raise(alice.id, name)
+    await portreeve.raise(alice.id, 'd', { kind: 'certificate.expired' })
     type Page = { alerts: { title: string }[]; pagination: object }
-    const read = async (query: string) => (await room.call<Page>(alice.token, 'GET', `alerts?${query}`)).json.data
+    const read = async (query: string) => (await portreeve.call<Page>(alice.token, 'GET', `alerts?${query}`)).json.data
     const titles = async (query: string) => (await read(query)).alerts.map(({ title }) => title[0])
     expect(await titles('limit=2')).toEqual(['d', 'c'])
     expect(await titles('limit=2&page=2')).toEqual(['b', 'a'])
     expect((await read('limit=2')).pagination).toEqual({ page: 1, total: 4, totalPages: 2 })
     expect(await titles('kind=certificate')).toEqual(['d'])
     expect(await titles('kind=blacklist.listed')).toEqual(['c', 'b', 'a'])
-    expect((await room.call(alice.token, 'GET', 'alerts?limit=101')).status).toBe(400)
+    expect((await portreeve.call(alice.token, 'GET', 'alerts?limit=101')).status).toBe(400)
   })
 })

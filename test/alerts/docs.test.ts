@@ -4,20 +4,20 @@ import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { startReceiver, status, type Receiver } from '../servers/receiver.ts'
 import { examplesIn, startShell } from '../shell.ts'
-import { startRoom, until, type Person, type Room } from './room.ts'
+import { startAlerts, until, type Person, type AlertsTest } from './module.ts'
 
 let sink: Sink
 let receiver: Receiver
 let database: FreshDatabase
-let room: Room
+let portreeve: AlertsTest
 let alice: Person
 beforeEach(async () => {
   ;[sink, receiver, database] = await Promise.all([startSink(), startReceiver(status(204)), freshDatabase()])
-  room = await startRoom(database.url, { smtpUrl: sink.url })
-  alice = await room.addPerson('Alice')
+  portreeve = await startAlerts(database.url, { smtpUrl: sink.url })
+  alice = await portreeve.addPerson('Alice')
 })
 afterEach(async () => {
-  await room.stop()
+  await portreeve.stop()
   await Promise.all([sink.stop(), receiver.close(), database.drop()])
 })
 
@@ -28,13 +28,13 @@ it('does what docs/alerts.md says, command by command', async () => {
   const run = (block = 'false') =>
     shell.run(
       block
-        .replace('http://localhost:8080', room.url)
+        .replace('http://localhost:8080', portreeve.url)
         .replace('https://chat.example.com', receiver.origin)
         .replace('12345678', /\b\d{8}\b/.exec(sink.mails.at(-1)?.text ?? '')?.[0] ?? ''),
     )
 
   await run(functions)
-  await room.raise(alice.id, '8.8.4.4')
+  await portreeve.raise(alice.id, '8.8.4.4')
   expect(await run(told)).toContain('8.8.4.4 is listed')
   await until(
     () => sink.mails,

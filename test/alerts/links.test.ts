@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startAlerts, type Person, type AlertsTest } from './module.ts'
 
 const sourceOf = (file: string) => readFileSync(file, 'utf8')
 const raisers = globSync('src/**/*.ts')
@@ -27,33 +27,33 @@ describe('the link of every kind of alert', () => {
 
 describe('the link of an alert', () => {
   let database: FreshDatabase
-  let room: Room
+  let portreeve: AlertsTest
   let alice: Person
   beforeEach(async () => {
     database = await freshDatabase()
-    room = await startRoom(database.url, { works: false })
-    alice = await room.addPerson('Alice')
+    portreeve = await startAlerts(database.url, { works: false })
+    alice = await portreeve.addPerson('Alice')
   })
   afterEach(async () => {
-    await room.stop()
+    await portreeve.stop()
     await database.drop()
   })
   const shown = async () =>
-    (await room.call<{ alerts: { url: string | null }[] }>(alice.token, 'GET', 'alerts')).json.data.alerts
+    (await portreeve.call<{ alerts: { url: string | null }[] }>(alice.token, 'GET', 'alerts')).json.data.alerts
 
   it('is an address that opens anywhere, and null for what was raised before there were links', async () => {
-    await room.raise(alice.id, 'one.test', { path: '/dmarc/mailboxes' })
+    await portreeve.raise(alice.id, 'one.test', { path: '/dmarc/mailboxes' })
     const [alert] = await shown()
     expect(alert).toMatchObject({ title: 'one.test is listed', url: 'http://portreeve.test/dmarc/mailboxes' })
     expect(alert).not.toHaveProperty('path')
-    await room.db.updateTable('alert').set({ path: '' }).execute()
+    await portreeve.db.updateTable('alert').set({ path: '' }).execute()
     expect(await shown()).toMatchObject([{ url: null }])
   })
 
   it.each(['//evil.test', '.evil.test', '@evil.test', 'https://evil.test', '/a?next=b', '/a b', '/a\n', '/..', '/'])(
     'never holds what a stranger may have chosen: %j',
     async (path) => {
-      await expect(room.raise(alice.id, 'one.test', { path })).rejects.toThrow('alert_path_check')
+      await expect(portreeve.raise(alice.id, 'one.test', { path })).rejects.toThrow('alert_path_check')
       expect(await shown()).toEqual([])
     },
   )

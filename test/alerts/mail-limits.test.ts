@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { CODE_MAIL_LIMITS, TEST_MAIL_LIMITS } from '../../src/alerts/limits.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startAlerts, type Person, type AlertsTest } from './module.ts'
 
 let database: FreshDatabase
 let sink: Sink
-let room: Room
-let other: Room
+let portreeve: AlertsTest
+let other: AlertsTest
 let alice: Person
 let bob: Person
 
@@ -16,13 +16,13 @@ afterAll(() => sink.stop())
 beforeEach(async () => {
   database = await freshDatabase()
   sink.mails.length = 0
-  room = await startRoom(database.url, { smtpUrl: sink.url, works: false })
-  other = await startRoom(database.url, { smtpUrl: sink.url, works: false })
-  alice = await room.addPerson('Alice')
-  bob = await room.addPerson('Bob')
+  portreeve = await startAlerts(database.url, { smtpUrl: sink.url, works: false })
+  other = await startAlerts(database.url, { smtpUrl: sink.url, works: false })
+  alice = await portreeve.addPerson('Alice')
+  bob = await portreeve.addPerson('Bob')
 })
 afterEach(async () => {
-  await room.stop()
+  await portreeve.stop()
   await other.stop()
   await database.drop()
 })
@@ -30,7 +30,7 @@ afterEach(async () => {
 const VICTIM = 'victim@other.test'
 
 /** Adds a channel and deletes it again. @returns how the addition was answered */
-async function addAndDelete(address: string, by = alice, at = room): Promise<number> {
+async function addAndDelete(address: string, by = alice, at = portreeve): Promise<number> {
   const { status, json } = await at.call<{ id: string }>(by.token, 'POST', 'alerts/channels', {
     type: 'email',
     address,
@@ -54,7 +54,7 @@ describe('mails with codes', () => {
     const statuses: number[] = []
     for (let i = 0; i < 12; i++) {
       const address = i % 3 === 0 ? 'Victim@OTHER.test' : VICTIM
-      statuses.push(await addAndDelete(address, i % 2 ? alice : bob, i % 4 < 2 ? room : other))
+      statuses.push(await addAndDelete(address, i % 2 ? alice : bob, i % 4 < 2 ? portreeve : other))
     }
     expect(statuses).toEqual([...Array<number>(count).fill(201), ...Array<number>(12 - count).fill(429)])
     expect(sink.mails).toHaveLength(count)
@@ -67,7 +67,7 @@ describe('mails with codes', () => {
   it('say when the next one may be sent, and leave no channel behind', async () => {
     for (let i = 0; i < CODE_MAIL_LIMITS.recipient.count; i++) await addAndDelete(VICTIM)
     await age(3600)
-    const answer = await fetch(new URL('/api/v1/alerts/channels', room.url), {
+    const answer = await fetch(new URL('/api/v1/alerts/channels', portreeve.url), {
       method: 'POST',
       headers: { authorization: `Bearer ${alice.token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ type: 'email', address: VICTIM }),
@@ -80,20 +80,20 @@ describe('mails with codes', () => {
       code: 'rate_limited',
       error: expect.stringMatching(/5 confirmation codes a day to victim@other\.test.* in \d+ hours/),
     })
-    const { json } = await room.call<{ address: string }[]>(alice.token, 'GET', 'alerts/channels')
+    const { json } = await portreeve.call<{ address: string }[]>(alice.token, 'GET', 'alerts/channels')
     expect(json.data.map(({ address }) => address)).toEqual(['alice@people.test'])
   })
 
   it('are no more with many requests at the same moment', async () => {
-    const people = await Promise.all(Array.from({ length: 12 }, (_, i) => room.addPerson(`Person${i}`)))
-    await Promise.all(people.map((person, i) => addAndDelete(VICTIM, person, i % 2 ? room : other)))
+    const people = await Promise.all(Array.from({ length: 12 }, (_, i) => portreeve.addPerson(`Person${i}`)))
+    await Promise.all(people.map((person, i) => addAndDelete(VICTIM, person, i % 2 ? portreeve : other)))
     expect(mailsTo(VICTIM)).toHaveLength(CODE_MAIL_LIMITS.recipient.count)
   })
 
   it('go out for one account twenty times a day, to whomever', async () => {
     const { count } = CODE_MAIL_LIMITS.account
     const statuses: number[] = []
-    for (let i = 0; i < count + 3; i++) statuses.push(await addAndDelete(`person${i}@other.test`, alice, room))
+    for (let i = 0; i < count + 3; i++) statuses.push(await addAndDelete(`person${i}@other.test`, alice, portreeve))
     expect(statuses).toEqual([...Array<number>(count).fill(201), 429, 429, 429])
     expect(await addAndDelete('person99@other.test', bob)).toBe(201)
   })
@@ -121,7 +121,7 @@ describe('mails with codes', () => {
   })
 
   it('are counted with those that are asked for again', async () => {
-    const { json } = await room.call<{ id: string }>(alice.token, 'POST', 'alerts/channels', {
+    const { json } = await portreeve.call<{ id: string }>(alice.token, 'POST', 'alerts/channels', {
       type: 'email',
       address: VICTIM,
     })
@@ -131,7 +131,7 @@ describe('mails with codes', () => {
         .updateTable('alertChannel')
         .set({ codeSentAt: new Date(0) })
         .execute()
-      statuses.push((await room.call(alice.token, 'POST', `alerts/channels/${json.data.id}/code`)).status)
+      statuses.push((await portreeve.call(alice.token, 'POST', `alerts/channels/${json.data.id}/code`)).status)
     }
     expect(statuses).toEqual([200, 200, 200, 200, 429, 429])
     expect(mailsTo(VICTIM)).toHaveLength(5)
@@ -140,11 +140,11 @@ describe('mails with codes', () => {
 
 describe('tests', () => {
   it('go to one address ten times an hour', async () => {
-    const { json } = await room.call<{ id: string }[]>(alice.token, 'GET', 'alerts/channels')
+    const { json } = await portreeve.call<{ id: string }[]>(alice.token, 'GET', 'alerts/channels')
     const { count } = TEST_MAIL_LIMITS.recipient
     const statuses: number[] = []
     for (let i = 0; i < count + 2; i++) {
-      statuses.push((await room.call(alice.token, 'POST', `alerts/channels/${json.data[0]?.id}/test`)).status)
+      statuses.push((await portreeve.call(alice.token, 'POST', `alerts/channels/${json.data[0]?.id}/test`)).status)
     }
     expect(statuses).toEqual([...Array<number>(count).fill(200), 429, 429])
   })
@@ -156,26 +156,26 @@ describe('an address that was only claimed at sign-up', () => {
   })
 
   const channels = async () =>
-    (await room.call<{ id: string; address: string; status: string }[]>(alice.token, 'GET', 'alerts/channels')).json
-      .data
+    (await portreeve.call<{ id: string; address: string; status: string }[]>(alice.token, 'GET', 'alerts/channels'))
+      .json.data
 
   it('is told nothing before its code is entered', async () => {
     expect(await channels()).toMatchObject([{ address: 'alice@people.test', status: 'unconfirmed' }])
     const [first] = await channels()
-    expect((await room.call(alice.token, 'POST', `alerts/channels/${first?.id}/test`)).status).toBe(409)
-    await room.raise(alice.id, 'one.test')
+    expect((await portreeve.call(alice.token, 'POST', `alerts/channels/${first?.id}/test`)).status).toBe(409)
+    await portreeve.raise(alice.id, 'one.test')
     const waiting = await database.db.selectFrom('alertMessage').select('id').execute()
     expect(waiting).toEqual([])
-    expect((await room.call(alice.token, 'POST', `alerts/channels/${first?.id}/code`)).status).toBe(200)
+    expect((await portreeve.call(alice.token, 'POST', `alerts/channels/${first?.id}/code`)).status).toBe(200)
     const code = /this code there: (\d{8})/.exec(sink.mails[0]?.text ?? '')?.[1]
-    await room.call(alice.token, 'POST', `alerts/channels/${first?.id}/confirm`, { code })
+    await portreeve.call(alice.token, 'POST', `alerts/channels/${first?.id}/confirm`, { code })
     expect(await channels()).toMatchObject([{ status: 'active' }])
   })
 
   it('is not made one’s own by deleting its channel and adding it again', async () => {
     const [first] = await channels()
-    await room.call(alice.token, 'DELETE', `alerts/channels/${first?.id}`)
-    const { json } = await room.call(alice.token, 'POST', 'alerts/channels', {
+    await portreeve.call(alice.token, 'DELETE', `alerts/channels/${first?.id}`)
+    const { json } = await portreeve.call(alice.token, 'POST', 'alerts/channels', {
       type: 'email',
       address: 'alice@people.test',
     })

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import { startBreakingRelay } from './breaking-relay.ts'
-import { aWhile, LINK, startRoom, until, type Person, type Room, type RoomOptions } from './room.ts'
+import { aWhile, LINK, startAlerts, until, type Person, type AlertsTest, type AlertsTestOptions } from './module.ts'
 
 type Shown = {
   alerts: { title: string; deliveries: { type: string; status: string; error: string | null }[] }[]
@@ -11,7 +11,7 @@ type Shown = {
 
 let database: FreshDatabase
 let sink: Sink
-let rooms: Room[] = []
+let instances: AlertsTest[] = []
 let alice: Person
 
 beforeAll(async () => {
@@ -24,14 +24,14 @@ beforeEach(async () => {
   sink.behaviour = 'taking'
 })
 afterEach(async () => {
-  for (const room of rooms.splice(0)) await room.stop()
+  for (const portreeve of instances.splice(0)) await portreeve.stop()
   await database.drop()
 })
 
-async function start(options: RoomOptions = {}): Promise<Room> {
-  const room = await startRoom(database.url, { smtpUrl: sink.url, ...options })
-  rooms.push(room)
-  return room
+async function start(options: AlertsTestOptions = {}): Promise<AlertsTest> {
+  const portreeve = await startAlerts(database.url, { smtpUrl: sink.url, ...options })
+  instances.push(portreeve)
+  return portreeve
 }
 
 const arrived = (count: number) =>
@@ -40,15 +40,15 @@ const arrived = (count: number) =>
     (mails) => mails.length >= count,
   )
 
-async function shown(room: Room): Promise<Shown> {
-  return (await room.call<Shown>(alice.token, 'GET', 'alerts')).json.data
+async function shown(portreeve: AlertsTest): Promise<Shown> {
+  return (await portreeve.call<Shown>(alice.token, 'GET', 'alerts')).json.data
 }
 
 describe('an alert by mail', () => {
   it('reaches the address of the account without any setting, with reason and next step', async () => {
-    const room = await start()
-    alice = await room.addPerson('Alice')
-    expect(await room.raise(alice.id, '192.0.2.1')).toBe(true)
+    const portreeve = await start()
+    alice = await portreeve.addPerson('Alice')
+    expect(await portreeve.raise(alice.id, '192.0.2.1')).toBe(true)
     const [mail] = await arrived(1)
     expect(mail?.to).toMatchObject([{ address: 'alice@people.test' }])
     expect(mail?.from).toMatchObject({ address: 'alerts@portreeve.test', name: 'Portreeve' })
@@ -58,7 +58,7 @@ describe('an alert by mail', () => {
     expect(mail?.text?.split('\n')).toContain(`In the dashboard: ${LINK}`)
     expect(mail?.headers.find(({ key }) => key === 'auto-submitted')?.value).toBe('auto-generated')
     const { alerts } = await until(
-      () => shown(room),
+      () => shown(portreeve),
       (data) => data.alerts[0]?.deliveries[0]?.status === 'sent',
     )
     expect(alerts).toMatchObject([
@@ -67,20 +67,20 @@ describe('an alert by mail', () => {
   })
 
   it('is told once, however often it is raised', async () => {
-    const room = await start()
-    alice = await room.addPerson('Alice')
-    await room.raise(alice.id, '192.0.2.1')
+    const portreeve = await start()
+    alice = await portreeve.addPerson('Alice')
+    await portreeve.raise(alice.id, '192.0.2.1')
     await arrived(1)
-    expect(await room.raise(alice.id, '192.0.2.1')).toBe(false)
+    expect(await portreeve.raise(alice.id, '192.0.2.1')).toBe(false)
     await aWhile()
     expect(sink.mails).toHaveLength(1)
   })
 
   it('is not sent when the transaction that raised it does not commit', async () => {
-    const room = await start()
-    alice = await room.addPerson('Alice')
+    const portreeve = await start()
+    alice = await portreeve.addPerson('Alice')
     const { raiseAlert } = await import('../../src/alerts/raise.ts')
-    const failing = room.db.transaction().execute(async (trx) => {
+    const failing = portreeve.db.transaction().execute(async (trx) => {
       await raiseAlert(trx, {
         accountId: alice.id,
         kind: 'a.b',
@@ -99,9 +99,9 @@ describe('an alert by mail', () => {
   })
 
   it('becomes one digest when many things happen at once', async () => {
-    const room = await start({ patience: { hold: 400, gap: 0 } })
-    alice = await room.addPerson('Alice')
-    for (const name of ['one.test', 'two.test', 'three.test']) await room.raise(alice.id, name)
+    const portreeve = await start({ patience: { hold: 400, gap: 0 } })
+    alice = await portreeve.addPerson('Alice')
+    for (const name of ['one.test', 'two.test', 'three.test']) await portreeve.raise(alice.id, name)
     const [mail] = await arrived(1)
     await aWhile(900)
     expect(sink.mails).toHaveLength(1)
@@ -111,21 +111,21 @@ describe('an alert by mail', () => {
   })
 
   it('has no link when it was raised before there were links', async () => {
-    const room = await start()
-    alice = await room.addPerson('Alice')
-    await room.raise(alice.id, 'one.test', { path: '' })
+    const portreeve = await start()
+    alice = await portreeve.addPerson('Alice')
+    await portreeve.raise(alice.id, 'one.test', { path: '' })
     const [mail] = await arrived(1)
     expect(mail?.text).toContain('What to do: Ask for removal.')
     expect(mail?.text).not.toContain('In the dashboard')
   })
 
   it('waits for the gap behind the one before, and then brings all that came meanwhile', async () => {
-    const room = await start({ patience: { hold: 0, gap: 1_200 } })
-    alice = await room.addPerson('Alice')
-    await room.raise(alice.id, 'one.test')
+    const portreeve = await start({ patience: { hold: 0, gap: 1_200 } })
+    alice = await portreeve.addPerson('Alice')
+    await portreeve.raise(alice.id, 'one.test')
     await arrived(1)
-    await room.raise(alice.id, 'two.test')
-    await room.raise(alice.id, 'three.test')
+    await portreeve.raise(alice.id, 'two.test')
+    await portreeve.raise(alice.id, 'three.test')
     await aWhile(500)
     expect(sink.mails).toHaveLength(1)
     const mails = await arrived(2)
@@ -134,26 +134,26 @@ describe('an alert by mail', () => {
 
   it('keeps quiet in quiet hours, and tells in one mail at their end', async () => {
     let now = Date.parse('2026-11-21T22:30:00Z')
-    const room = await start({ clock: () => now })
-    alice = await room.addPerson('Alice')
-    const channels = await room.call<{ id: string }[]>(alice.token, 'GET', 'alerts/channels')
+    const portreeve = await start({ clock: () => now })
+    alice = await portreeve.addPerson('Alice')
+    const channels = await portreeve.call<{ id: string }[]>(alice.token, 'GET', 'alerts/channels')
     const path = `alerts/channels/${channels.json.data[0]?.id}`
     const quietHours = { from: '23:00', to: '07:00', timeZone: 'Europe/Berlin' }
-    expect((await room.call(alice.token, 'PATCH', path, { quietHours })).status).toBe(200)
-    await room.raise(alice.id, 'one.test')
-    await room.raise(alice.id, 'two.test')
+    expect((await portreeve.call(alice.token, 'PATCH', path, { quietHours })).status).toBe(200)
+    await portreeve.raise(alice.id, 'one.test')
+    await portreeve.raise(alice.id, 'two.test')
     await aWhile()
     expect(sink.mails).toEqual([])
     now = Date.parse('2026-11-22T06:00:01Z')
-    await room.db.updateTable('alertMessage').set({ dueAt: new Date() }).execute()
+    await portreeve.db.updateTable('alertMessage').set({ dueAt: new Date() }).execute()
     const [mail] = await arrived(1)
     expect(mail?.subject).toBe('2 alerts: one.test is listed, …')
   })
 
   it('keeps line ends in a title out of the header of the mail', async () => {
-    const room = await start()
-    alice = await room.addPerson('Alice')
-    await room.raise(alice.id, 'x', { title: 'evil\r\nBcc: everybody@people.test' })
+    const portreeve = await start()
+    alice = await portreeve.addPerson('Alice')
+    await portreeve.raise(alice.id, 'x', { title: 'evil\r\nBcc: everybody@people.test' })
     const [mail] = await arrived(1)
     expect(mail?.subject).toBe('evil Bcc: everybody@people.test')
     expect(mail?.bcc ?? []).toEqual([])
@@ -162,32 +162,32 @@ describe('an alert by mail', () => {
 
 describe('a relay that is not there or says no', () => {
   it('is tried again when it was busy, under the same Message-ID', async () => {
-    const room = await start()
-    alice = await room.addPerson('Alice')
+    const portreeve = await start()
+    alice = await portreeve.addPerson('Alice')
     sink.behaviour = 'busy'
-    await room.raise(alice.id, 'one.test')
+    await portreeve.raise(alice.id, 'one.test')
     const waiting = await until(
-      () => shown(room),
+      () => shown(portreeve),
       ({ alerts }) => typeof alerts[0]?.deliveries[0]?.error === 'string',
     )
     expect(waiting.alerts[0]?.deliveries[0]).toMatchObject({
       status: 'waiting',
       error: expect.stringMatching('come back later'),
     })
-    const { id } = await room.db.selectFrom('alertMessage').select('id').executeTakeFirstOrThrow()
+    const { id } = await portreeve.db.selectFrom('alertMessage').select('id').executeTakeFirstOrThrow()
     sink.behaviour = 'taking'
-    await room.db.updateTable('alertMessage').set({ dueAt: new Date() }).execute()
+    await portreeve.db.updateTable('alertMessage').set({ dueAt: new Date() }).execute()
     const [mail] = await arrived(1)
     expect(mail?.messageId).toBe(`<alert-${id}@portreeve.test>`)
   })
 
   it('is not tried again when it refused, and the API says why', async () => {
-    const room = await start()
-    alice = await room.addPerson('Alice')
+    const portreeve = await start()
+    alice = await portreeve.addPerson('Alice')
     sink.behaviour = 'refusing'
-    await room.raise(alice.id, 'one.test')
+    await portreeve.raise(alice.id, 'one.test')
     const { alerts } = await until(
-      () => shown(room),
+      () => shown(portreeve),
       (data) => data.alerts[0]?.deliveries[0]?.status === 'failed',
     )
     expect(alerts[0]?.deliveries[0]?.error).toMatch('go away')
@@ -195,14 +195,14 @@ describe('a relay that is not there or says no', () => {
 
   it('is not given a mail twice that it took without saying so', async () => {
     const relay = await startBreakingRelay()
-    const room = await start({ smtpUrl: relay.url })
-    alice = await room.addPerson('Alice')
-    await room.raise(alice.id, 'one.test')
+    const portreeve = await start({ smtpUrl: relay.url })
+    alice = await portreeve.addPerson('Alice')
+    await portreeve.raise(alice.id, 'one.test')
     await until(
-      () => shown(room),
+      () => shown(portreeve),
       (data) => data.alerts[0]?.deliveries[0]?.status === 'uncertain',
     )
-    await room.db.updateTable('alertMessage').set({ dueAt: new Date() }).execute()
+    await portreeve.db.updateTable('alertMessage').set({ dueAt: new Date() }).execute()
     await aWhile()
     expect(relay.taken()).toBe(1)
     await relay.stop()
@@ -244,16 +244,16 @@ describe('a relay that is not there or says no', () => {
   })
 
   it('is not there at all: nothing is mailed, and the API says so', async () => {
-    const room = await start({ smtpUrl: '' })
-    alice = await room.addPerson('Alice')
-    await room.raise(alice.id, 'one.test')
+    const portreeve = await start({ smtpUrl: '' })
+    alice = await portreeve.addPerson('Alice')
+    await portreeve.raise(alice.id, 'one.test')
     const { alerts, mail } = await until(
-      () => shown(room),
+      () => shown(portreeve),
       (data) => data.alerts[0]?.deliveries[0]?.status === 'failed',
     )
     expect(mail).toBe(false)
     expect(alerts[0]?.deliveries[0]?.error).toMatch('SMTP_URL')
-    const channels = await room.call<{ status: string; problem: string }[]>(alice.token, 'GET', 'alerts/channels')
+    const channels = await portreeve.call<{ status: string; problem: string }[]>(alice.token, 'GET', 'alerts/channels')
     expect(channels.json.data).toMatchObject([{ status: 'undeliverable', problem: expect.stringMatching('SMTP_URL') }])
   })
 })

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { silence, startReceiver, status, type Receiver } from '../servers/receiver.ts'
-import { startRoom, until, type Person, type Room } from './room.ts'
+import { startAlerts, until, type Person, type AlertsTest } from './module.ts'
 
 describe('sending alerts', () => {
   let database: FreshDatabase
   let silent: Receiver
   let honest: Receiver
-  const rooms: Room[] = []
+  const instances: AlertsTest[] = []
 
   beforeEach(async () => {
     database = await freshDatabase()
@@ -15,32 +15,32 @@ describe('sending alerts', () => {
   })
   afterEach(async () => {
     silent.hangUp()
-    await Promise.all(rooms.splice(0).map((room) => room.stop()))
+    await Promise.all(instances.splice(0).map((portreeve) => portreeve.stop()))
     await Promise.all([silent.close(), honest.close()])
     await database.drop()
   })
 
-  async function addChannel(room: Room, { token }: Person, receiver: Receiver, name: string): Promise<void> {
+  async function addChannel(portreeve: AlertsTest, { token }: Person, receiver: Receiver, name: string): Promise<void> {
     const body = { type: 'webhook', url: `${receiver.origin}/${name}` }
-    expect((await room.call(token, 'POST', 'alerts/channels', body)).status).toBe(201)
+    expect((await portreeve.call(token, 'POST', 'alerts/channels', body)).status).toBe(201)
   }
 
   it.each([1, 2])(
     'does not wait for one account’s receivers that never answer, with %d instances',
     { timeout: 40_000 },
-    async (instances) => {
-      for (let n = 0; n < instances; n++) rooms.push(await startRoom(database.url))
-      const [room] = rooms
-      if (!room) throw new Error('no room')
-      const [alice, bob] = [await room.addPerson('Alice'), await room.addPerson('Bob')]
-      for (let n = 0; n < 10; n++) await addChannel(room, alice, silent, `a${n}`)
-      await addChannel(room, bob, honest, 'b')
-      for (let n = 0; n < 6; n++) await room.raise(alice.id, `a${n}.test`)
+    async (instanceCount) => {
+      for (let n = 0; n < instanceCount; n++) instances.push(await startAlerts(database.url))
+      const [portreeve] = instances
+      if (!portreeve) throw new Error('no room')
+      const [alice, bob] = [await portreeve.addPerson('Alice'), await portreeve.addPerson('Bob')]
+      for (let n = 0; n < 10; n++) await addChannel(portreeve, alice, silent, `a${n}`)
+      await addChannel(portreeve, bob, honest, 'b')
+      for (let n = 0; n < 6; n++) await portreeve.raise(alice.id, `a${n}.test`)
       await until(
         () => silent.received.length,
         (count) => count >= 5,
       )
-      for (let n = 0; n < 30; n++) await room.raise(bob.id, `b${n}.test`)
+      for (let n = 0; n < 30; n++) await portreeve.raise(bob.id, `b${n}.test`)
       const begun = performance.now()
       await until(
         () => honest.received.length,

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkSignature } from '../../src/protocols/webhook-signature.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startReceiver, status, type Received, type Receiver } from '../servers/receiver.ts'
-import { aWhile, LINK, startRoom, until, type Person, type Room, type RoomOptions } from './room.ts'
+import { aWhile, LINK, startAlerts, until, type Person, type AlertsTest, type AlertsTestOptions } from './module.ts'
 
 type Channel = { id: string; status: string; problem: string | null; secret: string; url: string }
 
 let database: FreshDatabase
 let receiver: Receiver
-let room: Room
+let portreeve: AlertsTest
 let alice: Person
 
 beforeEach(async () => {
@@ -16,17 +16,17 @@ beforeEach(async () => {
   receiver = await startReceiver(status(204))
 })
 afterEach(async () => {
-  await room.stop()
+  await portreeve.stop()
   await receiver.close()
   await database.drop()
 })
 
-async function open(options: RoomOptions = {}): Promise<Channel> {
-  room = await startRoom(database.url, options)
-  alice = await room.addPerson('Alice')
-  const { json, status: code } = await room.call<Channel>(alice.token, 'POST', 'alerts/channels', {
+async function open(options: AlertsTestOptions = {}): Promise<Channel> {
+  portreeve = await startAlerts(database.url, options)
+  alice = await portreeve.addPerson('Alice')
+  const { json, status: code } = await portreeve.call<Channel>(alice.token, 'POST', 'alerts/channels', {
     type: 'webhook',
-    url: `${receiver.origin}/hook?room=7`,
+    url: `${receiver.origin}/hook?portreeve=7`,
   })
   expect(code, json.error).toBe(201)
   return json.data
@@ -39,7 +39,7 @@ const requests = (count: number) =>
   )
 
 async function stateOf({ id }: Channel): Promise<Channel> {
-  const { json } = await room.call<Channel[]>(alice.token, 'GET', 'alerts/channels')
+  const { json } = await portreeve.call<Channel[]>(alice.token, 'GET', 'alerts/channels')
   return json.data.find((channel) => channel.id === id) as Channel
 }
 
@@ -51,8 +51,8 @@ function verdictOn({ headers, body }: Received, secret: string) {
 describe('a webhook channel', () => {
   it('gets each alert in a request of its own, signed as Standard Webhooks', async () => {
     const { secret } = await open()
-    await room.raise(alice.id, 'one.test')
-    await room.raise(alice.id, 'two.test', { kind: 'blacklist.cleared' })
+    await portreeve.raise(alice.id, 'one.test')
+    await portreeve.raise(alice.id, 'two.test', { kind: 'blacklist.cleared' })
     const all = await requests(2)
     expect(all.map(({ path }) => path)).toEqual(['/hook?room=7', '/hook?room=7'])
     expect(all.map((one) => verdictOn(one, secret))).toEqual(['valid', 'valid'])
@@ -76,14 +76,14 @@ describe('a webhook channel', () => {
   it('tries again with the same id and a new signature, and then no more', async () => {
     const channel = await open()
     receiver.answerWith(status(500))
-    await room.raise(alice.id, 'one.test')
+    await portreeve.raise(alice.id, 'one.test')
     await until(
       () => stateOf(channel),
       ({ problem }) => problem !== null,
     )
     expect((await stateOf(channel)).problem).toMatch('500')
     receiver.answerWith(status(200))
-    await room.db.updateTable('alertMessage').set({ dueAt: new Date() }).execute()
+    await portreeve.db.updateTable('alertMessage').set({ dueAt: new Date() }).execute()
     const [first, second] = await requests(2)
     await until(
       () => stateOf(channel),
@@ -98,13 +98,13 @@ describe('a webhook channel', () => {
   it('puts tries further and further off', async () => {
     await open()
     receiver.answerWith(status(503))
-    await room.raise(alice.id, 'one.test')
+    await portreeve.raise(alice.id, 'one.test')
     const waits: number[] = []
     for (let attempt = 1; attempt <= 3; attempt++) {
       await requests(attempt)
       const row = await until(
         () =>
-          room.db
+          portreeve.db
             .selectFrom('alertMessage')
             .select(['dueAt', 'attempts', 'state'])
             .where('error', 'like', '%503%')
@@ -112,7 +112,7 @@ describe('a webhook channel', () => {
         (found) => found?.attempts === attempt && found.state === 'waiting',
       )
       waits.push(Math.round(((row?.dueAt.getTime() ?? 0) - Date.now()) / 1000))
-      await room.db.updateTable('alertMessage').set({ dueAt: new Date() }).execute()
+      await portreeve.db.updateTable('alertMessage').set({ dueAt: new Date() }).execute()
     }
     expect(waits.map((wait) => Math.round(wait / 5) * 5)).toEqual([5, 300, 1800])
   })
@@ -120,11 +120,11 @@ describe('a webhook channel', () => {
   it('is switched off after a week of failures, the owner hears of it elsewhere, and switching it on works again', async () => {
     const channel = await open()
     const other = await startReceiver(status(200))
-    await room.call(alice.token, 'POST', 'alerts/channels', { type: 'webhook', url: `${other.origin}/other` })
+    await portreeve.call(alice.token, 'POST', 'alerts/channels', { type: 'webhook', url: `${other.origin}/other` })
     receiver.answerWith(status(500))
     const weekAgo = new Date(Date.now() - 8 * 86_400_000)
-    await room.db.updateTable('alertChannel').set({ failingSince: weekAgo }).where('id', '=', channel.id).execute()
-    await room.raise(alice.id, 'one.test')
+    await portreeve.db.updateTable('alertChannel').set({ failingSince: weekAgo }).where('id', '=', channel.id).execute()
+    await portreeve.raise(alice.id, 'one.test')
     const off = await until(
       () => stateOf(channel),
       (one) => one.status === 'disabled',
@@ -139,11 +139,11 @@ describe('a webhook channel', () => {
     await other.close()
     receiver.answerWith(status(200))
     const before = receiver.received.length
-    await room.raise(alice.id, 'two.test')
+    await portreeve.raise(alice.id, 'two.test')
     await aWhile()
     expect(receiver.received).toHaveLength(before)
-    await room.call(alice.token, 'PATCH', `alerts/channels/${channel.id}`, { enabled: true })
-    await room.raise(alice.id, 'three.test')
+    await portreeve.call(alice.token, 'PATCH', `alerts/channels/${channel.id}`, { enabled: true })
+    await portreeve.raise(alice.id, 'three.test')
     await requests(before + 1)
     expect((await stateOf(channel)).status).toBe('active')
   })
@@ -151,7 +151,7 @@ describe('a webhook channel', () => {
   it('is switched off at once by a receiver that answers 410', async () => {
     const channel = await open()
     receiver.answerWith(status(410))
-    await room.raise(alice.id, 'one.test')
+    await portreeve.raise(alice.id, 'one.test')
     const off = await until(
       () => stateOf(channel),
       (one) => one.status === 'disabled',
@@ -162,27 +162,28 @@ describe('a webhook channel', () => {
   it('does not follow a redirect', async () => {
     const channel = await open()
     receiver.answerWith(status(302, '', { location: '/elsewhere' }))
-    const { status: code, json } = await room.call(alice.token, 'POST', `alerts/channels/${channel.id}/test`)
+    const { status: code, json } = await portreeve.call(alice.token, 'POST', `alerts/channels/${channel.id}/test`)
     expect([code, json.code]).toEqual([422, 'upstream_rejected'])
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook?room=7'])
   })
 
   it('may not lead to an address that is not allowed, by its name either', async () => {
-    room = await startRoom(database.url, { env: { ALLOW_PRIVATE_TARGETS: 'false' } })
-    alice = await room.addPerson('Alice')
-    const create = (url: string) => room.call<Channel>(alice.token, 'POST', 'alerts/channels', { type: 'webhook', url })
+    portreeve = await startAlerts(database.url, { env: { ALLOW_PRIVATE_TARGETS: 'false' } })
+    alice = await portreeve.addPerson('Alice')
+    const create = (url: string) =>
+      portreeve.call<Channel>(alice.token, 'POST', 'alerts/channels', { type: 'webhook', url })
     expect((await create(`${receiver.origin}/hook`)).json.code).toBe('target_not_allowed')
     const named = await create(`http://localhost:${new URL(receiver.origin).port}/hook`)
-    const tested = await room.call(alice.token, 'POST', `alerts/channels/${named.json.data.id}/test`)
+    const tested = await portreeve.call(alice.token, 'POST', `alerts/channels/${named.json.data.id}/test`)
     expect([tested.status, tested.json.code]).toEqual([403, 'target_not_allowed'])
     expect(receiver.received).toEqual([])
   })
 
   it('takes only the kinds it is there for', async () => {
     const channel = await open()
-    await room.call(alice.token, 'PATCH', `alerts/channels/${channel.id}`, { kinds: ['certificate'] })
-    await room.raise(alice.id, 'one.test')
-    await room.raise(alice.id, 'two.test', { kind: 'certificate.expired' })
+    await portreeve.call(alice.token, 'PATCH', `alerts/channels/${channel.id}`, { kinds: ['certificate'] })
+    await portreeve.raise(alice.id, 'one.test')
+    await portreeve.raise(alice.id, 'two.test', { kind: 'certificate.expired' })
     const [only] = await requests(1)
     await aWhile()
     expect(receiver.received).toHaveLength(1)

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { faultsAtAllWidths, signedIn, visit, type Visit } from './browsing.ts'
@@ -114,15 +114,15 @@ const PATIENCE = 60_000
 
 let browser: Browser
 let dns: DnsServer
-let house: House
+let portreeve: TestService
 beforeAll(async () => {
   dns = await startDns({ records: { 'example.test A': ['192.0.2.10'], 'example.test NS': ['ns1.example.test'] } })
-  house = await startHouse({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${dns.port}` })
+  portreeve = await startTestService({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${dns.port}` })
   browser = await startChromium()
 })
 afterAll(async () => {
   await browser.close()
-  await house.stop()
+  await portreeve.stop()
   await dns.close()
 })
 
@@ -143,7 +143,7 @@ async function expectFaultless(
 
 describe.each([AT_FIRST, OPEN])('at every width, in both themes', (...screens) => {
   let visitor: Visit
-  beforeAll(async () => void (visitor = await visit(browser, house.url)))
+  beforeAll(async () => void (visitor = await visit(browser, portreeve.url)))
   afterAll(() => visitor.close())
 
   it.each(screens)('$at meets WCAG 2.2 AA and never scrolls sideways', { timeout: PATIENCE }, (screen) =>
@@ -155,7 +155,7 @@ describe('signed in, at every width, in both themes', () => {
   let alice: Visit
   let made: Record<string, string>
   beforeAll(async () => {
-    alice = await signedIn(browser, house, 'Alice', 1440, { plan: 'pro', admin: true })
+    alice = await signedIn(browser, portreeve, 'Alice', 1440, { plan: 'pro', admin: true })
     made = await makeThings(alice.page)
   })
   afterAll(() => alice.close())
@@ -168,7 +168,7 @@ describe('signed in, at every width, in both themes', () => {
 /** What the screens above show, by the name in their address. */
 async function makeThings({ request }: Page): Promise<Record<string, string>> {
   async function post<T>(path: string, data: object): Promise<T> {
-    const answer = await request.post(path, { data, headers: { origin: house.url } })
+    const answer = await request.post(path, { data, headers: { origin: portreeve.url } })
     expect([path, answer.ok()]).toEqual([path, true])
     return (await answer.json()) as T
   }
@@ -199,7 +199,7 @@ type MadeData = { data: { id: string } }
 
 describe('with the keyboard alone', () => {
   it('the first stop leads past the navigation to the content', async () => {
-    const { page, close } = await signedIn(browser, house, 'Bob')
+    const { page, close } = await signedIn(browser, portreeve, 'Bob')
     await page.goto('/tokens')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Tab')
@@ -211,7 +211,7 @@ describe('with the keyboard alone', () => {
   })
 
   it('a new screen takes the focus to its heading', async () => {
-    const { page, close } = await signedIn(browser, house, 'Charlie')
+    const { page, close } = await signedIn(browser, portreeve, 'Charlie')
     await page.goto('/home')
     await page.getByRole('link', { name: 'Account', exact: true }).focus()
     await page.keyboard.press('Enter')

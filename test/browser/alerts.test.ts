@@ -31,7 +31,7 @@ describe('somebody who is to be told', () => {
   let hook: string
   beforeAll(async () => {
     hook = `${receiver.origin}/hooks/portreeve`
-    alice = await signedIn(place.browser, place.house, 'Alice')
+    alice = await signedIn(place.browser, place.portreeve, 'Alice')
     page = alice.page
   })
   afterAll(() => alice.close())
@@ -109,7 +109,7 @@ describe('somebody who is to be told', () => {
   })
 
   it('reads what was told, what to do, and what became of it on each channel', { timeout: PATIENCE }, async () => {
-    const headers = { origin: place.house.url }
+    const headers = { origin: place.portreeve.url }
     const data = { ip: IP }
     expect((await page.request.post('/api/v1/delisting', { data, headers })).status()).toBe(201)
     await page.goto('/alerts')
@@ -158,7 +158,7 @@ describe('somebody who is to be told', () => {
 
 describe('with the keyboard alone', () => {
   it('a webhook is added, tested and switched off', async () => {
-    const { page, close } = await signedIn(place.browser, place.house, 'Klara')
+    const { page, close } = await signedIn(place.browser, place.portreeve, 'Klara')
     await page.goto('/alerts/channels')
     await page.getByText('klara@people.test').first().waitFor()
     await tabTo(page, 'Kind')
@@ -180,7 +180,7 @@ describe('with the keyboard alone', () => {
 
 describe('channels of somebody else', () => {
   it('are not there', async () => {
-    const { page, close } = await signedIn(place.browser, place.house, 'Charlie')
+    const { page, close } = await signedIn(place.browser, place.portreeve, 'Charlie')
     await page.goto('/alerts/channels')
     await page.getByText('charlie@people.test').first().waitFor()
     expect(await page.getByText(OTHER).count()).toBe(0)

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { report, SENSORS, untilSensorsCount } from './attackers.ts'
@@ -14,18 +14,18 @@ const ATTACKER = '8.8.4.4'
 const MISTAKE = '90.3.1.1'
 
 let browser: Browser
-let house: House
+let portreeve: TestService
 let alice: Visit
 let bob: Visit
 beforeAll(async () => {
-  house = await startHouse({ TRUSTED_PROXIES: '127.0.0.1' })
+  portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.1' })
   browser = await startChromium()
-  alice = await signedIn(browser, house, 'Alice', 1440, { admin: true })
-  bob = await signedIn(browser, house, 'Bob')
+  alice = await signedIn(browser, portreeve, 'Alice', 1440, { admin: true })
+  bob = await signedIn(browser, portreeve, 'Bob')
 })
 afterAll(async () => {
   await browser.close()
-  await house.stop()
+  await portreeve.stop()
 })
 
 const item = (page: Page, hasText: string) => page.getByRole('listitem').filter({ hasText })
@@ -59,13 +59,13 @@ describe('an administrator', () => {
     await page.getByRole('button', { name: `Remove ${MISTAKE}/32` }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await item(page, `${MISTAKE}/32`).waitFor({ state: 'detached' })
-    await untilSensorsCount(house)
+    await untilSensorsCount(portreeve)
   })
 })
 
 describe('a list that is held back', () => {
   it('is published by an administrator, after a question', async () => {
-    const database = openDatabase(house.databaseUrl)
+    const database = openDatabase(portreeve.databaseUrl)
     const hold = { countBefore: 12, countAfter: 4_000, heldAt: new Date() }
     await database.db.insertInto('abuseSnapshotHold').values(hold).execute()
     const { page } = alice
@@ -82,7 +82,7 @@ describe('a list that is held back', () => {
 
 describe('an address that strangers alone reported', () => {
   it('waits for an administrator, who reads why and decides', { timeout: 30_000 }, async () => {
-    const database = openDatabase(house.databaseUrl)
+    const database = openDatabase(portreeve.databaseUrl)
     await database.db.insertInto('abuseAddress').values(awaiting('9.1.1.1')).execute()
     const { page } = alice
     await page.goto('/attacks/administration')
@@ -136,7 +136,7 @@ describe('somebody who runs servers', () => {
     const token = /ar_\w{32}/.exec(line)?.[0] ?? ''
     for (const ip of [ATTACKER, '8.8.4.5']) {
       const attack = { ip, service: 'sshd', port: 22, count: 50 }
-      const answer = await report(house, SENSORS[0], attack, { 'x-report-token': token })
+      const answer = await report(portreeve, SENSORS[0], attack, { 'x-report-token': token })
       expect(answer).toMatchObject({ success: true, deduped: false })
     }
     await page.reload()
@@ -154,7 +154,7 @@ describe('somebody who runs servers', () => {
 
   it('reads that an address is listed, by how many networks, with the evidence', async () => {
     const { page } = bob
-    await report(house, SENSORS[1], { ip: ATTACKER, service: 'imap', count: 50 })
+    await report(portreeve, SENSORS[1], { ip: ATTACKER, service: 'imap', count: 50 })
     await page.goto(`/attacks?ip=${ATTACKER}`)
     await page.getByText(`${ATTACKER} is listed: 2 networks reported it`).waitFor()
     await page.getByText('Evidence: 2 lines').click()
@@ -166,7 +166,7 @@ describe('somebody who runs servers', () => {
 
   it('asks about IPv6 as it is counted, about nonsense, and about what is exempt', async () => {
     const { page } = bob
-    await report(house, SENSORS[0], { ip: '2a00:1450:4001:81b::200e', service: 'ssh' })
+    await report(portreeve, SENSORS[0], { ip: '2a00:1450:4001:81b::200e', service: 'ssh' })
     await page.goto('/attacks')
     const field = page.getByLabel('IPv4 or IPv6 address')
     await field.fill('2a00:1450:4001:81b::1')
@@ -241,7 +241,7 @@ describe('an appeal', () => {
 
 describe('with the keyboard alone', () => {
   it('an address is looked up and a server joined', { timeout: 30_000 }, async () => {
-    const { page, close } = await signedIn(browser, house, 'Klara')
+    const { page, close } = await signedIn(browser, portreeve, 'Klara')
     await page.goto('/attacks')
     await h1(page, 'Attack reporting')
     await tabTo(page, 'IPv4 or IPv6 address')

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Locator, Page } from 'playwright-core'
-import type { House } from '../house.ts'
+import type { TestService } from '../service.ts'
 
 const BUILT = 'web/dist/index.html'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -84,14 +84,14 @@ export async function faultsAtAllWidths(page: Page): Promise<string[]> {
 /** A visitor with an account made for them and a session, which the sign-in form is not troubled for. */
 export async function signedIn(
   browser: Browser,
-  house: House,
+  portreeve: TestService,
   name: string,
   width?: number,
-  rights?: Parameters<House['addPerson']>[1],
+  rights?: Parameters<TestService['addPerson']>[1],
 ): Promise<Visit> {
-  const { email, password } = await house.addPerson(name, rights)
-  const visitor = await visit(browser, house.url, width)
-  const headers = { origin: house.url }
+  const { email, password } = await portreeve.addPerson(name, rights)
+  const visitor = await visit(browser, portreeve.url, width)
+  const headers = { origin: portreeve.url }
   const answer = await visitor.page.request.post('/api/auth/sign-in/email', { data: { email, password }, headers })
   if (!answer.ok()) throw new Error(`signing in as ${email} was answered ${answer.status()}: ${await answer.text()}`)
   return visitor

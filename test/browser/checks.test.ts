@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { IP, startLists } from '../servers/blacklists.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
@@ -12,7 +12,7 @@ let browser: Browser
 let dns: DnsServer
 let lists: Rbldnsd
 let holding: Holding
-let house: House
+let portreeve: TestService
 let page: Page
 
 beforeAll(async () => {
@@ -30,13 +30,16 @@ beforeAll(async () => {
   dns = await startDns({ records })
   lists = await startLists({ 'zen.spamhaus.org': { listed: { [IP]: '127.0.0.2 x' } } })
   holding = await startHolding(lists.port, 'spamcop')
-  house = await startHouse({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${holding.port}` })
+  portreeve = await startTestService({
+    DNS_SERVERS: `127.0.0.1:${dns.port}`,
+    DNSBL_SERVERS: `127.0.0.1:${holding.port}`,
+  })
   browser = await startChromium()
-  page = (await signedIn(browser, house, 'Alice')).page
+  page = (await signedIn(browser, portreeve, 'Alice')).page
 })
 afterAll(async () => {
   await browser.close()
-  await house.stop()
+  await portreeve.stop()
   await holding.close()
   await lists.stop()
   await dns.close()
@@ -62,7 +65,7 @@ describe('the check box', () => {
   it('shows the same answer as a command and as JSON', async () => {
     await region('DNS records').getByText('For programs').click()
     await region('DNS records').getByText('"unicodeDomain": "example.test"').waitFor()
-    await region('DNS records').getByText(`${house.url}/api/v1/dns-check?domain=example.test`).waitFor()
+    await region('DNS records').getByText(`${portreeve.url}/api/v1/dns-check?domain=example.test`).waitFor()
   })
 
   it('says that there is no such name', async () => {
@@ -127,10 +130,10 @@ describe('a result', () => {
     await page.locator('button:enabled', { hasText: 'Share' }).click()
     await page.getByRole('button', { name: 'Copy the link' }).click()
     link = await page.evaluate<string>('navigator.clipboard.readText()')
-    expect(link).toMatch(new RegExp(`^${house.url}/shared/[A-Za-z0-9]{24}$`))
+    expect(link).toMatch(new RegExp(`^${portreeve.url}/shared/[A-Za-z0-9]{24}$`))
     expect(await faultsAtAllWidths(page)).toEqual([])
 
-    const stranger = await visit(browser, house.url)
+    const stranger = await visit(browser, portreeve.url)
     const asked = dns.queries.length
     await stranger.page.goto(link)
     await stranger.page.getByRole('heading', { level: 1, name: 'Check of broken.test' }).waitFor()
@@ -188,7 +191,7 @@ describe('what was checked', () => {
 
 describe('with the keyboard alone', () => {
   it('a name is checked and the result shared', async () => {
-    const { page: own, close } = await signedIn(browser, house, 'Klara')
+    const { page: own, close } = await signedIn(browser, portreeve, 'Klara')
     await own.goto('/check')
     await own.getByRole('heading', { level: 1, name: 'Check' }).waitFor()
     await tabTo(own, 'Domain or IPv4 address')

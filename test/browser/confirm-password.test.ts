@@ -1,27 +1,27 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase, type Database } from '../../src/store/database.ts'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { accessibilityFaults, heading, signedIn, type Visit } from './browsing.ts'
 
 let browser: Browser
-let house: House
+let portreeve: TestService
 let database: Database
 let adele: Visit
 let page: Page
 
 beforeAll(async () => {
   browser = await startChromium()
-  house = await startHouse()
-  database = openDatabase(house.databaseUrl)
-  adele = await signedIn(browser, house, 'Adele', 1440, { admin: true })
+  portreeve = await startTestService()
+  database = openDatabase(portreeve.databaseUrl)
+  adele = await signedIn(browser, portreeve, 'Adele', 1440, { admin: true })
   page = adele.page
 })
 afterAll(async () => {
   await adele.close()
   await database.close()
-  await house.stop()
+  await portreeve.stop()
   await browser.close()
 })
 

@@ -36,7 +36,7 @@ describe('somebody whose address is listed', () => {
   let alice: Visit
   let page: Page
   beforeAll(async () => {
-    alice = await signedIn(place.browser, place.house, 'Alice')
+    alice = await signedIn(place.browser, place.portreeve, 'Alice')
     page = alice.page
   })
   afterAll(() => alice.close())
@@ -156,7 +156,7 @@ describe('somebody whose address is listed', () => {
 
 describe('an address without reverse DNS', () => {
   it('waits with the words “mend this first”, and says what', async () => {
-    const { page, close } = await signedIn(place.browser, place.house, 'Bob')
+    const { page, close } = await signedIn(place.browser, place.portreeve, 'Bob')
     await page.goto(`/delisting/new?ip=${OTHER}`)
     await page.getByLabel('What caused the listing').fill(CAUSE)
     await page.getByLabel('What was done about it').fill(FIX)
@@ -172,7 +172,7 @@ describe('an address without reverse DNS', () => {
 
 describe('with the keyboard alone', () => {
   it('a delisting is begun, its mail is sent and its form is marked as submitted', async () => {
-    const { page, close } = await signedIn(place.browser, place.house, 'Klara')
+    const { page, close } = await signedIn(place.browser, place.portreeve, 'Klara')
     await page.goto('/delisting')
     await heading(page, 'Delisting').waitFor()
     await tabTo(page, 'New delisting')
@@ -200,11 +200,11 @@ describe('with the keyboard alone', () => {
 
 describe('a delisting of somebody else', () => {
   it('is not there', async () => {
-    const { token } = await place.house.addPerson('Dora')
+    const { token } = await place.portreeve.addPerson('Dora')
     const headers = { 'content-type': 'application/json' }
     const init = { method: 'POST', token, headers, body: JSON.stringify({ ip: IP }) }
-    const { id } = ((await (await place.house.request('/api/v1/delisting', init)).json()) as Made).data
-    const { page, close } = await signedIn(place.browser, place.house, 'Charlie')
+    const { id } = ((await (await place.portreeve.request('/api/v1/delisting', init)).json()) as Made).data
+    const { page, close } = await signedIn(place.browser, place.portreeve, 'Charlie')
     await page.goto(`/delisting/${id}`)
     await page.getByText('There is no such delisting.').waitFor()
     await page.goto('/delisting')

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aggregate, daysAgo, tlsReport } from '../dmarc/reports.ts'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { faultsAtAllWidths, heading, signedIn, tabTo, type Visit } from './browsing.ts'
@@ -11,18 +11,18 @@ const DOMAIN = 'example.com'
 /** Milliseconds: axe over a long page, six times. */
 const PATIENCE = 60_000
 
-let house: House
+let portreeve: TestService
 let dns: DnsServer
 let browser: Browser
 beforeAll(async () => {
   dns = await startDns()
   dns.records[`_dmarc.${DOMAIN} TXT`] = ['v=DMARC1; p=none; rua=mailto:old@example.com']
-  house = await startHouse({ DNS_SERVERS: `127.0.0.1:${dns.port}`, REPORT_DOMAIN: 'reports.portreeve.test' })
+  portreeve = await startTestService({ DNS_SERVERS: `127.0.0.1:${dns.port}`, REPORT_DOMAIN: 'reports.portreeve.test' })
   browser = await startChromium()
 })
 afterAll(async () => {
   await browser.close()
-  await house.stop()
+  await portreeve.stop()
   await dns.close()
 })
 
@@ -55,7 +55,7 @@ describe('somebody who has a domain’s reports read', () => {
   let alice: Visit
   let page: Page
   beforeAll(async () => {
-    alice = await signedIn(browser, house, 'Alice')
+    alice = await signedIn(browser, portreeve, 'Alice')
     page = alice.page
   })
   afterAll(() => alice.close())
@@ -239,7 +239,7 @@ describe('somebody who has a domain’s reports read', () => {
 
 describe('with the keyboard alone', () => {
   it('a domain is registered, its record copied, and its screens gone through', async () => {
-    const { page, close } = await signedIn(browser, house, 'Klara')
+    const { page, close } = await signedIn(browser, portreeve, 'Klara')
     await page.goto('/dmarc')
     await page.getByText('No domain is registered yet').waitFor()
     await tabTo(page, 'Domain')
@@ -273,11 +273,11 @@ describe('with the keyboard alone', () => {
 
 describe('a domain of somebody else', () => {
   it('is not there', async () => {
-    const { token } = await house.addPerson('Dora')
+    const { token } = await portreeve.addPerson('Dora')
     const headers = { 'content-type': 'application/json' }
     const init = { method: 'POST', token, headers, body: JSON.stringify({ domain: 'dora.test' }) }
-    const made = (await (await house.request('/api/v1/dmarc/domains', init)).json()) as { data: { id: string } }
-    const { page, close } = await signedIn(browser, house, 'Charlie')
+    const made = (await (await portreeve.request('/api/v1/dmarc/domains', init)).json()) as { data: { id: string } }
+    const { page, close } = await signedIn(browser, portreeve, 'Charlie')
     for (const part of ['', '/reports', '/tls', '/record', '/sources/192.0.2.1']) {
       await page.goto(`/dmarc/${made.data.id}${part}`)
       await page.getByText('There is no such domain.').first().waitFor()

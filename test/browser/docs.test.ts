@@ -1,22 +1,22 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startHouse, type House, type Person } from '../house.ts'
+import { startTestService, type TestService, type Person } from '../service.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 
 let dns: DnsServer
-let house: House
+let portreeve: TestService
 let alice: Person
 let browser: Browser
 beforeAll(async () => {
   dns = await startDns({ records: { 'example.com A': ['192.0.2.7'] } })
-  house = await startHouse({ DNS_SERVERS: `127.0.0.1:${dns.port}` })
-  alice = await house.addPerson('Alice')
+  portreeve = await startTestService({ DNS_SERVERS: `127.0.0.1:${dns.port}` })
+  alice = await portreeve.addPerson('Alice')
   browser = await startChromium()
 })
 afterAll(async () => {
   await browser.close()
-  await house.stop()
+  await portreeve.stop()
   await dns.close()
 })
 
@@ -24,7 +24,7 @@ it('lets a check be tried on the documentation page, with a token', { timeout: 6
   const page = await browser.newPage()
   const complaints: string[] = []
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-  await page.goto(`${house.url}/docs/`)
+  await page.goto(`${portreeve.url}/docs/`)
   await page.getByRole('button', { name: 'Authorize' }).click()
   await page.getByLabel('auth-bearer-value').fill(alice.token)
   await page.getByRole('button', { name: 'Apply credentials' }).first().click()

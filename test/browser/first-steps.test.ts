@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { visit, type Visit } from './browsing.ts'
 
@@ -15,17 +15,17 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
 
 /** A story: each step stands on the one before. */
 describe('somebody who just started Portreeve', () => {
-  let house: House
+  let portreeve: TestService
   let alice: Visit
   let page: Page
   beforeAll(async () => {
-    house = await startHouse()
-    alice = await visit(browser, house.url)
+    portreeve = await startTestService()
+    alice = await visit(browser, portreeve.url)
     page = alice.page
   })
   afterAll(async () => {
     await alice.close()
-    await house.stop()
+    await portreeve.stop()
   })
 
   it('reads on the first page that there is no account yet', async () => {
@@ -43,13 +43,13 @@ describe('somebody who just started Portreeve', () => {
   })
 
   it('makes the first account through the set-up link, and is signed in', async () => {
-    await page.goto(house.setupLink)
+    await page.goto(portreeve.setupLink)
     await page.reload()
     await page.getByLabel('Your name').and(page.locator(':focus')).waitFor()
     await fillSetup(page, EMAIL)
     await heading(page, 'Good to see you, Alice').waitFor()
     expect(new URL(page.url()).pathname).toBe('/home')
-    await page.goto(house.setupLink)
+    await page.goto(portreeve.setupLink)
     await heading(page, 'This Portreeve is set up').waitFor()
   })
 
@@ -61,7 +61,7 @@ describe('somebody who just started Portreeve', () => {
     await page.getByRole('button', { name: 'Copy the token' }).click()
     const token = await page.evaluate<string>('navigator.clipboard.readText()')
     expect(token).toMatch(/^prv_/)
-    const answer = await house.request('/api/v1/account', { token })
+    const answer = await portreeve.request('/api/v1/account', { token })
     expect(await answer.json()).toMatchObject({ data: { email: EMAIL, via: 'token' } })
 
     await page.reload()
@@ -71,7 +71,7 @@ describe('somebody who just started Portreeve', () => {
     await page.getByRole('button', { name: 'Revoke monitoring' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('You have none yet.').waitFor()
-    expect((await house.request('/api/v1/account', { token })).status).toBe(401)
+    expect((await portreeve.request('/api/v1/account', { token })).status).toBe(401)
   })
 
   it('keeps a token when the question is answered with Escape', async () => {
@@ -99,7 +99,7 @@ describe('somebody who just started Portreeve', () => {
   })
 
   it('is sent to no stranger’s site after signing in', async () => {
-    const bob = await visit(browser, house.url)
+    const bob = await visit(browser, portreeve.url)
     await bob.page.goto('/sign-in?next=%2F%2Fstranger.example%2F')
     await signIn(bob.page, PASSWORD)
     await heading(bob.page, 'Good to see you, Alice').waitFor()

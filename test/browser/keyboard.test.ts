@@ -1,26 +1,26 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { accessibilityFaults, overflow, signedIn, tabTo, type Visit } from './browsing.ts'
 
 let browser: Browser
-let house: House
+let portreeve: TestService
 let alice: Visit
 let page: Page
 beforeAll(async () => {
-  house = await startHouse()
+  portreeve = await startTestService()
   browser = await startChromium()
-  alice = await signedIn(browser, house, 'Alice')
+  alice = await signedIn(browser, portreeve, 'Alice')
   page = alice.page
   for (const label of ['shop orders', 'newsletter', 'payments']) {
-    await page.request.post('/api/webhook/endpoints', { data: { label }, headers: { origin: house.url } })
+    await page.request.post('/api/webhook/endpoints', { data: { label }, headers: { origin: portreeve.url } })
   }
 })
 afterAll(async () => {
   await alice.close()
   await browser.close()
-  await house.stop()
+  await portreeve.stop()
 })
 
 const heading = (name: string) => page.getByRole('heading', { level: 1, name, exact: true })

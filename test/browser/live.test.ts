@@ -24,12 +24,12 @@ afterAll(async () => {
 
 /** Somebody in a tab whose event streams are counted, and with a token for a program elsewhere. */
 async function visitor(name: string): Promise<typeof alice> {
-  const visit = await signedIn(place.browser, place.house, name, undefined, { admin: true })
+  const visit = await signedIn(place.browser, place.portreeve, name, undefined, { admin: true })
   await visit.page.addInitScript(`window.streams = []
     window.EventSource = class extends EventSource {
       constructor(...given) { super(...given); streams.push(this) }
     }`)
-  const headers = { origin: place.house.url }
+  const headers = { origin: place.portreeve.url }
   const made = await visit.page.request.post('/api/v1/tokens', { data: { label: 'elsewhere' }, headers })
   return { ...visit, token: ((await made.json()) as { token: string }).token }
 }
@@ -40,7 +40,7 @@ const openStreams = (of = page) =>
 async function elsewhere(method: string, path: string, body?: object): Promise<{ data: { id: string } }> {
   const headers = body ? { 'content-type': 'application/json' } : {}
   const init = { token: alice.token, method, headers, ...(body && { body: JSON.stringify(body) }) }
-  const answer = await place.house.request(path, init)
+  const answer = await place.portreeve.request(path, init)
   expect(answer.status).toBeLessThan(300)
   return (await answer.json()) as { data: { id: string } }
 }
@@ -48,7 +48,11 @@ async function elsewhere(method: string, path: string, body?: object): Promise<{
 async function upload(report: string): Promise<void> {
   const form = new FormData()
   form.append('file', new Blob([report]), 'report.xml')
-  const answer = await place.house.request('/api/v1/dmarc/reports', { method: 'POST', body: form, token: alice.token })
+  const answer = await place.portreeve.request('/api/v1/dmarc/reports', {
+    method: 'POST',
+    body: form,
+    token: alice.token,
+  })
   expect(answer.status).toBe(200)
 }
 
@@ -75,7 +79,7 @@ describe('an open tab', () => {
   it('has one event stream on every screen, also after a walk through them', { timeout: 120_000 }, async () => {
     const endpoint = await page.request.post('/api/webhook/endpoints', {
       data: {},
-      headers: { origin: place.house.url },
+      headers: { origin: place.portreeve.url },
     })
     const { id } = ((await endpoint.json()) as { endpoint: { id: string } }).endpoint
     const nobodys = '00000000-0000-4000-8000-000000000000'
@@ -102,7 +106,7 @@ describe('an open tab', () => {
     await heading(bob.page, 'Alerts').waitFor()
     await expect.poll(() => openStreams(bob.page)).toEqual(['/api/v1/events'])
     // Signed out in another tab of the same browser.
-    await bob.page.request.post('/api/auth/sign-out', { data: {}, headers: { origin: place.house.url } })
+    await bob.page.request.post('/api/auth/sign-out', { data: {}, headers: { origin: place.portreeve.url } })
     await bob.page.getByRole('button', { name: 'Sign in' }).waitFor()
     expect(await openStreams(bob.page)).toEqual([])
     await bob.close()

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { IP, startLists } from '../servers/blacklists.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
@@ -8,7 +8,7 @@ import type { Rbldnsd } from '../servers/rbldnsd.ts'
 
 /** A service with everything its mail rooms talk to, and a browser. */
 export type MailPlace = {
-  house: House
+  portreeve: TestService
   browser: Browser
   /** Every blacklist of the catalogue. */
   lists: Rbldnsd
@@ -26,7 +26,7 @@ export async function startMailPlace(): Promise<MailPlace> {
   dns.records[`${NAME} A`] = [IP]
   dns.records[`${NAME} MX`] = [`10 ${NAME}`]
   dns.records[`${IP.split('.').toReversed().join('.')}.in-addr.arpa PTR`] = [NAME]
-  const house = await startHouse({
+  const portreeve = await startTestService({
     DNS_SERVERS: `127.0.0.1:${dns.port}`,
     DNSBL_SERVERS: `127.0.0.1:${lists.port}`,
     SMTP_URL: sink.url,
@@ -34,14 +34,14 @@ export async function startMailPlace(): Promise<MailPlace> {
   })
   const browser = await startChromium()
   return {
-    house,
+    portreeve,
     browser,
     lists,
     dns,
     sink,
     async stop() {
       await browser.close()
-      await house.stop()
+      await portreeve.stop()
       await Promise.all([lists.stop(), dns.close(), sink.stop()])
     },
   }

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { accountOn, contents, fill, mail, read } from '../migration/mailbox.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { startDovecot } from '../servers/dovecot.ts'
@@ -16,7 +16,7 @@ let from: MailServer
 let to: MailServer
 let picky: MailServer
 let slow: Proxy
-let house: House
+let portreeve: TestService
 let browser: Browser
 beforeAll(async () => {
   ;[from, to, picky] = await Promise.all([
@@ -31,12 +31,12 @@ beforeAll(async () => {
     'Archive/2024': [{}, {}, {}],
     Sent: [{}, {}],
   })
-  house = await startHouse()
+  portreeve = await startTestService()
   browser = await startChromium()
 })
 afterAll(async () => {
   await browser.close()
-  await house.stop()
+  await portreeve.stop()
   await slow.close()
   await Promise.all([from, to, picky].map((server) => server.stop()))
 })
@@ -73,7 +73,7 @@ describe('somebody who moves a mailbox', () => {
   let page: Page
   beforeAll(async () => {
     await to.addUser('alice', 'secret')
-    alice = await signedIn(browser, house, 'Alice')
+    alice = await signedIn(browser, portreeve, 'Alice')
     page = alice.page
   })
   afterAll(() => alice.close())
@@ -169,7 +169,7 @@ describe('somebody who moves a mailbox', () => {
 describe('a migration that is stopped', () => {
   it('keeps what was copied, and goes on with the passwords typed once more', { timeout: 2 * PATIENCE }, async () => {
     await to.addUser('bob', 'secret')
-    const { page, close } = await signedIn(browser, house, 'Bob', 1440, { plan: 'pro' })
+    const { page, close } = await signedIn(browser, portreeve, 'Bob', 1440, { plan: 'pro' })
     await comeToReview(page, { port: slow.port, user: 'bob' })
     await page.getByRole('button', { name: 'Start the migration' }).click()
     await page.getByText('Live', { exact: true }).waitFor()
@@ -194,7 +194,7 @@ describe('a migration with a message that is refused', () => {
     await from.addUser('big', 'secret')
     await picky.addUser('big', 'secret')
     await fill(accountOn(from.port, 'big'), { INBOX: [{}, { body: mail(300_000) }, {}] })
-    const { page, close } = await signedIn(browser, house, 'Emil', 1440, { plan: 'pro' })
+    const { page, close } = await signedIn(browser, portreeve, 'Emil', 1440, { plan: 'pro' })
     await comeToReview(page, { port: picky.port, user: 'big' }, { port: from.port, user: 'big' })
     await page.getByRole('button', { name: 'Start the migration' }).click()
     await page.getByText('1 thing could not be copied').waitFor({ timeout: PATIENCE })
@@ -210,7 +210,7 @@ describe('an account that takes access tokens', () => {
     const modern = await startDovecot({ tokensAt: tokens.url })
     await modern.addUser('alice', 'secret')
     tokens.valid.set('the-first-token', 'alice')
-    const { page, close } = await signedIn(browser, house, 'Tom', 1440, { plan: 'pro' })
+    const { page, close } = await signedIn(browser, portreeve, 'Tom', 1440, { plan: 'pro' })
     await page.goto('/migrations/new')
     await fillAccount(page, { port: from.port, user: 'alice' })
     await page.getByRole('button', { name: 'Test, and list the folders' }).click()
@@ -247,7 +247,7 @@ describe('an account that takes access tokens', () => {
 describe('with the keyboard alone', () => {
   it('a mailbox is moved from the first field to the last word', { timeout: 2 * PATIENCE }, async () => {
     await to.addUser('klara', 'secret')
-    const { page, close } = await signedIn(browser, house, 'Klara', 1440, { plan: 'pro' })
+    const { page, close } = await signedIn(browser, portreeve, 'Klara', 1440, { plan: 'pro' })
     await page.goto('/migrations')
     await heading(page, 'Migrations').waitFor()
     await tabTo(page, 'New migration')
@@ -287,13 +287,13 @@ async function typeAccount(page: Page, port: number, user: string): Promise<void
 
 describe('a migration of somebody else', () => {
   it('is not there', async () => {
-    const dora = await signedIn(browser, house, 'Dora', 1440, { plan: 'pro' })
+    const dora = await signedIn(browser, portreeve, 'Dora', 1440, { plan: 'pro' })
     const account = { host: '127.0.0.1', port: from.port, secure: false, user: 'alice', password: 'secret' }
     const data = { source: account, destination: account, folders: ['INBOX'], dryRun: true }
-    const headers = { origin: house.url }
+    const headers = { origin: portreeve.url }
     const made = await dora.page.request.post('/api/v1/imap/migrate', { data, headers })
     const { migrationId } = (await made.json()) as { migrationId: string }
-    const { page, close } = await signedIn(browser, house, 'Charlie')
+    const { page, close } = await signedIn(browser, portreeve, 'Charlie')
     await page.goto(`/migrations/${migrationId}`)
     await page.getByText('There is no such migration.').waitFor()
     await page.goto('/migrations')

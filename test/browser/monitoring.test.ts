@@ -38,7 +38,7 @@ describe('somebody who has hosts watched', () => {
   let alice: Visit
   let page: Page
   beforeAll(async () => {
-    alice = await signedIn(place.browser, place.house, 'Alice')
+    alice = await signedIn(place.browser, place.portreeve, 'Alice')
     page = alice.page
   })
   afterAll(() => alice.close())
@@ -107,7 +107,7 @@ describe('somebody who has hosts watched', () => {
   })
 
   it('has certificates and records watched, on the ports of their own choice', async () => {
-    const headers = { origin: place.house.url }
+    const headers = { origin: place.portreeve.url }
     const data = { host: SHOP, tlsPorts: [] }
     const made = await page.request.post('/api/v1/monitoring/hosts', { data, headers })
     const { id } = ((await made.json()) as { data: { id: string } }).data
@@ -151,7 +151,7 @@ describe('somebody who has hosts watched', () => {
 
 describe('with the keyboard alone', () => {
   it('a host is added, opened and checked', async () => {
-    const { page, close } = await signedIn(place.browser, place.house, 'Klara')
+    const { page, close } = await signedIn(place.browser, place.portreeve, 'Klara')
     await page.goto('/monitoring')
     await page.getByText('No host is watched yet').waitFor()
     await tabTo(page, 'Name or address')
@@ -172,12 +172,12 @@ describe('with the keyboard alone', () => {
 
 describe('a host of somebody else', () => {
   it('is not there', async () => {
-    const alice = await place.house.addPerson('Dora')
+    const alice = await place.portreeve.addPerson('Dora')
     const init = { method: 'POST', token: alice.token, body: JSON.stringify({ host: IP }) }
     const headers = { 'content-type': 'application/json' }
-    const made = await place.house.request('/api/v1/monitoring/hosts', { ...init, headers })
+    const made = await place.portreeve.request('/api/v1/monitoring/hosts', { ...init, headers })
     const { id } = ((await made.json()) as { data: { id: string } }).data
-    const { page, close } = await signedIn(place.browser, place.house, 'Charlie')
+    const { page, close } = await signedIn(place.browser, place.portreeve, 'Charlie')
     await page.goto(`/monitoring/${id}`)
     await page.getByText('There is no such monitored host.').waitFor()
     await page.goto('/monitoring')

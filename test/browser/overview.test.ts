@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { changed, heading, signedIn, tabTo, visit, type Visit } from './browsing.ts'
 
 let browser: Browser
 let dns: DnsServer
-let house: House
+let portreeve: TestService
 beforeAll(async () => {
   dns = await startDns({ records: { '. NS': ['a.root-servers.test'] } })
-  house = await startHouse({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${dns.port}` })
+  portreeve = await startTestService({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${dns.port}` })
   browser = await startChromium()
 })
 afterAll(async () => {
   await browser.close()
-  await house.stop()
+  await portreeve.stop()
   await dns.close()
 })
 
@@ -24,7 +24,7 @@ describe('the overview', () => {
   let alice: Visit
   let page: Page
   beforeAll(async () => {
-    alice = await signedIn(browser, house, 'Alice', 1440, { plan: 'pro' })
+    alice = await signedIn(browser, portreeve, 'Alice', 1440, { plan: 'pro' })
     page = alice.page
   })
   afterAll(() => alice.close())
@@ -39,8 +39,8 @@ describe('the overview', () => {
   it('has commands that run as they stand', async () => {
     await page.getByRole('button', { name: 'Copy the command: Catch a webhook' }).click()
     const command = await page.evaluate<string>('navigator.clipboard.readText()')
-    const { token } = await house.addPerson('Clara')
-    const answer = await house.request(/"(http[^"]+)"$/.exec(command)?.[1] ?? '', {
+    const { token } = await portreeve.addPerson('Clara')
+    const answer = await portreeve.request(/"(http[^"]+)"$/.exec(command)?.[1] ?? '', {
       method: 'POST',
       token,
       headers: { 'content-type': 'application/json' },
@@ -52,7 +52,7 @@ describe('the overview', () => {
   it('says what needs the person, and leads there', async () => {
     const account = { host: '127.0.0.1', port: 1, user: 'old.mailbox', password: 'x' }
     const data = { source: account, destination: account, folders: ['INBOX'] }
-    await page.request.post('/api/v1/imap/migrate', { data, headers: { origin: house.url } })
+    await page.request.post('/api/v1/imap/migrate', { data, headers: { origin: portreeve.url } })
     await page.goto('/home')
     await heading(page, '1 thing needs you').waitFor()
     await page.getByText('The migration of old.mailbox ended with 1 error.').waitFor()
@@ -69,7 +69,7 @@ describe('the overview', () => {
   })
 
   it('shows nothing of this to somebody else', async () => {
-    const charlie = await signedIn(browser, house, 'Charlie')
+    const charlie = await signedIn(browser, portreeve, 'Charlie')
     await charlie.page.goto('/home')
     await heading(charlie.page, 'Good to see you, Charlie').waitFor()
     expect(await charlie.page.content()).not.toContain('old.mailbox')
@@ -81,8 +81,8 @@ describe('the overview', () => {
 
 describe('the account', () => {
   it('changes its name and its password, and ends other sessions', async () => {
-    const { page, close } = await signedIn(browser, house, 'Petra')
-    const other = await visit(browser, house.url)
+    const { page, close } = await signedIn(browser, portreeve, 'Petra')
+    const other = await visit(browser, portreeve.url)
     await other.page.goto('/sign-in')
     await other.page.getByLabel('E-mail').fill('petra@people.test')
     await other.page.getByLabel('Password', { exact: true }).fill('the password of Petra')
@@ -115,7 +115,7 @@ describe('the account', () => {
 
 describe('what is kept of a person', () => {
   it('is taken along as a file', async () => {
-    const { page, close } = await signedIn(browser, house, 'Olga')
+    const { page, close } = await signedIn(browser, portreeve, 'Olga')
     await page.goto('/account')
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -132,7 +132,7 @@ describe('what is kept of a person', () => {
   })
 
   it('is erased with the keyboard alone, once it is said what goes and who wishes it', async () => {
-    const { page, close } = await signedIn(browser, house, 'Erika')
+    const { page, close } = await signedIn(browser, portreeve, 'Erika')
     await page.goto('/account')
     await page.getByText('last used').first().waitFor()
     await tabTo(page, 'Erase the account')
@@ -152,7 +152,7 @@ describe('what is kept of a person', () => {
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type('the password of Erika')
     await page.keyboard.press('Enter')
-    await page.waitForURL(`${house.url}/`)
+    await page.waitForURL(`${portreeve.url}/`)
     await page.goto('/account')
     await heading(page, 'Sign in').waitFor()
     await close()
@@ -163,7 +163,7 @@ describe('an administrator', () => {
   let admin: Visit
   let page: Page
   beforeAll(async () => {
-    admin = await signedIn(browser, house, 'Ada', 1440, { admin: true })
+    admin = await signedIn(browser, portreeve, 'Ada', 1440, { admin: true })
     page = admin.page
   })
   afterAll(() => admin.close())
@@ -235,7 +235,7 @@ describe('an administrator', () => {
   })
 
   it('is nobody else', async () => {
-    const { page: theirs, close } = await signedIn(browser, house, 'Bob')
+    const { page: theirs, close } = await signedIn(browser, portreeve, 'Bob')
     await theirs.goto('/administration/accounts')
     await theirs.getByText('administrator').first().waitFor()
     expect(await theirs.content()).not.toContain('ada@people.test')

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { addSensors, report, SENSORS } from './attackers.ts'
 import { faultsAtAllWidths, tabTo, visit, type Visit } from './browsing.ts'
@@ -9,20 +9,20 @@ const LISTED = '8.8.4.4'
 const ALSO_LISTED = '8.8.4.5'
 
 let browser: Browser
-let house: House
+let portreeve: TestService
 let stranger: Visit
 beforeAll(async () => {
-  house = await startHouse({ TRUSTED_PROXIES: '127.0.0.1' })
+  portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.1' })
   browser = await startChromium()
-  const { token } = await house.addPerson('Alice', { admin: true })
-  await addSensors(house, token)
+  const { token } = await portreeve.addPerson('Alice', { admin: true })
+  await addSensors(portreeve, token)
   for (const ip of [LISTED, ALSO_LISTED])
-    for (const from of SENSORS) await report(house, from, { ip, service: 'ssh', count: 50 })
-  stranger = await visit(browser, house.url)
+    for (const from of SENSORS) await report(portreeve, from, { ip, service: 'ssh', count: 50 })
+  stranger = await visit(browser, portreeve.url)
 })
 afterAll(async () => {
   await browser.close()
-  await house.stop()
+  await portreeve.stop()
 })
 
 const h1 = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
@@ -75,7 +75,7 @@ describe('somebody without an account', () => {
     await page.getByRole('img', { name: 'Reports by day' }).waitFor()
     await page.getByText('As a table').click()
     await page.getByRole('table', { name: 'Reports by day' }).waitFor()
-    await page.getByText(`${house.url}/api/v1/abuse/fail2ban-install`).waitFor()
+    await page.getByText(`${portreeve.url}/api/v1/abuse/fail2ban-install`).waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
     expect(stranger.complaints.filter((complaint) => !complaint.includes('status of 409'))).toEqual([])
   })
@@ -83,7 +83,7 @@ describe('somebody without an account', () => {
 
 describe('with the keyboard alone, from the listed address itself', () => {
   it('an address leaves the list at once', async () => {
-    const { page, close } = await visit(browser, house.url)
+    const { page, close } = await visit(browser, portreeve.url)
     await page.setExtraHTTPHeaders({ 'x-forwarded-for': ALSO_LISTED })
     await page.goto('/address')
     await h1(page, 'Was this address reported?')

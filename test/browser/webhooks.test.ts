@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { heading, signedIn, tabTo, type Visit } from './browsing.ts'
 
@@ -14,14 +14,14 @@ const SECRET = 'It is a secret'
 const POLL = { timeout: 10_000 }
 
 let browser: Browser
-let house: House
+let portreeve: TestService
 beforeAll(async () => {
-  house = await startHouse()
+  portreeve = await startTestService()
   browser = await startChromium()
 })
 afterAll(async () => {
   await browser.close()
-  await house.stop()
+  await portreeve.stop()
 })
 
 const requests = (page: Page) => page.getByRole('listbox', { name: 'Captured requests' })
@@ -29,10 +29,10 @@ const detail = (page: Page) => page.getByRole('region', { name: 'Request', exact
 
 /** An endpoint of this person's, made in the browser that is signed in as them. */
 async function makeEndpoint(page: Page, settings: object = {}): Promise<{ id: string; url: string }> {
-  const headers = { origin: house.url }
+  const headers = { origin: portreeve.url }
   const answer = await page.request.post('/api/webhook/endpoints', { data: settings, headers })
   const { endpoint } = (await answer.json()) as { endpoint: { id: string; token: string } }
-  return { id: endpoint.id, url: `${house.url}/webhooks/${endpoint.token}` }
+  return { id: endpoint.id, url: `${portreeve.url}/webhooks/${endpoint.token}` }
 }
 
 /** A story: each step stands on the one before. */
@@ -41,7 +41,7 @@ describe('somebody who is to receive webhooks', () => {
   let page: Page
   let url: string
   beforeAll(async () => {
-    alice = await signedIn(browser, house, 'Alice')
+    alice = await signedIn(browser, portreeve, 'Alice')
     page = alice.page
   })
   afterAll(() => alice.close())
@@ -86,9 +86,9 @@ describe('somebody who is to receive webhooks', () => {
     const body = '{"challenge": "echo", "id": 12345678901234567890}'
     const signature = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`
     const headers = { 'content-type': 'application/json', 'x-hub-signature-256': signature }
-    const answer = await house.request(`${url}/orders?source=shop`, { method: 'PUT', body, headers })
+    const answer = await portreeve.request(`${url}/orders?source=shop`, { method: 'PUT', body, headers })
     expect([answer.status, await answer.text()]).toEqual([202, '{"seen": "echo"}'])
-    await house.request(`${url}/forged`, { method: 'POST', body: `${body} `, headers })
+    await portreeve.request(`${url}/forged`, { method: 'POST', body: `${body} `, headers })
     await requests(page).getByRole('option', { name: '/orders' }).getByText('Signed', { exact: true }).waitFor()
     await requests(page).getByRole('option', { name: '/forged' }).getByText('Bad signature').waitFor()
   })
@@ -139,8 +139,8 @@ describe('somebody who is to receive webhooks', () => {
     await page.getByLabel('Filter by path').fill('needle')
     await page.getByText('No request is like this.').waitFor()
     expect(page.url()).toContain('q=needle')
-    await house.request(`${url}/hay`, { method: 'POST', body: 'straw' })
-    await house.request(`${url}/stack`, { method: 'POST', body: 'a NEEDLE in it' })
+    await portreeve.request(`${url}/hay`, { method: 'POST', body: 'straw' })
+    await portreeve.request(`${url}/stack`, { method: 'POST', body: 'a NEEDLE in it' })
     await page.getByText('1 request like this').waitFor()
     await requests(page).getByRole('option', { name: '/stack' }).waitFor()
     await page.getByLabel('Filter by path').fill('')
@@ -154,7 +154,7 @@ describe('somebody who is to receive webhooks', () => {
     const form = new FormData()
     form.append('name', 'Zoë')
     form.append('picture', new Blob([Uint8Array.of(0, 1, 255)], { type: 'image/png' }), 'a.png')
-    await house.request(`${url}/form`, { method: 'POST', body: form })
+    await portreeve.request(`${url}/form`, { method: 'POST', body: form })
     await requests(page).getByRole('option', { name: '/form' }).click()
     await page.getByRole('tab', { name: 'Body' }).click()
     await detail(page).getByRole('row', { name: 'name Zoë 4 bytes' }).waitFor()
@@ -164,7 +164,7 @@ describe('somebody who is to receive webhooks', () => {
   it('meets what strangers sent as text, wherever they put their markup', async () => {
     const markup = '<img src=x onerror="document.title=1"><b id=stranger>bold</b>'
     const headers = { 'content-type': 'text/html', 'x-markup': markup }
-    await house.request(`${url}/<b id=stranger>?q=${markup}`, { method: 'POST', body: markup, headers })
+    await portreeve.request(`${url}/<b id=stranger>?q=${markup}`, { method: 'POST', body: markup, headers })
     await requests(page).getByRole('option', { name: '/%3Cb' }).click()
     await detail(page).getByText(markup).waitFor()
     for (const tab of ['Headers', 'Query', 'Compare']) {
@@ -185,7 +185,7 @@ describe('somebody who is to receive webhooks', () => {
     await page.getByRole('button', { name: 'Delete this endpoint' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('You have no endpoint yet').waitFor()
-    expect((await house.request(url)).status).toBe(404)
+    expect((await portreeve.request(url)).status).toBe(404)
   })
 
   it('meets no complaint of the browser on the way', () => {
@@ -195,7 +195,7 @@ describe('somebody who is to receive webhooks', () => {
 
 describe('with the keyboard alone', () => {
   it('an endpoint is made, its requests are gone through, narrowed down and compared', async () => {
-    const { page, close } = await signedIn(browser, house, 'Bob')
+    const { page, close } = await signedIn(browser, portreeve, 'Bob')
     await page.goto('/hooks')
     await heading(page, 'Webhooks').waitFor()
     await tabTo(page, 'What will send to it?')
@@ -237,7 +237,7 @@ describe('with the keyboard alone', () => {
 
 describe('on a phone', () => {
   it('the list and a request have the screen one after the other, and the way back leads from one to the other', async () => {
-    const { page, close } = await signedIn(browser, house, 'Pauline', 360)
+    const { page, close } = await signedIn(browser, portreeve, 'Pauline', 360)
     const { id, url } = await makeEndpoint(page, { label: 'phone' })
     await Promise.all([1, 2].map((each) => fetch(`${url}/${each}`, { method: 'POST', body: 'x' })))
     await page.goto(`/hooks/${id}`)
@@ -256,7 +256,7 @@ describe('on a phone', () => {
 
 describe('a tab that nobody sees', () => {
   it('lets go of its stream after a minute, and catches up when somebody looks again', async () => {
-    const { page, close } = await signedIn(browser, house, 'Hilda')
+    const { page, close } = await signedIn(browser, portreeve, 'Hilda')
     const { id, url } = await makeEndpoint(page)
     await page.clock.install()
     await page.goto(`/hooks/${id}`)
@@ -283,9 +283,9 @@ async function show(page: Page, isShown: boolean): Promise<void> {
 
 describe('an endpoint of somebody else', () => {
   it('is not there', async () => {
-    const dora = await signedIn(browser, house, 'Dora')
+    const dora = await signedIn(browser, portreeve, 'Dora')
     const { id } = await makeEndpoint(dora.page, { label: 'secret plans' })
-    const { page, close } = await signedIn(browser, house, 'Charlie')
+    const { page, close } = await signedIn(browser, portreeve, 'Charlie')
     for (const path of [`/hooks/${id}`, `/hooks/${id}/settings`]) {
       await page.goto(path)
       await page.getByText('There is no such').first().waitFor()
@@ -304,7 +304,7 @@ describe('ten thousand requests', () => {
     'scroll with few rows in the page, and what arrives does not move what is read',
     { timeout: 120_000 },
     async () => {
-      const { page, close } = await signedIn(browser, house, 'Erna')
+      const { page, close } = await signedIn(browser, portreeve, 'Erna')
       const { id, url } = await makeEndpoint(page, { label: 'flood' })
       await page.goto(`/hooks/${id}`)
       await page.getByText('Waiting for the first request').waitFor()

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { portreeve } from './command.ts'
+import { runPortreeve } from './command.ts'
 
 let folder: string
 beforeAll(() => {
@@ -16,21 +16,21 @@ describe('portreeve backup and restore', () => {
     const file = join(folder, 'monday.backup')
     const here = { DATA_DIR: join(folder, 'here') }
     const there = { DATA_DIR: join(folder, 'there') }
-    await portreeve(['user', 'create', '--email', 'a@people.test', '--password-stdin'], here, 'a password of hers')
-    const made = await portreeve(['backup', file, '--json'], here)
+    await runPortreeve(['user', 'create', '--email', 'a@people.test', '--password-stdin'], here, 'a password of hers')
+    const made = await runPortreeve(['backup', file, '--json'], here)
     expect([made.code, JSON.parse(made.out)]).toMatchObject([0, { success: true, file }])
-    const restored = await portreeve(['restore', file], there)
+    const restored = await runPortreeve(['restore', file], there)
     expect([restored.code, restored.out]).toEqual([0, expect.stringMatching(/^The database of 20.*Z is restored\./)])
-    expect((await portreeve(['user', 'list'], there)).out).toMatch(/^a@people\.test /)
-    expect((await portreeve(['restore', file], there)).code).toBe(1)
+    expect((await runPortreeve(['user', 'list'], there)).out).toMatch(/^a@people\.test /)
+    expect((await runPortreeve(['restore', file], there)).code).toBe(1)
   })
 
   it('say what they are for, and what they are not for', async () => {
-    expect((await portreeve(['backup'], {})).code).toBe(2)
-    expect((await portreeve(['restore', 'one', 'two'], {})).code).toBe(2)
-    const { code, err } = await portreeve(['backup', 'x'], { DATABASE_URL: 'postgres://db.example/portreeve' })
+    expect((await runPortreeve(['backup'], {})).code).toBe(2)
+    expect((await runPortreeve(['restore', 'one', 'two'], {})).code).toBe(2)
+    const { code, err } = await runPortreeve(['backup', 'x'], { DATABASE_URL: 'postgres://db.example/portreeve' })
     expect([code, err]).toEqual([1, expect.stringContaining('pg_dump')])
-    const none = await portreeve(['backup', join(folder, 'x')], { DATA_DIR: join(folder, 'nothing') })
+    const none = await runPortreeve(['backup', join(folder, 'x')], { DATA_DIR: join(folder, 'nothing') })
     expect([none.code, none.err]).toEqual([1, expect.stringContaining('There is no database under')])
   })
 })

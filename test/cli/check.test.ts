@@ -4,7 +4,7 @@ import { makeAuthority, makeCertificate } from '../servers/certificates.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 import { startTlsServer, type TcpServer } from '../servers/tls.ts'
-import { portreeve } from './command.ts'
+import { runPortreeve } from './command.ts'
 
 let dns: DnsServer
 let lists: Rbldnsd
@@ -48,20 +48,20 @@ afterAll(() => Promise.all([dns.close(), lists.stop(), tls.close()]))
 
 describe('portreeve check dns', () => {
   it('shows the records, and exits with 0', async () => {
-    const { code, out } = await portreeve(['check', 'dns', 'Example.test.'], env)
+    const { code, out } = await runPortreeve(['check', 'dns', 'Example.test.'], env)
     expect(out).toMatch(/A\s+192\.0\.2\.7/)
     expect(out).toMatch(/MX\s+10 mx\.example\.test/)
     expect(code).toBe(0)
   })
 
   it('exits with 1 for a name that does not exist or could not be asked', async () => {
-    expect(await portreeve(['check', 'dns', 'nothing.test'], env)).toMatchObject({ code: 1, err: '' })
-    const { code, err } = await portreeve(['check', 'dns', 'broken.test'], env)
+    expect(await runPortreeve(['check', 'dns', 'nothing.test'], env)).toMatchObject({ code: 1, err: '' })
+    const { code, err } = await runPortreeve(['check', 'dns', 'broken.test'], env)
     expect([code, err]).toEqual([1, expect.stringContaining('SERVFAIL')])
   })
 
   it('lets no escape sequence of a stranger through to the terminal', async () => {
-    const { out } = await portreeve(['check', 'dns', 'evil.test'], env)
+    const { out } = await runPortreeve(['check', 'dns', 'evil.test'], env)
     expect(out).toContain('gone')
     expect(out).not.toContain('\u001b[2J')
   })
@@ -75,24 +75,24 @@ describe('portreeve check dns', () => {
       ['check', 'dns', 'a', '--nonsense'],
       ['nonsense'],
     ]) {
-      expect(await portreeve(words, env)).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Usage') })
+      expect(await runPortreeve(words, env)).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Usage') })
     }
-    expect(await portreeve(['check', 'dns', '127.0.0.1'], env)).toMatchObject({ code: 2, out: '' })
-    const { code, out } = await portreeve(['check', '--json'], env)
+    expect(await runPortreeve(['check', 'dns', '127.0.0.1'], env)).toMatchObject({ code: 2, out: '' })
+    const { code, out } = await runPortreeve(['check', '--json'], env)
     expect([code, JSON.parse(out)]).toMatchObject([2, { success: false, code: 'invalid_request' }])
   })
 })
 
 describe('portreeve check ssl', () => {
   it('reports a certificate that is not trusted, with its chain', async () => {
-    const { code, out } = await portreeve(['check', 'ssl', 'www.example.test', '--port', String(tls.port)], env)
+    const { code, out } = await runPortreeve(['check', 'ssl', 'www.example.test', '--port', String(tls.port)], env)
     expect(out).toMatch(/not to be trusted.*SELF_SIGNED_CERT_IN_CHAIN/)
     expect(out).toContain('Test intermediate')
     expect(code).toBe(1)
   })
 
   it('connects to nothing private unless it may', async () => {
-    const { code, err } = await portreeve(['check', 'ssl', 'www.example.test'], {
+    const { code, err } = await runPortreeve(['check', 'ssl', 'www.example.test'], {
       ...env,
       ALLOW_PRIVATE_TARGETS: 'false',
     })
@@ -100,14 +100,14 @@ describe('portreeve check ssl', () => {
   })
 
   it('refuses a port and a protocol it does not know', async () => {
-    expect(await portreeve(['check', 'ssl', 'a.test', '--port', '0'], env)).toMatchObject({ code: 2 })
-    expect(await portreeve(['check', 'ssl', 'a.test', '--starttls', 'gopher'], env)).toMatchObject({ code: 2 })
+    expect(await runPortreeve(['check', 'ssl', 'a.test', '--port', '0'], env)).toMatchObject({ code: 2 })
+    expect(await runPortreeve(['check', 'ssl', 'a.test', '--starttls', 'gopher'], env)).toMatchObject({ code: 2 })
   })
 })
 
 describe('portreeve check blacklist', () => {
   it('prints a row a list, what is listed and where to go, and exits with 1', async () => {
-    const { code, out } = await portreeve(['check', 'blacklist', '8.8.4.4'], env)
+    const { code, out } = await runPortreeve(['check', 'blacklist', '8.8.4.4'], env)
     expect(out).toMatch(/listed\s+critical\s+bl\.spamcop\.net\s+127\.0\.0\.2 {2}Seen at a trap/)
     expect(out).toMatch(/unknown\s+\w+\s+psbl\.surriel\.com/)
     expect(out).toContain('8.8.4.4 is on 1 list.')
@@ -116,13 +116,13 @@ describe('portreeve check blacklist', () => {
   })
 
   it('does not call an address clean when a list gave no answer', async () => {
-    const { code, out } = await portreeve(['check', 'blacklist', '9.9.9.10'], env)
+    const { code, out } = await runPortreeve(['check', 'blacklist', '9.9.9.10'], env)
     expect(out).toMatch(/No listing found, but 1 of \d+ lists gave no answer/)
     expect(code).toBe(0)
   })
 
   it('gives the result of the API with --json, and nothing else', async () => {
-    const { out } = await portreeve(['check', 'blacklist', '8.8.4.4', '--json'], env)
+    const { out } = await runPortreeve(['check', 'blacklist', '8.8.4.4', '--json'], env)
     const { success, data } = JSON.parse(out)
     expect(success).toBe(true)
     expect(data).toMatchObject({ ip: '8.8.4.4', listedCount: 1, unknownCount: 1 })
@@ -130,27 +130,30 @@ describe('portreeve check blacklist', () => {
   })
 
   it('refuses what is not a public IPv4 address', async () => {
-    const { code, out } = await portreeve(['check', 'blacklist', '10.0.0.1', '--json'], env)
+    const { code, out } = await runPortreeve(['check', 'blacklist', '10.0.0.1', '--json'], env)
     expect([code, JSON.parse(out)]).toEqual([2, expect.objectContaining({ success: false, code: 'invalid_request' })])
   })
 })
 
 describe('portreeve check dmarc', () => {
   it('shows the records in words', async () => {
-    const { out } = await portreeve(['check', 'dmarc', 'example.test'], env)
+    const { out } = await runPortreeve(['check', 'dmarc', 'example.test'], env)
     expect(out).toMatch(/DMARC\s+v=DMARC1; p=reject/)
     expect(out).toMatch(/SPF\s+v=spf1 mx -all/)
     expect(out).toContain('1 of 10 look-ups')
   })
 
   it('says whether an address may send', async () => {
-    const { out } = await portreeve(['check', 'dmarc', 'example.test', '--ip', '192.0.2.8', '--ip', '192.0.2.9'], env)
+    const { out } = await runPortreeve(
+      ['check', 'dmarc', 'example.test', '--ip', '192.0.2.8', '--ip', '192.0.2.9'],
+      env,
+    )
     expect(out).toMatch(/192\.0\.2\.8 {2}pass {2}by mx\n/)
     expect(out).toMatch(/192\.0\.2\.9 {2}fail {2}by -all\n/)
   })
 
   it('exits with 1 where mail is not protected, and says what to publish', async () => {
-    const { code, out } = await portreeve(['check', 'dmarc', 'open.test'], env)
+    const { code, out } = await runPortreeve(['check', 'dmarc', 'open.test'], env)
     expect(out).toMatch(/_dmarc\.open\.test {2}TXT {2}"v=DMARC1/)
     expect(code).toBe(1)
   })
@@ -158,11 +161,11 @@ describe('portreeve check dmarc', () => {
 
 describe('portreeve', () => {
   it('lists its commands, and helps with each', async () => {
-    const { code, out } = await portreeve(['--help'], {})
+    const { code, out } = await runPortreeve(['--help'], {})
     expect(code).toBe(0)
     for (const command of ['serve', 'check', 'user', 'token', 'doctor']) {
       expect(out).toContain(`  ${command}`)
-      expect(await portreeve([command, '--help'], {})).toMatchObject({
+      expect(await runPortreeve([command, '--help'], {})).toMatchObject({
         code: 0,
         out: expect.stringContaining(`portreeve ${command}`),
       })

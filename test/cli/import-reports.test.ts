@@ -6,32 +6,33 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { aggregate, mailWith, tlsReport } from '../dmarc/reports.ts'
-import { startRoom, type Person, type Room } from '../dmarc/room.ts'
-import { portreeve, PROGRAM } from './command.ts'
+import { startDmarc, type Person, type DmarcTest } from '../dmarc/module.ts'
+import { runPortreeve, PROGRAM } from './command.ts'
 
 describe('portreeve import-reports', () => {
-  let room: Room
+  let portreeve: DmarcTest
   let alice: Person
   let id: string
   let folder: string
 
   beforeAll(async () => {
-    room = await startRoom()
-    alice = await room.addPerson('Alice')
+    portreeve = await startDmarc()
+    alice = await portreeve.addPerson('Alice')
   })
-  afterAll(() => room.stop())
+  afterAll(() => portreeve.stop())
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'portreeve-import-'))
-    ;({ id } = await room.addDomain(alice.token))
+    ;({ id } = await portreeve.addDomain(alice.token))
   })
   afterEach(async () => {
     rmSync(folder, { recursive: true })
-    await room.pool.query('delete from dmarc_domain')
+    await portreeve.pool.query('delete from dmarc_domain')
   })
 
   const put = (name: string, content: string | Buffer) => writeFileSync(join(folder, name), content)
-  const importing = (...words: string[]) => portreeve(['import-reports', ...words], { DATABASE_URL: room.databaseUrl })
-  const total = async () => (await room.ask(`domains/${id}/reports`, alice)).body.data.pagination.total
+  const importing = (...words: string[]) =>
+    runPortreeve(['import-reports', ...words], { DATABASE_URL: portreeve.databaseUrl })
+  const total = async () => (await portreeve.ask(`domains/${id}/reports`, alice)).body.data.pagination.total
 
   it('imports folders of anything, and the same folder again without counting twice', async () => {
     mkdirSync(join(folder, 'Maildir/cur'), { recursive: true })
@@ -55,7 +56,7 @@ describe('portreeve import-reports', () => {
   it('shows at a terminal how far it is', async () => {
     for (let day = 1; day <= 300; day++) put(`${day}.xml.gz`, gzipSync(aggregate()))
     const command = `"${process.execPath}" "${PROGRAM}" import-reports "${folder}"`
-    const env = { PATH: process.env['PATH'], DATABASE_URL: room.databaseUrl }
+    const env = { PATH: process.env['PATH'], DATABASE_URL: portreeve.databaseUrl }
     const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], { env, cwd: tmpdir() })
     // Drawn again and again over itself, until it is full.
     // oxlint-disable-next-line no-control-regex -- the terminal is told by control characters
@@ -85,10 +86,10 @@ describe('portreeve import-reports', () => {
   })
 
   it('imports for one account alone when it is named', async () => {
-    const bob = await room.addPerson('Bob')
-    await room.addDomain(bob.token)
+    const bob = await portreeve.addPerson('Bob')
+    await portreeve.addDomain(bob.token)
     put('a.xml', aggregate())
-    const { rows } = await room.pool.query('select email from account where id = $1', [alice.id])
+    const { rows } = await portreeve.pool.query('select email from account where id = $1', [alice.id])
     expect((await importing(folder, '--email', rows[0].email)).code).toBe(0)
     expect(await total()).toBe(1)
     expect((await importing(folder, '--email', 'nobody@people.test')).code).toBe(1)

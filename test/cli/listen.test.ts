@@ -10,18 +10,18 @@ import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { startRoom, type Room } from '../webhooks/room.ts'
-import { portreeve } from './command.ts'
+import { startWebhooks, type WebhooksTest } from '../webhooks/module.ts'
+import { runPortreeve } from './command.ts'
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
 
-let room: Room
+let portreeve: WebhooksTest
 let local: Server
 let received: Buffer[] = []
 const address = () => `http://127.0.0.1:${(local.address() as AddressInfo).port}`
 
 beforeAll(async () => {
-  room = await startRoom()
+  portreeve = await startWebhooks()
   // A server that shows the bytes as they come, and answers each request.
   local = createServer((socket) => {
     socket
@@ -35,11 +35,11 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   local.close()
-  await room.stop()
+  await portreeve.stop()
 })
 
-function listen(words: string[], env: Record<string, string> = {}, server = room.house.url) {
-  const all = { PATH: process.env['PATH'], NO_COLOR: '1', PORTREEVE_API_TOKEN: room.alice.token, ...env }
+function listen(words: string[], env: Record<string, string> = {}, server = portreeve.portreeve.url) {
+  const all = { PATH: process.env['PATH'], NO_COLOR: '1', PORTREEVE_API_TOKEN: portreeve.alice.token, ...env }
   const child = spawn(process.execPath, [PROGRAM, 'listen', ...words, '--server', server], {
     cwd: tmpdir(),
     env: all,
@@ -91,14 +91,14 @@ async function stop(child: ChildProcess): Promise<number | null> {
 describe('portreeve listen', () => {
   it('sends what was captured to a server on this machine: the same bytes, headers and target', async () => {
     received = []
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const { child, out } = listen([endpoint.token, '--to', `${address()}/base/`])
     await vi.waitFor(() => expect(out()).toContain('Forwarding'), 10_000)
     const body = Buffer.concat([Buffer.from([0, 255, 13, 10]), Buffer.from('END')])
     // The stream may open a moment after the command says so: send until one arrives.
     await vi.waitFor(async () => {
       const lines = `POST /webhooks/${endpoint.token}//a%2fb/../c?q=%zz HTTP/1.1\r\nhOST: hooks\r\nX-Twice: 1\r\nx-twice: \u00e9\r\n`
-      await room.raw(
+      await portreeve.raw(
         Buffer.concat([Buffer.from(`${lines}Content-Length: 7\r\nConnection: close\r\n\r\n`, 'latin1'), body]),
       )
       expect(out()).toContain('→ 202')
@@ -114,14 +114,14 @@ describe('portreeve listen', () => {
       'Connection: close',
     ])
     expect(bytes.subarray(head.length + 4, head.length + 4 + body.length).equals(body)).toBe(true)
-    expect(out()).not.toContain(room.alice.token)
+    expect(out()).not.toContain(portreeve.alice.token)
     expect(await stop(child)).toBe(0)
   }, 40_000)
 
   it('asks for the root where the address and the request have no path, and says that nothing is in an empty body', async () => {
     received = []
-    const endpoint = await room.makeEndpoint()
-    await room.raw(`POST /webhooks/${endpoint.token}?END HTTP/1.1\r\nHost: hooks\r\nConnection: close\r\n\r\n`)
+    const endpoint = await portreeve.makeEndpoint()
+    await portreeve.raw(`POST /webhooks/${endpoint.token}?END HTTP/1.1\r\nHost: hooks\r\nConnection: close\r\n\r\n`)
     const { child, out } = listen([endpoint.token, '--to', address(), '--all'])
     await vi.waitFor(() => expect(out()).toContain('→ 202'), 15_000)
     expect(Buffer.concat(received).toString()).toBe(
@@ -132,14 +132,14 @@ describe('portreeve listen', () => {
 
   it('goes on where it was when the service was away', async () => {
     received = []
-    const endpoint = await room.makeEndpoint()
-    const between = await startProxy(room.house.url)
+    const endpoint = await portreeve.makeEndpoint()
+    const between = await startProxy(portreeve.portreeve.url)
     const { child, out } = listen([endpoint.token, '--to', address(), '--json'], {}, between.url)
     await vi.waitFor(() => expect(between.streams()).toBe(1), 15_000)
-    await room.house.request(`/webhooks/${endpoint.token}/1END`)
+    await portreeve.portreeve.request(`/webhooks/${endpoint.token}/1END`)
     await vi.waitFor(() => expect(out()).toContain('/1END'), 15_000)
     between.refuse(true)
-    for (const path of ['2END', '3END']) await room.house.request(`/webhooks/${endpoint.token}/${path}`)
+    for (const path of ['2END', '3END']) await portreeve.portreeve.request(`/webhooks/${endpoint.token}/${path}`)
     await vi.waitFor(() => expect(out()).toContain('502'), 15_000)
     between.refuse(false)
     await vi.waitFor(() => expect(out()).toContain('/3END'), 15_000)
@@ -151,9 +151,9 @@ describe('portreeve listen', () => {
 
   it('begins with what is kept when asked to, and says what it could not send', async () => {
     received = []
-    const endpoint = await room.makeEndpoint()
-    await room.house.request(`/webhooks/${endpoint.token}/1`, { method: 'POST', body: 'END' })
-    await room.raw(`FETCH /webhooks/${endpoint.token}/2 HTTP/1.1\r\n\r\n`)
+    const endpoint = await portreeve.makeEndpoint()
+    await portreeve.portreeve.request(`/webhooks/${endpoint.token}/1`, { method: 'POST', body: 'END' })
+    await portreeve.raw(`FETCH /webhooks/${endpoint.token}/2 HTTP/1.1\r\n\r\n`)
     const { child, out } = listen([endpoint.token, '--to', address(), '--all', '--json'])
     await vi.waitFor(() => expect(out().trim().split('\n')).toHaveLength(2), 15_000)
     const lines = out()
@@ -164,36 +164,36 @@ describe('portreeve listen', () => {
       { path: '/1', status: 202 },
       { path: '/2', error: expect.stringContaining('refused') },
     ])
-    await room.api('DELETE', `/${endpoint.id}`)
+    await portreeve.api('DELETE', `/${endpoint.id}`)
     const [code] = (await once(child, 'exit')) as [number]
     expect(code).toBe(1)
   }, 40_000)
 
   it('says in one sentence what is wrong, and with the exit code', async () => {
-    const env = { PORTREEVE_API_TOKEN: room.alice.token }
-    const to = ['--to', address(), '--server', room.house.url]
-    expect(await portreeve(['listen', 'short', ...to], env)).toMatchObject({
+    const env = { PORTREEVE_API_TOKEN: portreeve.alice.token }
+    const to = ['--to', address(), '--server', portreeve.portreeve.url]
+    expect(await runPortreeve(['listen', 'short', ...to], env)).toMatchObject({
       code: 2,
       err: expect.stringContaining('token'),
     })
-    expect(await portreeve(['listen', '0000000000', ...to], env)).toMatchObject({
+    expect(await runPortreeve(['listen', '0000000000', ...to], env)).toMatchObject({
       code: 1,
       err: expect.stringContaining('no webhook endpoint'),
     })
-    expect(await portreeve(['listen', '0000000000'], env)).toMatchObject({
+    expect(await runPortreeve(['listen', '0000000000'], env)).toMatchObject({
       code: 2,
       err: expect.stringContaining('--to'),
     })
-    expect(await portreeve(['listen', '0000000000', ...to], {})).toMatchObject({
+    expect(await runPortreeve(['listen', '0000000000', ...to], {})).toMatchObject({
       code: 2,
       err: expect.stringContaining('PORTREEVE_API_TOKEN'),
     })
     const named = ['listen', '0000000000', '--to', address().replace('//', '//me:hidden@')]
-    const refused = await portreeve(named, env)
+    const refused = await runPortreeve(named, env)
     expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('must not have a name or password') })
     expect(refused.out + refused.err).not.toContain('hidden')
     const wrong = { PORTREEVE_API_TOKEN: 'prv_wrong' }
-    expect(await portreeve(['listen', '0000000000', ...to], wrong)).toMatchObject({
+    expect(await runPortreeve(['listen', '0000000000', ...to], wrong)).toMatchObject({
       code: 1,
       err: expect.stringContaining('API token'),
     })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { portreeve } from './command.ts'
+import { runPortreeve } from './command.ts'
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'portreeve.js')
 
@@ -73,7 +73,7 @@ describe('portreeve serve', () => {
 
     const again = await serve()
     expect(again.said()).not.toContain('/setup#')
-    const issued = await portreeve(['token', 'create', '--email', 'alice@example.com'], env)
+    const issued = await runPortreeve(['token', 'create', '--email', 'alice@example.com'], env)
     expect(issued).toMatchObject({ code: 0, out: expect.stringMatching(/^prv_\S+\n$/) })
     const who = await fetch(url('/api/v1/account'), { headers: { authorization: `Bearer ${issued.out.trim()}` } })
     expect(await who.json()).toMatchObject({ data: { email: 'alice@example.com', plan: 'enterprise', admin: true } })
@@ -94,13 +94,13 @@ describe('portreeve serve', () => {
   })
 
   it('names every setting that is wrong, and starts nothing', async () => {
-    const { code, err } = await portreeve(['serve'], { ...env, PORT: '99999', SIGNUP: 'maybe' })
+    const { code, err } = await runPortreeve(['serve'], { ...env, PORT: '99999', SIGNUP: 'maybe' })
     expect([code, err]).toEqual([2, expect.stringMatching(/PORT .*SIGNUP /)])
   })
 
   it('says so when its port is taken, and leaves no database running', async () => {
     const { child } = await serve()
-    const second = await portreeve(['serve'], { ...env, DATA_DIR: join(folder, 'other') })
+    const second = await runPortreeve(['serve'], { ...env, DATA_DIR: join(folder, 'other') })
     expect(second).toMatchObject({ code: 1, err: expect.stringMatching(new RegExp(`port ${env['PORT']}`, 'i')) })
     expect(child.exitCode).toBeNull()
   })
@@ -109,13 +109,13 @@ describe('portreeve serve', () => {
 describe('portreeve doctor', () => {
   it('says what is well and what is not, before and while the service runs', async () => {
     const broken = { ...env, DNS_SERVERS: '127.0.0.1:1', SMTP_URL: 'smtp://127.0.0.1:1' }
-    const before = await portreeve(['doctor'], broken)
+    const before = await runPortreeve(['doctor'], broken)
     expect(before.out).toMatch(/database.*will be made at the first start/)
     expect(before.out).toMatch(/✗ DNS/)
     expect(before.out).toMatch(/✗ mail.*Check SMTP_URL/)
     expect(before.code).toBe(1)
     await serve()
-    const meanwhile = await portreeve(['doctor', '--json'], broken)
+    const meanwhile = await runPortreeve(['doctor', '--json'], broken)
     const findings: { about: string; state: string; sentence: string }[] = JSON.parse(meanwhile.out).data
     expect(findings).toContainEqual(expect.objectContaining({ about: 'database', state: 'good' }))
     expect(findings).toContainEqual({

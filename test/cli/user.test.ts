@@ -4,29 +4,29 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { startEmbedded } from '../../src/store/embedded.ts'
-import { startRoom, type Room } from '../accounts/room.ts'
+import { startAccounts, type AccountsTest } from '../accounts/module.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { portreeve } from './command.ts'
+import { runPortreeve } from './command.ts'
 
 const PASSWORD = 'a password from a pipe'
 
 let database: FreshDatabase
-let room: Room
+let portreeve: AccountsTest
 let env: Record<string, string>
 
 beforeAll(async () => {
   database = await freshDatabase()
-  room = await startRoom(database.url)
+  portreeve = await startAccounts(database.url)
   env = { DATABASE_URL: database.url, DEFAULT_PLAN: 'starter' }
 })
 
 afterAll(async () => {
-  await room.stop()
+  await portreeve.stop()
   await database.drop()
 })
 
 const create = (words: string[], input = PASSWORD) =>
-  portreeve(['user', 'create', '--password-stdin', ...words], env, input)
+  runPortreeve(['user', 'create', '--password-stdin', ...words], env, input)
 
 describe('portreeve user', () => {
   it('makes a first administrator with every right, who can sign in', async () => {
@@ -34,8 +34,10 @@ describe('portreeve user', () => {
     expect(made).toMatchObject({ code: 0, err: '' })
     const { data } = JSON.parse(made.out) as { data: { id: string } }
     expect(data).toMatchObject({ email: 'alice@people.test', name: 'Alice', plan: 'enterprise', admin: true })
-    const cookie = await room.signIn({ ...data, email: 'alice@people.test', password: PASSWORD, token: '' })
-    expect(await (await room.request('/api/v1/account', { cookie })).json()).toMatchObject({ data: { admin: true } })
+    const cookie = await portreeve.signIn({ ...data, email: 'alice@people.test', password: PASSWORD, token: '' })
+    expect(await (await portreeve.request('/api/v1/account', { cookie })).json()).toMatchObject({
+      data: { admin: true },
+    })
   })
 
   it('makes ordinary accounts with the default plan or the named one', async () => {
@@ -47,21 +49,21 @@ describe('portreeve user', () => {
   })
 
   it('lists the accounts', async () => {
-    const { out, code } = await portreeve(['user', 'list'], env)
+    const { out, code } = await runPortreeve(['user', 'list'], env)
     expect(code).toBe(0)
     expect(out.split('\n')[0]).toMatch(/^alice@people\.test +enterprise +admin +\d{4}-.*Z +Alice$/)
-    const json = JSON.parse((await portreeve(['user', 'list', '--json'], env)).out) as { data: { email: string }[] }
+    const json = JSON.parse((await runPortreeve(['user', 'list', '--json'], env)).out) as { data: { email: string }[] }
     expect(json.data.map(({ email }) => email)).toEqual(
       ['alice', 'bob', 'charlie'].map((name) => `${name}@people.test`),
     )
   })
 
   it('is written down with what administrators do, without passwords', async () => {
-    const acts = room.db.selectFrom('auditEntry').select(['actorId', 'actorEmail', 'what', 'route', 'details'])
+    const acts = portreeve.db.selectFrom('auditEntry').select(['actorId', 'actorEmail', 'what', 'route', 'details'])
     const email = 'eve@people.test'
     await create(['--email', email])
-    await portreeve(['user', 'set-password', email, '--password-stdin'], env, 'another from a pipe')
-    await portreeve(['user', 'set-plan', email, 'pro'], env)
+    await runPortreeve(['user', 'set-password', email, '--password-stdin'], env, 'another from a pipe')
+    await runPortreeve(['user', 'set-plan', email, 'pro'], env)
     const who = { actorId: null, actorEmail: 'command line' }
     const account = { account: email }
     expect((await acts.orderBy('id', 'desc').limit(3).execute()).toReversed()).toEqual([
@@ -79,33 +81,37 @@ describe('portreeve user', () => {
         details: { ...account, plan: 'pro' },
       },
     ])
-    await portreeve(['user', 'set-plan', 'nobody@people.test', 'pro'], env)
+    await runPortreeve(['user', 'set-plan', 'nobody@people.test', 'pro'], env)
     expect((await acts.orderBy('id', 'desc').limit(1).executeTakeFirst())?.details).toMatchObject(account)
-    await room.db.deleteFrom('account').where('email', '=', email).execute()
+    await portreeve.db.deleteFrom('account').where('email', '=', email).execute()
   })
 
   it('changes a plan, in the running service at once', async () => {
-    const { token } = await room.addPerson('Dora')
+    const { token } = await portreeve.addPerson('Dora')
     const plan = async () =>
-      ((await (await room.request('/api/v1/account', { token })).json()) as { data: { plan: string } }).data.plan
+      ((await (await portreeve.request('/api/v1/account', { token })).json()) as { data: { plan: string } }).data.plan
     expect(await plan()).toBe('free')
-    const { code, out } = await portreeve(['user', 'set-plan', 'Dora@people.test', 'business'], env)
+    const { code, out } = await runPortreeve(['user', 'set-plan', 'Dora@people.test', 'business'], env)
     expect([code, out]).toEqual([0, 'dora@people.test now has the plan business.\n'])
     await expect.poll(plan).toBe('business')
-    const named = await portreeve(['user', 'set-plan', '--plan', 'pro', '--email', 'dora@people.test'], env)
+    const named = await runPortreeve(['user', 'set-plan', '--plan', 'pro', '--email', 'dora@people.test'], env)
     expect(named.code).toBe(0)
     await expect.poll(plan).toBe('pro')
   })
 
   it('gives an account another password, which ends its sessions and keeps its tokens', async () => {
-    const erin = await room.addPerson('Erin')
-    const cookie = await room.signIn(erin)
-    const changed = await portreeve(['user', 'set-password', erin.email, '--password-stdin'], env, 'another password')
+    const erin = await portreeve.addPerson('Erin')
+    const cookie = await portreeve.signIn(erin)
+    const changed = await runPortreeve(
+      ['user', 'set-password', erin.email, '--password-stdin'],
+      env,
+      'another password',
+    )
     expect(changed).toMatchObject({ code: 0, out: `${erin.email} has a new password, and is signed out everywhere.\n` })
-    expect((await room.request('/api/v1/account', { cookie })).status).toBe(401)
-    expect((await room.request('/api/v1/account', { token: erin.token })).status).toBe(200)
-    await expect(room.signIn(erin)).rejects.toThrow()
-    expect(await room.signIn({ ...erin, password: 'another password' })).toContain('session_token')
+    expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(401)
+    expect((await portreeve.request('/api/v1/account', { token: erin.token })).status).toBe(200)
+    await expect(portreeve.signIn(erin)).rejects.toThrow()
+    expect(await portreeve.signIn({ ...erin, password: 'another password' })).toContain('session_token')
   })
 
   it('says what failed, with 1, and what is wrong with the words, with 2', async () => {
@@ -115,7 +121,7 @@ describe('portreeve user', () => {
       '',
       'portreeve user: There is already an account for bob@people.test.\n',
     ])
-    expect((await portreeve(['user', 'set-plan', 'nobody@people.test', 'pro'], env)).code).toBe(1)
+    expect((await runPortreeve(['user', 'set-plan', 'nobody@people.test', 'pro'], env)).code).toBe(1)
     for (const words of [
       ['user'],
       ['user', 'destroy'],
@@ -126,7 +132,7 @@ describe('portreeve user', () => {
       ['token', 'make'],
       ['token', 'create'],
     ]) {
-      const { code, out, err } = await portreeve(words, env)
+      const { code, out, err } = await runPortreeve(words, env)
       expect([words, code, out]).toEqual([words, 2, ''])
       expect(err).toContain('Usage: portreeve')
     }
@@ -142,15 +148,18 @@ describe('portreeve user', () => {
 
 describe('portreeve token create', () => {
   it('prints a token that works, alone on one line', async () => {
-    const { out, err, code } = await portreeve(['token', 'create', '--email', 'bob@people.test', '--label', 'ci'], env)
+    const { out, err, code } = await runPortreeve(
+      ['token', 'create', '--email', 'bob@people.test', '--label', 'ci'],
+      env,
+    )
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(/^prv_[A-Za-z0-9_-]{43}\n$/)
-    const me = await room.request('/api/v1/account', { token: out.trim() })
+    const me = await portreeve.request('/api/v1/account', { token: out.trim() })
     expect(await me.json()).toMatchObject({ data: { email: 'bob@people.test', via: 'token' } })
   })
 
   it('says when there is no such account', async () => {
-    const { out, code } = await portreeve(['token', 'create', '--email', 'nobody@people.test', '--json'], env)
+    const { out, code } = await runPortreeve(['token', 'create', '--email', 'nobody@people.test', '--json'], env)
     expect([code, JSON.parse(out)]).toMatchObject([1, { success: false, code: 'not_found' }])
   })
 })
@@ -158,7 +167,7 @@ describe('portreeve token create', () => {
 describe('with the embedded database', () => {
   it('says that there is none in this folder instead of making one for a question', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
-    const { code, err } = await portreeve(['token', 'create', '--email', 'a@people.test'], { DATA_DIR: folder })
+    const { code, err } = await runPortreeve(['token', 'create', '--email', 'a@people.test'], { DATA_DIR: folder })
     expect([code, err]).toEqual([1, expect.stringContaining(`There is no database under ${folder} yet.`)])
     expect(readdirSync(folder)).toEqual([])
     rmSync(folder, { recursive: true })
@@ -168,9 +177,9 @@ describe('with the embedded database', () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
     chmodSync(dataDir, 0o755)
     const settings = { DATA_DIR: dataDir }
-    await portreeve(['user', 'create', '--email', 'a@people.test', '--password-stdin'], settings, PASSWORD)
+    await runPortreeve(['user', 'create', '--email', 'a@people.test', '--password-stdin'], settings, PASSWORD)
     renameSync(join(dataDir, 'postgres'), join(dataDir, 'postgres.upgraded'))
-    const { code, out } = await portreeve(['user', 'list'], settings)
+    const { code, out } = await runPortreeve(['user', 'list'], settings)
     expect([code, out]).toEqual([0, expect.stringMatching(/^a@people\.test /)])
     expect(readdirSync(dataDir).filter((name) => name.startsWith('postgres'))).toEqual(['postgres'])
     rmSync(dataDir, { recursive: true })
@@ -180,13 +189,17 @@ describe('with the embedded database', () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
     chmodSync(dataDir, 0o755)
     const settings = { DATA_DIR: dataDir }
-    const made = await portreeve(['user', 'create', '--email', 'a@people.test', '--password-stdin'], settings, PASSWORD)
+    const made = await runPortreeve(
+      ['user', 'create', '--email', 'a@people.test', '--password-stdin'],
+      settings,
+      PASSWORD,
+    )
     expect(made).toMatchObject({ code: 0, out: 'Made the account a@people.test with the plan free.\n' })
 
     const server = await startEmbedded({ dataDir, log: createLog('silent') })
-    const { code, out } = await portreeve(['token', 'create', '--email', 'a@people.test'], settings)
+    const { code, out } = await runPortreeve(['token', 'create', '--email', 'a@people.test'], settings)
     expect(code).toBe(0)
-    const beside = await startRoom(server.url)
+    const beside = await startAccounts(server.url)
     expect((await beside.request('/api/v1/account', { token: out.trim() })).status).toBe(200)
     await beside.stop()
     await server.stop()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House, type Person } from '../house.ts'
+import { startTestService, type TestService, type Person } from '../service.ts'
 import { attack, bansOf, openFail2banMachine, startServer, until } from '../servers/fail2ban.ts'
 import type { Machine } from '../servers/machine.ts'
 
@@ -9,32 +9,32 @@ const SENSORS = ['90.1.2.3', '91.1.2.3']
 
 describe('a server that joins a running service with one line', () => {
   let machine: Machine
-  let house: House
+  let portreeve: TestService
   let admin: Person
   beforeAll(async () => {
-    house = await startHouse({ TRUSTED_PROXIES: '127.0.0.1' })
-    admin = await house.addPerson('Alice', { admin: true })
+    portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.1' })
+    admin = await portreeve.addPerson('Alice', { admin: true })
     machine = await openFail2banMachine()
     await startServer(machine)
   })
   afterAll(async () => {
     await machine?.close()
-    await house?.stop()
+    await portreeve?.stop()
   })
 
   async function ask<T>(path: string, body?: object, from?: string): Promise<T> {
     const headers = { 'content-type': 'application/json', ...(from && { 'x-forwarded-for': from }) }
     const init = body ? { method: 'POST', body: JSON.stringify(body) } : {}
-    const answer = await house.request(`/api/v1/abuse/${path}`, { ...init, headers, token: admin.token })
+    const answer = await portreeve.request(`/api/v1/abuse/${path}`, { ...init, headers, token: admin.token })
     expect(answer.status).toBeLessThan(300)
     return (await answer.json()) as T
   }
   const check = async () => (await ask<{ data: Record<string, unknown> }>(`check?ip=${ATTACKER}`)).data
-  const exported = async () => (await house.request('/api/v1/abuse/export')).text()
+  const exported = async () => (await portreeve.request('/api/v1/abuse/export')).text()
 
   it('shows its ban in check, stats and token metrics, and in the export once others saw it too', async () => {
     const { token } = await ask<{ token: string }>('tokens', { label: 'web-1' })
-    const line = `curl -fsS '${house.url}/api/v1/abuse/fail2ban-install?token=${token}' | sh -s -- --yes`
+    const line = `curl -fsS '${portreeve.url}/api/v1/abuse/fail2ban-install?token=${token}' | sh -s -- --yes`
     const installed = await machine.runAside(['sh', '-c', line])
     expect(installed).toMatchObject({ status: 0, stderr: '' })
 

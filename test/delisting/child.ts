@@ -1,8 +1,8 @@
 // An instance as a process of its own, to be killed while it sends a mail.
-import { startRoom } from './room.ts'
+import { startDelisting } from './module.ts'
 
 const [databaseUrl = '', lists = '', dns = '', smtpUrl = '', now = ''] = process.argv.slice(2)
 const endpoint = (port: string) => ({ address: '127.0.0.1', port: Number(port) })
 const clock = { now: new Date(now) }
-const room = await startRoom({ databaseUrl, lists: endpoint(lists), dns: endpoint(dns), smtpUrl, clock })
-await room.tend()
+const portreeve = await startDelisting({ databaseUrl, lists: endpoint(lists), dns: endpoint(dns), smtpUrl, clock })
+await portreeve.tend()

@@ -14,7 +14,7 @@ afterEach(() => place.stop())
 
 it('does what docs/delisting.md says, command by command', async () => {
   await place.list({ [AUTOMATIC]: '127.0.0.2', [EMAIL]: '127.0.0.2', [FORM]: '127.0.0.2' })
-  const url = await place.room.listen()
+  const url = await place.portreeve.listen()
   const blocks = examplesIn(page).map((block) => block.replace('http://localhost:8080', url))
   const [functions, begin, look, confirm, submit, retry, cancel, list] = blocks as [string, ...string[]]
   const shell = startShell({ TOKEN: place.alice, IP })
@@ -22,13 +22,13 @@ it('does what docs/delisting.md says, command by command', async () => {
 
   await run(functions)
   await run(begin)
-  await place.room.tend()
+  await place.portreeve.tend()
   const seen = await run(look)
   expect(seen).toContain('in-progress')
   expect(seen).toContain('SpamCop SCBL: automatic, waiting. Entries leave by themselves')
   expect(seen).toContain('NordSpam BL: email, waiting. Say what caused the listing')
   expect(await run(confirm)).toMatch(/please remove 8\.8\.4\.4[^]*true\n$/)
-  await place.room.tend()
+  await place.portreeve.tend()
   expect(place.sink.mails.map(({ text }) => text)).toEqual([
     expect.stringContaining('Password changed on 20 November.'),
   ])

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { IP } from '../servers/blacklists.ts'
 import { EMAIL, startPlace, stepOf, type Place } from './place.ts'
-import type { Process, Step } from './room.ts'
+import type { Process, Step } from './module.ts'
 
 const WORDS = { cause: 'A guessed password sent spam.', fix: 'Password changed on 20 November 2026.' }
 
@@ -22,7 +22,7 @@ async function stepNow({ id }: Process): Promise<Step> {
 describe('the mail to a list', () => {
   it('says in plain English what was listed, why, and what was done', async () => {
     const process = await place.begin(WORDS)
-    await place.room.tend()
+    await place.portreeve.tend()
     const [mail] = place.sink.mails
     expect(mail).toMatchObject({
       to: [{ address: 'delist@nordspam.com' }],
@@ -42,7 +42,7 @@ describe('the mail to a list', () => {
     place.dns.records['mail.alice.example TXT'] = [`v=spf1 ip4:${IP} -all`]
     place.dns.records['_dmarc.alice.example TXT'] = ['v=DMARC1; p=reject']
     const { id } = await place.begin(WORDS)
-    await place.room.tend()
+    await place.portreeve.tend()
     expect((await place.read(id)).reverseDns).toMatchObject({ evidence: { spf: 'pass', dmarc: 'reject' } })
     expect(place.sink.mails[0]?.text).toContain(
       `Its reverse DNS is mail.alice.example, which leads back to ${IP}. Its SPF record permits ${IP}. Its DMARC policy is reject.`,
@@ -52,14 +52,14 @@ describe('the mail to a list', () => {
   it('says nothing of SPF and DMARC that speaks against the server, or is not there', async () => {
     place.dns.records['mail.alice.example TXT'] = ['v=spf1 -all']
     const { id } = await place.begin(WORDS)
-    await place.room.tend()
+    await place.portreeve.tend()
     expect((await place.read(id)).reverseDns).toMatchObject({ evidence: { spf: 'fail', dmarc: null } })
     expect(place.sink.mails[0]?.text).not.toMatch(/SPF|DMARC/)
   })
 
   it('is sent when the owner has said cause and fix, with the text he chose', async () => {
     const process = await place.begin()
-    await place.room.tend()
+    await place.portreeve.tend()
     expect(await stepNow(process)).toMatchObject({ status: 'waiting', needs: 'confirm' })
     expect(place.sink.mails).toEqual([])
     const silent = await place.act(process, EMAIL, 'confirm', { cause: WORDS.cause })
@@ -69,7 +69,7 @@ describe('the mail to a list', () => {
       text: 'Dear volunteers,\n\nthe hole is closed.',
     })
     expect(said.status).toBe(200)
-    await place.room.tend()
+    await place.portreeve.tend()
     expect(place.sink.mails.map(({ text }) => text?.trim())).toEqual(['Dear volunteers,\n\nthe hole is closed.'])
     expect(await place.act(process, EMAIL, 'confirm', WORDS)).toMatchObject({ status: 409, json: { code: 'conflict' } })
   })
@@ -77,16 +77,16 @@ describe('the mail to a list', () => {
   it('waits for reverse DNS that leads back to the address, and then goes out by itself', async () => {
     place.dns.records['4.4.8.8.in-addr.arpa PTR'] = []
     const process = await place.begin(WORDS)
-    await place.room.tend()
+    await place.portreeve.tend()
     expect(await stepNow(process)).toMatchObject({
       needs: 'mend',
       nextStep: expect.stringContaining('has no reverse DNS'),
     })
     place.dns.records['4.4.8.8.in-addr.arpa PTR'] = ['other.alice.example']
-    await place.room.pass(1)
+    await place.portreeve.pass(1)
     expect((await stepNow(process)).nextStep).toContain('other.alice.example, which does not lead back')
     place.dns.behaviours['4.4.8.8.in-addr.arpa PTR'] = 'SERVFAIL'
-    await place.room.pass(1)
+    await place.portreeve.pass(1)
     expect(await stepNow(process)).toMatchObject({
       needs: null,
       nextStep: expect.stringContaining('could not be looked up'),
@@ -94,30 +94,30 @@ describe('the mail to a list', () => {
     expect(place.sink.mails).toEqual([])
     delete place.dns.behaviours['4.4.8.8.in-addr.arpa PTR']
     place.dns.records['4.4.8.8.in-addr.arpa PTR'] = ['mail.alice.example']
-    await place.room.pass(1)
+    await place.portreeve.pass(1)
     expect(await stepNow(process)).toMatchObject({ status: 'email-sent' })
   })
 
   it('waits for a word about the open relay that the list names', async () => {
     await place.list({ [EMAIL]: '127.0.0.2 This is an open relay' })
     const process = await place.begin(WORDS)
-    await place.room.tend()
+    await place.portreeve.tend()
     expect(await stepNow(process)).toMatchObject({
       needs: 'confirm',
       nextStep: expect.stringContaining('an open relay'),
     })
     await place.act(process, EMAIL, 'confirm')
-    await place.room.tend()
+    await place.portreeve.tend()
     expect(place.sink.mails.length).toBe(1)
   })
 
   it('is tried again when the relay is busy, and is the same mail then', async () => {
     place.sink.behaviour = 'busy'
     const process = await place.begin(WORDS)
-    await place.room.tend()
+    await place.portreeve.tend()
     expect(await stepNow(process)).toMatchObject({ status: 'running', request: { state: 'none' } })
     place.sink.behaviour = 'taking'
-    await place.room.pass(1 / 12)
+    await place.portreeve.pass(1 / 12)
     const step = await stepNow(process)
     expect(step).toMatchObject({ status: 'email-sent' })
     expect(place.sink.mails.map(({ messageId }) => messageId)).toEqual([step.request?.messageId])
@@ -126,12 +126,12 @@ describe('the mail to a list', () => {
   it('fails when the relay refuses it for good, and can be retried', async () => {
     place.sink.behaviour = 'refusing'
     const process = await place.begin(WORDS)
-    await place.room.tend()
+    await place.portreeve.tend()
     expect(await place.read(process.id)).toMatchObject({ status: 'failed' })
     expect(await stepNow(process)).toMatchObject({ status: 'failed', outcome: 'undelivered' })
     place.sink.behaviour = 'taking'
     expect((await place.act(process, EMAIL, 'retry')).status).toBe(200)
-    await place.room.tend()
+    await place.portreeve.tend()
     expect(await stepNow(process)).toMatchObject({ status: 'email-sent', attempt: 2 })
     expect(await place.read(process.id)).toMatchObject({ status: 'in-progress' })
   })
@@ -139,11 +139,11 @@ describe('the mail to a list', () => {
   it('is not sent again when the relay has it and does not say so', async () => {
     place.sink.behaviour = 'hanging up'
     const process = await place.begin(WORDS)
-    await place.room.tend()
+    await place.portreeve.tend()
     const step = await stepNow(process)
     expect(step).toMatchObject({ status: 'email-sent', request: { state: 'unsure' } })
     place.sink.behaviour = 'taking'
-    await place.room.pass(48)
+    await place.portreeve.pass(48)
     expect(place.sink.mails.length).toBe(1)
     expect((await stepNow(process)).nextStep).toContain('It counts as sent, so that it is not sent twice')
   })
@@ -158,14 +158,14 @@ describe('the mail to a list', () => {
     child.kill('SIGKILL')
     await once(child, 'exit')
     sink.behaviour = 'taking'
-    await place.room.pass(0.1)
+    await place.portreeve.pass(0.1)
     expect(await stepNow(process)).toMatchObject({ status: 'running', request: { state: 'claimed' } })
-    await place.room.pass(0.1)
+    await place.portreeve.pass(0.1)
     expect(await stepNow(process)).toMatchObject({ status: 'email-sent', request: { state: 'unsure' } })
-    await place.room.pass(48)
+    await place.portreeve.pass(48)
     expect(sink.mails.length).toBe(1)
     await place.list({ [EMAIL]: {} })
-    await place.room.pass(25)
+    await place.portreeve.pass(25)
     expect(await place.read(process.id)).toMatchObject({ status: 'completed' })
   }, 120_000)
 
@@ -173,13 +173,13 @@ describe('the mail to a list', () => {
     await place.fresh.db.updateTable('account').set({ emailVerified: false }).execute()
     await place.list({ [EMAIL]: '127.0.0.2' })
     const process = await place.begin(WORDS)
-    await place.room.tend()
+    await place.portreeve.tend()
     expect(place.sink.mails.length).toBe(0)
     expect(stepOf(await place.read(process.id), EMAIL)).toMatchObject({ status: 'waiting', needs: 'send' })
   })
 
   it('is offered to be sent by hand where there is no relay', async () => {
-    const { pool } = place.room
+    const { pool } = place.portreeve
     const process = await place.begin(WORDS)
     const bare = await place.another({ relay: false })
     await bare.tend()
@@ -188,7 +188,7 @@ describe('the mail to a list', () => {
     expect(step.nextStep).toContain('Send the text to delist@nordspam.com')
     expect(step.request?.text).toContain(WORDS.fix)
     expect((await place.act(process, EMAIL, 'submitted')).status).toBe(200)
-    await place.room.pass(48)
+    await place.portreeve.pass(48)
     expect(place.sink.mails).toEqual([])
     expect((await pool.query('select state, recipient from delisting_request')).rows).toEqual([
       { state: 'made', recipient: null },
@@ -198,7 +198,7 @@ describe('the mail to a list', () => {
   it('is sent by hand where the address stands on the page of the list', async () => {
     await place.list({ [EMAIL]: {}, 'bl.suomispam.net': '127.0.0.2' })
     const process = await place.begin(WORDS)
-    await place.room.tend()
+    await place.portreeve.tend()
     expect(stepOf(await place.read(process.id), 'bl.suomispam.net')).toMatchObject({
       needs: 'send',
       nextStep: expect.stringContaining('stands on https://suomispam.net/'),
@@ -207,17 +207,17 @@ describe('the mail to a list', () => {
 
   it('goes to the same list about the same address once a week at most, whatever the process', async () => {
     const first = await place.begin(WORDS)
-    await place.room.tend()
+    await place.portreeve.tend()
     await place.act(first, EMAIL, 'cancel')
     const second = await place.begin(WORDS)
-    await place.room.pass(6 * 24)
+    await place.portreeve.pass(6 * 24)
     expect(await stepNow(second)).toMatchObject({
       status: 'waiting',
       needs: null,
       nextStep: expect.stringContaining('2026-11-28'),
     })
     expect(place.sink.mails.length).toBe(1)
-    await place.room.pass(25)
+    await place.portreeve.pass(25)
     expect(place.sink.mails.length).toBe(2)
   })
 
@@ -230,14 +230,14 @@ describe('the mail to a list', () => {
     }
     place.dns.records['mail.alice.example A'] = [...ips, '9.9.9.20']
     for (const ip of ips) await place.begin({ ...WORDS, ip })
-    await place.room.tend()
+    await place.portreeve.tend()
     expect(place.sink.mails.length).toBe(5)
-    await place.begin({ ...WORDS, ip: '9.9.9.20' }, await place.room.addPerson('Bob'))
-    await place.room.tend()
+    await place.begin({ ...WORDS, ip: '9.9.9.20' }, await place.portreeve.addPerson('Bob'))
+    await place.portreeve.tend()
     expect(place.sink.mails.length).toBe(6)
-    await place.room.pass(23)
+    await place.portreeve.pass(23)
     expect(place.sink.mails.length).toBe(6)
-    await place.room.pass(8)
+    await place.portreeve.pass(8)
     expect(place.sink.mails.length).toBe(8)
   })
 })

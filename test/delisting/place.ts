@@ -4,7 +4,7 @@ import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { IP } from '../servers/blacklists.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { startRbldnsd, type Rbldnsd, type Zone } from '../servers/rbldnsd.ts'
-import { startRoom, ZONES, type Clock, type Process, type Reply, type Room, type Step } from './room.ts'
+import { startDelisting, ZONES, type Clock, type Process, type Reply, type DelistingTest, type Step } from './module.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 
 /** Zones of the shipped catalogue, one for each way out. */
@@ -20,10 +20,10 @@ export type Place = {
   fresh: FreshDatabase
   clock: Clock
   /** An instance; the first one unless there are more. */
-  room: Room
+  portreeve: DelistingTest
   alice: string
   /** Starts another instance on the same database. */
-  another(options?: { relay?: boolean; raiseAlert?: RaiseAlert }): Promise<Room>
+  another(options?: { relay?: boolean; raiseAlert?: RaiseAlert }): Promise<DelistingTest>
   /** @param token of whom it is; Alice by default */
   begin(body?: object, token?: string): Promise<Process>
   read(id: string): Promise<Process>
@@ -39,9 +39,12 @@ export async function startPlace(): Promise<Place> {
   dns.records['4.4.8.8.in-addr.arpa PTR'] = ['mail.alice.example']
   dns.records['mail.alice.example A'] = [IP]
   const clock: Clock = { now: new Date('2026-11-21T12:00:00.000Z') }
-  const rooms: Room[] = []
-  async function another({ relay = true, ...rest }: { relay?: boolean; raiseAlert?: RaiseAlert } = {}): Promise<Room> {
-    const room = await startRoom({
+  const instances: DelistingTest[] = []
+  async function another({
+    relay = true,
+    ...rest
+  }: { relay?: boolean; raiseAlert?: RaiseAlert } = {}): Promise<DelistingTest> {
+    const portreeve = await startDelisting({
       databaseUrl: fresh.url,
       lists,
       dns,
@@ -49,14 +52,14 @@ export async function startPlace(): Promise<Place> {
       ...(relay && { smtpUrl: sink.url }),
       ...rest,
     })
-    rooms.push(room)
-    return room
+    instances.push(portreeve)
+    return portreeve
   }
-  const room = await another()
-  const alice = await room.addPerson('Alice')
+  const portreeve = await another()
+  const alice = await portreeve.addPerson('Alice')
 
   async function read(id: string): Promise<Process> {
-    return (await room.call(alice, 'GET', `/${id}`)).json.data
+    return (await portreeve.call(alice, 'GET', `/${id}`)).json.data
   }
   return {
     lists,
@@ -64,17 +67,17 @@ export async function startPlace(): Promise<Place> {
     sink,
     fresh,
     clock,
-    room,
+    portreeve,
     alice,
     another,
     read,
     async begin(body = {}, token = alice) {
-      const { status, json } = await room.call(token, 'POST', '', { ip: IP, ...body })
+      const { status, json } = await portreeve.call(token, 'POST', '', { ip: IP, ...body })
       expect(status, JSON.stringify(json)).toBe(201)
       return json.data
     },
     act: (process, zone, action, body) =>
-      room.call(alice, 'POST', `/${process.id}/steps/${stepOf(process, zone).id}/${action}`, body),
+      portreeve.call(alice, 'POST', `/${process.id}/steps/${stepOf(process, zone).id}/${action}`, body),
     list: (zones) =>
       lists.setZones(
         Object.fromEntries(
@@ -85,7 +88,7 @@ export async function startPlace(): Promise<Place> {
         ),
       ),
     async stop() {
-      for (const each of rooms) await each.stop()
+      for (const each of instances) await each.stop()
       await fresh.drop()
       await Promise.all([lists.stop(), dns.close(), sink.stop()])
     },

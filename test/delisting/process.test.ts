@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { raiseAlert } from '../../src/alerts/raise.ts'
 import { IP } from '../servers/blacklists.ts'
 import { AUTOMATIC, EMAIL, FORM, PROVIDER, startPlace, stepOf, type Place } from './place.ts'
-import { ZONES } from './room.ts'
+import { ZONES } from './module.ts'
 
 const WORDS = { cause: 'A guessed password sent spam.', fix: 'Password changed on 20 November 2026.' }
 
@@ -37,7 +37,7 @@ describe('a delisting', () => {
     const refusing = Object.fromEntries(ZONES.map((zone) => [zone, { behaviour: 'refusing' as const }]))
     const said = async (answering: Parameters<Place['list']>[0]) => {
       await place.list({ ...refusing, ...answering })
-      const { status, json } = await place.room.call(place.alice, 'POST', '', { ip: IP })
+      const { status, json } = await place.portreeve.call(place.alice, 'POST', '', { ip: IP })
       return `${status} ${json.error}`
     }
     const [all, most] = [ZONES.length, ZONES.length - 1]
@@ -53,7 +53,7 @@ describe('a delisting', () => {
   it('runs to its end as the lists let the address go', async () => {
     await place.list({ [AUTOMATIC]: '127.0.0.2', [EMAIL]: '127.0.0.2 Spam seen', [FORM]: '127.0.0.2' })
     const { id } = await place.begin(WORDS)
-    await place.room.tend()
+    await place.portreeve.tend()
     let process = await place.read(id)
     expect(process).toMatchObject({ status: 'in-progress', reverseDns: { status: 'confirmed' } })
     expect(stepOf(process, AUTOMATIC)).toMatchObject({ status: 'waiting', needs: null })
@@ -62,11 +62,11 @@ describe('a delisting', () => {
       request: { state: 'made', reply: '250 taken as 42' },
     })
     expect(stepOf(process, FORM)).toMatchObject({ status: 'waiting', needs: 'submit' })
-    expect(place.room.alerts.map(({ kind }) => kind)).toEqual(['delisting.needs-you'])
+    expect(place.portreeve.alerts.map(({ kind }) => kind)).toEqual(['delisting.needs-you'])
 
     expect((await place.act(process, FORM, 'submitted')).status).toBe(200)
     await place.list({ [AUTOMATIC]: {} })
-    await place.room.pass(26)
+    await place.portreeve.pass(26)
     process = await place.read(id)
     expect(process).toMatchObject({ status: 'in-progress', stepsCompleted: 1 })
     expect(stepOf(process, AUTOMATIC)).toMatchObject({
@@ -77,22 +77,22 @@ describe('a delisting', () => {
     expect(stepOf(process, EMAIL)).toMatchObject({ status: 'waiting' })
 
     await place.list({ [EMAIL]: {}, [FORM]: {} })
-    await place.room.pass(26)
+    await place.portreeve.pass(26)
     expect(await place.read(id)).toMatchObject({ status: 'completed', stepsCompleted: 3 })
     expect(place.sink.mails.length).toBe(1)
-    expect(place.room.alerts.map(({ kind }) => kind)).toEqual(['delisting.needs-you', 'delisting.completed'])
+    expect(place.portreeve.alerts.map(({ kind }) => kind)).toEqual(['delisting.needs-you', 'delisting.completed'])
   })
 
   it('fails when the time of a list is over, and says what is left', async () => {
     await place.list({ [AUTOMATIC]: '127.0.0.2', 'bl.blocklist.de': '127.0.0.15' })
     const { id } = await place.begin()
-    await place.room.pass(1)
+    await place.portreeve.pass(1)
     await place.list({ 'bl.blocklist.de': {} })
-    await place.room.pass(71)
+    await place.portreeve.pass(71)
     expect(await place.read(id)).toMatchObject({ status: 'failed', stepsCompleted: 1 })
     const process = await place.read(id)
     expect(stepOf(process, AUTOMATIC)).toMatchObject({ status: 'failed', outcome: 'still-listed', nextCheckAt: null })
-    expect(place.room.alerts).toEqual([
+    expect(place.portreeve.alerts).toEqual([
       expect.objectContaining({
         kind: 'delisting.failed',
         title: `${IP} is still on one blacklist`,
@@ -105,10 +105,10 @@ describe('a delisting', () => {
   it('never takes a list that cannot be asked for one that let the address go', async () => {
     await place.list({ [AUTOMATIC]: '127.0.0.2' })
     const { id } = await place.begin()
-    await place.room.pass(11.5)
+    await place.portreeve.pass(11.5)
     for (const behaviour of ['silent', 'refusing', 'expired', 'parked'] as const) {
       await place.list({ [AUTOMATIC]: { behaviour } })
-      await place.room.pass(0.5)
+      await place.portreeve.pass(0.5)
       expect(stepOf(await place.read(id), AUTOMATIC)).toMatchObject({
         status: 'waiting',
         lastAnswer: { status: 'unknown' },
@@ -119,12 +119,12 @@ describe('a delisting', () => {
   it('completes a list only after two clean answers a quarter of an hour apart', async () => {
     await place.list({ [AUTOMATIC]: '127.0.0.2' })
     const { id } = await place.begin()
-    await place.room.tend()
+    await place.portreeve.tend()
     await place.list({ [AUTOMATIC]: {} })
-    await place.room.pass(12)
+    await place.portreeve.pass(12)
     const first = stepOf(await place.read(id), AUTOMATIC)
     expect(first).toMatchObject({ status: 'waiting', lastAnswer: { status: 'clean' } })
-    await place.room.pass(0.25)
+    await place.portreeve.pass(0.25)
     expect(stepOf(await place.read(id), AUTOMATIC)).toMatchObject({ status: 'completed' })
     const texts = (await place.read(id)).events.map(({ text }) => text)
     expect(texts).toEqual(['Begun.', 'The list says: not listed. Asked once more before it is believed.', 'Completed.'])
@@ -138,7 +138,7 @@ describe('a delisting', () => {
       'dnsbl.justspam.org': '127.0.0.2',
     })
     const { id } = await place.begin(WORDS)
-    await place.room.tend()
+    await place.portreeve.tend()
     const process = await place.read(id)
     expect(process.steps.map(({ dnsbl }) => dnsbl)).toEqual([
       'sbl.spamhaus.org',
@@ -152,7 +152,7 @@ describe('a delisting', () => {
     )
     expect(stepOf(process, 'dnsbl.justspam.org')).toMatchObject({ status: 'waiting', needs: null })
     await place.list({ 'zen.spamhaus.org': {}, 'xbl.spamhaus.org': {}, 'sbl.spamhaus.org': {} })
-    await place.room.pass(49)
+    await place.portreeve.pass(49)
     expect(stepOf(await place.read(id), 'dnsbl.justspam.org')).toMatchObject({ status: 'waiting', needs: 'submit' })
   })
 
@@ -164,9 +164,9 @@ describe('a delisting', () => {
   it('is linked to the one that had cleared the same address not long before', async () => {
     await place.list({ [AUTOMATIC]: '127.0.0.2' })
     const first = await place.begin()
-    await place.room.tend()
+    await place.portreeve.tend()
     await place.list({ [AUTOMATIC]: {} })
-    await place.room.pass(24)
+    await place.portreeve.pass(24)
     await place.list({ [AUTOMATIC]: '127.0.0.2' })
     expect((await place.begin()).relistedAfter).toBe(first.id)
   })
@@ -174,13 +174,13 @@ describe('a delisting', () => {
   it('goes on where it was after a restart', async () => {
     await place.list({ [AUTOMATIC]: '127.0.0.2', [FORM]: '127.0.0.2' })
     const process = await place.begin()
-    await place.room.tend()
+    await place.portreeve.tend()
     await place.act(process, FORM, 'submitted')
     const second = await place.another()
     await place.list({ [AUTOMATIC]: {}, [FORM]: {} })
     await second.pass(24)
     expect(await place.read(process.id)).toMatchObject({ status: 'completed', stepsCompleted: 2 })
-    expect([...place.room.alerts, ...second.alerts].map(({ kind }) => kind)).toEqual([
+    expect([...place.portreeve.alerts, ...second.alerts].map(({ kind }) => kind)).toEqual([
       'delisting.needs-you',
       'delisting.completed',
     ])
@@ -189,7 +189,7 @@ describe('a delisting', () => {
   it('writes to the owner of a network what he must know', async () => {
     await place.list({ [PROVIDER]: '127.0.0.2 Your provider is infested' })
     const process = await place.begin()
-    await place.room.tend()
+    await place.portreeve.tend()
     const step = stepOf(await place.read(process.id), PROVIDER)
     expect(step.nextStep).toContain('The entry is for a whole range, whose owner alone can have it removed')
     for (const part of [IP, 'UCEPROTECT Level 2', 'Your provider is infested', 'alice@people.test', String(step.url)]) {
@@ -201,20 +201,20 @@ describe('a delisting', () => {
   it('raises its alerts in the same breath as the change, each once', async () => {
     await place.list({ [FORM]: '127.0.0.2' })
     const { id } = await place.begin()
-    const rooms = await Promise.all([1, 2].map(() => place.another({ raiseAlert })))
-    await Promise.all(rooms.map((room) => room.tend()))
+    const instances = await Promise.all([1, 2].map(() => place.another({ raiseAlert })))
+    await Promise.all(instances.map((portreeve) => portreeve.tend()))
     await place.list({ [FORM]: {} })
-    for (const room of rooms) await room.pass(8)
+    for (const portreeve of instances) await portreeve.pass(8)
     expect(await place.read(id)).toMatchObject({ status: 'completed' })
-    const { rows } = await place.room.pool.query<{ kind: string }>('select kind from alert order by at')
+    const { rows } = await place.portreeve.pool.query<{ kind: string }>('select kind from alert order by at')
     expect(rows.map(({ kind }) => kind)).toEqual(['delisting.needs-you', 'delisting.completed'])
   })
 
   it('is done by one of several workers that look at the same time', async () => {
     await place.list({ [AUTOMATIC]: '127.0.0.2', [EMAIL]: '127.0.0.2' })
     const { id } = await place.begin(WORDS)
-    const rooms = [place.room, await place.another(), await place.another()]
-    await Promise.all(rooms.map((room) => room.tend()))
+    const instances = [place.portreeve, await place.another(), await place.another()]
+    await Promise.all(instances.map((portreeve) => portreeve.tend()))
     expect(stepOf(await place.read(id), EMAIL)).toMatchObject({ status: 'email-sent' })
     expect(place.sink.mails.length).toBe(1)
   })

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { IP } from '../servers/blacklists.ts'
 import { EMAIL, startPlace, stepOf, type Place } from './place.ts'
-import type { Process } from './room.ts'
+import type { Process } from './module.ts'
 
 const WORDS = { cause: 'A guessed password sent spam.', fix: 'Password changed on 20 November 2026.' }
 const DAY = 24
@@ -16,8 +16,8 @@ afterEach(() => place.stop())
 /** The mail has gone out, and six days have passed. */
 async function waitSixDays(): Promise<Process> {
   const process = await place.begin(WORDS)
-  await place.room.tend()
-  await place.room.pass(6 * DAY)
+  await place.portreeve.tend()
+  await place.portreeve.pass(6 * DAY)
   expect(place.sink.mails.length).toBe(1)
   return process
 }
@@ -26,7 +26,7 @@ describe('the reminder of a mail', () => {
   it('goes out once, after a week in which the list did nothing, and gives it no more time', async () => {
     const process = await waitSixDays()
     const { deadlineAt } = stepOf(await place.read(process.id), EMAIL)
-    await place.room.pass(1.5 * DAY)
+    await place.portreeve.pass(1.5 * DAY)
     const [first, reminder] = place.sink.mails
     expect(reminder).toMatchObject({
       to: first?.to,
@@ -44,7 +44,7 @@ describe('the reminder of a mail', () => {
     expect(reminded.events.map(({ text }) => text)).toContain(
       'The relay has taken the reminder. It said: 250 taken as 42',
     )
-    await place.room.pass(8 * DAY)
+    await place.portreeve.pass(8 * DAY)
     expect(place.sink.mails.length).toBe(2)
     expect(stepOf(await place.read(process.id), EMAIL)).toMatchObject({ status: 'failed', outcome: 'still-listed' })
   })
@@ -52,7 +52,7 @@ describe('the reminder of a mail', () => {
   it('does not go to a list that has let the address go', async () => {
     const process = await waitSixDays()
     await place.list({ [EMAIL]: {} })
-    await place.room.pass(3 * DAY)
+    await place.portreeve.pass(3 * DAY)
     expect(await place.read(process.id)).toMatchObject({ status: 'completed' })
     expect(place.sink.mails.length).toBe(1)
   })
@@ -60,21 +60,21 @@ describe('the reminder of a mail', () => {
   it('is not sent again when the relay has it and does not say so', async () => {
     await waitSixDays()
     place.sink.behaviour = 'hanging up'
-    await place.room.pass(1.5 * DAY)
+    await place.portreeve.pass(1.5 * DAY)
     place.sink.behaviour = 'taking'
-    await place.room.pass(5 * DAY)
+    await place.portreeve.pass(5 * DAY)
     expect(place.sink.mails.length).toBe(2)
   })
 
   it('is tried again with the next look while the relay is busy, and given up when it refuses', async () => {
     const process = await waitSixDays()
     place.sink.behaviour = 'busy'
-    await place.room.pass(1.5 * DAY)
+    await place.portreeve.pass(1.5 * DAY)
     expect(place.sink.mails.length).toBe(1)
     place.sink.behaviour = 'refusing'
-    await place.room.pass(1 * DAY)
+    await place.portreeve.pass(1 * DAY)
     place.sink.behaviour = 'taking'
-    await place.room.pass(3 * DAY)
+    await place.portreeve.pass(3 * DAY)
     expect(place.sink.mails.length).toBe(1)
     expect(stepOf(await place.read(process.id), EMAIL)).toMatchObject({ status: 'waiting', outcome: null })
   })
@@ -82,10 +82,10 @@ describe('the reminder of a mail', () => {
   it('waits while the reverse DNS does not lead back to the address', async () => {
     await waitSixDays()
     place.dns.records['4.4.8.8.in-addr.arpa PTR'] = []
-    await place.room.pass(2 * DAY)
+    await place.portreeve.pass(2 * DAY)
     expect(place.sink.mails.length).toBe(1)
     place.dns.records['4.4.8.8.in-addr.arpa PTR'] = ['mail.alice.example']
-    await place.room.pass(1.5 * DAY)
+    await place.portreeve.pass(1.5 * DAY)
     expect(place.sink.mails.length).toBe(2)
   })
 
@@ -94,7 +94,7 @@ describe('the reminder of a mail', () => {
     const process = await place.begin(WORDS)
     await bare.tend()
     expect((await place.act(process, EMAIL, 'submitted')).status).toBe(200)
-    await place.room.pass(10 * DAY)
+    await place.portreeve.pass(10 * DAY)
     expect(place.sink.mails).toEqual([])
   })
 })

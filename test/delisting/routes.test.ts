@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { IP } from '../servers/blacklists.ts'
 import { AUTOMATIC, EMAIL, FORM, startPlace, stepOf, type Place } from './place.ts'
-import type { Process } from './room.ts'
+import type { Process } from './module.ts'
 
 let place: Place
 let charlie: string
 beforeAll(async () => {
   place = await startPlace()
-  charlie = await place.room.addPerson('Charlie')
+  charlie = await place.portreeve.addPerson('Charlie')
 })
 afterAll(() => place.stop())
 beforeEach(async () => {
-  await place.room.pool.query('truncate delisting_process, delisting_request cascade')
+  await place.portreeve.pool.query('truncate delisting_process, delisting_request cascade')
   await place.list({ [AUTOMATIC]: '127.0.0.2', [EMAIL]: '127.0.0.2', [FORM]: '127.0.0.2' })
 })
 
-const call = (...args: Parameters<Place['room']['call']>) => place.room.call(...args)
+const call = (...args: Parameters<Place['portreeve']['call']>) => place.portreeve.call(...args)
 
 describe('POST /api/v1/delisting', () => {
   it.each([
@@ -86,7 +86,7 @@ describe('GET /api/v1/delisting/status', () => {
 
   it('filters by address and by status', async () => {
     const [first, second] = processes as [Process, Process]
-    await place.room.tend()
+    await place.portreeve.tend()
     await place.act(second, AUTOMATIC, 'cancel')
     await place.list({ [AUTOMATIC]: {} })
     await place.act(first, AUTOMATIC, 'retry')
@@ -123,7 +123,7 @@ describe('what a person does', () => {
     expect((await place.act(process, FORM, 'retry')).json.error).toBe(
       'Only a step that waits for its list, or has failed, is retried. This one has the method form and is pending.',
     )
-    await place.room.tend()
+    await place.portreeve.tend()
     for (const action of ['submitted', 'confirm']) expect(await done(AUTOMATIC, action, WORDS)).toBe(409)
     expect(await done(FORM, 'submitted')).toBe(200)
     expect(await done(FORM, 'submitted')).toBe(409)
@@ -133,17 +133,17 @@ describe('what a person does', () => {
   })
 
   it('asks a list at once that was written to, which does not write again', async () => {
-    await place.room.tend()
+    await place.portreeve.tend()
     await place.act(process, EMAIL, 'confirm', WORDS)
-    await place.room.tend()
+    await place.portreeve.tend()
     const mails = place.sink.mails.length
     expect(await done(EMAIL, 'retry')).toBe(200)
-    await place.room.tend()
+    await place.portreeve.tend()
     expect(place.sink.mails).toHaveLength(mails)
   })
 
   it('completes a step at once by a retry, when a list in good health does not list the address any more', async () => {
-    await place.room.tend()
+    await place.portreeve.tend()
     expect(await done(AUTOMATIC, 'retry')).toBe(200)
     expect(stepOf(await place.read(process.id), AUTOMATIC)).toMatchObject({ status: 'waiting' })
     await place.list({ [AUTOMATIC]: { behaviour: 'silent' } })
@@ -159,7 +159,7 @@ describe('what a person does', () => {
   })
 
   it('begins a failed step anew, three times at most', async () => {
-    await place.room.tend()
+    await place.portreeve.tend()
     for (const attempt of [2, 3]) {
       expect(await done(AUTOMATIC, 'cancel')).toBe(200)
       const answer = await place.act(process, AUTOMATIC, 'retry')

@@ -10,12 +10,12 @@ afterEach(() => place.stop())
 
 /** Alice watches the address, and knows where it is listed. */
 async function watch(zones: string[], lists: object = {}): Promise<void> {
-  const { rows } = await place.room.pool.query<{ id: string }>(
+  const { rows } = await place.portreeve.pool.query<{ id: string }>(
     'insert into monitored_host (account_id, host, lists) select id, $1, $2 from account returning id',
     [IP, lists],
   )
   for (const zone of zones) {
-    await place.room.pool.query(
+    await place.portreeve.pool.query(
       `insert into monitored_fact (host_id, kind, subject, state, detail, since)
        values ($1, 'blacklist', $2, 'listed', '{}', now())`,
       [rows[0]?.id, `${IP} ${zone}`],
@@ -27,11 +27,11 @@ async function watch(zones: string[], lists: object = {}): Promise<void> {
 async function delist(): Promise<string[]> {
   await place.list({ [AUTOMATIC]: '127.0.0.2', [FORM]: '127.0.0.2' })
   const { id } = await place.begin()
-  await place.room.tend()
+  await place.portreeve.tend()
   await place.list({ [AUTOMATIC]: {}, [FORM]: {} })
-  await place.room.pass(26)
+  await place.portreeve.pass(26)
   expect(await place.read(id)).toMatchObject({ status: 'completed' })
-  return place.room.alerts.map(({ kind }) => kind).filter((kind) => kind !== 'delisting.needs-you')
+  return place.portreeve.alerts.map(({ kind }) => kind).filter((kind) => kind !== 'delisting.needs-you')
 }
 
 describe('that an address is off the lists', () => {
@@ -47,8 +47,8 @@ describe('that an address is off the lists', () => {
   it('is told when the watch does not know of one of the lists, or is to be silent about it', async () => {
     await watch([AUTOMATIC])
     expect(await delist()).toEqual(['delisting.completed'])
-    await place.room.pool.query('delete from monitored_host')
-    place.room.alerts.length = 0
+    await place.portreeve.pool.query('delete from monitored_host')
+    place.portreeve.alerts.length = 0
     await watch([AUTOMATIC, FORM], { [FORM]: 'watch' })
     expect(await delist()).toEqual(['delisting.completed'])
   })

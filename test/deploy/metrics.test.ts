@@ -4,24 +4,24 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { raiseAlert } from '../../src/alerts/raise.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { aggregate } from '../dmarc/reports.ts'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { freePort } from '../free-port.ts'
 
-let house: House
-let door: string
+let portreeve: TestService
+let address: string
 
 beforeAll(async () => {
   const port = await freePort()
-  house = await startHouse({
+  portreeve = await startTestService({
     MAX_DATABASE_BYTES: '1000000000000',
     METRICS_LISTEN: `127.0.0.1:${port}`,
     DNS_SERVERS: '127.0.0.1:1',
   })
-  door = `http://127.0.0.1:${port}`
+  address = `http://127.0.0.1:${port}`
 })
-afterAll(() => house.stop())
+afterAll(() => portreeve.stop())
 
-const scrape = async () => (await fetch(`${door}/metrics`)).text()
+const scrape = async () => (await fetch(`${address}/metrics`)).text()
 
 /** The value of the one series whose name and labels these are; 0 where there is none. */
 async function valueOf(series: string): Promise<number> {
@@ -30,7 +30,7 @@ async function valueOf(series: string): Promise<number> {
 }
 
 const report = (ip: string) =>
-  house.request('/api/v1/abuse/report', {
+  portreeve.request('/api/v1/abuse/report', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ ip, service: 'ssh' }),
@@ -38,9 +38,12 @@ const report = (ip: string) =>
 
 describe('the metrics', () => {
   it('count requests by the pattern of their route, never by their address', async () => {
-    const alice = await house.addPerson('Alice')
-    for (let i = 0; i < 3; i++) await house.request('/api/v1/account', alice)
-    await house.request('/api/v1/tokens/019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42', { method: 'DELETE', token: alice.token })
+    const alice = await portreeve.addPerson('Alice')
+    for (let i = 0; i < 3; i++) await portreeve.request('/api/v1/account', alice)
+    await portreeve.request('/api/v1/tokens/019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42', {
+      method: 'DELETE',
+      token: alice.token,
+    })
     const count = 'portreeve_http_request_duration_seconds_count'
     expect(await valueOf(`${count}{method="GET",route="/api/v1/account",status="200"}`)).toBe(3)
     expect(await valueOf(`${count}{method="DELETE",route="/api/v1/tokens/:id",status="404"}`)).toBe(1)
@@ -48,15 +51,15 @@ describe('the metrics', () => {
   })
 
   it('count captures, attack reports and DNS queries by what became of them', async () => {
-    const { token } = await house.addPerson('Hannah')
-    const made = await house.request('/api/webhook/endpoints', {
+    const { token } = await portreeve.addPerson('Hannah')
+    const made = await portreeve.request('/api/webhook/endpoints', {
       method: 'POST',
       token,
       headers: { 'content-type': 'application/json' },
       body: '{}',
     })
     const { endpoint } = (await made.json()) as { endpoint: { token: string } }
-    for (let i = 0; i < 4; i++) await house.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'x' })
+    for (let i = 0; i < 4; i++) await portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'x' })
     expect(await valueOf('portreeve_captures_total{outcome="stored"}')).toBe(4)
 
     await report('8.8.4.4')
@@ -64,7 +67,7 @@ describe('the metrics', () => {
     expect(await valueOf('portreeve_attack_reports_total{outcome="accepted"}')).toBe(1)
     expect(await valueOf('portreeve_attack_reports_total{outcome="deduped"}')).toBe(1)
 
-    await house.request('/api/v1/dns-check?domain=example.com', { token })
+    await portreeve.request('/api/v1/dns-check?domain=example.com', { token })
     const asked = [
       ...(await scrape()).matchAll(/^portreeve_dns_queries_total\{resolver="dns",outcome="(\w+)"\} (\d+)/gm),
     ]
@@ -74,22 +77,22 @@ describe('the metrics', () => {
   })
 
   it('count reports, looks at hosts and alerts by what became of them', async () => {
-    const { id, token } = await house.addPerson('Rita')
+    const { id, token } = await portreeve.addPerson('Rita')
     const upload = { method: 'POST', token, headers: { 'content-type': 'application/octet-stream' } }
-    await house.request('/api/v1/dmarc/reports', { ...upload, body: 'no report at all' })
-    await house.request('/api/v1/dmarc/reports', { ...upload, body: aggregate({ domain: 'nobody.example' }) })
+    await portreeve.request('/api/v1/dmarc/reports', { ...upload, body: 'no report at all' })
+    await portreeve.request('/api/v1/dmarc/reports', { ...upload, body: aggregate({ domain: 'nobody.example' }) })
     expect(await valueOf('portreeve_dmarc_reports_total{via="upload",outcome="unread"}')).toBe(1)
     expect(await valueOf('portreeve_dmarc_reports_total{via="upload",outcome="foreign"}')).toBe(1)
 
     const json = { method: 'POST', token, headers: { 'content-type': 'application/json' } }
-    const added = await house.request('/api/v1/monitoring/hosts', { ...json, body: '{"host":"8.8.4.4"}' })
+    const added = await portreeve.request('/api/v1/monitoring/hosts', { ...json, body: '{"host":"8.8.4.4"}' })
     const host = ((await added.json()) as { data: { id: string } }).data
-    await house.request(`/api/v1/monitoring/hosts/${host.id}/check`, { method: 'POST', token })
+    await portreeve.request(`/api/v1/monitoring/hosts/${host.id}/check`, { method: 'POST', token })
     expect(await valueOf('portreeve_looks_total{status="unknown"}')).toBeGreaterThan(0)
 
     const channel = JSON.stringify({ type: 'webhook', url: 'http://127.0.0.1:1/' })
-    expect((await house.request('/api/v1/alerts/channels', { ...json, body: channel })).status).toBe(201)
-    const { db, close } = openDatabase(house.databaseUrl)
+    expect((await portreeve.request('/api/v1/alerts/channels', { ...json, body: channel })).status).toBe(201)
+    const { db, close } = openDatabase(portreeve.databaseUrl)
     const words = { title: 'A host is listed', text: 'By one list.', nextStep: 'Ask for removal.', path: '/monitoring' }
     await raiseAlert(db, { accountId: id, kind: 'blacklist.listed', key: 'one', ...words, at: new Date() })
     await close()
@@ -111,14 +114,16 @@ describe('the metrics', () => {
     expect(checked).toMatchObject({ status: 0, stdout: '', stderr: '' })
   })
 
-  it('have a door of their own, with the health of an instance that serves nothing else', async () => {
-    for (const path of ['/healthz', '/readyz']) expect((await fetch(door + path)).status).toBe(200)
-    expect((await fetch(`${door}/api/v1/account`)).status).toBe(404)
-    expect((await house.request('/metrics')).status).toBe(404)
+  it('have an address of their own, with the health of an instance that serves nothing else', async () => {
+    for (const path of ['/healthz', '/readyz']) expect((await fetch(address + path)).status).toBe(200)
+    expect((await fetch(`${address}/api/v1/account`)).status).toBe(404)
+    expect((await portreeve.request('/metrics')).status).toBe(404)
   })
 
   it('are refused with a sentence where the port is taken', async () => {
-    await expect(startHouse({ METRICS_LISTEN: door.slice('http://'.length) })).rejects.toThrow(/METRICS_LISTEN/)
+    await expect(startTestService({ METRICS_LISTEN: address.slice('http://'.length) })).rejects.toThrow(
+      /METRICS_LISTEN/,
+    )
   })
 })
 

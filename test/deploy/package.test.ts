@@ -121,7 +121,7 @@ describe('the package', () => {
   it('starts from where it is installed, with its own database, and ends cleanly', { timeout: 90_000 }, async () => {
     const [port, metrics] = [await freePort(), await freePort()]
     service = await start(port, metrics)
-    for (const door of [metrics, port]) await ready(`http://127.0.0.1:${door}/readyz`, service)
+    for (const address of [metrics, port]) await ready(`http://127.0.0.1:${address}/readyz`, service)
     const page = await fetch(`http://127.0.0.1:${port}/`)
     expect(await page.text()).toContain('<div id="app">')
     const facts = (await (await fetch(`http://127.0.0.1:${port}/api/v1/service`)).json()) as {

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Health } from '../../src/diagnostics/shapes.ts'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 
 let dns: DnsServer
-let house: House
+let portreeve: TestService
 let admin: string
 beforeAll(async () => {
   dns = await startDns({ records: { '. NS': ['a.root-servers.test'] } })
-  house = await startHouse({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${dns.port}` })
-  admin = (await house.addPerson('Alice', { admin: true })).token
+  portreeve = await startTestService({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${dns.port}` })
+  admin = (await portreeve.addPerson('Alice', { admin: true })).token
 })
 afterAll(async () => {
-  await house.stop()
+  await portreeve.stop()
   await dns.close()
 })
 
 async function look(): Promise<Health> {
-  const answer = await house.request('/api/v1/service/health', { token: admin })
+  const answer = await portreeve.request('/api/v1/service/health', { token: admin })
   expect(answer.status).toBe(200)
   return ((await answer.json()) as { data: Health }).data
 }
@@ -49,8 +49,8 @@ describe('the health of the service', () => {
   })
 
   it('is for administrators alone', async () => {
-    const { token } = await house.addPerson('Charlie')
-    expect((await house.request('/api/v1/service/health', { token })).status).toBe(403)
-    expect((await house.request('/api/v1/service/health')).status).toBe(401)
+    const { token } = await portreeve.addPerson('Charlie')
+    expect((await portreeve.request('/api/v1/service/health', { token })).status).toBe(403)
+    expect((await portreeve.request('/api/v1/service/health')).status).toBe(401)
   })
 })

@@ -5,7 +5,7 @@ import { mailAuthCheck } from '../../src/diagnostics/mail-auth.ts'
 import { MailAuthResult } from '../../src/diagnostics/shapes.ts'
 import { Fault } from '../../src/errors.ts'
 import { createResolver } from '../../src/net/dns.ts'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { hostile } from '../protocols/hostile.ts'
 import type { Records } from '../servers/dns-records.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
@@ -308,21 +308,21 @@ function obsoleteAnswer(id: number): Buffer {
 
 describe('the endpoint', () => {
   let dns: DnsServer
-  let house: House
+  let portreeve: TestService
   beforeAll(async () => {
     dns = await startDns({ records: GOOD })
-    house = await startHouse({ DNS_SERVERS: `127.0.0.1:${dns.port}`, ALLOW_PRIVATE_TARGETS: 'false' })
+    portreeve = await startTestService({ DNS_SERVERS: `127.0.0.1:${dns.port}`, ALLOW_PRIVATE_TARGETS: 'false' })
   })
   afterAll(async () => {
-    await house.stop()
+    await portreeve.stop()
     await dns.close()
   })
 
   it('answers Alice and Bob alike, and Charlie who has no account not at all', async () => {
     const path = '/api/v1/dmarc-check?domain=example.com'
     for (const name of ['Alice', 'Bob']) {
-      const { token } = await house.addPerson(name)
-      const answer = await house.request(path, { token })
+      const { token } = await portreeve.addPerson(name)
+      const answer = await portreeve.request(path, { token })
       expect(answer.status).toBe(200)
       expect(await answer.json()).toMatchObject({
         success: true,
@@ -333,16 +333,16 @@ describe('the endpoint', () => {
         },
       })
     }
-    const stranger = await house.request(path)
+    const stranger = await portreeve.request(path)
     expect(stranger.status).toBe(401)
     expect(await stranger.json()).toMatchObject({ success: false, code: 'unauthenticated' })
   })
 
   it('takes one selector or several', async () => {
-    const { token } = await house.addPerson('Selma')
+    const { token } = await portreeve.addPerson('Selma')
     for (const selectors of [['one'], ['one', 'two']]) {
       const query = selectors.map((selector) => `&selector=${selector}`).join('')
-      const answer = await house.request(`/api/v1/dmarc-check?domain=example.com${query}`, { token })
+      const answer = await portreeve.request(`/api/v1/dmarc-check?domain=example.com${query}`, { token })
       const { data } = (await answer.json()) as { data: MailAuthResult }
       const listed = data.dkim.map(({ selector }) => selector)
       expect(selectors.every((selector) => listed.includes(selector))).toBe(true)
@@ -350,9 +350,9 @@ describe('the endpoint', () => {
   })
 
   it('answers 400 to what is no domain', async () => {
-    const { token } = await house.addPerson('Dora')
+    const { token } = await portreeve.addPerson('Dora')
     for (const query of ['domain=alice@example.com', 'domain=192.0.2.1', '', 'domain=example.com&selector=a/b']) {
-      const answer = await house.request(`/api/v1/dmarc-check?${query}`, { token })
+      const answer = await portreeve.request(`/api/v1/dmarc-check?${query}`, { token })
       expect(answer.status).toBe(400)
       expect(await answer.json()).toMatchObject({ success: false, code: 'invalid_request' })
     }

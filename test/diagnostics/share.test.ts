@@ -7,25 +7,25 @@ import { readReceipt, writeReceipt } from '../../src/diagnostics/receipt.ts'
 import type { Shareable } from '../../src/diagnostics/share.ts'
 import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { startHouse, type House, type Person } from '../house.ts'
+import { startTestService, type TestService, type Person } from '../service.ts'
 import { enabled, IP, startLists } from '../servers/blacklists.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 
 let dns: DnsServer
 let lists: Rbldnsd
-let house: House
+let portreeve: TestService
 let alice: Person
 let charlie: Person
 beforeAll(async () => {
   dns = await startDns({ records: { 'example.test A': ['8.8.4.4'], 'other.test A': ['8.8.4.4'] } })
   lists = await startLists({ 'zen.spamhaus.org': { listed: { [IP]: '127.0.0.2 x' } } })
-  house = await startHouse({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${lists.port}` })
-  alice = await house.addPerson('Alice')
-  charlie = await house.addPerson('Charlie')
+  portreeve = await startTestService({ DNS_SERVERS: `127.0.0.1:${dns.port}`, DNSBL_SERVERS: `127.0.0.1:${lists.port}` })
+  alice = await portreeve.addPerson('Alice')
+  charlie = await portreeve.addPerson('Charlie')
 })
 afterAll(async () => {
-  await house.stop()
+  await portreeve.stop()
   await lists.stop()
   await dns.close()
 })
@@ -33,8 +33,8 @@ afterAll(async () => {
 type Shared = { token: string; url: string; target: string; createdAt: string; expiresAt: string }
 type Answer<T> = { status: number; body: T & { data: T; code?: string; details?: { path: string }[] } }
 
-async function ask<T>(path: string, init: Parameters<House['request']>[1] = {}): Promise<Answer<T>> {
-  const answer = await house.request(path, init)
+async function ask<T>(path: string, init: Parameters<TestService['request']>[1] = {}): Promise<Answer<T>> {
+  const answer = await portreeve.request(path, init)
   return { status: answer.status, body: (await answer.json()) as Answer<T>['body'] }
 }
 
@@ -58,7 +58,7 @@ describe('a shared result', () => {
     const before = Date.now()
     const { status, body } = await share(results)
     expect(status).toBe(201)
-    expect(body.data).toMatchObject({ target: 'example.test', url: `${house.url}/shared/${body.data.token}` })
+    expect(body.data).toMatchObject({ target: 'example.test', url: `${portreeve.url}/shared/${body.data.token}` })
     expect(body.data.token).toMatch(/^[A-Za-z0-9]{24}$/)
     const days = (Date.parse(body.data.expiresAt) - Date.parse(body.data.createdAt)) / 86_400_000
     expect(days).toBeCloseTo(30, 2)
@@ -126,7 +126,7 @@ describe('a shared result', () => {
 
   it('is gone after thirty days, for whoever asks and from the database', async () => {
     const { token } = (await share([await dnsOf('example.test')])).body.data
-    const database = openDatabase(house.databaseUrl)
+    const database = openDatabase(portreeve.databaseUrl)
     const past = new Date(Date.now() - 1_000)
     await database.db.updateTable('sharedCheck').set({ expiresAt: past }).where('token', '=', token).execute()
     expect((await ask(`/api/v1/shared-checks/${token}`)).body.code).toBe('not_found')
@@ -188,7 +188,7 @@ describe('a receipt', () => {
 describe('a blacklist check that is followed', () => {
   it('shows the answers as they come, and in the end the whole with a receipt to share it', async () => {
     const path = `/api/v1/blacklist-check/events?ip=${IP}`
-    const answer = await house.request(path, { token: alice.token })
+    const answer = await portreeve.request(path, { token: alice.token })
     expect(answer.headers.get('content-type')).toContain('text/event-stream')
     const events = [...(await answer.text()).matchAll(/^event: sweep\ndata: (.*)$/gm)].map(
       ([, data = '']) => JSON.parse(data) as { total: number; receipt: string | null; data: Record<string, unknown> },
@@ -210,17 +210,17 @@ describe('a blacklist check that is followed', () => {
 
 describe('sharing', () => {
   it('is refused beyond the bytes of the plan, with what the limit is and when it ends', async () => {
-    const dave = await house.addPerson('Dave')
+    const dave = await portreeve.addPerson('Dave')
     const results = [await dnsOf('example.test', dave)]
     expect((await share(results, dave)).status).toBe(201)
-    const { db, close } = openDatabase(house.databaseUrl)
+    const { db, close } = openDatabase(portreeve.databaseUrl)
     await db
       .updateTable('sharedCheck')
       .set({ bytes: QUOTA_BYTES.free.sharedChecks })
       .where('accountId', '=', dave.id)
       .execute()
     const init = { method: 'POST', token: dave.token, headers: { 'content-type': 'application/json' } }
-    const answer = await house.request('/api/v1/shared-checks', { ...init, body: JSON.stringify({ results }) })
+    const answer = await portreeve.request('/api/v1/shared-checks', { ...init, body: JSON.stringify({ results }) })
     expect(answer.status).toBe(429)
     expect(await answer.json()).toMatchObject({ code: 'rate_limited', error: expect.stringContaining('10 MB') })
     expect(Number(answer.headers.get('retry-after')) / 86_400).toBeCloseTo(30, 0)
@@ -230,10 +230,10 @@ describe('sharing', () => {
   })
 
   it('is limited to 200 results, by however many requests at once', async () => {
-    const erin = await house.addPerson('Erin')
+    const erin = await portreeve.addPerson('Erin')
     const results = [await dnsOf('example.test', erin)]
     const first = (await share(results, erin)).body.data.token
-    const { pool, close } = openDatabase(house.databaseUrl)
+    const { pool, close } = openDatabase(portreeve.databaseUrl)
     await pool.query(
       `insert into shared_check (token, account_id, target, results, bytes, expires_at)
        select left(md5(n::text), 24), account_id, target, results, bytes, expires_at

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { zip } from '../protocols/reports.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { examplesIn, startShell } from '../shell.ts'
@@ -14,14 +14,14 @@ import { aggregate, daysAgo, mailWith, type Row } from './reports.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const DAYS = 365
 
-let house: House
+let portreeve: TestService
 let dns: DnsServer
 let folder: string
 let smtpPort: number
 beforeAll(async () => {
   dns = await startDns()
   smtpPort = await freePort()
-  house = await startHouse({
+  portreeve = await startTestService({
     DNS_SERVERS: `${dns.address}:${dns.port}`,
     REPORT_DOMAIN: 'reports.example.net',
     SMTP_LISTEN: `127.0.0.1:${smtpPort}`,
@@ -30,7 +30,7 @@ beforeAll(async () => {
   fill(folder)
 })
 afterAll(async () => {
-  await house.stop()
+  await portreeve.stop()
   await dns.close()
   rmSync(folder, { recursive: true })
 })
@@ -67,12 +67,12 @@ it('does what docs/dmarc.md says, command by command', async () => {
     string,
     ...string[],
   ]
-  const alice = await house.addPerson('Alice')
-  const env = { PATH: `${folder}:/usr/bin:/bin`, HOME: folder, DATABASE_URL: house.databaseUrl }
+  const alice = await portreeve.addPerson('Alice')
+  const env = { PATH: `${folder}:/usr/bin:/bin`, HOME: folder, DATABASE_URL: portreeve.databaseUrl }
   const shell = startShell(env, folder)
   const here = (block: string) =>
     block
-      .replace('http://localhost:8080', house.url)
+      .replace('http://localhost:8080', portreeve.url)
       .replace('TOKEN=prv_…', `TOKEN=${alice.token}`)
       .replace('--port 2525', `--port ${smtpPort}`)
   const run = (block: string | undefined) => shell.run(here(block ?? 'false'))
@@ -106,7 +106,7 @@ it('does what docs/dmarc.md says, command by command', async () => {
   dns.records['odd7._domainkey.example.com TXT'] = [
     'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
   ]
-  const checked = await house.request('/api/v1/dmarc-check?domain=example.com', { token: alice.token })
+  const checked = await portreeve.request('/api/v1/dmarc-check?domain=example.com', { token: alice.token })
   expect(await checked.text()).toContain('"selector":"odd7","found":true')
   await shell.end()
 }, 90_000)

@@ -1,32 +1,33 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { mapResolver } from '../resolver.ts'
 import type { Records } from '../servers/dns-records.ts'
-import { REPORT_DOMAIN, startRoom, type Person, type Room } from './room.ts'
+import { REPORT_DOMAIN, startDmarc, type Person, type DmarcTest } from './module.ts'
 
 describe('domains whose reports are read', () => {
-  let room: Room
+  let portreeve: DmarcTest
   let alice: Person
   let charlie: Person
   const records: Records = {}
   const failures: Parameters<typeof mapResolver>[1] = {}
 
   beforeAll(async () => {
-    room = await startRoom({ resolver: mapResolver(records, failures) })
+    portreeve = await startDmarc({ resolver: mapResolver(records, failures) })
   })
-  afterAll(() => room.stop())
+  afterAll(() => portreeve.stop())
   beforeEach(async () => {
-    alice = await room.addPerson('Alice')
-    charlie = await room.addPerson('Charlie')
+    alice = await portreeve.addPerson('Alice')
+    charlie = await portreeve.addPerson('Charlie')
   })
   afterEach(() => {
     for (const name of Object.keys(records)) delete records[name]
     for (const name of Object.keys(failures)) delete failures[name]
   })
 
-  const verify = async (id: string) => (await room.ask(`domains/${id}/verify`, { ...alice, method: 'POST' })).body.data
+  const verify = async (id: string) =>
+    (await portreeve.ask(`domains/${id}/verify`, { ...alice, method: 'POST' })).body.data
 
   it('registers a domain as people write it, with an address of its own', async () => {
-    const { status, body } = await room.ask('domains', { ...alice, body: { domain: 'MÜNCHEN.example.' } })
+    const { status, body } = await portreeve.ask('domains', { ...alice, body: { domain: 'MÜNCHEN.example.' } })
     expect(status).toBe(201)
     expect(body.data).toMatchObject({
       domain: 'xn--mnchen-3ya.example',
@@ -37,32 +38,32 @@ describe('domains whose reports are read', () => {
       verification: { name: '_portreeve-challenge.xn--mnchen-3ya.example', type: 'TXT' },
     })
     expect(body.data.record).toBe(`v=DMARC1; p=none; rua=mailto:${body.data.reportEmail}`)
-    expect((await room.ask('domains', alice)).body.data).toMatchObject([{ id: body.data.id }])
+    expect((await portreeve.ask('domains', alice)).body.data).toMatchObject([{ id: body.data.id }])
   })
 
   it('refuses what is no domain, and the same domain twice', async () => {
     for (const domain of ['192.0.2.1', 'localhost', 'co.uk', '_dmarc.example.com', 'a b', 'http://example.com/']) {
-      const { status, body } = await room.ask('domains', { ...alice, body: { domain } })
+      const { status, body } = await portreeve.ask('domains', { ...alice, body: { domain } })
       expect([status, body.code], domain).toEqual([400, 'invalid_request'])
     }
-    await room.addDomain(alice.token)
-    expect((await room.ask('domains', { ...alice, body: { domain: 'Example.Test' } })).status).toBe(409)
+    await portreeve.addDomain(alice.token)
+    expect((await portreeve.ask('domains', { ...alice, body: { domain: 'Example.Test' } })).status).toBe(409)
   })
 
   it('adds its address to the record that is there, and changes nothing else', async () => {
     records['_dmarc.example.test TXT'] = ['v=DMARC1; p=reject; adkim=s; rua=mailto:me@example.test; pct=100']
-    const { record, reportEmail } = await room.addDomain(alice.token)
+    const { record, reportEmail } = await portreeve.addDomain(alice.token)
     expect(record).toBe(`v=DMARC1; p=reject; adkim=s; rua=mailto:me@example.test,mailto:${reportEmail}`)
   })
 
   it('does not loosen the policy that a subdomain inherits', async () => {
     records['_dmarc.example.test TXT'] = ['v=DMARC1; p=reject; sp=quarantine']
-    const { record, reportEmail } = await room.addDomain(alice.token, 'news.example.test')
+    const { record, reportEmail } = await portreeve.addDomain(alice.token, 'news.example.test')
     expect(record).toBe(`v=DMARC1; p=quarantine; rua=mailto:${reportEmail}`)
   })
 
   it('is verified by its TXT challenge', async () => {
-    const { id, verification } = await room.addDomain(alice.token)
+    const { id, verification } = await portreeve.addDomain(alice.token)
     const before = await verify(id)
     expect(before).toMatchObject({
       verified: false,
@@ -70,12 +71,12 @@ describe('domains whose reports are read', () => {
     })
     records['_portreeve-challenge.example.test TXT'] = ['something else', verification.value]
     expect(await verify(id)).toMatchObject({ verified: true, verifiedBy: 'txt', problem: null })
-    expect((await room.ask('domains', alice)).body.data).toMatchObject([{ verified: true }])
+    expect((await portreeve.ask('domains', alice)).body.data).toMatchObject([{ verified: true }])
   })
 
   it('is verified by its own rua, and by that of the domain above it', async () => {
-    const own = await room.addDomain(alice.token)
-    const sub = await room.addDomain(alice.token, 'news.example.test')
+    const own = await portreeve.addDomain(alice.token)
+    const sub = await portreeve.addDomain(alice.token, 'news.example.test')
     records['_dmarc.example.test TXT'] = [`v=DMARC1; p=none; rua=mailto:${own.reportEmail},mailto:${sub.reportEmail}`]
     for (const { id } of [own, sub]) {
       expect(await verify(id)).toMatchObject({ verified: true, verifiedBy: 'rua' })
@@ -84,14 +85,14 @@ describe('domains whose reports are read', () => {
   })
 
   it('is not verified by the address of another account', async () => {
-    const mine = await room.addDomain(alice.token)
-    const theirs = await room.addDomain(charlie.token)
+    const mine = await portreeve.addDomain(alice.token)
+    const theirs = await portreeve.addDomain(charlie.token)
     records['_dmarc.example.test TXT'] = [`v=DMARC1; p=none; rua=mailto:${theirs.reportEmail}`]
     expect(await verify(mine.id)).toMatchObject({ verified: false })
   })
 
   it('stays verified when the name servers are silent, and for a week without proof', async () => {
-    const { id, verification } = await room.addDomain(alice.token)
+    const { id, verification } = await portreeve.addDomain(alice.token)
     records['_portreeve-challenge.example.test TXT'] = [verification.value]
     await verify(id)
     failures['*'] = 'SERVFAIL'
@@ -99,22 +100,22 @@ describe('domains whose reports are read', () => {
     delete failures['*']
     delete records['_portreeve-challenge.example.test TXT']
     expect(await verify(id)).toMatchObject({ verified: true })
-    await room.pool.query("update dmarc_domain set unproven_since = now() - interval '8 days' where id = $1", [id])
+    await portreeve.pool.query("update dmarc_domain set unproven_since = now() - interval '8 days' where id = $1", [id])
     expect(await verify(id)).toMatchObject({ verified: false, verifiedBy: null })
   })
 
   it('looks for proofs by itself', async () => {
-    const { id, verification } = await room.addDomain(alice.token)
+    const { id, verification } = await portreeve.addDomain(alice.token)
     records['_portreeve-challenge.example.test TXT'] = [verification.value]
-    await room.run('dmarc.verify')
+    await portreeve.run('dmarc.verify')
     await vi.waitFor(async () => {
-      expect((await room.ask(`domains/${id}`, alice)).body.data).toMatchObject({ verified: true })
+      expect((await portreeve.ask(`domains/${id}`, alice)).body.data).toMatchObject({ verified: true })
     })
   })
 
   it('shows the record by which the operator takes reports on other domains, and whether it is there', async () => {
-    const { id } = await room.addDomain(alice.token)
-    const destination = async () => (await room.ask(`domains/${id}`, alice)).body.data.dns.destination
+    const { id } = await portreeve.addDomain(alice.token)
+    const destination = async () => (await portreeve.ask(`domains/${id}`, alice)).body.data.dns.destination
     const name = `example.test._report._dmarc.${REPORT_DOMAIN}`
     expect(await destination()).toEqual({ required: true, name, expected: 'v=DMARC1;', found: null, authorized: false })
     records[`*._report._dmarc.${REPORT_DOMAIN} TXT`] = ['v=DMARC1;']
@@ -124,23 +125,23 @@ describe('domains whose reports are read', () => {
   })
 
   it('shows Charlie nothing, and lets nobody without an account in', async () => {
-    const { id } = await room.addDomain(alice.token)
-    expect((await room.ask('domains', charlie)).body.data).toEqual([])
+    const { id } = await portreeve.addDomain(alice.token)
+    expect((await portreeve.ask('domains', charlie)).body.data).toEqual([])
     for (const [path, method] of [
       [`domains/${id}`, 'GET'],
       [`domains/${id}`, 'DELETE'],
       [`domains/${id}/verify`, 'POST'],
     ]) {
-      expect((await room.ask(path ?? '', { ...charlie, method: method ?? '' })).status).toBe(404)
-      expect((await room.ask(path ?? '', { method: method ?? '' })).status).toBe(401)
+      expect((await portreeve.ask(path ?? '', { ...charlie, method: method ?? '' })).status).toBe(404)
+      expect((await portreeve.ask(path ?? '', { method: method ?? '' })).status).toBe(401)
     }
-    expect((await room.ask('domains', alice)).body.data).toHaveLength(1)
+    expect((await portreeve.ask('domains', alice)).body.data).toHaveLength(1)
   })
 
   it('is gone with its reports when it is deleted', async () => {
-    const { id } = await room.addDomain(alice.token)
-    expect((await room.ask(`domains/${id}`, { ...alice, method: 'DELETE' })).body).toEqual({ success: true })
-    expect((await room.ask(`domains/${id}/reports`, alice)).status).toBe(404)
-    expect((await room.ask(`domains/${id}`, { ...alice, method: 'DELETE' })).status).toBe(404)
+    const { id } = await portreeve.addDomain(alice.token)
+    expect((await portreeve.ask(`domains/${id}`, { ...alice, method: 'DELETE' })).body).toEqual({ success: true })
+    expect((await portreeve.ask(`domains/${id}/reports`, alice)).status).toBe(404)
+    expect((await portreeve.ask(`domains/${id}`, { ...alice, method: 'DELETE' })).status).toBe(404)
   })
 })

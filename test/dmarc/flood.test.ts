@@ -6,26 +6,26 @@ import { ALWAYS_TAKEN, INTAKE_LIMITS, SAMPLE_BYTES, type IntakeLimits } from '..
 import { parseTlsReport } from '../../src/protocols/tls-report.ts'
 import { swaks } from '../servers/swaks.ts'
 import { aggregate, mailWith } from './reports.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startDmarc, type Person, type DmarcTest } from './module.ts'
 
 const HEADER = 'From: a@spam.test\r\nSubject: junk\r\nMIME-Version: 1.0\r\n'
 const JUNK = `${HEADER}\r\nbuy\r\n`
 const MULTIPART = `${HEADER}Content-Type: multipart/mixed; boundary="b"\r\n\r\n`
 
 describe('junk and hostile mail over SMTP', () => {
-  let room: Room
+  let portreeve: DmarcTest
   let alice: Person
 
-  beforeAll(async () => void (room = await startRoom()))
-  afterAll(() => room.stop())
-  beforeEach(async () => void (alice = await room.addPerson('Alice')))
+  beforeAll(async () => void (portreeve = await startDmarc()))
+  afterAll(() => portreeve.stop())
+  beforeEach(async () => void (alice = await portreeve.addPerson('Alice')))
 
-  const listed = async () => (await room.ask('rejected?limit=100', alice)).body.data
-  const domainOf = async (id: string) => (await room.ask(`domains/${id}`, alice)).body.data
-  const send = async (to: string, mail: string) => expect((await swaks(room.smtpPort, to, mail)).code).toBe(0)
+  const listed = async () => (await portreeve.ask('rejected?limit=100', alice)).body.data
+  const domainOf = async (id: string) => (await portreeve.ask(`domains/${id}`, alice)).body.data
+  const send = async (to: string, mail: string) => expect((await swaks(portreeve.smtpPort, to, mail)).code).toBe(0)
 
   it('is one mail, and one row, also when it begins like an mbox of forty thousand', { timeout: 180_000 }, async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
     await send(
       reportEmail,
       `From a@b.test Sat Nov 21 06:00:00 2026\n${'Subject: x\n\nx\n\nFrom a@b.test x\n'.repeat(40_000)}`,
@@ -35,13 +35,13 @@ describe('junk and hostile mail over SMTP', () => {
   })
 
   it('is read as a report when it is one behind an mbox’s line', async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
     await send(reportEmail, `From a@b.test Sat Nov 21 06:00:00 2026\r\n${mailWith({ attachment: aggregate() })}`)
     expect(await domainOf(id)).toMatchObject({ totalReports: 1, rejectedToday: { total: 0 } })
   })
 
   it('is counted in full, and listed with a bounded sample', async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const parts = '--b\r\nContent-Type: application/zip; name="x"\r\n\r\nx\r\n'.repeat(300)
     await send(reportEmail, `${MULTIPART}${parts}--b--\r\n`)
     expect((await listed()).pagination.total).toBe(20)
@@ -52,7 +52,7 @@ describe('junk and hostile mail over SMTP', () => {
   })
 
   it('is kept to its first 64 KiB, while a report is kept whole', async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
     await send(reportEmail, `${HEADER}\r\n${'buy\r\n'.repeat(50_000)}`)
     const pad = `${'filler\r\n'.repeat(20_000)}\r\n--b1\r\nContent-Type`
     const mail = mailWith({ attachment: aggregate() }).replace(
@@ -61,7 +61,7 @@ describe('junk and hostile mail over SMTP', () => {
     )
     await send(reportEmail, mail)
     expect(await domainOf(id)).toMatchObject({ totalReports: 1 })
-    const { rows } = await room.pool.query<{ length: number }>(
+    const { rows } = await portreeve.pool.query<{ length: number }>(
       'select octet_length(content) as length from dmarc_delivery where account_id = $1 order by 1',
       [alice.id],
     )
@@ -71,17 +71,17 @@ describe('junk and hostile mail over SMTP', () => {
   })
 
   it('leaves nothing behind when its report is there already', async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const mail = mailWith({ attachment: aggregate({ id: 'the same' }) })
     for (let n = 0; n < 5; n++) await send(reportEmail, mail)
     expect(await domainOf(id)).toMatchObject({ totalReports: 1 })
-    const { rows } = await room.pool.query('select 1 from dmarc_delivery where account_id = $1', [alice.id])
+    const { rows } = await portreeve.pool.query('select 1 from dmarc_delivery where account_id = $1', [alice.id])
     expect(rows).toHaveLength(1)
   })
 })
 
 describe('the limits of a day', () => {
-  let room: Room
+  let portreeve: DmarcTest
   let alice: Person
   let bob: Person
   const limits: IntakeLimits = {
@@ -90,66 +90,66 @@ describe('the limits of a day', () => {
     installation: { ...INTAKE_LIMITS.installation, mails: 4 },
   }
 
-  beforeAll(async () => void (room = await startRoom({ intakeLimits: limits })))
-  afterAll(() => room.stop())
+  beforeAll(async () => void (portreeve = await startDmarc({ intakeLimits: limits })))
+  afterAll(() => portreeve.stop())
   beforeEach(async () => {
-    await room.pool.query('delete from dmarc_intake_day')
-    ;[alice, bob] = [await room.addPerson('Alice'), await room.addPerson('Bob')]
+    await portreeve.pool.query('delete from dmarc_intake_day')
+    ;[alice, bob] = [await portreeve.addPerson('Alice'), await portreeve.addPerson('Bob')]
   })
 
   it('hold for an address: the sender’s server keeps the rest, and the domain shows how much it was', async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
-    for (let n = 0; n < 3; n++) expect((await swaks(room.smtpPort, reportEmail, JUNK)).code).toBe(0)
-    const refused = await swaks(room.smtpPort, reportEmail, JUNK)
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
+    for (let n = 0; n < 3; n++) expect((await swaks(portreeve.smtpPort, reportEmail, JUNK)).code).toBe(0)
+    const refused = await swaks(portreeve.smtpPort, reportEmail, JUNK)
     expect(refused.transcript).toContain('452 4.2.2 This address has taken in all mail it may today; try again after')
-    const { rejectedToday } = (await room.ask(`domains/${id}`, alice)).body.data
+    const { rejectedToday } = (await portreeve.ask(`domains/${id}`, alice)).body.data
     expect(rejectedToday).toEqual({ total: 4, unreadable: 3, otherDomain: 0, overLimit: 1 })
-    const others = await room.ask('domains', bob)
+    const others = await portreeve.ask('domains', bob)
     expect(others.body.data).toEqual([])
   })
 
   it('hold over all connections at once', async () => {
-    const { reportEmail } = await room.addDomain(alice.token)
+    const { reportEmail } = await portreeve.addDomain(alice.token)
     const codes = await Promise.all(
-      Array.from({ length: 8 }, async () => (await swaks(room.smtpPort, reportEmail, JUNK)).code),
+      Array.from({ length: 8 }, async () => (await swaks(portreeve.smtpPort, reportEmail, JUNK)).code),
     )
     expect(codes.filter((code) => code === 0)).toHaveLength(3)
   })
 
   it('of the installation leave every address a little of its own', async () => {
-    const { reportEmail } = await room.addDomain(alice.token)
-    const { id, reportEmail: other } = await room.addDomain(bob.token, 'other.test')
-    await room.pool.query(
+    const { reportEmail } = await portreeve.addDomain(alice.token)
+    const { id, reportEmail: other } = await portreeve.addDomain(bob.token, 'other.test')
+    await portreeve.pool.query(
       `insert into dmarc_intake_day (scope_id, day, mails)
         values ('00000000-0000-0000-0000-000000000000', (now() at time zone 'UTC')::date, 1000)`,
     )
     expect(
-      (await swaks(room.smtpPort, other, mailWith({ attachment: aggregate({ domain: 'other.test' }) }))).code,
+      (await swaks(portreeve.smtpPort, other, mailWith({ attachment: aggregate({ domain: 'other.test' }) }))).code,
     ).toBe(0)
-    expect((await room.ask(`domains/${id}`, bob)).body.data.totalReports).toBe(1)
+    expect((await portreeve.ask(`domains/${id}`, bob)).body.data.totalReports).toBe(1)
     // Whoever had more than that little of his own today waits.
-    await room.pool.query(
+    await portreeve.pool.query(
       `update dmarc_intake_day set bytes = $1 where scope_id = (select id from dmarc_domain where account_id = $2)`,
       [ALWAYS_TAKEN.bytes, bob.id],
     )
-    expect((await swaks(room.smtpPort, other, JUNK)).transcript).toContain('452 4.2.2 This server has taken in')
-    expect((await swaks(room.smtpPort, reportEmail, JUNK)).code).toBe(0)
+    expect((await swaks(portreeve.smtpPort, other, JUNK)).transcript).toContain('452 4.2.2 This server has taken in')
+    expect((await swaks(portreeve.smtpPort, reportEmail, JUNK)).code).toBe(0)
   })
 })
 
 describe('an uploaded mbox', () => {
-  let room: Room
-  beforeAll(async () => void (room = await startRoom()))
-  afterAll(() => room.stop())
+  let portreeve: DmarcTest
+  beforeAll(async () => void (portreeve = await startDmarc()))
+  afterAll(() => portreeve.stop())
 
   it('is split into at most a thousand mails', { timeout: 180_000 }, async () => {
-    const { token } = await room.addPerson('Alice')
-    await room.addDomain(token)
+    const { token } = await portreeve.addPerson('Alice')
+    await portreeve.addDomain(token)
     const mails = Array.from({ length: 1_200 }, () => `From a@b.test x\n${JUNK.replaceAll('\r', '')}\n`)
-    const { status, body } = await room.upload(token, mails.join(''))
+    const { status, body } = await portreeve.upload(token, mails.join(''))
     expect(status).toBe(200)
     expect(body.data.rejected).toHaveLength(1_000)
-    const { rows } = await room.pool.query('select 1 from dmarc_set_aside')
+    const { rows } = await portreeve.pool.query('select 1 from dmarc_set_aside')
     expect(rows.length).toBeLessThanOrEqual(1_000)
   })
 })

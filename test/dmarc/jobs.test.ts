@@ -1,28 +1,28 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { NewAlert } from '../../src/alerts/raise.ts'
 import { aggregate, daysAgo, tlsReport } from './reports.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startDmarc, type Person, type DmarcTest } from './module.ts'
 
 describe('what is done on reports by itself', () => {
-  let room: Room
+  let portreeve: DmarcTest
   let alice: Person
   let id: string
   const alerts: NewAlert[] = []
 
   beforeAll(async () => {
     const raiseAlert = async (_db: unknown, alert: NewAlert) => alerts.push(alert) > 0
-    room = await startRoom({ raiseAlert, env: { REPORTS_KEPT_MONTHS: '24', REPORT_FILES_KEPT_DAYS: '30' } })
+    portreeve = await startDmarc({ raiseAlert, env: { REPORTS_KEPT_MONTHS: '24', REPORT_FILES_KEPT_DAYS: '30' } })
   })
-  afterAll(() => room.stop())
+  afterAll(() => portreeve.stop())
   beforeEach(async () => {
-    await room.pool.query('delete from account')
+    await portreeve.pool.query('delete from account')
     alerts.length = 0
-    alice = await room.addPerson('Alice')
-    ;({ id } = await room.addDomain(alice.token))
+    alice = await portreeve.addPerson('Alice')
+    ;({ id } = await portreeve.addDomain(alice.token))
   })
 
   const count = async (table: string, where = 'true') => {
-    const { rows } = await room.pool.query<{ count: number }>(
+    const { rows } = await portreeve.pool.query<{ count: number }>(
       `select count(*)::int as count from ${table} where ${where}`,
     )
     return rows[0]?.count
@@ -36,22 +36,22 @@ describe('what is done on reports by itself', () => {
         'dmarc_set_aside.received_at',
       ].map((name) => {
         const [table, column] = name.split('.')
-        return room.pool.query(`update ${table} set ${column} = ${column} - interval '${interval}'`)
+        return portreeve.pool.query(`update ${table} set ${column} = ${column} - interval '${interval}'`)
       }),
     )
 
   it('keeps files for thirty days, and reports for two years', async () => {
-    for (const body of [aggregate(), tlsReport(), 'nothing']) await room.upload(alice.token, body)
+    for (const body of [aggregate(), tlsReport(), 'nothing']) await portreeve.upload(alice.token, body)
     await age('31 days')
-    await room.upload(alice.token, aggregate())
-    await room.run('dmarc.clean-up')
+    await portreeve.upload(alice.token, aggregate())
+    await portreeve.run('dmarc.clean-up')
     expect(await count('dmarc_delivery', 'content is not null')).toBe(1)
-    const [, old] = (await room.ask(`domains/${id}/reports`, alice)).body.data.reports
+    const [, old] = (await portreeve.ask(`domains/${id}/reports`, alice)).body.data.reports
     expect(old).toMatchObject({ via: 'upload', recordCount: 1 })
-    expect((await room.ask(`domains/${id}/reports/${old.id}/raw`, alice)).status).toBe(404)
+    expect((await portreeve.ask(`domains/${id}/reports/${old.id}/raw`, alice)).status).toBe(404)
     await age('730 days')
-    await room.upload(alice.token, aggregate())
-    await room.run('dmarc.clean-up')
+    await portreeve.upload(alice.token, aggregate())
+    await portreeve.run('dmarc.clean-up')
     expect(
       await Promise.all(
         ['dmarc_report', 'dmarc_records', 'dmarc_delivery', 'dmarc_tls_report', 'dmarc_set_aside'].map((one) =>
@@ -59,7 +59,7 @@ describe('what is done on reports by itself', () => {
         ),
       ),
     ).toEqual([1, 1, 1, 0, 0])
-    const { reports, messages } = (await room.ask(`domains/${id}/summary`, alice)).body.data.totals
+    const { reports, messages } = (await portreeve.ask(`domains/${id}/summary`, alice)).body.data.totals
     expect({ reports, messages }).toEqual({ reports: 1, messages: 1 })
   })
 
@@ -69,12 +69,12 @@ describe('what is done on reports by itself', () => {
       ...(fail > 0 ? [{ count: fail, dkim: 'fail' as const, spf: 'fail' as const }] : []),
     ]
     for (const days of [4, 5, 6, 7, 8])
-      await room.upload(alice.token, aggregate({ begin: daysAgo(days), rows: rows(1) }))
-    await room.run('dmarc.watch')
+      await portreeve.upload(alice.token, aggregate({ begin: daysAgo(days), rows: rows(1) }))
+    await portreeve.run('dmarc.watch')
     expect(alerts).toEqual([])
-    await room.upload(alice.token, aggregate({ begin: daysAgo(1), rows: rows(80) }))
-    await room.run('dmarc.watch')
-    await room.run('dmarc.watch')
+    await portreeve.upload(alice.token, aggregate({ begin: daysAgo(1), rows: rows(80) }))
+    await portreeve.run('dmarc.watch')
+    await portreeve.run('dmarc.watch')
     expect(alerts).toMatchObject([
       {
         accountId: alice.id,
@@ -87,14 +87,17 @@ describe('what is done on reports by itself', () => {
   })
 
   it('is not alarmed by a new domain, or by a handful', async () => {
-    await room.upload(alice.token, aggregate({ rows: [{ count: 500, dkim: 'fail', spf: 'fail' }] }))
-    const known = await room.addDomain(alice.token, 'known.test')
+    await portreeve.upload(alice.token, aggregate({ rows: [{ count: 500, dkim: 'fail', spf: 'fail' }] }))
+    const known = await portreeve.addDomain(alice.token, 'known.test')
     for (const days of [4, 5, 6, 7]) {
-      await room.upload(alice.token, aggregate({ domain: known.domain, begin: daysAgo(days), rows: [{ count: 100 }] }))
+      await portreeve.upload(
+        alice.token,
+        aggregate({ domain: known.domain, begin: daysAgo(days), rows: [{ count: 100 }] }),
+      )
     }
     const rows = [{ count: 10 }, { count: 40, dkim: 'fail' as const, spf: 'fail' as const }]
-    await room.upload(alice.token, aggregate({ domain: known.domain, rows }))
-    await room.run('dmarc.watch')
+    await portreeve.upload(alice.token, aggregate({ domain: known.domain, rows }))
+    await portreeve.run('dmarc.watch')
     expect(alerts).toEqual([])
   })
 })

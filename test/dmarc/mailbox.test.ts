@@ -5,12 +5,12 @@ import { searchUids, select } from '../../src/net/imap/mailbox.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { aggregate, mailWith } from './reports.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startDmarc, type Person, type DmarcTest } from './module.ts'
 
 const LETTER = 'From: friend@example.org\r\nSubject: dinner\r\nMessage-ID: <d@x>\r\n\r\nTonight?\r\n'
 
 describe('fetching reports out of a mailbox', () => {
-  let room: Room
+  let portreeve: DmarcTest
   let server: MailServer
   let alice: Person
   let domainId: string
@@ -20,15 +20,15 @@ describe('fetching reports out of a mailbox', () => {
 
   beforeAll(async () => {
     const raiseAlert = async (_db: unknown, alert: NewAlert) => alerts.push(alert) > 0
-    ;[room, server] = await Promise.all([startRoom({ raiseAlert }), startDovecot()])
+    ;[portreeve, server] = await Promise.all([startDmarc({ raiseAlert }), startDovecot()])
   })
   afterAll(async () => {
-    await Promise.all([room.stop(), server.stop()])
+    await Promise.all([portreeve.stop(), server.stop()])
   })
   beforeEach(async () => {
-    await room.pool.query('delete from dmarc_mailbox')
-    alice = await room.addPerson('Alice')
-    ;({ id: domainId } = await room.addDomain(alice.token))
+    await portreeve.pool.query('delete from dmarc_mailbox')
+    alice = await portreeve.addPerson('Alice')
+    ;({ id: domainId } = await portreeve.addDomain(alice.token))
     user = `reports${(users += 1)}`
     await server.addUser(user, 'secret')
   })
@@ -42,15 +42,15 @@ describe('fetching reports out of a mailbox', () => {
     password: 'secret',
     ...over,
   })
-  const add = async (over = {}) => (await room.ask('mailboxes', { ...alice, body: settings(over) })).body.data
-  const reports = async () => (await room.ask(`domains/${domainId}/reports`, alice)).body.data.pagination.total
-  const mailbox = async () => (await room.ask('mailboxes', alice)).body.data[0]
+  const add = async (over = {}) => (await portreeve.ask('mailboxes', { ...alice, body: settings(over) })).body.data
+  const reports = async () => (await portreeve.ask(`domains/${domainId}/reports`, alice)).body.data.pagination.total
+  const mailbox = async () => (await portreeve.ask('mailboxes', alice)).body.data[0]
   const report = () => ({ body: mailWith({ attachment: aggregate() }) })
 
   it('stores what lies there, marks it as seen, and leaves letters alone', async () => {
     await fill(account(), { INBOX: [report(), { body: LETTER }, report()] })
     await add()
-    await room.run('dmarc.fetch')
+    await portreeve.run('dmarc.fetch')
     expect(await reports()).toBe(2)
     const { INBOX } = await read(account())
     expect(INBOX?.map(({ flags }) => flags)).toEqual([['\\Seen'], [], ['\\Seen']])
@@ -59,17 +59,17 @@ describe('fetching reports out of a mailbox', () => {
       lastError: null,
       fetchedAt: expect.stringMatching(/^20/),
     })
-    const { body } = await room.ask('rejected', alice)
+    const { body } = await portreeve.ask('rejected', alice)
     expect(body.data.rejected).toMatchObject([{ name: 'dinner', via: 'mailbox', kept: false }])
   })
 
   it('reads every message once, and what comes later at the next look', async () => {
     await fill(account(), { INBOX: [report()] })
     await add()
-    await room.run('dmarc.fetch')
+    await portreeve.run('dmarc.fetch')
     await fill(account(), { INBOX: [report()] })
-    await room.run('dmarc.fetch')
-    await room.run('dmarc.fetch')
+    await portreeve.run('dmarc.fetch')
+    await portreeve.run('dmarc.fetch')
     expect(await reports()).toBe(2)
     expect(await mailbox()).toMatchObject({ totalMessages: 2 })
   })
@@ -77,7 +77,7 @@ describe('fetching reports out of a mailbox', () => {
   it('moves what it stored where it was told', async () => {
     await fill(account(), { INBOX: [report(), { body: LETTER }] })
     await add({ moveTo: 'Reports/Done' })
-    await room.run('dmarc.fetch')
+    await portreeve.run('dmarc.fetch')
     const folders = await read(account())
     expect(folders['INBOX']).toHaveLength(1)
     expect(folders['Reports/Done']).toHaveLength(1)
@@ -86,73 +86,75 @@ describe('fetching reports out of a mailbox', () => {
   it('touches no message whose report could not be stored, and takes it at the next look', async () => {
     await fill(account(), { INBOX: [report()] })
     await add({ moveTo: 'Done' })
-    await room.pool.query('alter table dmarc_records rename to dmarc_records_away')
-    await expect(room.run('dmarc.fetch')).rejects.toThrow(/dmarc_records/)
-    await room.pool.query('alter table dmarc_records_away rename to dmarc_records')
+    await portreeve.pool.query('alter table dmarc_records rename to dmarc_records_away')
+    await expect(portreeve.run('dmarc.fetch')).rejects.toThrow(/dmarc_records/)
+    await portreeve.pool.query('alter table dmarc_records_away rename to dmarc_records')
     expect((await read(account()))['INBOX']).toHaveLength(1)
     expect(await reports()).toBe(0)
-    await room.run('dmarc.fetch')
+    await portreeve.run('dmarc.fetch')
     expect(await reports()).toBe(1)
     expect((await read(account()))['INBOX']).toHaveLength(0)
   })
 
   it('says why a mailbox cannot be read, and tells its owner once it has failed for hours', async () => {
     const { id } = await add({ password: 'wrong' })
-    await room.run('dmarc.fetch')
+    await portreeve.run('dmarc.fetch')
     expect(await mailbox()).toMatchObject({
       lastError: expect.stringMatching(/\w/),
       failingSince: expect.stringMatching(/^20/),
     })
     expect(alerts).toEqual([])
-    await room.pool.query("update dmarc_mailbox set failing_since = now() - interval '7 hours' where id = $1", [id])
-    await room.run('dmarc.fetch')
+    await portreeve.pool.query("update dmarc_mailbox set failing_since = now() - interval '7 hours' where id = $1", [
+      id,
+    ])
+    await portreeve.run('dmarc.fetch')
     expect(alerts).toMatchObject([{ accountId: alice.id, kind: 'dmarc.mailbox', path: '/dmarc/mailboxes' }])
   })
 
   it('never shows a password, and keeps it sealed', async () => {
     await add()
-    const { body } = await room.ask('mailboxes', alice)
+    const { body } = await portreeve.ask('mailboxes', alice)
     expect(JSON.stringify(body)).not.toMatch(/secret|sealed/)
-    const { rows } = await room.pool.query('select sealed from dmarc_mailbox')
+    const { rows } = await portreeve.pool.query('select sealed from dmarc_mailbox')
     expect(rows[0].sealed).toMatch(/^v1\./)
   })
 
   it('refuses an address that may not be reached, and a line break in what goes onto a line', async () => {
     for (const host of ['10.1.2.3', '[fd00::1]', '169.254.169.254']) {
-      const refused = await room.ask('mailboxes', { ...alice, body: settings({ host }) })
+      const refused = await portreeve.ask('mailboxes', { ...alice, body: settings({ host }) })
       expect([refused.status, refused.body.code]).toEqual([403, 'target_not_allowed'])
     }
     expect(await mailbox()).toBeUndefined()
     const { id } = await add()
-    await room.pool.query("update dmarc_mailbox set host = '10.1.2.3' where id = $1", [id])
-    await room.run('dmarc.fetch')
+    await portreeve.pool.query("update dmarc_mailbox set host = '10.1.2.3' where id = $1", [id])
+    await portreeve.run('dmarc.fetch')
     expect(await mailbox()).toMatchObject({ lastError: expect.stringContaining('10.1.2.3') })
-    const broken = await room.ask('mailboxes', { ...alice, body: settings({ user: 'a\r\nb' }) })
+    const broken = await portreeve.ask('mailboxes', { ...alice, body: settings({ user: 'a\r\nb' }) })
     expect(broken.status).toBe(400)
   })
 
   it('shows Charlie nothing, and is deleted by its owner alone', async () => {
     const { id } = await add()
-    const charlie = await room.addPerson('Charlie')
-    expect((await room.ask('mailboxes', charlie)).body.data).toEqual([])
+    const charlie = await portreeve.addPerson('Charlie')
+    expect((await portreeve.ask('mailboxes', charlie)).body.data).toEqual([])
     for (const [path, method] of [
       [`mailboxes/${id}`, 'DELETE'],
       [`mailboxes/${id}/fetch`, 'POST'],
     ] as const) {
-      expect((await room.ask(path, { ...charlie, method })).status).toBe(404)
-      expect((await room.ask(path, { method })).status).toBe(401)
+      expect((await portreeve.ask(path, { ...charlie, method })).status).toBe(404)
+      expect((await portreeve.ask(path, { method })).status).toBe(401)
     }
-    expect((await room.ask(`mailboxes/${id}/fetch`, { ...alice, method: 'POST' })).status).toBe(200)
-    expect((await room.ask(`mailboxes/${id}`, { ...alice, method: 'DELETE' })).status).toBe(200)
-    expect((await room.ask('mailboxes', alice)).body.data).toEqual([])
+    expect((await portreeve.ask(`mailboxes/${id}/fetch`, { ...alice, method: 'POST' })).status).toBe(200)
+    expect((await portreeve.ask(`mailboxes/${id}`, { ...alice, method: 'DELETE' })).status).toBe(200)
+    expect((await portreeve.ask('mailboxes', alice)).body.data).toEqual([])
   })
 
   it('does not take its mark for another mailbox’s when the server made the folder anew', async () => {
     await fill(account(), { INBOX: [report()] })
     await add()
-    await room.run('dmarc.fetch')
-    await room.pool.query('update dmarc_mailbox set uid_validity = uid_validity - 1, last_uid = 1000')
-    await room.run('dmarc.fetch')
+    await portreeve.run('dmarc.fetch')
+    await portreeve.pool.query('update dmarc_mailbox set uid_validity = uid_validity - 1, last_uid = 1000')
+    await portreeve.run('dmarc.fetch')
     expect(await mailbox()).toMatchObject({ totalMessages: 2 })
     expect(await reports()).toBe(1)
     const uids = await inside(account(), async ({ wire }) => {

@@ -2,22 +2,22 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { QUOTA_BYTES } from '../../src/accounts/quotas.ts'
 import { ingest } from '../../src/dmarc/intake/ingest.ts'
 import { aggregate, mailWith } from './reports.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startDmarc, type Person, type DmarcTest } from './module.ts'
 
 const LIMIT = QUOTA_BYTES.free.reportFiles
 
-let room: Room
+let portreeve: DmarcTest
 let alice: Person
 let domainId: string
-beforeAll(async () => void (room = await startRoom()))
-afterAll(() => room.stop())
+beforeAll(async () => void (portreeve = await startDmarc()))
+afterAll(() => portreeve.stop())
 beforeEach(async () => {
-  alice = await room.addPerson('Alice')
-  domainId = (await room.addDomain(alice.token)).id
+  alice = await portreeve.addPerson('Alice')
+  domainId = (await portreeve.addDomain(alice.token)).id
 })
 
 async function used(): Promise<number> {
-  const { rows } = await room.pool.query<{ bytes: number }>(
+  const { rows } = await portreeve.pool.query<{ bytes: number }>(
     'select report_bytes::float8 as bytes from account_usage where account_id = $1',
     [alice.id],
   )
@@ -25,7 +25,7 @@ async function used(): Promise<number> {
 }
 
 async function kept(): Promise<number> {
-  const { rows } = await room.pool.query<{ bytes: number }>(
+  const { rows } = await portreeve.pool.query<{ bytes: number }>(
     'select coalesce(sum(octet_length(content)), 0)::float8 as bytes from dmarc_delivery where account_id = $1',
     [alice.id],
   )
@@ -34,37 +34,40 @@ async function kept(): Promise<number> {
 
 /** As if so many bytes more were kept. */
 const use = (bytes: number) =>
-  room.pool.query('update account_usage set report_bytes = report_bytes + $1 where account_id = $2', [bytes, alice.id])
+  portreeve.pool.query('update account_usage set report_bytes = report_bytes + $1 where account_id = $2', [
+    bytes,
+    alice.id,
+  ])
 
 /** A mail to the domain's address, as the SMTP server hands it on. */
 const mail = (id: string) =>
-  ingest(room.db, { via: 'smtp', accountId: alice.id, domainId }, [
+  ingest(portreeve.db, { via: 'smtp', accountId: alice.id, domainId }, [
     { name: 'mail', bytes: Buffer.from(mailWith({ attachment: aggregate({ id }) })) },
   ])
 
 const titles = async () =>
-  (await room.db.selectFrom('alert').select('title').where('accountId', '=', alice.id).orderBy('id').execute()).map(
-    ({ title }) => title,
-  )
+  (
+    await portreeve.db.selectFrom('alert').select('title').where('accountId', '=', alice.id).orderBy('id').execute()
+  ).map(({ title }) => title)
 
 describe('the files that brought reports', () => {
   it('are counted in bytes, and no more when they expire or their account goes', async () => {
-    await room.upload(alice.token, aggregate({ id: 'a' }))
+    await portreeve.upload(alice.token, aggregate({ id: 'a' }))
     await mail('b')
     expect(await used()).toBeGreaterThan(1_000)
     expect(await used()).toBe(await kept())
-    await room.pool.query("update dmarc_delivery set received_at = now() - interval '31 days' where via = 'smtp'")
-    await room.run('dmarc.clean-up')
+    await portreeve.pool.query("update dmarc_delivery set received_at = now() - interval '31 days' where via = 'smtp'")
+    await portreeve.run('dmarc.clean-up')
     expect(await used()).toBe(await kept())
     expect(await used()).toBeGreaterThan(500)
-    await room.pool.query('delete from account where id = $1', [alice.id])
+    await portreeve.pool.query('delete from account where id = $1', [alice.id])
     expect([await used(), await kept()]).toEqual([0, 0])
   })
 
   it('are refused as an upload beyond the quota, with what the limit is and when it ends', async () => {
-    await room.upload(alice.token, aggregate({ id: 'a' }))
+    await portreeve.upload(alice.token, aggregate({ id: 'a' }))
     await use(LIMIT - (await used()))
-    const answer = await fetch(`${room.url}/api/v1/dmarc/reports`, {
+    const answer = await fetch(`${portreeve.url}/api/v1/dmarc/reports`, {
       method: 'POST',
       headers: { authorization: `Bearer ${alice.token}` },
       body: aggregate({ id: 'b' }),
@@ -74,7 +77,7 @@ describe('the files that brought reports', () => {
     const days = Number(answer.headers.get('retry-after')) / 86_400
     expect(days).toBeGreaterThan(29.9)
     expect(days).toBeLessThanOrEqual(30)
-    const { body } = await room.ask(`domains/${domainId}/reports`, alice)
+    const { body } = await portreeve.ask(`domains/${domainId}/reports`, alice)
     expect(body.data.pagination.total).toBe(1)
   })
 
@@ -84,7 +87,7 @@ describe('the files that brought reports', () => {
     await use(LIMIT - before)
     expect(await mail('b')).toMatchObject({ stored: 1 })
     expect(await mail('c')).toMatchObject({ stored: 1 })
-    const { body } = await room.ask(`domains/${domainId}/reports`, alice)
+    const { body } = await portreeve.ask(`domains/${domainId}/reports`, alice)
     expect(body.data.reports.map(({ reportId }: { reportId: string }) => reportId)).toEqual(['c', 'b', 'a'])
     expect(await kept()).toBe(before)
     expect(await titles()).toEqual(['Report files are no longer stored'])
@@ -96,11 +99,12 @@ describe('the files that brought reports', () => {
     await use(LIMIT - size - 3 * size)
     await Promise.all(Array.from({ length: 8 }, (_, index) => mail(`r${index}`)))
     expect(await used()).toBeLessThanOrEqual(LIMIT)
-    const { body } = await room.ask(`domains/${domainId}/reports`, alice)
+    const { body } = await portreeve.ask(`domains/${domainId}/reports`, alice)
     expect(body.data.pagination.total).toBe(9)
-    const { rows } = await room.pool.query('select from dmarc_delivery where account_id = $1 and content is not null', [
-      alice.id,
-    ])
+    const { rows } = await portreeve.pool.query(
+      'select from dmarc_delivery where account_id = $1 and content is not null',
+      [alice.id],
+    )
     expect(rows.length).toBeLessThanOrEqual(4)
     expect(rows.length).toBeGreaterThanOrEqual(3)
   })

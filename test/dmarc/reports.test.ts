@@ -1,37 +1,37 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { aggregate, daysAgo, mailWith, tlsReport, type Row } from './reports.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startDmarc, type Person, type DmarcTest } from './module.ts'
 
 describe('reports on a domain', () => {
-  let room: Room
+  let portreeve: DmarcTest
   let alice: Person
   let bob: Person
   let charlie: Person
 
   beforeAll(async () => {
-    room = await startRoom()
+    portreeve = await startDmarc()
   })
-  afterAll(() => room.stop())
+  afterAll(() => portreeve.stop())
   beforeEach(async () => {
-    alice = await room.addPerson('Alice')
-    bob = await room.addPerson('Bob')
-    charlie = await room.addPerson('Charlie')
+    alice = await portreeve.addPerson('Alice')
+    bob = await portreeve.addPerson('Bob')
+    charlie = await portreeve.addPerson('Charlie')
   })
 
   it('shows an uploaded report in the list, with its records and sums', async () => {
-    const { id } = await room.addDomain(alice.token)
+    const { id } = await portreeve.addDomain(alice.token)
     const rows = [
       { count: 3 },
       { ip: '2001:db8::1', count: 2, dkim: 'fail', spf: 'fail', disposition: 'reject' },
     ] as const
-    const answer = await room.upload(alice.token, aggregate({ id: 'r-1', org: 'Receiver Inc', rows: [...rows] }))
+    const answer = await portreeve.upload(alice.token, aggregate({ id: 'r-1', org: 'Receiver Inc', rows: [...rows] }))
     expect(answer).toEqual({
       status: 200,
       body: { success: true, data: { stored: 1, duplicates: 0, failureReports: 0, rejected: [] } },
     })
 
-    const { body } = await room.ask(`domains/${id}/reports`, alice)
+    const { body } = await portreeve.ask(`domains/${id}/reports`, alice)
     expect(body.data.pagination).toEqual({ page: 1, total: 1, totalPages: 1 })
     expect(body.data.reports[0]).toMatchObject({
       reportId: 'r-1',
@@ -47,14 +47,14 @@ describe('reports on a domain', () => {
         { sourceIp: '2001:db8::1', count: 2, result: 'fail', policyEvaluated: { disposition: 'reject', dkim: 'fail' } },
       ],
     })
-    const domains = await room.ask('domains', alice)
+    const domains = await portreeve.ask('domains', alice)
     expect(domains.body.data[0]).toMatchObject({ totalReports: 1, lastReportAt: expect.stringMatching(/^20.*Z$/) })
   })
 
   it('pages, last received first', async () => {
-    const { id } = await room.addDomain(alice.token)
-    for (const name of ['a', 'b', 'c']) await room.upload(alice.token, aggregate({ id: name }))
-    const page = async (query: string) => (await room.ask(`domains/${id}/reports?${query}`, alice)).body
+    const { id } = await portreeve.addDomain(alice.token)
+    for (const name of ['a', 'b', 'c']) await portreeve.upload(alice.token, aggregate({ id: name }))
+    const page = async (query: string) => (await portreeve.ask(`domains/${id}/reports?${query}`, alice)).body
     const first = await page('limit=2')
     expect(first.data.reports.map((one: { reportId: string }) => one.reportId)).toEqual(['c', 'b'])
     expect(first.data.pagination).toEqual({ page: 1, total: 3, totalPages: 2 })
@@ -64,106 +64,107 @@ describe('reports on a domain', () => {
   })
 
   it('counts one report once, whatever it comes in', async () => {
-    const { id } = await room.addDomain(alice.token)
+    const { id } = await portreeve.addDomain(alice.token)
     const xml = aggregate({ rows: [{ count: 7 }] })
-    await room.upload(alice.token, xml)
-    const again = await room.upload(alice.token, mailWith({ attachment: xml }))
+    await portreeve.upload(alice.token, xml)
+    const again = await portreeve.upload(alice.token, mailWith({ attachment: xml }))
     expect(again.body.data).toMatchObject({ stored: 0, duplicates: 1, rejected: [] })
-    const { body } = await room.ask(`domains/${id}/summary`, alice)
+    const { body } = await portreeve.ask(`domains/${id}/summary`, alice)
     expect(body.data.totals).toMatchObject({ reports: 1, messages: 7 })
   })
 
   it('takes equal ids from another reporter, or of another day, for another report', async () => {
-    await room.addDomain(alice.token)
+    await portreeve.addDomain(alice.token)
     const specs = [{}, { org: 'other.test' }, { begin: daysAgo(3) }]
     for (const spec of specs) {
-      const { body } = await room.upload(alice.token, aggregate({ id: 'same', ...spec }))
+      const { body } = await portreeve.upload(alice.token, aggregate({ id: 'same', ...spec }))
       expect(body.data).toMatchObject({ stored: 1, duplicates: 0 })
     }
   })
 
   it('sets a report on a domain of somebody else aside, and says why', async () => {
-    await room.addDomain(alice.token)
-    const { body } = await room.upload(alice.token, aggregate({ domain: 'other.test' }))
+    await portreeve.addDomain(alice.token)
+    const { body } = await portreeve.upload(alice.token, aggregate({ domain: 'other.test' }))
     const reason = 'It is about other.test, which is no domain of this account.'
     expect(body.data).toMatchObject({ stored: 0, rejected: [{ reason }] })
-    const list = await room.ask('rejected', alice)
+    const list = await portreeve.ask('rejected', alice)
     expect(list.body.data).toMatchObject({
       rejected: [{ reason, via: 'upload', kept: true }],
       pagination: { total: 1 },
     })
-    const raw = await room.ask(`rejected/${list.body.data.rejected[0].id}/raw`, alice)
+    const raw = await portreeve.ask(`rejected/${list.body.data.rejected[0].id}/raw`, alice)
     expect(raw.body).toContain('<domain>other.test</domain>')
   })
 
   it('lists what cannot be read, with the reason, and keeps what came with it', async () => {
-    await room.addDomain(alice.token)
+    await portreeve.addDomain(alice.token)
     const form = new FormData()
     form.append('file', new Blob([aggregate()]), 'good.xml')
     form.append('file', new Blob(['<feedback><broken']), 'bad.xml')
     form.append('file', new Blob(['<!DOCTYPE x [<!ENTITY a "b">]><feedback>&a;</feedback>']), 'entity.xml')
-    const { body } = await room.ask('reports', { token: alice.token, body: form })
+    const { body } = await portreeve.ask('reports', { token: alice.token, body: form })
     expect(body.data).toMatchObject({ stored: 1, duplicates: 0 })
     expect(body.data.rejected.map((one: { name: string }) => one.name)).toEqual(['bad.xml', 'entity.xml'])
-    expect((await room.ask('rejected', alice)).body.data.pagination.total).toBe(2)
+    expect((await portreeve.ask('rejected', alice)).body.data.pagination.total).toBe(2)
   })
 
   it('counts records from outside the domain in their report, flagged, and leaves them out of the summary', async () => {
-    const { id } = await room.addDomain(alice.token)
+    const { id } = await portreeve.addDomain(alice.token)
     const rows: Row[] = [
       { count: 2 },
       { count: 3, from: 'news.example.test' },
       { count: 50, from: 'victim.test', dkim: 'fail', spf: 'fail', disposition: 'reject' },
       { count: 7, from: 'other.test', disposition: 'quarantine' },
     ]
-    await room.upload(alice.token, aggregate({ rows }))
-    const { body } = await room.ask(`domains/${id}/reports`, alice)
+    await portreeve.upload(alice.token, aggregate({ rows }))
+    const { body } = await portreeve.ask(`domains/${id}/reports`, alice)
     const shown = {
       totals: { messages: 62, pass: 12, fail: 50, outside: 57, disposition: { none: 5, quarantine: 7, reject: 50 } },
       records: [{ outside: false }, { outside: false }, { outside: true }, { outside: true }],
     }
     expect(body.data.reports[0]).toMatchObject(shown)
-    const alone = await room.ask(`domains/${id}/reports/${body.data.reports[0].id}`, alice)
+    const alone = await portreeve.ask(`domains/${id}/reports/${body.data.reports[0].id}`, alice)
     expect(alone.body.data).toMatchObject(shown)
-    const failing = await room.ask(`domains/${id}/reports?result=fail`, alice)
+    const failing = await portreeve.ask(`domains/${id}/reports?result=fail`, alice)
     expect(failing.body.data.pagination.total).toBe(1)
-    const summary = await room.ask(`domains/${id}/summary`, alice)
+    const summary = await portreeve.ask(`domains/${id}/summary`, alice)
     expect(summary.body.data.totals).toMatchObject({ messages: 5, pass: 5, fail: 0 })
   })
 
   it('counts them anew in reports that were stored when their sums left them out', async () => {
-    const { id } = await room.addDomain(alice.token)
+    const { id } = await portreeve.addDomain(alice.token)
     const outside: Row = { count: 50, from: 'victim.test', dkim: 'fail', spf: 'fail', disposition: 'reject' }
     const rows: Row[] = [
       { count: 2, spf: 'fail' },
       outside,
       { count: 7, from: 'other.test', disposition: 'quarantine' },
     ]
-    for (const some of [rows, rows.slice(1), [{ count: 4 }]]) await room.upload(alice.token, aggregate({ rows: some }))
-    const listed = async () => (await room.ask(`domains/${id}/reports`, alice)).body.data.reports
+    for (const some of [rows, rows.slice(1), [{ count: 4 }]])
+      await portreeve.upload(alice.token, aggregate({ rows: some }))
+    const listed = async () => (await portreeve.ask(`domains/${id}/reports`, alice)).body.data.reports
     const asTheyAre = await listed()
-    await room.pool.query(
+    await portreeve.pool.query(
       `update dmarc_report set messages = messages - outside, aligned = least(aligned, messages - outside),
          detail = detail || '{"disposition": {"none": 2, "quarantine": 0, "reject": 0}}' where outside > 0`,
     )
     expect(await listed()).not.toEqual(asTheyAre)
-    await room.pool.query(readFileSync('src/store/migrations/0118_dmarc_report_totals.sql', 'utf8'))
+    await portreeve.pool.query(readFileSync('src/store/migrations/0118_dmarc_report_totals.sql', 'utf8'))
     expect(await listed()).toEqual(asTheyAre)
   })
 
   it('gives a report on a subdomain to the registered domain above it', async () => {
-    const { id } = await room.addDomain(alice.token)
-    await room.upload(alice.token, aggregate({ domain: 'news.example.test' }))
-    expect((await room.ask(`domains/${id}/reports`, alice)).body.data.pagination.total).toBe(1)
+    const { id } = await portreeve.addDomain(alice.token)
+    await portreeve.upload(alice.token, aggregate({ domain: 'news.example.test' }))
+    expect((await portreeve.ask(`domains/${id}/reports`, alice)).body.data.pagination.total).toBe(1)
   })
 
   it('keeps what a TLS report says of a domain when another policy names none', async () => {
-    const { id } = await room.addDomain(alice.token)
+    const { id } = await portreeve.addDomain(alice.token)
     const report = JSON.parse(tlsReport({ failed: 3 })) as { policies: object[] }
     report.policies.unshift({ policy: { 'policy-type': 'no-policy-found' }, summary: {} })
-    const { body } = await room.upload(alice.token, JSON.stringify(report), 'application/json')
+    const { body } = await portreeve.upload(alice.token, JSON.stringify(report), 'application/json')
     expect(body.data).toMatchObject({ stored: 1, rejected: [] })
-    const [newest] = (await room.ask(`domains/${id}/tls-reports`, alice)).body.data.reports
+    const [newest] = (await portreeve.ask(`domains/${id}/tls-reports`, alice)).body.data.reports
     expect(newest).toMatchObject({
       policies: [{ policyDomain: 'example.test' }],
       skippedPolicies: 1,
@@ -172,10 +173,10 @@ describe('reports on a domain', () => {
   })
 
   it('keeps TLS reports in a list of their own', async () => {
-    const { id } = await room.addDomain(alice.token)
-    const { body } = await room.upload(alice.token, tlsReport({ failed: 4 }), 'application/json')
+    const { id } = await portreeve.addDomain(alice.token)
+    const { body } = await portreeve.upload(alice.token, tlsReport({ failed: 4 }), 'application/json')
     expect(body.data).toMatchObject({ stored: 1, rejected: [] })
-    const list = await room.ask(`domains/${id}/tls-reports`, alice)
+    const list = await portreeve.ask(`domains/${id}/tls-reports`, alice)
     expect(list.body.data.reports).toMatchObject([
       {
         organizationName: 'Receiver',
@@ -183,35 +184,35 @@ describe('reports on a domain', () => {
         policies: [{ policyDomain: 'example.test' }],
       },
     ])
-    expect((await room.ask(`domains/${id}/reports`, alice)).body.data.reports).toEqual([])
+    expect((await portreeve.ask(`domains/${id}/reports`, alice)).body.data.reports).toEqual([])
   })
 
   it('pages the records of a large report', async () => {
-    const { id } = await room.addDomain(alice.token)
+    const { id } = await portreeve.addDomain(alice.token)
     const rows = Array.from({ length: 1_203 }, (_, n) => ({ ip: `192.0.${n >> 8}.${n & 255}` }))
-    await room.upload(alice.token, aggregate({ rows }))
-    const { body } = await room.ask(`domains/${id}/reports`, alice)
+    await portreeve.upload(alice.token, aggregate({ rows }))
+    const { body } = await portreeve.ask(`domains/${id}/reports`, alice)
     const [report] = body.data.reports
     expect(report).toMatchObject({ recordCount: 1_203, totals: { messages: 1_203 } })
     expect(report.records).toHaveLength(500)
-    const last = await room.ask(`domains/${id}/reports/${report.id}/records?page=3`, alice)
+    const last = await portreeve.ask(`domains/${id}/reports/${report.id}/records?page=3`, alice)
     expect(last.body.data.records).toHaveLength(203)
     expect(last.body.data.pagination).toEqual({ page: 3, total: 1_203, totalPages: 3 })
   })
 
   it('gives two accounts with the same domain each its own reports', async () => {
-    const [mine, theirs] = [await room.addDomain(alice.token), await room.addDomain(bob.token)]
-    await room.upload(alice.token, aggregate())
-    expect((await room.ask(`domains/${mine.id}/reports`, alice)).body.data.pagination.total).toBe(1)
-    expect((await room.ask(`domains/${theirs.id}/reports`, bob)).body.data.pagination.total).toBe(0)
+    const [mine, theirs] = [await portreeve.addDomain(alice.token), await portreeve.addDomain(bob.token)]
+    await portreeve.upload(alice.token, aggregate())
+    expect((await portreeve.ask(`domains/${mine.id}/reports`, alice)).body.data.pagination.total).toBe(1)
+    expect((await portreeve.ask(`domains/${theirs.id}/reports`, bob)).body.data.pagination.total).toBe(0)
   })
 
   it('shows Charlie nothing', async () => {
-    const { id } = await room.addDomain(alice.token)
-    await room.upload(alice.token, aggregate())
-    await room.upload(alice.token, 'no report')
-    const [report] = (await room.ask(`domains/${id}/reports`, alice)).body.data.reports
-    const [rejected] = (await room.ask('rejected', alice)).body.data.rejected
+    const { id } = await portreeve.addDomain(alice.token)
+    await portreeve.upload(alice.token, aggregate())
+    await portreeve.upload(alice.token, 'no report')
+    const [report] = (await portreeve.ask(`domains/${id}/reports`, alice)).body.data.reports
+    const [rejected] = (await portreeve.ask('rejected', alice)).body.data.rejected
     const paths = [
       'reports',
       'summary',
@@ -221,18 +222,22 @@ describe('reports on a domain', () => {
       `reports/${report.id}/raw`,
     ]
     for (const path of ['', ...paths.map((one) => `/${one}`)]) {
-      expect((await room.ask(`domains/${id}${path}`, charlie)).status, path).toBe(404)
-      expect((await room.ask(`domains/${id}${path}`)).status, path).toBe(401)
+      expect((await portreeve.ask(`domains/${id}${path}`, charlie)).status, path).toBe(404)
+      expect((await portreeve.ask(`domains/${id}${path}`)).status, path).toBe(401)
     }
-    expect((await room.ask(`rejected/${rejected.id}/raw`, charlie)).status).toBe(404)
-    expect((await room.ask('rejected', charlie)).body.data.rejected).toEqual([])
-    const own = await room.addDomain(charlie.token, 'charlie.test')
-    expect((await room.ask(`domains/${own.id}/reports/${report.id}`, charlie)).status).toBe(404)
+    expect((await portreeve.ask(`rejected/${rejected.id}/raw`, charlie)).status).toBe(404)
+    expect((await portreeve.ask('rejected', charlie)).body.data.rejected).toEqual([])
+    const own = await portreeve.addDomain(charlie.token, 'charlie.test')
+    expect((await portreeve.ask(`domains/${own.id}/reports/${report.id}`, charlie)).status).toBe(404)
   })
 
   it('takes reports while the domain is not verified', async () => {
-    const { id } = await room.addDomain(alice.token)
-    expect((await room.ask('domains', alice)).body.data[0]).toMatchObject({ id, verified: false, lastReportAt: null })
-    expect((await room.upload(alice.token, aggregate())).body.data.stored).toBe(1)
+    const { id } = await portreeve.addDomain(alice.token)
+    expect((await portreeve.ask('domains', alice)).body.data[0]).toMatchObject({
+      id,
+      verified: false,
+      lastReportAt: null,
+    })
+    expect((await portreeve.upload(alice.token, aggregate())).body.data.stored).toBe(1)
   })
 })

@@ -1,35 +1,35 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ingest } from '../../src/dmarc/intake/ingest.ts'
 import { readSample, samples, type ExpectedAggregate, type ExpectedTls } from '../protocols/report-samples.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startDmarc, type Person, type DmarcTest } from './module.ts'
 
 const aggregates = samples('aggregate')
 const tls = samples('tls')
 const failures = samples('failure')
 
 describe('reports as they were sent', () => {
-  let room: Room
+  let portreeve: DmarcTest
   let alice: Person
 
   beforeAll(async () => {
-    room = await startRoom()
-    alice = await room.addPerson('Alice')
+    portreeve = await startDmarc()
+    alice = await portreeve.addPerson('Alice')
     const domains = [
       ...aggregates.map(({ expected }) => (expected as ExpectedAggregate).domain),
       ...tls.flatMap(({ expected }) => (expected as ExpectedTls).policies.map(({ domain }) => domain)),
     ]
-    for (const domain of new Set(domains)) await room.addDomain(alice.token, domain)
+    for (const domain of new Set(domains)) await portreeve.addDomain(alice.token, domain)
   })
-  afterAll(() => room.stop())
+  afterAll(() => portreeve.stop())
 
   const take = (file: string) =>
-    ingest(room.db, { via: 'import', accountId: alice.id }, [{ name: file, bytes: readSample(file) }])
+    ingest(portreeve.db, { via: 'import', accountId: alice.id }, [{ name: file, bytes: readSample(file) }])
 
   it.each(aggregates)('stores $file with all that it counts', async ({ file, expected }) => {
     const { stored, duplicates } = await take(file)
     expect([stored, duplicates]).toContain(1)
     const { domain, report_id: reportId, record_count, message_count } = expected as ExpectedAggregate
-    const { rows } = await room.pool.query(
+    const { rows } = await portreeve.pool.query(
       `select r.messages, r.record_count, r.messages - r.outside as inside, sum(s.messages)::int as summed
        from dmarc_report r join dmarc_domain d on d.id = r.domain_id, lateral (
          select messages from dmarc_reporter_day where domain_id = d.id) s

@@ -4,16 +4,16 @@ import { startDovecot } from '../servers/dovecot.ts'
 import { startImapFake, type ImapFake } from '../servers/imap-fake.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { aggregate, mailWith } from './reports.ts'
-import { startRoom, type Room } from './room.ts'
+import { startDmarc, type DmarcTest } from './module.ts'
 
 describe('reading the mailboxes of several accounts', () => {
-  let room: Room
+  let portreeve: DmarcTest
   let server: MailServer
   let tarpit: ImapFake
   const timers: NodeJS.Timeout[] = []
 
   beforeAll(async () => {
-    ;[room, server] = await Promise.all([startRoom({ works: true, pollLimitMs: 8_000 }), startDovecot()])
+    ;[portreeve, server] = await Promise.all([startDmarc({ works: true, pollLimitMs: 8_000 }), startDovecot()])
     tarpit = await startImapFake({
       script({ name }, reply) {
         if (name !== 'SELECT') return false
@@ -24,29 +24,29 @@ describe('reading the mailboxes of several accounts', () => {
   })
   afterAll(async () => {
     timers.forEach(clearInterval)
-    await Promise.all([room.stop(), server.stop(), tarpit.close()])
+    await Promise.all([portreeve.stop(), server.stop(), tarpit.close()])
   })
 
   it('does not wait for one account’s servers that never come to an end', { timeout: 60_000 }, async () => {
-    const [alice, bob] = [await room.addPerson('Alice'), await room.addPerson('Bob')]
-    const { id } = await room.addDomain(bob.token)
+    const [alice, bob] = [await portreeve.addPerson('Alice'), await portreeve.addPerson('Bob')]
+    const { id } = await portreeve.addDomain(bob.token)
     await server.addUser('reports', 'secret')
     await fill(accountOn(server.port, 'reports'), { INBOX: [{ body: mailWith({ attachment: aggregate() }) }] })
     const at = (port: number, user: string) => ({ host: '127.0.0.1', port, secure: false, user, password: 'secret' })
     for (let n = 0; n < 20; n++) {
-      expect((await room.ask('mailboxes', { ...alice, body: at(tarpit.port, `x${n}`) })).status).toBe(201)
+      expect((await portreeve.ask('mailboxes', { ...alice, body: at(tarpit.port, `x${n}`) })).status).toBe(201)
     }
     await vi.waitFor(() => expect(timers.length).toBeGreaterThanOrEqual(8), 10_000)
     const begun = performance.now()
-    await room.ask('mailboxes', { ...bob, body: at(server.port, 'reports') })
-    const total = async () => (await room.ask(`domains/${id}`, bob)).body.data.totalReports
+    await portreeve.ask('mailboxes', { ...bob, body: at(server.port, 'reports') })
+    const total = async () => (await portreeve.ask(`domains/${id}`, bob)).body.data.totalReports
     await vi.waitFor(async () => expect(await total()).toBe(1), { timeout: 20_000, interval: 100 })
     // Twenty looks of eight seconds, eight at once: in turn with the others it would be twice that.
     expect(performance.now() - begun).toBeLessThan(16_000)
     // What takes too long is ended, and its owner is told.
     await vi.waitFor(
       async () => {
-        const { body } = await room.ask('mailboxes', alice)
+        const { body } = await portreeve.ask('mailboxes', alice)
         const errors = (body.data as { lastError: string | null }[]).map(({ lastError }) => lastError ?? '')
         expect(errors.filter((error) => error.includes('gave no message in the time'))).not.toEqual([])
       },

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeCertificate } from '../servers/certificates.ts'
 import { swaks } from '../servers/swaks.ts'
 import { aggregate, mailWith } from './reports.ts'
-import { REPORT_DOMAIN, startRoom, type Person, type Room } from './room.ts'
+import { REPORT_DOMAIN, startDmarc, type Person, type DmarcTest } from './module.ts'
 
 describe('the SMTP door with a certificate', () => {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-smtp-tls-'))
   const file = (name: string) => join(folder, name)
-  let room: Room
+  let portreeve: DmarcTest
   let alice: Person
 
   beforeAll(async () => {
@@ -24,33 +24,33 @@ describe('the SMTP door with a certificate', () => {
       writeFileSync(file(name), text)
     }
     const env = { SMTP_TLS_CERT: file('cert.pem'), SMTP_TLS_KEY: file('key.pem') }
-    room = await startRoom({ env })
-    alice = await room.addPerson('Alice')
+    portreeve = await startDmarc({ env })
+    alice = await portreeve.addPerson('Alice')
   })
   afterAll(async () => {
-    await room.stop()
+    await portreeve.stop()
     rmSync(folder, { recursive: true })
   })
 
   it('takes a report over STARTTLS, and shows the certificate that it was given', async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const mail = mailWith({ attachment: aggregate({ id: 'encrypted' }) })
     const verified = ['--tls', '--tls-verify', '--tls-ca-path', file('ca.pem')]
-    const { code, transcript } = await swaks(room.smtpPort, reportEmail, mail, ...verified)
+    const { code, transcript } = await swaks(portreeve.smtpPort, reportEmail, mail, ...verified)
     expect(code, transcript).toBe(0)
     expect(transcript).toMatch(/TLS started with cipher TLSv1\.[23]/)
     expect(transcript).toContain(`CN=${REPORT_DOMAIN}`)
-    const { reports } = (await room.ask(`domains/${id}/reports`, alice)).body.data
+    const { reports } = (await portreeve.ask(`domains/${id}/reports`, alice)).body.data
     expect(reports).toMatchObject([{ reportId: 'encrypted', via: 'smtp' }])
   })
 
   it('is no relay behind STARTTLS either, and still takes mail without it', async () => {
-    const { reportEmail } = await room.addDomain(alice.token, 'plain.test')
+    const { reportEmail } = await portreeve.addDomain(alice.token, 'plain.test')
     const mail = mailWith({ attachment: aggregate({ domain: 'plain.test' }) })
-    const relayed = await swaks(room.smtpPort, 'victim@elsewhere.test', mail, '--tls')
+    const relayed = await swaks(portreeve.smtpPort, 'victim@elsewhere.test', mail, '--tls')
     expect(relayed.code, relayed.transcript).toBe(24)
     expect(relayed.transcript).toMatch(/<~\* 5\d\d/)
-    const plain = await swaks(room.smtpPort, reportEmail, mail)
+    const plain = await swaks(portreeve.smtpPort, reportEmail, mail)
     expect(plain.code, plain.transcript).toBe(0)
   })
 })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { mapResolver } from '../resolver.ts'
 import { swaks } from '../servers/swaks.ts'
 import { aggregate, mailWith, tlsReport } from './reports.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startDmarc, type Person, type DmarcTest } from './module.ts'
 
 const FAILURE_REPORT = [
   'From: noreply@receiver.test',
@@ -35,7 +35,7 @@ const FAILURE_REPORT = [
 ].join('\r\n')
 
 describe('the SMTP door', () => {
-  let room: Room
+  let portreeve: DmarcTest
   let alice: Person
 
   beforeAll(async () => {
@@ -44,29 +44,29 @@ describe('the SMTP door', () => {
       '_dmarc.receiver.test TXT': ['v=DMARC1; p=reject'],
       'receiver.test A': ['192.0.2.1'],
     })
-    room = await startRoom({ resolver })
+    portreeve = await startDmarc({ resolver })
   })
-  afterAll(() => room.stop())
+  afterAll(() => portreeve.stop())
   beforeEach(async () => {
-    alice = await room.addPerson('Alice')
+    alice = await portreeve.addPerson('Alice')
   })
 
-  const listOf = async (id: string) => (await room.ask(`domains/${id}/reports`, alice)).body.data
+  const listOf = async (id: string) => (await portreeve.ask(`domains/${id}/reports`, alice)).body.data
 
   it('takes a report that a mail program sends, and shows it at once in the list and the summary', async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const mail = mailWith({ attachment: aggregate({ id: 'mailed', rows: [{ count: 12 }] }) })
-    const sent = await swaks(room.smtpPort, reportEmail, mail)
+    const sent = await swaks(portreeve.smtpPort, reportEmail, mail)
     expect(sent.code, sent.transcript).toBe(0)
     expect((await listOf(id)).reports).toMatchObject([{ reportId: 'mailed', via: 'smtp', totals: { messages: 12 } }])
-    const { body } = await room.ask(`domains/${id}/summary`, alice)
+    const { body } = await portreeve.ask(`domains/${id}/summary`, alice)
     expect(body.data.totals).toMatchObject({ messages: 12, pass: 12 })
   })
 
   it('shows what the mail’s sender could prove', async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
-    await swaks(room.smtpPort, reportEmail, mailWith({ attachment: aggregate() }))
-    await swaks(room.smtpPort, reportEmail, mailWith({ attachment: aggregate(), from: 'x@forged.test' }))
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
+    await swaks(portreeve.smtpPort, reportEmail, mailWith({ attachment: aggregate() }))
+    await swaks(portreeve.smtpPort, reportEmail, mailWith({ attachment: aggregate(), from: 'x@forged.test' }))
     await vi.waitFor(async () => {
       const { reports } = await listOf(id)
       expect(reports).toMatchObject([
@@ -84,7 +84,7 @@ describe('the SMTP door', () => {
   })
 
   it('is no relay: it takes nothing for anybody but report addresses', async () => {
-    const { reportEmail } = await room.addDomain(alice.token)
+    const { reportEmail } = await portreeve.addDomain(alice.token)
     const [local = ''] = reportEmail.split('@')
     const others = [
       'victim@elsewhere.test',
@@ -97,75 +97,81 @@ describe('the SMTP door', () => {
       `"victim@elsewhere.test"@reports.portreeve.test`,
     ]
     for (const to of others) {
-      const { code, transcript } = await swaks(room.smtpPort, to, mailWith({ attachment: aggregate() }))
+      const { code, transcript } = await swaks(portreeve.smtpPort, to, mailWith({ attachment: aggregate() }))
       expect(code, transcript).toBe(24)
       expect(transcript).toMatch(/<\*\* 5\d\d/)
     }
-    const local25 = await swaks(room.smtpPort, 'victim@elsewhere.test', 'Subject: x\r\n\r\nx', '--from', reportEmail)
+    const local25 = await swaks(
+      portreeve.smtpPort,
+      'victim@elsewhere.test',
+      'Subject: x\r\n\r\nx',
+      '--from',
+      reportEmail,
+    )
     expect(local25.code).toBe(24)
   })
 
   it('offers nobody to sign in, and no TLS without a certificate', async () => {
-    const { transcript } = await swaks(room.smtpPort, 'x@elsewhere.test', null, '--quit-after', 'EHLO')
+    const { transcript } = await swaks(portreeve.smtpPort, 'x@elsewhere.test', null, '--quit-after', 'EHLO')
     expect(transcript).toMatch(/SIZE 26214400/)
     expect(transcript).not.toMatch(/AUTH|STARTTLS/)
   })
 
   it('takes addresses in any case, and mail without a sender', async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const mail = mailWith({ attachment: aggregate() })
-    const sent = await swaks(room.smtpPort, reportEmail.toUpperCase(), mail, '--from', '<>')
+    const sent = await swaks(portreeve.smtpPort, reportEmail.toUpperCase(), mail, '--from', '<>')
     expect(sent.code, sent.transcript).toBe(0)
     expect((await listOf(id)).pagination.total).toBe(1)
   })
 
   it('takes no mail for a domain that was deleted', async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
-    await room.ask(`domains/${id}`, { ...alice, method: 'DELETE' })
-    expect((await swaks(room.smtpPort, reportEmail, mailWith({ attachment: aggregate() }))).code).toBe(24)
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
+    await portreeve.ask(`domains/${id}`, { ...alice, method: 'DELETE' })
+    expect((await swaks(portreeve.smtpPort, reportEmail, mailWith({ attachment: aggregate() }))).code).toBe(24)
   })
 
   it('takes what it cannot read, lists it with the reason, and keeps it', async () => {
-    const { reportEmail } = await room.addDomain(alice.token)
+    const { reportEmail } = await portreeve.addDomain(alice.token)
     const spam = 'From: a@spam.test\r\nSubject: cheap watches\r\n\r\nbuy\r\n'
-    expect((await swaks(room.smtpPort, reportEmail, spam)).code).toBe(0)
-    const { body } = await room.ask('rejected', alice)
+    expect((await swaks(portreeve.smtpPort, reportEmail, spam)).code).toBe(0)
+    const { body } = await portreeve.ask('rejected', alice)
     expect(body.data.rejected).toMatchObject([{ name: 'cheap watches', via: 'smtp', kept: true }])
     expect(body.data.rejected[0].reason).toMatch(/\w/)
   })
 
   it('sets a forged report on somebody else’s domain aside', async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
-    await swaks(room.smtpPort, reportEmail, mailWith({ attachment: aggregate({ domain: 'bank.test' }) }))
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
+    await swaks(portreeve.smtpPort, reportEmail, mailWith({ attachment: aggregate({ domain: 'bank.test' }) }))
     expect((await listOf(id)).reports).toEqual([])
-    const { body } = await room.ask('rejected', alice)
+    const { body } = await portreeve.ask('rejected', alice)
     expect(body.data.rejected[0].reason).toBe('It is about bank.test, which is no domain of this account.')
   })
 
   it('counts failure reports and keeps nothing of them', async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
-    expect((await swaks(room.smtpPort, reportEmail, FAILURE_REPORT)).code).toBe(0)
-    expect((await room.ask(`domains/${id}`, alice)).body.data).toMatchObject({
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
+    expect((await swaks(portreeve.smtpPort, reportEmail, FAILURE_REPORT)).code).toBe(0)
+    expect((await portreeve.ask(`domains/${id}`, alice)).body.data).toMatchObject({
       totalFailureReports: 1,
       totalReports: 0,
     })
-    const { rows } = await room.pool.query(
+    const { rows } = await portreeve.pool.query(
       "select 1 from dmarc_delivery where position('secret words'::bytea in content) > 0",
     )
     expect(rows).toEqual([])
   })
 
   it('takes TLS reports at the same address', async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const mail = mailWith({ attachment: tlsReport(), type: 'application/tlsrpt+gzip', fileName: 'r.json.gz' })
-    expect((await swaks(room.smtpPort, reportEmail, mail)).code).toBe(0)
-    expect((await room.ask(`domains/${id}/tls-reports`, alice)).body.data.pagination.total).toBe(1)
+    expect((await swaks(portreeve.smtpPort, reportEmail, mail)).code).toBe(0)
+    expect((await portreeve.ask(`domains/${id}/tls-reports`, alice)).body.data.pagination.total).toBe(1)
   })
 
   it('refuses a mail that is too large', async () => {
-    const { reportEmail } = await room.addDomain(alice.token)
+    const { reportEmail } = await portreeve.addDomain(alice.token)
     const { code, transcript } = await swaks(
-      room.smtpPort,
+      portreeve.smtpPort,
       reportEmail,
       mailWith({ attachment: Buffer.alloc(20 * 1024 * 1024, 'x'), type: 'application/zip' }),
       '--suppress-data',
@@ -175,23 +181,26 @@ describe('the SMTP door', () => {
   })
 
   it('asks the sender to come again while the database is away, and then counts the report once', async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const mail = mailWith({ attachment: aggregate() })
-    await room.pool.query('alter table dmarc_delivery rename to dmarc_delivery_away')
-    const refused = await swaks(room.smtpPort, reportEmail, mail)
-    await room.pool.query('alter table dmarc_delivery_away rename to dmarc_delivery')
+    await portreeve.pool.query('alter table dmarc_delivery rename to dmarc_delivery_away')
+    const refused = await swaks(portreeve.smtpPort, reportEmail, mail)
+    await portreeve.pool.query('alter table dmarc_delivery_away rename to dmarc_delivery')
     expect(refused.code).not.toBe(0)
     expect(refused.transcript).toContain('451 4.3.0')
-    const again = [await swaks(room.smtpPort, reportEmail, mail), await swaks(room.smtpPort, reportEmail, mail)]
+    const again = [
+      await swaks(portreeve.smtpPort, reportEmail, mail),
+      await swaks(portreeve.smtpPort, reportEmail, mail),
+    ]
     expect(again.map(({ code }) => code)).toEqual([0, 0])
     expect((await listOf(id)).pagination.total).toBe(1)
   })
 
   it('takes three hundred mails in a minute from one peer', { timeout: 90_000 }, async () => {
-    const { id, reportEmail } = await room.addDomain(alice.token)
+    const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const transport = createTransport({
       host: '127.0.0.1',
-      port: room.smtpPort,
+      port: portreeve.smtpPort,
       pool: true,
       maxConnections: 4,
       ignoreTLS: true,
@@ -207,7 +216,7 @@ describe('the SMTP door', () => {
   })
 
   it('closes the door to a crowd from one place', async () => {
-    const sockets = Array.from({ length: 25 }, () => createConnection(room.smtpPort, '127.0.0.1'))
+    const sockets = Array.from({ length: 25 }, () => createConnection(portreeve.smtpPort, '127.0.0.1'))
     const greetings = await Promise.all(sockets.map((socket) => firstLine(socket)))
     for (const socket of sockets) socket.destroy()
     expect(greetings.filter((line) => line.startsWith('421')).length).toBe(5)

@@ -4,12 +4,12 @@ import { identitiesOf } from '../../src/dmarc/sources/identities.ts'
 import type { AggregateRecord } from '../../src/protocols/dmarc-report.ts'
 import { mapResolver } from '../resolver.ts'
 import { aggregate, daysAgo, type Row } from './reports.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startDmarc, type Person, type DmarcTest } from './module.ts'
 
 const dayText = (days: number) => new Date(daysAgo(days) * 1000).toISOString().slice(0, 10)
 
 describe('one source of a domain', () => {
-  let room: Room
+  let portreeve: DmarcTest
   let alice: Person
   let id: string
 
@@ -18,23 +18,23 @@ describe('one source of a domain', () => {
       '1.2.0.192.in-addr.arpa PTR': ['mail-1.sender.co.uk'],
       'mail-1.sender.co.uk A': ['192.0.2.1'],
     })
-    room = await startRoom({ resolver })
+    portreeve = await startDmarc({ resolver })
   })
-  afterAll(() => room.stop())
+  afterAll(() => portreeve.stop())
   beforeEach(async () => {
-    alice = await room.addPerson('Alice')
-    ;({ id } = await room.addDomain(alice.token))
+    alice = await portreeve.addPerson('Alice')
+    ;({ id } = await portreeve.addDomain(alice.token))
   })
 
-  const report = (rows: Row[], spec = {}) => room.upload(alice.token, aggregate({ rows, ...spec }))
-  const ask = async (rest: string, by = alice) => room.ask(`domains/${id}/sources/${rest}`, by)
+  const report = (rows: Row[], spec = {}) => portreeve.upload(alice.token, aggregate({ rows, ...spec }))
+  const ask = async (rest: string, by = alice) => portreeve.ask(`domains/${id}/sources/${rest}`, by)
   const source = async (rest = '192.0.2.1') => (await ask(rest)).body.data
   const records = async (query = '', ip = '192.0.2.1') => (await ask(`${ip}/records${query}`)).body.data
 
   it('is named, counted by day, and told apart from every other', async () => {
     await report([{ count: 10 }, { ip: '192.0.2.2', count: 4 }], { begin: daysAgo(2), org: 'A' })
     await report([{ count: 1, spf: 'fail' }], { org: 'B' })
-    await room.run('dmarc.names')
+    await portreeve.run('dmarc.names')
     const { source: found, days } = await source()
     expect(found).toMatchObject({
       sourceIp: '192.0.2.1',
@@ -134,10 +134,10 @@ describe('one source of a domain', () => {
 
   it('is nobody else’s', async () => {
     await report([{ count: 1 }])
-    const charlie = await room.addPerson('Charlie')
+    const charlie = await portreeve.addPerson('Charlie')
     for (const rest of ['192.0.2.1', '192.0.2.1/records']) {
       expect(await ask(rest, charlie)).toMatchObject({ status: 404, body: { code: 'not_found' } })
-      expect(await room.ask(`domains/${id}/sources/${rest}`)).toMatchObject({ status: 401 })
+      expect(await portreeve.ask(`domains/${id}/sources/${rest}`)).toMatchObject({ status: 401 })
     }
   })
 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ingest } from '../../src/dmarc/intake/ingest.ts'
 import { withdrawReports } from '../../src/dmarc/statistics/withdraw.ts'
 import { aggregate, daysAgo, type ReportSpec } from './reports.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startDmarc, type Person, type DmarcTest } from './module.ts'
 
 /** What the records themselves say, added up by PostgreSQL alone. */
 const RECORDED = `
@@ -47,16 +47,16 @@ const story = fc.array(
 )
 
 describe('the statistics of a domain', () => {
-  let room: Room
+  let portreeve: DmarcTest
   let alice: Person
 
   beforeAll(async () => {
-    room = await startRoom()
-    alice = await room.addPerson('Alice')
+    portreeve = await startDmarc()
+    alice = await portreeve.addPerson('Alice')
   })
-  afterAll(() => room.stop())
+  afterAll(() => portreeve.stop())
 
-  const rowsOf = async (query: string) => (await room.pool.query(query)).rows
+  const rowsOf = async (query: string) => (await portreeve.pool.query(query)).rows
 
   async function expectSame(): Promise<void> {
     const recorded = (by: string) =>
@@ -91,8 +91,8 @@ describe('the statistics of a domain', () => {
   it('are what the records say, whatever comes, comes twice and goes', async () => {
     await fc.assert(
       fc.asyncProperty(story, async (events) => {
-        await room.pool.query('delete from dmarc_domain')
-        await room.addDomain(alice.token)
+        await portreeve.pool.query('delete from dmarc_domain')
+        await portreeve.addDomain(alice.token)
         const sent: string[] = []
         let isSpread = false
         for (const event of events) {
@@ -121,9 +121,9 @@ describe('the statistics of a domain', () => {
 
   async function take(texts: string[]): Promise<void> {
     const files = texts.map((text, index) => ({ name: `${index}.xml`, bytes: Buffer.from(text) }))
-    const { rejected } = await ingest(room.db, { via: 'upload', accountId: alice.id }, files)
+    const { rejected } = await ingest(portreeve.db, { via: 'upload', accountId: alice.id }, files)
     expect(rejected).toEqual([])
   }
 
-  const expire = (count: number) => withdrawReports(room.db, new Date(Date.now() + 1_000), count)
+  const expire = (count: number) => withdrawReports(portreeve.db, new Date(Date.now() + 1_000), count)
 })

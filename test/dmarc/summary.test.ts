@@ -5,12 +5,12 @@ import { wholeMonths } from '../../src/dmarc/summary/store.ts'
 import { rangeOf, summarize } from '../../src/dmarc/summary/summary.ts'
 import { mapResolver } from '../resolver.ts'
 import { aggregate, daysAgo, type Row } from './reports.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startDmarc, type Person, type DmarcTest } from './module.ts'
 
 const dayText = (days: number) => new Date(daysAgo(days) * 1000).toISOString().slice(0, 10)
 
 describe('the summary of a domain', () => {
-  let room: Room
+  let portreeve: DmarcTest
   let alice: Person
   let id: string
 
@@ -20,16 +20,16 @@ describe('the summary of a domain', () => {
       'mail-1.sender.co.uk A': ['192.0.2.1'],
       '2.2.0.192.in-addr.arpa PTR': ['mail.google.com'],
     })
-    room = await startRoom({ resolver })
+    portreeve = await startDmarc({ resolver })
   })
-  afterAll(() => room.stop())
+  afterAll(() => portreeve.stop())
   beforeEach(async () => {
-    alice = await room.addPerson('Alice')
-    ;({ id } = await room.addDomain(alice.token))
+    alice = await portreeve.addPerson('Alice')
+    ;({ id } = await portreeve.addDomain(alice.token))
   })
 
-  const summary = async (query = '') => (await room.ask(`domains/${id}/summary${query}`, alice)).body.data
-  const report = (rows: Row[], spec = {}) => room.upload(alice.token, aggregate({ rows, ...spec }))
+  const summary = async (query = '') => (await portreeve.ask(`domains/${id}/summary${query}`, alice)).body.data
+  const report = (rows: Row[], spec = {}) => portreeve.upload(alice.token, aggregate({ rows, ...spec }))
 
   it('counts from what was evaluated, never from the bare results', async () => {
     await report([{ dkim: 'fail', spf: 'fail', envelope: ['bulk.test', 'pass'], count: 5 }])
@@ -96,7 +96,7 @@ describe('the summary of a domain', () => {
   it('names sources by their reverse names, and says which of them are confirmed', async () => {
     await report([{ ip: '192.0.2.1', count: 3 }, { ip: '192.0.2.2', count: 2 }, { ip: '192.0.2.3' }])
     expect((await summary()).sources[0]).toMatchObject({ reverseName: null })
-    await room.run('dmarc.names')
+    await portreeve.run('dmarc.names')
     expect((await summary()).sources).toMatchObject([
       { reverseName: 'mail-1.sender.co.uk', reverseConfirmed: true, organizationalDomain: 'sender.co.uk' },
       { reverseName: 'mail.google.com', reverseConfirmed: false, organizationalDomain: 'google.com' },
@@ -106,9 +106,9 @@ describe('the summary of a domain', () => {
 
   it('names the network of a source where a table is at hand', async () => {
     await report([{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }])
-    const domain = (await findDomain(room.db, alice.id, id)) as DomainRow
+    const domain = (await findDomain(portreeve.db, alice.id, id)) as DomainRow
     const findAsn = (ip: string) => (ip === '192.0.2.1' ? { number: 64_500, name: 'Example Networks' } : null)
-    const { sources } = await summarize(room.db, domain, rangeOf({}, new Date()), findAsn)
+    const { sources } = await summarize(portreeve.db, domain, rangeOf({}, new Date()), findAsn)
     expect(sources).toMatchObject([
       { sourceIp: '192.0.2.1', asn: 64_500, asName: 'Example Networks' },
       { sourceIp: '192.0.2.2', asn: null, asName: null },
@@ -131,9 +131,9 @@ describe('the summary of a domain', () => {
     const asked = await summary(`?from=${dayText(6)}&to=${dayText(5)}`)
     expect(asked).toMatchObject({ from: dayText(6), to: dayText(5), totals: { messages: 11, reports: 2 } })
     expect(asked.days).toHaveLength(2)
-    const backwards = await room.ask(`domains/${id}/summary?from=${dayText(1)}&to=${dayText(5)}`, alice)
+    const backwards = await portreeve.ask(`domains/${id}/summary?from=${dayText(1)}&to=${dayText(5)}`, alice)
     expect(backwards).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
-    expect((await room.ask(`domains/${id}/summary?from=yesterday`, alice)).status).toBe(400)
+    expect((await portreeve.ask(`domains/${id}/summary?from=yesterday`, alice)).status).toBe(400)
   })
 
   it('comes to the same by months as by days', async () => {
@@ -155,9 +155,9 @@ describe('the summary of a domain', () => {
       { selector: 'bad', messages: 3, pass: 0 },
       { selector: 'rare' },
     ])
-    expect(await room.dmarc.selectorsSeen(alice.id, 'example.test')).toEqual(['common', 'bad', 'rare'])
-    const charlie = await room.addPerson('Charlie')
-    expect(await room.dmarc.selectorsSeen(charlie.id, 'example.test')).toEqual([])
+    expect(await portreeve.dmarc.selectorsSeen(alice.id, 'example.test')).toEqual(['common', 'bad', 'rare'])
+    const charlie = await portreeve.addPerson('Charlie')
+    expect(await portreeve.dmarc.selectorsSeen(charlie.id, 'example.test')).toEqual([])
   })
 
   it('says in one sentence whether the policy may be tightened, and whom that would hit', async () => {

@@ -42,7 +42,7 @@ describe.runIf(process.getuid?.() === 0)('a full disk', () => {
       expect(kept).toBeGreaterThanOrEqual(acknowledged.size)
       figure(
         'the disk is full',
-        `${whileFull.get(503)} captures answered 503, ${acknowledged.size} acknowledged and kept; took them again ${recovered} ms after there was room`,
+        `${whileFull.get(503)} captures answered 503, ${acknowledged.size} acknowledged and kept; took them again ${recovered} ms after there was portreeve`,
       )
     } finally {
       await place?.stop()

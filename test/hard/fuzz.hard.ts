@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House, type Person } from '../house.ts'
+import { startTestService, type TestService, type Person } from '../service.ts'
 import { figure } from './figures.ts'
 import { textOf, valueOf, type Schema } from './arbitrary.ts'
 
@@ -24,21 +24,21 @@ const RUNS = 60
 /** Statuses of our own that say that another server, or the database, is what failed. */
 const OTHERS = new Set([502, 503, 504])
 
-let house: House
+let portreeve: TestService
 let alice: Person
 let operations: Operation[]
 
 beforeAll(async () => {
-  house = await startHouse({
+  portreeve = await startTestService({
     ALLOW_PRIVATE_TARGETS: 'false',
     DNS_SERVERS: '127.0.0.1:1',
     ROLES: 'web',
     LOG_LEVEL: 'silent',
   })
-  alice = await house.addPerson('Alice', { plan: 'enterprise', admin: true })
-  operations = operationsOf((await (await house.request('/openapi.json')).json()) as Document)
+  alice = await portreeve.addPerson('Alice', { plan: 'enterprise', admin: true })
+  operations = operationsOf((await (await portreeve.request('/openapi.json')).json()) as Document)
 })
-afterAll(() => house.stop())
+afterAll(() => portreeve.stop())
 
 function operationsOf({ paths }: Document): Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
@@ -99,7 +99,10 @@ describe('every route of openapi.json', () => {
       const property = fc.asyncProperty(requestOf(operation), async ({ target, body }) => {
         const headers: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
         const init = { method: operation.method, token: alice.token, headers, redirect: 'manual' as const }
-        const answer = await house.request(target, { ...init, body: body === undefined ? null : JSON.stringify(body) })
+        const answer = await portreeve.request(target, {
+          ...init,
+          body: body === undefined ? null : JSON.stringify(body),
+        })
         const text = await answer.text()
         seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1)
         if (answer.status >= 500 && !OTHERS.has(answer.status))

@@ -179,7 +179,7 @@ describe('clients of an enemy at the door for mail', () => {
     const list = await (await place.api('/api/v1/dmarc/domains')).text()
     expect(list).toContain('example.test')
     figure(
-      `${sockets.length} clients at the door for mail, of ${kinds.length} kinds of enemy`,
+      `${sockets.length} clients at the authHooks for mail, of ${kinds.length} kinds of enemy`,
       `${taken} of ${taken} reports beside them taken, ${again} of them at a later try, the slowest in ${(slowest / 1000).toFixed(1)} s; ${seenText(seen)}`,
     )
     expect(slowest).toBeLessThan(15_000)

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { portreeve } from '../cli/command.ts'
+import { runPortreeve } from '../cli/command.ts'
 import { startInstance, type Instance } from '../deploy/instance.ts'
 import { freePort } from '../free-port.ts'
 
@@ -35,8 +35,8 @@ export async function startPlace(settings: Record<string, string> = {}): Promise
   let instance = await startInstance(env)
   const email = 'alice@people.test'
   const make = ['user', 'create', '--email', email, '--password-stdin', '--admin', '--plan', 'enterprise']
-  await portreeve(make, env, 'the password of Alice\n')
-  const token = (await portreeve(['token', 'create', '--email', email], env)).out.trim()
+  await runPortreeve(make, env, 'the password of Alice\n')
+  const token = (await runPortreeve(['token', 'create', '--email', email], env)).out.trim()
   return {
     url: instance.url,
     dataDir: folder,

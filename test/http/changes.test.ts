@@ -6,19 +6,19 @@ import { readConfig } from '../../src/config.ts'
 import { ACCOUNT_LIMITS } from '../../src/http/request-limits.ts'
 import { createLog } from '../../src/log.ts'
 import { readEvents } from '../../src/net/event-stream.ts'
-import { tellChange } from '../../src/store/changes.ts'
+import { notifyChange } from '../../src/store/changes.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
-import { startHouse, type House, type Person } from '../house.ts'
+import { startTestService, type TestService, type Person } from '../service.ts'
 import { itAlone } from '../scaled/alone.ts'
 
 type Told = { room: string; id: string | null }
 
-let house: House
+let house: TestService
 let other: Service
 let database: Database
 let [alice, bob, charlie, admin]: Person[] = []
 beforeAll(async () => {
-  house = await startHouse()
+  house = await startTestService()
   const settings = { DATABASE_URL: house.databaseUrl, PORT: '0', ROLES: 'web', SMTP_LISTEN: 'off' }
   const config = readConfig({ ...settings, SECRET_KEY: 'the key of the houses in which tests live' })
   other = await startService(config, createLog('silent'))
@@ -111,11 +111,11 @@ describe('what changes in an account', () => {
   it('is told within a moment, and a storm of it a few times a second, each thing once', async () => {
     const { told, until } = await follow(by())
     const begun = performance.now()
-    await tellChange(database.db, alice?.id ?? '', 'delisting', 'one')
+    await notifyChange(database.db, alice?.id ?? '', 'delisting', 'one')
     await until('delisting')
     expect(performance.now() - begun).toBeLessThan(1_000)
     const storm = performance.now()
-    for (let i = 0; i < 400; i++) await tellChange(database.db, alice?.id ?? '', 'migrations', i % 2 ? 'odd' : 'even')
+    for (let i = 0; i < 400; i++) await notifyChange(database.db, alice?.id ?? '', 'migrations', i % 2 ? 'odd' : 'even')
     const seconds = (performance.now() - storm) / 1_000
     await sleep(600)
     const those = told.filter(({ room }) => room === 'migrations')
@@ -127,14 +127,14 @@ describe('what changes in an account', () => {
     const { told } = await follow(by())
     const those = Array.from({ length: 50 }, (_, at) => `host-${at}`)
     await database.db.transaction().execute(async (trx) => {
-      for (const id of those) await tellChange(trx, alice?.id ?? '', 'monitoring', id)
+      for (const id of those) await notifyChange(trx, alice?.id ?? '', 'monitoring', id)
     })
     await vi.waitFor(() => expect(told).toContainEqual({ room: 'monitoring', id: null }))
     expect(told.length).toBeLessThan(12)
   })
 
   it('is told also to who comes a moment too late', async () => {
-    await tellChange(database.db, charlie?.id ?? '', 'checks')
+    await notifyChange(database.db, charlie?.id ?? '', 'checks')
     await sleep(200)
     const { until } = await follow(by(charlie))
     await until('checks')
@@ -142,8 +142,8 @@ describe('what changes in an account', () => {
 
   it('is told to administrators where it is theirs, and to no other', async () => {
     const [theirs, mine] = await Promise.all([follow(by(admin)), follow(by(bob))])
-    await tellChange(database.db, 'administrators', 'administration')
-    await tellChange(database.db, 'everybody', 'attacks')
+    await notifyChange(database.db, 'administrators', 'administration')
+    await notifyChange(database.db, 'everybody', 'attacks')
     await mine.until('attacks')
     await theirs.until('administration')
     expect(mine.told.map(({ room }) => room)).not.toContain('administration')
@@ -151,7 +151,7 @@ describe('what changes in an account', () => {
 
   it('may have been missed when the signals broke off, which is said', async () => {
     const { names } = await follow(by())
-    const mine = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'portreeve signals'
+    const mine = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'portreeve notifications'
       and datname = current_database()`
     await database.pool.query(mine)
     await vi.waitFor(() => expect(names).toContain('missed'), 5_000)

@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House, type Person } from '../house.ts'
+import { startTestService, type TestService, type Person } from '../service.ts'
 
-let house: House
+let portreeve: TestService
 let alice: Person
 
 beforeAll(async () => {
-  house = await startHouse()
-  alice = await house.addPerson('Alice')
+  portreeve = await startTestService()
+  alice = await portreeve.addPerson('Alice')
 })
-afterAll(() => house.stop())
+afterAll(() => portreeve.stop())
 
-const headersOf = async (path: string, init = {}) => (await house.request(path, init)).headers
+const headersOf = async (path: string, init = {}) => (await portreeve.request(path, init)).headers
 
 describe('every answer', () => {
   it.each([
@@ -24,7 +24,7 @@ describe('every answer', () => {
     '/api/v1/abuse/export',
   ])('%s names its type, is not guessed at, and says nothing of what we run on', async (path) => {
     // A proxy adds its own name.
-    const headers = await headersOf(house.wire + path, alice)
+    const headers = await headersOf(portreeve.wire + path, alice)
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('content-type')).toBeTruthy()
     expect([headers.get('server'), headers.get('x-powered-by')]).toEqual([null, null])
@@ -62,7 +62,7 @@ describe.runIf(existsSync('web/dist/index.html'))('a page', () => {
 
 describe('what a stranger has set to be answered', () => {
   it('is in a sandbox: no script, no form, no origin of ours', async () => {
-    const made = await house.request('/api/webhook/endpoints', {
+    const made = await portreeve.request('/api/webhook/endpoints', {
       method: 'POST',
       token: alice.token,
       headers: { 'content-type': 'application/json' },
@@ -78,7 +78,7 @@ describe('what a stranger has set to be answered', () => {
 
 describe('the session cookie', () => {
   it('is for us alone, and on https for encrypted connections alone', async () => {
-    const secure = await startHouse({ BASE_URL: 'https://portreeve.test' })
+    const secure = await startTestService({ BASE_URL: 'https://portreeve.test' })
     const bob = await secure.addPerson('Bob')
     const answer = await secure.request('/api/auth/sign-in/email', {
       method: 'POST',

@@ -3,29 +3,29 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House, type Person } from '../house.ts'
+import { startTestService, type TestService, type Person } from '../service.ts'
 
 const run = promisify(execFile)
 const PLACE = 'test/openapi-client'
 
-let house: House
+let portreeve: TestService
 let alice: Person
 let folder: string
 beforeAll(async () => {
-  house = await startHouse({ DNS_SERVERS: '127.0.0.1:1' })
-  alice = await house.addPerson('Alice')
+  portreeve = await startTestService({ DNS_SERVERS: '127.0.0.1:1' })
+  alice = await portreeve.addPerson('Alice')
   // Within the package of its tools, so that its imports are found.
   folder = mkdtempSync(join(PLACE, 'generated-'))
   copyFileSync(join(PLACE, 'minimal-calls.ts'), join(folder, 'minimal-calls.ts'))
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true })
-  await house.stop()
+  await portreeve.stop()
 })
 
 async function signIn(): Promise<string> {
   const { email, password } = alice
-  const response = await house.request('/api/auth/sign-in/email', {
+  const response = await portreeve.request('/api/auth/sign-in/email', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email, password }),
@@ -51,7 +51,7 @@ describe('a client that is generated from openapi.json', () => {
     ]).catch((error: { stdout: string }) => error)
     expect(compiled.stdout).toBe('')
 
-    const program = [join(folder, 'minimal-calls.ts'), house.url, alice.token, await signIn()]
+    const program = [join(folder, 'minimal-calls.ts'), portreeve.url, alice.token, await signIn()]
     const { stdout } = await run(process.execPath, program)
     const { statuses, ...seen } = JSON.parse(stdout) as { statuses: Record<string, number> }
     // Nobody answers questions about names here, and no server keeps mail: that is told in the answer, not that a field is missing.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openapiFile } from '../../scripts/openapi.ts'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 
 type Operation = {
   operationId?: string
@@ -18,13 +18,13 @@ type Document = {
   components: { responses: object; schemas: Record<string, object> }
 }
 
-let house: House
+let portreeve: TestService
 let document: Document
 beforeAll(async () => {
-  house = await startHouse()
-  document = (await (await house.request('/openapi.json')).json()) as Document
+  portreeve = await startTestService()
+  document = (await (await portreeve.request('/openapi.json')).json()) as Document
 })
-afterAll(() => house.stop())
+afterAll(() => portreeve.stop())
 
 describe('openapi.json', () => {
   it('stands in the repository as the service answers it (npm run openapi)', async () => {
@@ -126,7 +126,7 @@ describe('a stranger', () => {
     expect(secured.length).toBeGreaterThan(80)
     const answers = secured.map(async ({ path, method }) => {
       const text = { method: method.toUpperCase(), headers: { 'content-type': 'text/csv' }, body: 'x' }
-      const { status } = await house.request(path.replaceAll(/\{\w+\}/g, 'x'), method === 'get' ? {} : text)
+      const { status } = await portreeve.request(path.replaceAll(/\{\w+\}/g, 'x'), method === 'get' ? {} : text)
       return `${method} ${path} ${status}`
     })
     expect(await Promise.all(answers)).toEqual(secured.map(({ path, method }) => `${method} ${path} 401`))
@@ -137,12 +137,12 @@ describe('a request', () => {
   it('has a body of JSON, where the route does not say otherwise', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
       const request = { method: 'POST', headers: { 'content-type': type }, body: '{"ip":"192.0.2.1"}' }
-      expect((await house.request('/api/v1/abuse/appeals', request)).status).toBe(415)
+      expect((await portreeve.request('/api/v1/abuse/appeals', request)).status).toBe(415)
     }
   })
 
   it('for something with an id that nothing can have is answered as for one that nothing has', async () => {
     for (const id of ['nope', '00000000-0000-0000-0000-000000000000'])
-      expect((await house.request(`/api/v1/shared-checks/${id}`)).status).toBe(404)
+      expect((await portreeve.request(`/api/v1/shared-checks/${id}`)).status).toBe(404)
   })
 })

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { itAlone } from '../scaled/alone.ts'
 
-let house: House
+let portreeve: TestService
 beforeAll(async () => {
-  house = await startHouse({ TRUSTED_PROXIES: '127.0.0.0/8,::1' })
+  portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.0/8,::1' })
 })
-afterAll(() => house.stop())
+afterAll(() => portreeve.stop())
 
 const FORMS: Record<string, string>[] = [
   { 'x-forwarded-for': '203.0.113.7:5678' },
@@ -21,7 +21,7 @@ const FORMS: Record<string, string>[] = [
 ]
 
 const post = (path: string, body: object, headers: Record<string, string>) =>
-  house.request(path, {
+  portreeve.request(path, {
     method: 'POST',
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json', ...headers },

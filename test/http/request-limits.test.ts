@@ -5,18 +5,18 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ACCOUNT_LIMITS, ADDRESS_LIMITS, type RequestLimit } from '../../src/http/request-limits.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { countRequest } from '../../src/store/request-rate.ts'
-import { startHouse, type House, type Person } from '../house.ts'
+import { startTestService, type TestService, type Person } from '../service.ts'
 import { itAlone } from '../scaled/alone.ts'
 
-let house: House
+let portreeve: TestService
 let database: Database
 beforeAll(async () => {
-  house = await startHouse({ TRUSTED_PROXIES: '127.0.0.0/8,::1' })
-  database = openDatabase(house.databaseUrl)
+  portreeve = await startTestService({ TRUSTED_PROXIES: '127.0.0.0/8,::1' })
+  database = openDatabase(portreeve.databaseUrl)
 })
 afterAll(async () => {
   await database.close()
-  await house.stop()
+  await portreeve.stop()
 })
 
 const opening: AbortController[] = []
@@ -27,7 +27,7 @@ async function openAtOnce(path: string, person: Person, count: number): Promise<
     Array.from({ length: count }, () => {
       const stop = new AbortController()
       opening.push(stop)
-      return house.request(path, { token: person.token, signal: stop.signal })
+      return portreeve.request(path, { token: person.token, signal: stop.signal })
     }),
   )
   return answers.map(({ status }) => status).toSorted((one, other) => one - other)
@@ -36,7 +36,7 @@ async function openAtOnce(path: string, person: Person, count: number): Promise<
 const closeAll = () => opening.splice(0).forEach((stop) => stop.abort())
 
 const post = (path: string, { token }: Person, body: object) =>
-  house.request(path, {
+  portreeve.request(path, {
     method: 'POST',
     token,
     headers: { 'content-type': 'application/json' },
@@ -71,7 +71,7 @@ describe('event streams', () => {
   const twentyOfSixty = [...Array<number>(20).fill(200), ...Array<number>(40).fill(429)]
 
   itAlone('the limit protects one instance')('of changes: 60 that are opened at once are 20', async () => {
-    const eve = await house.addPerson('Eve')
+    const eve = await portreeve.addPerson('Eve')
     expect(await openAtOnce('/api/v1/events', eve, 60)).toEqual(twentyOfSixty)
     closeAll()
     await vi.waitFor(async () => expect(await openAtOnce('/api/v1/events', eve, 1)).toEqual([200]), 10_000)
@@ -79,7 +79,7 @@ describe('event streams', () => {
   })
 
   itAlone('the limit protects one instance')('of an endpoint: 60 that are opened at once are 20', async () => {
-    const eve = await house.addPerson('Evelyn')
+    const eve = await portreeve.addPerson('Evelyn')
     const made = await post('/api/webhook/endpoints', eve, {})
     const { endpoint } = (await made.json()) as { endpoint: { id: string } }
     const path = `/api/webhook/endpoints/${endpoint.id}/events`
@@ -90,7 +90,7 @@ describe('event streams', () => {
   })
 
   itAlone('the limit protects one instance')('of a migration: 60 that are opened at once are 20', async () => {
-    const eve = await house.addPerson('Evita')
+    const eve = await portreeve.addPerson('Evita')
     const path = `/api/v1/imap/migrate/${await insertMigration(eve)}/events`
     expect(await openAtOnce(path, eve, 60)).toEqual(twentyOfSixty)
     closeAll()
@@ -104,7 +104,7 @@ describe('the rate of an account', () => {
   const count = (id: string, name = 'checks') => countRequest(database.db, id, name, rate)
 
   it('counts requests that arrive together, refuses the rest, and says when the next is let in', async () => {
-    const { id } = await house.addPerson('Rita')
+    const { id } = await portreeve.addPerson('Rita')
     const waits = await Promise.all(Array.from({ length: 12 }, () => count(id)))
     // More than five only where the machine took so long that some of the bucket came back.
     const allowed = waits.filter((wait) => wait === 0).length
@@ -118,26 +118,26 @@ describe('the rate of an account', () => {
   })
 
   it('is one for each account and each limit', async () => {
-    const [one, two] = [await house.addPerson('Rob'), await house.addPerson('Ron')]
+    const [one, two] = [await portreeve.addPerson('Rob'), await portreeve.addPerson('Ron')]
     for (let n = 0; n < 20; n += 1) await count(one.id)
     expect(await count(two.id)).toBe(0)
     expect(await count(one.id, 'searches')).toBe(0)
   })
 
   it('forgets what a clock that was ahead has written', async () => {
-    const { id } = await house.addPerson('Rick')
+    const { id } = await portreeve.addPerson('Rick')
     await count(id)
     await database.pool.query(`update request_rate set full_at = now() + interval '1 year' where account_id = $1`, [id])
     expect(await count(id)).toBeLessThanOrEqual(2)
   })
 
   it('is answered with 429, which limit it is, and when to come again', async () => {
-    const rosa = await house.addPerson('Rosa')
+    const rosa = await portreeve.addPerson('Rosa')
     await database.pool.query(
       `insert into request_rate (account_id, name, full_at) values ($1, 'checks', now() + interval '1 hour')`,
       [rosa.id],
     )
-    const answer = await house.request('/api/v1/dns-check?domain=x.invalid', { token: rosa.token })
+    const answer = await portreeve.request('/api/v1/dns-check?domain=x.invalid', { token: rosa.token })
     expect(answer.status).toBe(429)
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
     const { code, error } = (await answer.json()) as { code: string; error: string }
@@ -146,8 +146,8 @@ describe('the rate of an account', () => {
       expect.stringMatching(/^An account may make up to 3,000 checks an hour\. Try again in \d+ seconds?\.$/),
     ])
     // Others are let in.
-    const other = await house.addPerson('Rose')
-    const otherAnswer = await house.request('/api/v1/dns-check?domain=x.invalid', { token: other.token })
+    const other = await portreeve.addPerson('Rose')
+    const otherAnswer = await portreeve.request('/api/v1/dns-check?domain=x.invalid', { token: other.token })
     expect(otherAnswer.status).not.toBe(429)
   })
 })
@@ -158,7 +158,7 @@ describe('public routes', () => {
     const setUp = async (address: string) => {
       const body = JSON.stringify({ token: 'x', email: 'x@people.test', password: 'long enough, is it not' })
       const headers = { 'content-type': 'application/json', 'x-forwarded-for': address }
-      return house.request('/api/v1/setup', { method: 'POST', body, headers })
+      return portreeve.request('/api/v1/setup', { method: 'POST', body, headers })
     }
     for (let n = 0; n < requests; n += 1) expect((await setUp(`2001:db8:5:5::${n + 1}`)).status).not.toBe(429)
     const refused = await setUp('2001:db8:5:5:ffff::1')

@@ -1,17 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 
 describe('/.well-known/security.txt', () => {
-  let house: House
-  afterEach(() => house.stop())
+  let portreeve: TestService
+  afterEach(() => portreeve.stop())
 
   it('names the contacts of the installation, and expires within a year (RFC 9116)', async () => {
-    house = await startHouse({
+    portreeve = await startTestService({
       SECURITY_CONTACT: 'security@example.com, https://example.com/report',
       BASE_URL: 'https://portreeve.example.com',
     })
-    const answer = await house.request('/.well-known/security.txt')
+    const answer = await portreeve.request('/.well-known/security.txt')
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
     const lines = (await answer.text()).trimEnd().split('\n')
@@ -23,8 +23,8 @@ describe('/.well-known/security.txt', () => {
     expect(days).toBeLessThan(365)
   })
   it('does not exist where no contact is set', async () => {
-    house = await startHouse()
-    expect((await house.request('/.well-known/security.txt')).status).toBe(404)
+    portreeve = await startTestService()
+    expect((await portreeve.request('/.well-known/security.txt')).status).toBe(404)
   })
 })
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHouse, type House, type Person } from '../house.ts'
+import { startTestService, type TestService, type Person } from '../service.ts'
 
 /** Milliseconds for any of these requests, and for one of somebody else beside it. Seconds and minutes before. */
 const MAX_MS = 3_000
@@ -8,14 +8,14 @@ const MAX_MS = 3_000
 /** Bytes of the largest error answer. */
 const MAX_ANSWER_BYTES = 64_000
 
-let house: House
+let portreeve: TestService
 let mallory: Person
 let alice: Person
 beforeAll(async () => {
-  house = await startHouse()
-  ;[mallory, alice] = [await house.addPerson('Mallory'), await house.addPerson('Alice')]
+  portreeve = await startTestService()
+  ;[mallory, alice] = [await portreeve.addPerson('Mallory'), await portreeve.addPerson('Alice')]
 })
-afterAll(() => house.stop())
+afterAll(() => portreeve.stop())
 
 const ofSize = (one: string, bytes: number) =>
   Array.from({ length: Math.floor(bytes / (one.length + 1)) }, () => one).join(',')
@@ -70,9 +70,9 @@ describe('a wrong request', () => {
         : 'application/x-ndjson'
       : 'application/json'
     const init = { method: 'POST', body, token: mallory.token, headers: { 'content-type': type } }
-    const wrong = timed(house.request(path, init))
+    const wrong = timed(portreeve.request(path, init))
     await sleep(20)
-    const beside = await timed(house.request('/api/v1/account', { token: alice.token }))
+    const beside = await timed(portreeve.request('/api/v1/account', { token: alice.token }))
     const { ms, status, bytes } = await wrong
     expect([400, 404, 409, 413, 422]).toContain(status)
     expect(bytes).toBeLessThan(MAX_ANSWER_BYTES)
@@ -85,7 +85,7 @@ describe('a wrong request', () => {
     const kinds = Array.from({ length: 15 }, () => 'WRONG')
     const body = JSON.stringify({ type: 'webhook', url: 'https://a.test', kinds })
     const init = { method: 'POST', body, token: alice.token, headers: { 'content-type': 'application/json' } }
-    const answer = await house.request('/api/v1/alerts/channels', init)
+    const answer = await portreeve.request('/api/v1/alerts/channels', init)
     expect(answer.status).toBe(400)
     expect(((await answer.json()) as { details: object[] }).details).toHaveLength(10)
   })
@@ -95,7 +95,7 @@ describe('a wrong request', () => {
     ['/api/v1/abuse/check?ip=8.8.8.8&x%00=1', 'x%00'],
     ['/api/v1/abuse/tokens/a%00b', 'path'],
   ])('with a NUL names the field: %s', async (path, field) => {
-    const answer = await house.request(path, { token: alice.token })
+    const answer = await portreeve.request(path, { token: alice.token })
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ details: [{ path: field, message: expect.stringContaining('NUL') }] })
   })

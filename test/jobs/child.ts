@@ -6,7 +6,7 @@ import { openQueue } from '../../src/jobs/queue.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
 import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { openSignals } from '../../src/store/signals.ts'
+import { openNotifications } from '../../src/store/notifications.ts'
 
 /** Another instance, to be killed: it takes the job, writes that it has it, and never ends. */
 const [url = '', file = ''] = process.argv.slice(2)
@@ -22,4 +22,4 @@ const job = defineJob({
 const log = createLog('silent')
 const { pool } = openDatabase(url)
 const queue = await openQueue({ pool, jobs: [job], log })
-startWorker({ queue, jobs: [job], signals: await openSignals(url, log), log })
+startWorker({ queue, jobs: [job], notifications: await openNotifications(url, log), log })

@@ -34,16 +34,16 @@ describe.each(KINDS)('after the clock of %s was set back by six hours', (kind) =
     await queue.enqueue(fresh.db, job, {})
     await setBack('job', JOB_TIMES)
     expect(await queue.claim(job, 10)).toEqual([])
-    await queue.holdBack()
+    await queue.clampTimestamps()
     expect(await queue.claim(job, 10)).toHaveLength(1)
-    await queue.holdBack()
+    await queue.clampTimestamps()
     expect(await queue.claim(job, 10)).toEqual([])
   })
 
   it('a job keeps the time that it was told to wait', async () => {
     await queue.enqueue(fresh.db, job, {}, { startAfter: new Date(Date.now() + 3_600_000) })
     await setBack('job', JOB_TIMES)
-    await queue.holdBack()
+    await queue.clampTimestamps()
     const { rows } = await fresh.pool.query<{ left: number }>(
       "select extract(epoch from start_after - now())::float8 as left from pgboss.job where name = 'one' and state = 'created'",
     )
@@ -56,7 +56,7 @@ describe.each(KINDS)('after the clock of %s was set back by six hours', (kind) =
     await setBack('job', JOB_TIMES)
     await setBack('version', ['cron_on'])
     await setBack('queue', ['monitor_on', 'monitor_claim_on', 'maintain_on'])
-    await queue.holdBack()
+    await queue.clampTimestamps()
     const { rows } = await fresh.pool.query<{ ahead: number }>(`
       select (select count(*) from pgboss.job where heartbeat_on > now() or started_on > now() or singleton_on > now())
         + (select count(*) from pgboss.version where cron_on > now())

@@ -11,7 +11,7 @@ import { openQueue, type Queue } from '../../src/jobs/queue.ts'
 import { startWorker, type Worker } from '../../src/jobs/worker.ts'
 import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { openSignals } from '../../src/store/signals.ts'
+import { openNotifications } from '../../src/store/notifications.ts'
 import { emptyDatabase, type FreshDatabase } from '../database.ts'
 import { KINDS, startPostgres, type Postgres } from '../servers/postgres.ts'
 
@@ -309,13 +309,13 @@ type Instance = { queue: Queue; worker: Worker | null; stop(): Promise<void> }
 async function openInstance(url: string, job: Job, works: boolean): Promise<Instance> {
   const { pool, close } = openDatabase(url)
   const queue = await openQueue({ pool, jobs: [job], log })
-  const signals = await openSignals(url, log)
-  const worker = works ? startWorker({ queue, jobs: [job], signals, log }) : null
+  const notifications = await openNotifications(url, log)
+  const worker = works ? startWorker({ queue, jobs: [job], notifications, log }) : null
   let stopped: Promise<void> | undefined
   async function stop(): Promise<void> {
     await worker?.stop(1_000)
     await queue.close()
-    await signals.close()
+    await notifications.close()
     await close()
   }
   return { queue, worker, stop: () => (stopped ??= stop()) }

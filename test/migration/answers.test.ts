@@ -3,7 +3,7 @@ import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { accountOn, fill } from './mailbox.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startMigrations, type Person, type MigrationTest } from './module.ts'
 
 type Answer = {
   migrationId: string
@@ -17,7 +17,7 @@ type Answer = {
 describe('what a migration answers', () => {
   let server: MailServer
   let fresh: FreshDatabase
-  let room: Room
+  let portreeve: MigrationTest
   let alice: Person
 
   beforeAll(async () => {
@@ -28,11 +28,11 @@ describe('what a migration answers', () => {
   afterAll(() => server.stop())
   beforeEach(async () => {
     fresh = await freshDatabase()
-    room = await startRoom(fresh.url)
-    alice = await room.addPerson('Alice')
+    portreeve = await startMigrations(fresh.url)
+    alice = await portreeve.addPerson('Alice')
   })
   afterEach(async () => {
-    await room.stop()
+    await portreeve.stop()
     await fresh.drop()
   })
 
@@ -40,11 +40,11 @@ describe('what a migration answers', () => {
   const whole = () => ({ source: sideOf('alice'), destination: sideOf('bob'), folders: ['INBOX', 'Sent'] })
   const secrets = { source: { password: 'secret' }, destination: { password: 'secret' } }
   async function post(path: string, body: unknown, { token } = alice) {
-    const response = await room.request(path, { token, body })
+    const response = await portreeve.request(path, { token, body })
     return { status: response.status, headers: response.headers, body: (await response.json()) as Answer }
   }
   async function get(id: string): Promise<Answer> {
-    return (await room.request(`migrate/${id}`, { token: alice.token })).json() as Promise<Answer>
+    return (await portreeve.request(`migrate/${id}`, { token: alice.token })).json() as Promise<Answer>
   }
   async function failedOne(): Promise<Answer> {
     const wrong = { ...whole(), source: { ...sideOf('alice'), password: 'wrong' } }
@@ -62,7 +62,7 @@ describe('what a migration answers', () => {
     )
 
   it('is the limit of the month before anything about the hosts', async () => {
-    const diana = await room.addPerson('Diana', 'free')
+    const diana = await portreeve.addPerson('Diana', 'free')
     expect((await post('migrate', whole(), diana)).status).toBe(201)
     for (const host of ['10.0.0.1', 'nowhere.invalid']) {
       for (const side of ['source', 'destination'] as const) {
@@ -116,7 +116,7 @@ describe('what a migration answers', () => {
     const { migrationId } = await failedOne()
     const told = await get(migrationId)
     const stop = new AbortController()
-    const stream = await room.request(`migrate/${migrationId}/events`, { token: alice.token, signal: stop.signal })
+    const stream = await portreeve.request(`migrate/${migrationId}/events`, { token: alice.token, signal: stop.signal })
     let text = ''
     for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) {
       text += Buffer.from(chunk).toString()

@@ -10,7 +10,7 @@ import type { MailServer } from '../servers/mail-server.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
 import { accountOn, contents, fill, mail, read } from './mailbox.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startMigrations, type Person, type MigrationTest } from './module.ts'
 
 const isHard = Boolean(process.env['PORTREEVE_HARD'])
 
@@ -18,7 +18,7 @@ describe('a migration of a service that crashes', () => {
   let server: MailServer
   let slow: Proxy
   let fresh: FreshDatabase
-  let room: Room
+  let portreeve: MigrationTest
   let alice: Person
 
   beforeEach(async () => {
@@ -28,17 +28,17 @@ describe('a migration of a service that crashes', () => {
     await fill(accountOn(server.port), { INBOX: Array.from({ length: 700 }, () => ({ body: mail(6_000) })) })
   })
   afterEach(async () => {
-    await room.stop()
+    await portreeve.stop()
     await fresh.drop()
     await slow.close()
     await server.stop()
   })
 
   async function submit(): Promise<string> {
-    alice = await room.addPerson('Alice')
+    alice = await portreeve.addPerson('Alice')
     const source = { host: '127.0.0.1', port: server.port, secure: false, user: 'alice', password: 'secret' }
     const body = { source, destination: { ...source, port: slow.port, user: 'there' }, folders: ['INBOX'] }
-    const response = await room.request('migrate', { token: alice.token, body })
+    const response = await portreeve.request('migrate', { token: alice.token, body })
     return ((await response.json()) as { migrationId: string }).migrationId
   }
   async function begun({ pool } = fresh): Promise<void> {
@@ -46,7 +46,7 @@ describe('a migration of a service that crashes', () => {
     await vi.waitFor(async () => expect(await isBegun()).toBe(true), { timeout: 15_000, interval: 10 })
   }
   async function ends(id: string): Promise<void> {
-    const status = async () => (await room.request(`migrate/${id}`, { token: alice.token })).json()
+    const status = async () => (await portreeve.request(`migrate/${id}`, { token: alice.token })).json()
     await vi.waitFor(async () => expect(await status()).toMatchObject({ status: 'completed', errorCount: 0 }), {
       timeout: 100_000,
       interval: 200,
@@ -56,7 +56,7 @@ describe('a migration of a service that crashes', () => {
   }
 
   it('goes on by itself when the database cut it off (33)', { timeout: 60_000 }, async () => {
-    room = await startRoom(fresh.url)
+    portreeve = await startMigrations(fresh.url)
     const id = await submit()
     await begun()
     for (let times = 0; times < 2; times++) {
@@ -73,20 +73,20 @@ describe('a migration of a service that crashes', () => {
     const own = await emptyDatabase(postgres.url)
     try {
       await migrate(own.pool)
-      room = await startRoom(own.url)
+      portreeve = await startMigrations(own.url)
       const id = await submit()
       await begun(own)
       await postgres.crash()
       await ends(id)
     } finally {
-      await room.stop()
+      await portreeve.stop()
       await own.drop()
       await postgres.stop()
     }
   })
 
   it.skipIf(!isHard)('goes on in another instance when its own was killed (33)', { timeout: 120_000 }, async () => {
-    room = await startRoom(fresh.url, { works: false })
+    portreeve = await startMigrations(fresh.url, { works: false })
     const child = spawn(process.execPath, [join(import.meta.dirname, 'worker-child.ts'), fresh.url], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -95,7 +95,7 @@ describe('a migration of a service that crashes', () => {
     await begun()
     child.kill('SIGKILL')
     await once(child, 'exit')
-    const other = await startRoom(fresh.url)
+    const other = await startMigrations(fresh.url)
     await ends(id)
     await other.stop()
   })

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { startHouse, type House } from '../house.ts'
+import { startTestService, type TestService } from '../service.ts'
 import { startCyrus } from '../servers/cyrus.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
@@ -14,10 +14,10 @@ const EXAMPLES = examplesIn(readFileSync(join(ROOT, 'docs/migration.md'), 'utf8'
 const FOLDERS = ['INBOX', 'Sent', 'Archive/2024']
 
 /** Another host, and a certificate that nobody has to trust: nothing else differs from the page. */
-function at(example: string, house: House, from: MailServer, to: MailServer): string {
+function at(example: string, portreeve: TestService, from: MailServer, to: MailServer): string {
   const told = (server: MailServer) => `"host": "127.0.0.1", "port": ${server.tlsPort}, "tlsVerify": false`
   return example
-    .replace('http://localhost:8080', house.url)
+    .replace('http://localhost:8080', portreeve.url)
     .replaceAll('"host": "imap.old.example"', told(from))
     .replaceAll('"host": "imap.new.example"', told(to))
     .replaceAll('imaps://alice@imap.old.example', `imap://alice@127.0.0.1:${from.port}`)
@@ -28,17 +28,17 @@ function at(example: string, house: House, from: MailServer, to: MailServer): st
 }
 
 describe('docs/migration.md', () => {
-  let house: House
+  let portreeve: TestService
   let token: string
   let folder: string
 
   beforeAll(async () => {
-    house = await startHouse()
-    token = (await house.addPerson('Alice', { plan: 'enterprise' })).token
+    portreeve = await startTestService()
+    token = (await portreeve.addPerson('Alice', { plan: 'enterprise' })).token
     folder = mkdtempSync(join(tmpdir(), 'portreeve-docs-'))
   })
   afterAll(async () => {
-    await house.stop()
+    await portreeve.stop()
     rmSync(folder, { recursive: true })
   })
 
@@ -65,7 +65,7 @@ describe('docs/migration.md', () => {
     onTestFinished(() => shell.end())
     await shell.run(`portreeve() { '${process.execPath}' '${join(ROOT, 'bin/portreeve.js')}' "$@"; }`)
 
-    const [overHttp = '', atTerminal = ''] = EXAMPLES.map((example) => at(example, house, from, to))
+    const [overHttp = '', atTerminal = ''] = EXAMPLES.map((example) => at(example, portreeve, from, to))
     const said = await shell.run(overHttp)
     expect(said.match(/"connected":true/g)).toHaveLength(2)
     expect(said).toContain('"totalMessages":5')

@@ -6,7 +6,7 @@ import { startImapAccountFake } from '../servers/imap-account-fake.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
 import { accountOn, contents, fill, mail, read } from './mailbox.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startMigrations, type Person, type MigrationTest } from './module.ts'
 import { itAlone } from '../scaled/alone.ts'
 
 type Status = {
@@ -22,7 +22,7 @@ describe('migrations over HTTP', () => {
   let to: MailServer
   let slow: Proxy
   let fresh: FreshDatabase
-  let rooms: Room[]
+  let instances: MigrationTest[]
   let alice: Person
   let bob: Person
   let charlie: Person
@@ -43,20 +43,20 @@ describe('migrations over HTTP', () => {
   })
   beforeEach(async () => {
     fresh = await freshDatabase()
-    rooms = [await startRoom(fresh.url)]
+    instances = [await startMigrations(fresh.url)]
     ;[alice, bob, charlie] = await Promise.all([
-      room().addPerson('Alice'),
-      room().addPerson('Bob'),
-      room().addPerson('Charlie'),
+      portreeve().addPerson('Alice'),
+      portreeve().addPerson('Bob'),
+      portreeve().addPerson('Charlie'),
     ])
   })
   afterEach(async () => {
     slow.roundTrip = 0
-    await Promise.all(rooms.map((one) => one.stop()))
+    await Promise.all(instances.map((one) => one.stop()))
     await fresh.drop()
   })
 
-  const room = () => rooms[0] as Room
+  const portreeve = () => instances[0] as MigrationTest
   const source = () => ({ host: '127.0.0.1', port: from.port, secure: false, user: 'alice', password: 'secret' })
   /** A new, empty account. */
   async function newDestination(port = to.port) {
@@ -65,7 +65,7 @@ describe('migrations over HTTP', () => {
     return { host: '127.0.0.1', port, secure: false, user, password: 'secret' }
   }
   async function post(path: string, body: unknown, { token } = alice) {
-    const response = await room().request(path, { token, body })
+    const response = await portreeve().request(path, { token, body })
     return {
       status: response.status,
       headers: response.headers,
@@ -73,7 +73,7 @@ describe('migrations over HTTP', () => {
     }
   }
   async function statusOf(id: string, { token } = alice): Promise<Status> {
-    return (await room().request(`migrate/${id}`, { token })).json() as Promise<Status>
+    return (await portreeve().request(`migrate/${id}`, { token })).json() as Promise<Status>
   }
   const ends = (id: string, status: string, timeout = 15_000) =>
     vi.waitFor(async () => expect(await statusOf(id)).toMatchObject({ status }), { timeout, interval: 100 })
@@ -213,12 +213,12 @@ describe('migrations over HTTP', () => {
     })
     const id = body['migrationId'] as unknown as string
     for (const { token } of [bob, charlie]) {
-      expect((await room().request(`migrate/${id}`, { token })).status).toBe(404)
-      expect((await room().request(`migrate/${id}/events`, { token })).status).toBe(404)
-      expect((await room().request(`migrate/${id}/cancel`, { token, method: 'POST' })).status).toBe(404)
+      expect((await portreeve().request(`migrate/${id}`, { token })).status).toBe(404)
+      expect((await portreeve().request(`migrate/${id}/events`, { token })).status).toBe(404)
+      expect((await portreeve().request(`migrate/${id}/cancel`, { token, method: 'POST' })).status).toBe(404)
       const secrets = { source: { password: 'x' }, destination: { password: 'x' } }
-      expect((await room().request(`migrate/${id}/retry`, { token, body: secrets })).status).toBe(404)
-      const list = await room().request('migrations', { token })
+      expect((await portreeve().request(`migrate/${id}/retry`, { token, body: secrets })).status).toBe(404)
+      const list = await portreeve().request('migrations', { token })
       expect(await list.json()).toEqual({
         success: true,
         data: {
@@ -229,10 +229,10 @@ describe('migrations over HTTP', () => {
       })
     }
     for (const path of ['migrations', `migrate/${id}`, `migrate/${id}/events`])
-      expect((await room().request(path)).status).toBe(401)
+      expect((await portreeve().request(path)).status).toBe(401)
     for (const path of ['migrate', 'list-folders', 'test-connection', `migrate/${id}/cancel`])
-      expect((await room().request(path, { method: 'POST', body: {} })).status).toBe(401)
-    const mine = await room().request('migrations', { token: alice.token })
+      expect((await portreeve().request(path, { method: 'POST', body: {} })).status).toBe(401)
+    const mine = await portreeve().request('migrations', { token: alice.token })
     expect(await mine.json()).toMatchObject({
       data: { migrations: [{ migrationId: id }], pagination: { total: 1 }, month: { used: 1, limit: null } },
     })
@@ -240,7 +240,7 @@ describe('migrations over HTTP', () => {
   })
 
   it('refuses what is no migration, names the field, and counts it for nothing (49)', async () => {
-    const diana = await room().addPerson('Diana', 'free')
+    const diana = await portreeve().addPerson('Diana', 'free')
     const good = { source: source(), destination: await newDestination(), folders: ['INBOX'] }
     const bad: [unknown, string][] = [
       [{ ...good, folders: [] }, 'folders'],
@@ -267,12 +267,12 @@ describe('migrations over HTTP', () => {
   })
 
   it('counts the month correctly however many ask at once', async () => {
-    const erin = await room().addPerson('Erin', 'starter')
+    const erin = await portreeve().addPerson('Erin', 'starter')
     const destination = await newDestination()
-    rooms.push(await startRoom(fresh.url, { works: false }))
+    instances.push(await startMigrations(fresh.url, { works: false }))
     const body = { source: source(), destination, folders: ['INBOX'], deduplicate: true }
     const asked = Array.from({ length: 14 }, (_, n) =>
-      (rooms[n % 2] as Room).request('migrate', { token: erin.token, body }),
+      (instances[n % 2] as MigrationTest).request('migrate', { token: erin.token, body }),
     )
     const answers = await Promise.all(asked)
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
@@ -291,7 +291,7 @@ describe('migrations over HTTP', () => {
   })
 
   it('runs four at once and tells the others their place (48)', { timeout: 40_000 }, async () => {
-    rooms.push(await startRoom(fresh.url))
+    instances.push(await startMigrations(fresh.url))
     slow.roundTrip = 400
     const ids: string[] = []
     for (let n = 0; n < 6; n++) {
@@ -324,13 +324,13 @@ describe('migrations over HTTP', () => {
     const { body } = await post('migrate', { source: source(), destination, folders: ['INBOX'] })
     const id = body['migrationId'] as unknown as string
     await ends(id, 'running')
-    const cancelled = await room().request(`migrate/${id}/cancel`, { token: alice.token, method: 'POST' })
+    const cancelled = await portreeve().request(`migrate/${id}/cancel`, { token: alice.token, method: 'POST' })
     expect(await cancelled.json()).toMatchObject({
       status: 'failed',
       errorCount: 1,
       progress: { errors: [{ code: 'cancelled' }] },
     })
-    expect((await room().request(`migrate/${id}/cancel`, { token: alice.token, method: 'POST' })).status).toBe(409)
+    expect((await portreeve().request(`migrate/${id}/cancel`, { token: alice.token, method: 'POST' })).status).toBe(409)
     expect((await fresh.pool.query('select * from migration_secret')).rows).toEqual([])
     slow.roundTrip = 0
     const secrets = { source: { password: 'secret' }, destination: { password: 'secret' } }
@@ -348,9 +348,9 @@ describe('migrations over HTTP', () => {
     const { body } = await post('migrate', { source: source(), destination, folders: ['INBOX', 'Sent/2024'] })
     const id = body['migrationId'] as unknown as string
     await ends(id, 'running')
-    await room().stop()
+    await portreeve().stop()
     slow.roundTrip = 0
-    rooms[0] = await startRoom(fresh.url)
+    instances[0] = await startMigrations(fresh.url)
     await ends(id, 'completed', 40_000)
     const [there, here] = await Promise.all([read(accountOn(to.port, destination.user)), read(accountOn(from.port))])
     expect(contents(there['INBOX'])).toEqual(contents(here['INBOX']))
@@ -444,7 +444,7 @@ describe('migrations over HTTP', () => {
     })
     const id = body['migrationId'] as unknown as string
     const stop = new AbortController()
-    const response = await room().request(`migrate/${id}/events`, { token: alice.token, signal: stop.signal })
+    const response = await portreeve().request(`migrate/${id}/events`, { token: alice.token, signal: stop.signal })
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     let text = ''
     const seen: string[] = []
@@ -471,13 +471,13 @@ describe('migrations over HTTP', () => {
       destination: await newDestination(),
       folders: ['INBOX'],
     })
-    const response = await room().request(`migrate/${body['migrationId'] as unknown as string}/events`, {
+    const response = await portreeve().request(`migrate/${body['migrationId'] as unknown as string}/events`, {
       token: alice.token,
     })
     const reading = response.text()
     await sleep(100)
     const began = performance.now()
-    await room().app.close()
+    await portreeve().app.close()
     expect(await reading).toContain('event: migration')
     expect(performance.now() - began).toBeLessThan(3_000)
   })

@@ -5,7 +5,7 @@ import { startDovecot } from '../servers/dovecot.ts'
 import { startImapFake, type ImapFake } from '../servers/imap-fake.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { accountOn, fill, read } from './mailbox.ts'
-import { startRoom, type Person, type Room } from './room.ts'
+import { startMigrations, type Person, type MigrationTest } from './module.ts'
 
 type Status = {
   migrationId: string
@@ -38,7 +38,7 @@ describe('the slots of migrations', () => {
   let server: MailServer
   let tarpit: ImapFake
   let fresh: FreshDatabase
-  let rooms: Room[]
+  let started: MigrationTest[]
   let alice: Person
   let bob: Person
   let users = 0
@@ -51,16 +51,16 @@ describe('the slots of migrations', () => {
   afterAll(() => Promise.all([server.stop(), tarpit.close()]))
   beforeEach(async () => void (fresh = await freshDatabase()))
   afterEach(async () => {
-    await Promise.all(rooms.map((one) => one.stop()))
+    await Promise.all(started.map((one) => one.stop()))
     await fresh.drop()
   })
 
-  async function start(instances: number, slots?: Partial<SlotLimits>): Promise<void> {
+  async function start(count: number, slots?: Partial<SlotLimits>): Promise<void> {
     const limits = { ...SLOT_LIMITS, ...slots }
-    rooms = await Promise.all(Array.from({ length: instances }, () => startRoom(fresh.url, { slots: limits })))
-    ;[alice, bob] = [await room().addPerson('Alice'), await room().addPerson('Bob')]
+    started = await Promise.all(Array.from({ length: count }, () => startMigrations(fresh.url, { slots: limits })))
+    ;[alice, bob] = [await portreeve().addPerson('Alice'), await portreeve().addPerson('Bob')]
   }
-  const room = () => rooms[0] as Room
+  const portreeve = () => started[0] as MigrationTest
   const source = () => ({ host: '127.0.0.1', port: server.port, secure: false, user: 'alice', password: 'secret' })
   const slow = () => ({ ...source(), port: tarpit.port, user: 'x' })
   async function destination() {
@@ -70,12 +70,12 @@ describe('the slots of migrations', () => {
   }
   async function migrate(from: object, { token }: Person, more: object = {}): Promise<Status> {
     const body = { source: from, destination: await destination(), folders: ['INBOX'], ...more }
-    const response = await room().request('migrate', { token, body })
+    const response = await portreeve().request('migrate', { token, body })
     expect(response.status, await response.clone().text()).toBe(201)
     return response.json() as Promise<Status>
   }
   async function statusOf(id: string, { token }: Person): Promise<Status> {
-    return (await room().request(`migrate/${id}`, { token })).json() as Promise<Status>
+    return (await portreeve().request(`migrate/${id}`, { token })).json() as Promise<Status>
   }
   const states = async (ids: string[], who: Person) =>
     (await Promise.all(ids.map((id) => statusOf(id, who)))).map(({ status }) => status)
@@ -91,7 +91,7 @@ describe('the slots of migrations', () => {
       // Alone, an account has them all.
       await vi.waitFor(async () => expect(count(await states(held, alice), 'running')).toBe(4), 15_000)
       const user = await destination()
-      const response = await room().request('migrate', {
+      const response = await portreeve().request('migrate', {
         token: bob.token,
         body: { source: source(), destination: user, folders: ['INBOX'] },
       })
@@ -108,7 +108,7 @@ describe('the slots of migrations', () => {
 
   it('tell each account its true place: they take turns', { timeout: 60_000 }, async () => {
     await start(1)
-    await room().pool.query('select 1')
+    await portreeve().pool.query('select 1')
     const held = [await migrate(slow(), alice), await migrate(slow(), alice), await migrate(slow(), alice)]
     const four = await migrate(slow(), alice)
     await vi.waitFor(
@@ -156,7 +156,7 @@ describe('the slots of migrations', () => {
         },
         { timeout: 45_000, interval: 200 },
       )
-      expect((await room().pool.query('select 1 from migration_secret')).rows).toEqual([])
+      expect((await portreeve().pool.query('select 1 from migration_secret')).rows).toEqual([])
     },
   )
 

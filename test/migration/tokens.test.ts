@@ -9,7 +9,7 @@ import type { MailServer } from '../servers/mail-server.ts'
 import { startProxy, type Proxy } from '../servers/proxy.ts'
 import { startTokens, type Tokens } from '../servers/tokens.ts'
 import { accountOn, contents, fill, mail, read } from './mailbox.ts'
-import { startRoom } from './room.ts'
+import { startMigrations } from './module.ts'
 
 describe('a migration with access tokens', () => {
   let tokens: Tokens
@@ -76,20 +76,20 @@ describe('a migration with access tokens', () => {
     { timeout: 60_000 },
     async () => {
       const fresh = await freshDatabase()
-      const room = await startRoom(fresh.url)
+      const portreeve = await startMigrations(fresh.url)
       try {
-        const { token } = await room.addPerson('Alice')
+        const { token } = await portreeve.addPerson('Alice')
         tokens.valid.set('old', 'alice').set('for-two', 'two')
         const common = { host: '127.0.0.1', secure: false }
         const source = { ...common, port: line.port, user: 'alice', accessToken: 'old' }
         const destination = { ...common, port: to.port, user: 'two', accessToken: 'for-two' }
         line.roundTrip = 300
-        const created = await room.request('migrate', {
+        const created = await portreeve.request('migrate', {
           token,
           body: { source, destination, folders: ['INBOX', 'Sent'] },
         })
         const { migrationId: id } = (await created.json()) as { migrationId: string }
-        const status = async () => (await room.request(`migrate/${id}`, { token })).json()
+        const status = async () => (await portreeve.request(`migrate/${id}`, { token })).json()
         const becomes = (wanted: object) =>
           vi.waitFor(async () => expect(await status()).toMatchObject(wanted), { timeout: 20_000, interval: 50 })
         await becomes({ status: 'running', progress: { messagesTotal: 402 } })
@@ -98,11 +98,11 @@ describe('a migration with access tokens', () => {
         expect(JSON.stringify(await status())).toContain('refused the access token')
         tokens.valid.set('new', 'alice')
         const body = { source: { accessToken: 'new' }, destination: { accessToken: 'for-two' } }
-        expect((await room.request(`migrate/${id}/retry`, { token, body })).status).toBe(200)
+        expect((await portreeve.request(`migrate/${id}/retry`, { token, body })).status).toBe(200)
         await becomes({ status: 'completed', errorCount: 0, progress: { messagesDone: 402 } })
         await expectAll('two')
       } finally {
-        await room.stop()
+        await portreeve.stop()
         await fresh.drop()
       }
     },

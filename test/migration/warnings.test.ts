@@ -26,7 +26,11 @@ describe('what a migration says beforehand', () => {
     const dry = await migrate(here, there, { dryRun: true })
     expect(dry).toMatchObject({ state: 'completed', progress: { messagesDone: 0, bytesDone: 0 } })
     expect(dry.progress.warnings).toEqual([
-      { code: 'over_quota', folder: '', message: expect.stringMatching(/room for 307\.2 kB, .* 40\d\.\d kB to copy/) },
+      {
+        code: 'over_quota',
+        folder: '',
+        message: expect.stringMatching(/portreeve for 307\.2 kB, .* 40\d\.\d kB to copy/),
+      },
     ])
     expect(codes(await migrate(here, there, { dryRun: true, folders: ['INBOX'] }))).toEqual([])
   })

@@ -1,6 +1,6 @@
-import { startRoom } from './room.ts'
+import { startMigrations } from './module.ts'
 
 /** An instance of the service in a process of its own, which somebody will kill. */
 const [databaseUrl = ''] = process.argv.slice(2)
-await startRoom(databaseUrl)
+await startMigrations(databaseUrl)
 console.log('ready')

@@ -8,11 +8,11 @@ import { makeCertificate } from '../servers/certificates.ts'
 import type { DnsServer } from '../servers/dns.ts'
 import type { Sink } from '../servers/mail-sink.ts'
 import { startPlace } from './place.ts'
-import type { Room } from './room.ts'
+import type { MonitoringTest } from './module.ts'
 
 let dns: DnsServer
 let sink: Sink
-let room: Room
+let portreeve: MonitoringTest
 let stop: () => Promise<void>
 let server: Server
 let test = 0
@@ -20,7 +20,7 @@ let test = 0
 const NAME = 'www.shop.test'
 
 beforeAll(async () => {
-  ;({ room, dns, sink, stop } = await startPlace())
+  ;({ portreeve, dns, sink, stop } = await startPlace())
   dns.records[`${NAME} A`] = ['127.0.0.1']
 })
 afterAll(() => stop())
@@ -33,7 +33,7 @@ describe('the certificate of a watched host', () => {
   beforeEach(async () => {
     test += 1
     sink.mails.length = 0
-    await room.become(`Alice${test}`)
+    await portreeve.become(`Alice${test}`)
     server = createServer(selfSigned(NAME)).on('tlsClientError', () => {})
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -42,25 +42,25 @@ describe('the certificate of a watched host', () => {
 
   it('is seen at the first look in silence, and each change for the worse and the better is told once', async () => {
     const port = portOf()
-    const host = await room.add(NAME, { tlsPorts: [port], dnsRecords: false })
-    const first = await room.seen(host, ({ certificates }) => certificates.length === 1)
+    const host = await portreeve.add(NAME, { tlsPorts: [port], dnsRecords: false })
+    const first = await portreeve.seen(host, ({ certificates }) => certificates.length === 1)
     expect(first.certificates).toMatchObject([{ port, state: 'untrusted', daysRemaining: 89 }])
-    await room.looked(host)
-    expect(await room.told()).toEqual([])
+    await portreeve.looked(host)
+    expect(await portreeve.told()).toEqual([])
 
     server.setSecureContext(selfSigned('other.test'))
-    await room.seen(host, ({ certificates }) => certificates[0]?.state === 'wrong-host')
+    await portreeve.seen(host, ({ certificates }) => certificates[0]?.state === 'wrong-host')
     server.setSecureContext(selfSigned(NAME, -1))
-    await room.seen(host, ({ certificates }) => certificates[0]?.state === 'expired')
-    await room.looked(host, 3)
-    expect(await room.told()).toEqual([
+    await portreeve.seen(host, ({ certificates }) => certificates[0]?.state === 'expired')
+    await portreeve.looked(host, 3)
+    expect(await portreeve.told()).toEqual([
       `The certificate of ${NAME}, port ${port} is for another host`,
       `The certificate of ${NAME}, port ${port} has expired`,
     ])
     const mail = sink.mails.map(({ text }) => text ?? '').join('\n')
     expect(mail).toContain(`The certificate of ${NAME}, port ${port} is for other.test.`)
     expect(mail).toContain('certbot renew')
-    expect(await room.history(host, 'kind=certificate')).toMatchObject([
+    expect(await portreeve.history(host, 'kind=certificate')).toMatchObject([
       { name: `Certificate on port ${port}`, from: 'wrong-host', to: 'expired', dnsbl: null },
       { from: 'untrusted', to: 'wrong-host' },
       { from: 'unknown', to: 'untrusted', baseline: true },
@@ -69,20 +69,20 @@ describe('the certificate of a watched host', () => {
 
   it('changes nothing while the port cannot be reached', async () => {
     const port = portOf()
-    const host = await room.add(NAME, { tlsPorts: [port], dnsRecords: false })
-    await room.seen(host, ({ certificates }) => certificates.length === 1)
+    const host = await portreeve.add(NAME, { tlsPorts: [port], dnsRecords: false })
+    await portreeve.seen(host, ({ certificates }) => certificates.length === 1)
     server.close()
-    await room.looked(host, 3)
-    expect((await room.read(host.id)).certificates).toMatchObject([{ state: 'untrusted' }])
-    expect(await room.told()).toEqual([])
+    await portreeve.looked(host, 3)
+    expect((await portreeve.read(host.id)).certificates).toMatchObject([{ state: 'untrusted' }])
+    expect(await portreeve.told()).toEqual([])
   })
 
   it('is forgotten when its port is no longer watched', async () => {
     const port = portOf()
-    const host = await room.add(NAME, { tlsPorts: [port], dnsRecords: false })
-    await room.seen(host, ({ certificates }) => certificates.length === 1)
-    await room.call('PATCH', `hosts/${host.id}`, { tlsPorts: [] })
-    await room.seen(host, ({ certificates }) => certificates.length === 0)
+    const host = await portreeve.add(NAME, { tlsPorts: [port], dnsRecords: false })
+    await portreeve.seen(host, ({ certificates }) => certificates.length === 1)
+    await portreeve.call('PATCH', `hosts/${host.id}`, { tlsPorts: [] })
+    await portreeve.seen(host, ({ certificates }) => certificates.length === 0)
   })
 })
 

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { aWhile, until } from '../alerts/room.ts'
+import { aWhile, until } from '../alerts/module.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { enabled, IP, startLists } from '../servers/blacklists.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { startSink, type Sink } from '../servers/mail-sink.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
 import { examplesIn, startShell } from '../shell.ts'
-import { startRoom, type Room } from './room.ts'
+import { startMonitoring, type MonitoringTest } from './module.ts'
 
 const SPAMCOP = 'bl.spamcop.net'
 
@@ -15,7 +15,7 @@ let lists: Rbldnsd
 let dns: DnsServer
 let sink: Sink
 let database: FreshDatabase
-let room: Room
+let portreeve: MonitoringTest
 beforeEach(async () => {
   ;[lists, dns, sink, database] = await Promise.all([
     startLists({}, { ttl: 1, negativeTtl: 1 }),
@@ -23,18 +23,18 @@ beforeEach(async () => {
     startSink(),
     freshDatabase(),
   ])
-  room = await startRoom(database.url, { lists, dns, smtpUrl: sink.url })
+  portreeve = await startMonitoring(database.url, { lists, dns, smtpUrl: sink.url })
 })
 afterEach(async () => {
-  await room.stop()
+  await portreeve.stop()
   await Promise.all([lists.stop(), dns.close(), sink.stop(), database.drop()])
 })
 
 it('does what docs/monitoring.md says: from the baseline over one mail and the delisting to the other mail', async () => {
-  const url = room.app.listeningOrigin
+  const url = portreeve.app.listeningOrigin
   const blocks = examplesIn(readFileSync('docs/monitoring.md', 'utf8'))
   const [functions, watch, baseline, check, told, delist, retry, cleared] = blocks as [string, ...string[]]
-  const shell = startShell({ TOKEN: room.owner().token })
+  const shell = startShell({ TOKEN: portreeve.owner().token })
   const run = (block: string | undefined) => shell.run((block ?? 'false').replace('http://localhost:8080', url))
   const mailed = (count: number) =>
     until(
@@ -45,8 +45,8 @@ it('does what docs/monitoring.md says: from the baseline over one mail and the d
 
   await run(functions)
   await run(watch)
-  const [host] = (await room.call<{ id: string }[]>('GET', 'hosts')).json.data
-  await room.seen(host ?? { id: '' }, ({ status, unknownCount }) => status === 'clean' && unknownCount === 0)
+  const [host] = (await portreeve.call<{ id: string }[]>('GET', 'hosts')).json.data
+  await portreeve.seen(host ?? { id: '' }, ({ status, unknownCount }) => status === 'clean' && unknownCount === 0)
   expect(JSON.parse(await run(baseline))).toEqual({
     status: 'clean',
     totalChecked: enabled.length,

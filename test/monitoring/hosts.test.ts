@@ -2,34 +2,34 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { enabled, IP, startLists } from '../servers/blacklists.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
-import { NEVER, startRoom, type Change, type Host, type Room } from './room.ts'
+import { NEVER, startMonitoring, type Change, type Host, type MonitoringTest } from './module.ts'
 
 let lists: Rbldnsd
 let database: FreshDatabase
-let room: Room
+let portreeve: MonitoringTest
 
 let test = 0
 
 beforeAll(async () => {
   ;[lists, database] = await Promise.all([startLists({}, { ttl: 1, negativeTtl: 1 }), freshDatabase()])
-  room = await startRoom(database.url, { lists, rhythm: NEVER })
+  portreeve = await startMonitoring(database.url, { lists, rhythm: NEVER })
 })
 afterAll(async () => {
-  await room.stop()
+  await portreeve.stop()
   await Promise.all([lists.stop(), database.drop()])
 })
 beforeEach(async () => {
   test += 1
-  await room.become(`Alice${test}`)
+  await portreeve.become(`Alice${test}`)
 })
 
 const SPAMCOP = 'bl.spamcop.net'
 
 describe('monitored hosts', () => {
   it('are listed oldest first, with the specified fields', async () => {
-    await room.add(IP, { label: 'out' })
-    await room.add('2001:4860:4860:0::8888')
-    const { json } = await room.call<Host[]>('GET', 'hosts')
+    await portreeve.add(IP, { label: 'out' })
+    await portreeve.add('2001:4860:4860:0::8888')
+    const { json } = await portreeve.call<Host[]>('GET', 'hosts')
     expect(json.data.map(({ host }) => host)).toEqual([IP, '2001:4860:4860::8888'])
     expect(json.data[0]).toMatchObject({
       label: 'out',
@@ -39,22 +39,22 @@ describe('monitored hosts', () => {
   })
 
   it('are looked at when somebody asks, and answered when it is known', async () => {
-    const host = await room.add(IP)
-    const checked = await room.check(host)
+    const host = await portreeve.add(IP)
+    const checked = await portreeve.check(host)
     expect(checked).toMatchObject({ status: 'clean', totalChecked: enabled.length, unknownCount: 0 })
-    const again = await room.check(host)
+    const again = await portreeve.check(host)
     expect(Date.parse(again.lastCheckAt ?? '')).toBeGreaterThan(Date.parse(checked.lastCheckAt ?? ''))
   })
 
   it('with an IPv6 address are asked about only where lists take it', async () => {
-    const host = await room.add('2001:4860:4860::8888')
-    const { totalChecked } = await room.check(host)
+    const host = await portreeve.add('2001:4860:4860::8888')
+    const { totalChecked } = await portreeve.check(host)
     expect(totalChecked).toBe(enabled.filter(({ ipv6 }) => ipv6).length)
   })
 
   it('are there once each, whatever their spelling', async () => {
-    await room.add('Bücher.example')
-    expect((await room.call('POST', 'hosts', { host: 'xn--bcher-kva.example.' })).status).toBe(409)
+    await portreeve.add('Bücher.example')
+    expect((await portreeve.call('POST', 'hosts', { host: 'xn--bcher-kva.example.' })).status).toBe(409)
   })
 
   it.each([
@@ -70,14 +70,14 @@ describe('monitored hosts', () => {
     [{ host: IP, lists: { 'bl.spamcop.net': 'never' } }, 'lists.bl.spamcop.net'],
     [{ host: IP, lists: { 'no.such.list': 'mute' } }, 'lists'],
   ])('are refused when they cannot be: %j', async (body, path) => {
-    const { status, json } = await room.call('POST', 'hosts', body)
+    const { status, json } = await portreeve.call('POST', 'hosts', body)
     expect([status, json.code]).toEqual([400, 'invalid_request'])
     expect((json as unknown as { details: { path: string }[] }).details.map((detail) => detail.path)).toContain(path)
   })
 
   it('have a history in pages', async () => {
-    const host = await room.add(IP)
-    await room.check(host)
+    const host = await portreeve.add(IP)
+    await portreeve.check(host)
     const change = {
       hostId: host.id,
       kind: 'blacklist',
@@ -88,23 +88,24 @@ describe('monitored hosts', () => {
       toState: 'listed',
     }
     for (const day of [1, 2, 3]) {
-      await room.db
+      await portreeve.db
         .insertInto('monitoredEvent')
         .values({ ...change, at: `2026-11-0${day}T00:00:00Z` })
         .execute()
     }
     type Page = { events: Change[]; pagination: object }
-    const page = async (query: string) => (await room.call<Page>('GET', `hosts/${host.id}/history?${query}`)).json.data
+    const page = async (query: string) =>
+      (await portreeve.call<Page>('GET', `hosts/${host.id}/history?${query}`)).json.data
     const second = await page('page=2&limit=2')
     expect(second.pagination).toEqual({ page: 2, total: 3, totalPages: 2 })
     expect(second.events).toMatchObject([
       { at: '2026-11-01T00:00:00.000Z', from: 'clean', to: 'listed', codes: [], reason: null },
     ])
-    expect((await room.call('GET', `hosts/${host.id}/history?limit=101`)).status).toBe(400)
+    expect((await portreeve.call('GET', `hosts/${host.id}/history?limit=101`)).status).toBe(400)
   })
 
   it('have an availability: the share of the known time without a grave listing', async () => {
-    const host = await room.add(IP)
+    const host = await portreeve.add(IP)
     const hours = (ago: number) => new Date(Date.now() - ago * 3_600_000)
     const periods = [
       { state: 'clean', beganAt: hours(100) },
@@ -112,13 +113,13 @@ describe('monitored hosts', () => {
       { state: 'listed', beganAt: hours(20) },
       { state: 'clean', beganAt: hours(10) },
     ]
-    await room.seen(host, ({ lastCheckAt }) => lastCheckAt !== null)
-    await room.db.deleteFrom('monitoredPeriod').where('hostId', '=', host.id).execute()
-    await room.db
+    await portreeve.seen(host, ({ lastCheckAt }) => lastCheckAt !== null)
+    await portreeve.db.deleteFrom('monitoredPeriod').where('hostId', '=', host.id).execute()
+    await portreeve.db
       .insertInto('monitoredPeriod')
       .values(periods.map((period) => ({ hostId: host.id, ...period })))
       .execute()
-    const { availability, periods: shown } = await room.read(host.id)
+    const { availability, periods: shown } = await portreeve.read(host.id)
     expect(shown.map(({ state, from }) => [state, Date.parse(from)])).toEqual(
       periods.map(({ state, beganAt }) => [state, beganAt.getTime()]),
     )
@@ -129,22 +130,22 @@ describe('monitored hosts', () => {
   })
 
   it('count time in which nobody looked as unknown', async () => {
-    const host = await room.add(IP)
-    await room.check(host)
+    const host = await portreeve.add(IP)
+    await portreeve.check(host)
     const longAgo = new Date(Date.now() - 5e9)
-    await room.db.updateTable('monitoredPeriod').set({ beganAt: longAgo }).where('hostId', '=', host.id).execute()
-    await room.db.updateTable('monitoredHost').set({ lastCheckAt: longAgo }).where('id', '=', host.id).execute()
-    await room.check(host)
-    const { availability, periods } = await room.read(host.id)
+    await portreeve.db.updateTable('monitoredPeriod').set({ beganAt: longAgo }).where('hostId', '=', host.id).execute()
+    await portreeve.db.updateTable('monitoredHost').set({ lastCheckAt: longAgo }).where('id', '=', host.id).execute()
+    await portreeve.check(host)
+    const { availability, periods } = await portreeve.read(host.id)
     expect(availability.unknownSeconds).toBeGreaterThan(2_000_000)
     expect(Date.now() - Date.parse(periods[0]?.from ?? '')).toBeLessThan(30 * 86_400_000 + 60_000)
   })
 
   it('are nobody else’s business', async () => {
-    const { id } = await room.add(IP)
-    const charlie = await room.addPerson(`Charlie${test}`)
+    const { id } = await portreeve.add(IP)
+    const charlie = await portreeve.addPerson(`Charlie${test}`)
     const asCharlie = (method: string, path: string, body?: object) =>
-      room.call<unknown>(method, path, body, charlie.token)
+      portreeve.call<unknown>(method, path, body, charlie.token)
     const answers = await Promise.all([
       asCharlie('GET', `hosts/${id}`),
       asCharlie('PATCH', `hosts/${id}`, { label: 'mine' }),
@@ -154,15 +155,17 @@ describe('monitored hosts', () => {
     ])
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
     expect((await asCharlie('GET', 'hosts')).json.data).toEqual([])
-    expect((await room.call('GET', 'hosts', undefined, 'no token')).status).toBe(401)
+    expect((await portreeve.call('GET', 'hosts', undefined, 'no token')).status).toBe(401)
   })
 
   it('go with all that was known of them', async () => {
-    const host = await room.add(IP)
-    await room.check(host)
-    expect((await room.call('DELETE', `hosts/${host.id}`)).status).toBe(200)
-    expect((await room.call('GET', `hosts/${host.id}`)).status).toBe(404)
-    expect(await room.db.selectFrom('monitoredAddress').selectAll().where('hostId', '=', host.id).execute()).toEqual([])
+    const host = await portreeve.add(IP)
+    await portreeve.check(host)
+    expect((await portreeve.call('DELETE', `hosts/${host.id}`)).status).toBe(200)
+    expect((await portreeve.call('GET', `hosts/${host.id}`)).status).toBe(404)
+    expect(
+      await portreeve.db.selectFrom('monitoredAddress').selectAll().where('hostId', '=', host.id).execute(),
+    ).toEqual([])
   })
 })
 
@@ -170,13 +173,13 @@ describe('the lists', () => {
   it('show what a listing means, and take an account’s choice and give it back', async () => {
     type List = { dnsbl: string; mode: string; isDefault: boolean }
     const modeOf = async () =>
-      (await room.call<List[]>('GET', 'lists')).json.data.find(({ dnsbl }) => dnsbl === SPAMCOP) as List
+      (await portreeve.call<List[]>('GET', 'lists')).json.data.find(({ dnsbl }) => dnsbl === SPAMCOP) as List
     expect(await modeOf()).toMatchObject({ mode: 'alert', isDefault: true })
-    await room.call('PUT', `lists/${SPAMCOP}`, { mode: 'watch' })
+    await portreeve.call('PUT', `lists/${SPAMCOP}`, { mode: 'watch' })
     expect(await modeOf()).toMatchObject({ mode: 'watch', isDefault: false })
-    await room.call('PUT', `lists/${SPAMCOP}`, { mode: 'default' })
+    await portreeve.call('PUT', `lists/${SPAMCOP}`, { mode: 'default' })
     expect(await modeOf()).toMatchObject({ mode: 'alert', isDefault: true })
-    const unknown = await room.call('PUT', 'lists/no.such.list', { mode: 'mute' })
+    const unknown = await portreeve.call('PUT', 'lists/no.such.list', { mode: 'mute' })
     expect([unknown.status, unknown.json.code]).toEqual([404, 'not_found'])
   })
 })

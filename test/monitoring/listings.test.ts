@@ -5,7 +5,7 @@ import { enabled, IP, startLists } from '../servers/blacklists.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import type { Rbldnsd, Zone } from '../servers/rbldnsd.ts'
 import { startReceiver, status, type Receiver } from '../servers/receiver.ts'
-import { NEVER, startRoom, type Room } from './room.ts'
+import { NEVER, startMonitoring, type MonitoringTest } from './module.ts'
 
 const SPAMCOP = 'bl.spamcop.net'
 const BARRACUDA = 'b.barracudacentral.org'
@@ -16,7 +16,7 @@ let dns: DnsServer
 let sink: Sink
 let receiver: Receiver
 let database: FreshDatabase
-let room: Room
+let portreeve: MonitoringTest
 
 beforeAll(async () => {
   ;[sink, dns] = await Promise.all([startSink(), startDns()])
@@ -31,11 +31,14 @@ beforeEach(async () => {
     startReceiver(status(204)),
   ])
   sink.mails.length = 0
-  room = await startRoom(database.url, { lists, dns, smtpUrl: sink.url })
-  await room.callAs(room.owner().token, 'POST', 'alerts/channels', { type: 'webhook', url: `${receiver.origin}/hook` })
+  portreeve = await startMonitoring(database.url, { lists, dns, smtpUrl: sink.url })
+  await portreeve.callAs(portreeve.owner().token, 'POST', 'alerts/channels', {
+    type: 'webhook',
+    url: `${receiver.origin}/hook`,
+  })
 })
 afterEach(async () => {
-  await room.stop()
+  await portreeve.stop()
   await Promise.all([lists.stop(), database.drop(), receiver.close()])
 })
 
@@ -45,19 +48,19 @@ const posted = () => receiver.received.map(({ body }) => (JSON.parse(body) as { 
 
 describe('a watched address', () => {
   it('is told once when it is listed, with the reason and what to do, and once when it is clear again', async () => {
-    const host = await room.add(IP, { label: 'outgoing mail' })
+    const host = await portreeve.add(IP, { label: 'outgoing mail' })
     expect(host).toMatchObject({ status: 'pending', listedCount: 0, totalChecked: 0, lastCheckAt: null })
-    const clean = await room.seen(host, ({ status: now }) => now === 'clean')
+    const clean = await portreeve.seen(host, ({ status: now }) => now === 'clean')
     expect(clean).toMatchObject({ totalChecked: enabled.length, listedCount: 0, unknownCount: 0, detail: null })
-    await room.looked(host, 2)
+    await portreeve.looked(host, 2)
     expect(mailed()).toEqual([])
 
     await lists.setZones({ [SPAMCOP]: listed('127.0.0.2 Blocked - see https://www.spamcop.net/bl.shtml?8.8.4.4') })
-    const bad = await room.seen(host, ({ status: now }) => now === 'listed')
+    const bad = await portreeve.seen(host, ({ status: now }) => now === 'listed')
     expect(bad.listings).toMatchObject([
       { ip: IP, dnsbl: SPAMCOP, state: 'listed', codes: ['127.0.0.2'], delistUrl: expect.stringMatching('spamcop') },
     ])
-    await room.looked(host, 3)
+    await portreeve.looked(host, 3)
     const title = `${IP} (outgoing mail) is listed on ${nameOf(SPAMCOP)}`
     expect(mailed()).toEqual([title])
     expect(posted()).toEqual([title])
@@ -67,12 +70,12 @@ describe('a watched address', () => {
     expect(text).toContain(`/monitoring/${host.id}\n`)
 
     await lists.setZones({ [SPAMCOP]: {} })
-    await room.seen(host, ({ status: now }) => now === 'clean')
-    await room.looked(host, 3)
+    await portreeve.seen(host, ({ status: now }) => now === 'clean')
+    await portreeve.looked(host, 3)
     const cleared = `${IP} (outgoing mail) is not listed on ${nameOf(SPAMCOP)} any more`
     expect(mailed()).toEqual([title, cleared])
     expect(posted()).toEqual([title, cleared])
-    expect(await room.history(host, 'kind=blacklist')).toMatchObject([
+    expect(await portreeve.history(host, 'kind=blacklist')).toMatchObject([
       {
         name: nameOf(SPAMCOP),
         dnsbl: SPAMCOP,
@@ -96,82 +99,82 @@ describe('a watched address', () => {
 
   it('has a silent baseline: what was listed before is in the history, and only its end is told', async () => {
     await lists.setZones({ [BARRACUDA]: listed('127.0.0.2 since long') })
-    const host = await room.add(IP)
-    await room.seen(host, ({ status: now }) => now === 'listed')
-    await room.looked(host, 3)
+    const host = await portreeve.add(IP)
+    await portreeve.seen(host, ({ status: now }) => now === 'listed')
+    await portreeve.looked(host, 3)
     expect(mailed()).toEqual([])
-    expect(await room.history(host)).toMatchObject([
+    expect(await portreeve.history(host)).toMatchObject([
       { dnsbl: BARRACUDA, from: 'unknown', to: 'listed', baseline: true },
     ])
     await lists.setZones({ [BARRACUDA]: {} })
-    await room.seen(host, ({ status: now }) => now === 'clean')
-    await room.looked(host)
+    await portreeve.seen(host, ({ status: now }) => now === 'clean')
+    await portreeve.looked(host)
     expect(mailed()).toEqual([`${IP} is not listed on ${nameOf(BARRACUDA)} any more`])
   })
 
   it('is told nothing of a listing that is gone when it is asked again', async () => {
-    await room.stop()
-    room = await startRoom(database.url, {
+    await portreeve.stop()
+    portreeve = await startMonitoring(database.url, {
       lists,
       dns,
       smtpUrl: sink.url,
       rhythm: { ...NEVER, confirm: 400 },
       name: 'Bob',
     })
-    const host = await room.add(IP)
-    await room.check(host)
+    const host = await portreeve.add(IP)
+    await portreeve.check(host)
     await lists.setZones({ [SPAMCOP]: listed('127.0.0.2 by mistake') })
-    const suspected = await room.check(host)
+    const suspected = await portreeve.check(host)
     expect(suspected).toMatchObject({
       status: 'clean',
       listedCount: 0,
       listings: [{ dnsbl: SPAMCOP, state: 'suspected' }],
     })
     await lists.setZones({ [SPAMCOP]: {} })
-    expect((await room.check(host)).listings).toEqual([])
+    expect((await portreeve.check(host)).listings).toEqual([])
     await new Promise((resolve) => setTimeout(resolve, 500))
-    expect((await room.check(host)).listings).toEqual([])
-    expect(await room.told()).toEqual([])
-    expect(await room.history(host)).toEqual([])
+    expect((await portreeve.check(host)).listings).toEqual([])
+    expect(await portreeve.told()).toEqual([])
+    expect(await portreeve.history(host)).toEqual([])
   })
 
   it('is told nothing of lists that are not used to refuse mail, unless it was asked for', async () => {
-    const host = await room.add(IP)
-    await room.seen(host, ({ status: now }) => now === 'clean')
+    const host = await portreeve.add(IP)
+    await portreeve.seen(host, ({ status: now }) => now === 'clean')
     await lists.setZones({ [MINOR]: listed('127.0.0.2 minor') })
-    expect(await room.seen(host, ({ listedCount }) => listedCount === 1)).toMatchObject({ status: 'listed' })
-    await room.looked(host)
-    expect(await room.told()).toEqual([])
+    expect(await portreeve.seen(host, ({ listedCount }) => listedCount === 1)).toMatchObject({ status: 'listed' })
+    await portreeve.looked(host)
+    expect(await portreeve.told()).toEqual([])
     await lists.setZones({ [MINOR]: {} })
-    await room.seen(host, ({ listedCount }) => listedCount === 0)
-    expect((await room.call('PUT', `lists/${MINOR}`, { mode: 'alert' })).status).toBe(200)
+    await portreeve.seen(host, ({ listedCount }) => listedCount === 0)
+    expect((await portreeve.call('PUT', `lists/${MINOR}`, { mode: 'alert' })).status).toBe(200)
     await lists.setZones({ [MINOR]: listed('127.0.0.2 minor') })
-    await room.seen(host, ({ listedCount }) => listedCount === 1)
-    expect(await room.told()).toEqual([`${IP} is listed on ${nameOf(MINOR)}`])
+    await portreeve.seen(host, ({ listedCount }) => listedCount === 1)
+    expect(await portreeve.told()).toEqual([`${IP} is listed on ${nameOf(MINOR)}`])
   })
 
   it('is not told of a muted list, which is not even asked, and begins silently when it is no longer muted', async () => {
-    const host = await room.add(IP, { lists: { [SPAMCOP]: 'mute' } })
+    const host = await portreeve.add(IP, { lists: { [SPAMCOP]: 'mute' } })
     await lists.setZones({ [SPAMCOP]: listed('127.0.0.2 muted') })
-    const seen = await room.seen(host, ({ status: now }) => now === 'clean')
+    const seen = await portreeve.seen(host, ({ status: now }) => now === 'clean')
     expect(seen.totalChecked).toBe(enabled.length - 1)
     expect(lists.queryLog().some((line) => line.startsWith(`4.4.8.8.${SPAMCOP}`))).toBe(false)
-    await room.call('PATCH', `hosts/${host.id}`, { lists: {} })
-    await room.seen(host, ({ status: now }) => now === 'listed')
-    await room.looked(host)
-    expect(await room.told()).toEqual([])
+    await portreeve.call('PATCH', `hosts/${host.id}`, { lists: {} })
+    await portreeve.seen(host, ({ status: now }) => now === 'listed')
+    await portreeve.looked(host)
+    expect(await portreeve.told()).toEqual([])
   })
 
   it('of two hosts with the same address is told once, and of the end when both are clear', async () => {
     dns.records['mail.twice.test A'] = [IP]
-    const [one, two] = [await room.add(IP), await room.add('mail.twice.test', { tlsPorts: [] })]
-    for (const host of [one, two]) await room.seen(host, ({ status: now }) => now === 'clean')
+    const [one, two] = [await portreeve.add(IP), await portreeve.add('mail.twice.test', { tlsPorts: [] })]
+    for (const host of [one, two]) await portreeve.seen(host, ({ status: now }) => now === 'clean')
     await lists.setZones({ [SPAMCOP]: listed('127.0.0.2 twice') })
-    for (const host of [one, two]) await room.seen(host, ({ status: now }) => now === 'listed')
+    for (const host of [one, two]) await portreeve.seen(host, ({ status: now }) => now === 'listed')
     await lists.setZones({ [SPAMCOP]: {} })
-    for (const host of [one, two]) await room.seen(host, ({ status: now }) => now === 'clean')
-    await room.looked(one)
-    expect(await room.told()).toHaveLength(2)
+    for (const host of [one, two]) await portreeve.seen(host, ({ status: now }) => now === 'clean')
+    await portreeve.looked(one)
+    expect(await portreeve.told()).toHaveLength(2)
   })
 })
 
@@ -184,35 +187,35 @@ describe('lists that cannot be believed', () => {
     'neither open nor close a listing while they are %s',
     async (behaviour) => {
       await lists.setZones({ [SPAMCOP]: listed('127.0.0.2 real') })
-      const host = await room.add(IP)
-      await room.seen(host, ({ status: now }) => now === 'listed')
+      const host = await portreeve.add(IP)
+      await portreeve.seen(host, ({ status: now }) => now === 'listed')
       await lists.setZones({ [SPAMCOP]: { behaviour }, [BARRACUDA]: { behaviour } })
-      const unsure = await room.seen(host, ({ unknownCount }) => unknownCount >= 2)
+      const unsure = await portreeve.seen(host, ({ unknownCount }) => unknownCount >= 2)
       expect(unsure).toMatchObject({ status: 'listed', listedCount: 1, detail: expect.any(String) })
       expect(unsure.addresses[0]?.unknownLists.toSorted()).toEqual([BARRACUDA, SPAMCOP].toSorted())
-      await room.looked(host, 3)
-      expect(await room.read(host.id)).toMatchObject({ status: 'listed', listedCount: 1 })
-      expect(await room.told()).toEqual([])
-      expect(await room.history(host, 'kind=blacklist')).toHaveLength(1)
+      await portreeve.looked(host, 3)
+      expect(await portreeve.read(host.id)).toMatchObject({ status: 'listed', listedCount: 1 })
+      expect(await portreeve.told()).toEqual([])
+      expect(await portreeve.history(host, 'kind=blacklist')).toHaveLength(1)
     },
   )
 
   it('do not open a listing by listing everything', async () => {
-    const host = await room.add(IP)
-    await room.seen(host, ({ status: now }) => now === 'clean')
+    const host = await portreeve.add(IP)
+    await portreeve.seen(host, ({ status: now }) => now === 'clean')
     await lists.setZones({ [SPAMCOP]: { behaviour: 'wildcard' } })
-    const unsure = await room.seen(host, ({ unknownCount }) => unknownCount === 1)
+    const unsure = await portreeve.seen(host, ({ unknownCount }) => unknownCount === 1)
     expect(unsure).toMatchObject({ status: 'unknown', listedCount: 0, listings: [{ state: 'suspected' }] })
-    await room.looked(host, 3)
-    expect(await room.told()).toEqual([])
+    await portreeve.looked(host, 3)
+    expect(await portreeve.told()).toEqual([])
     await lists.setZones({ [SPAMCOP]: {} })
-    expect(await room.history(host)).toEqual([])
+    expect(await portreeve.history(host)).toEqual([])
   })
 
   it('make a host unknown, not clean, when they are important', async () => {
     await lists.setZones({ [BARRACUDA]: { behaviour: 'refusing' } })
-    const host = await room.add(IP)
-    const unsure = await room.seen(host, ({ lastCheckAt }) => lastCheckAt !== null)
+    const host = await portreeve.add(IP)
+    const unsure = await portreeve.seen(host, ({ lastCheckAt }) => lastCheckAt !== null)
     expect(unsure).toMatchObject({
       status: 'unknown',
       unknownCount: 1,
@@ -221,64 +224,64 @@ describe('lists that cannot be believed', () => {
   })
 
   it('do not alert anybody when all of them are down at once, nor when they come back', async () => {
-    const host = await room.add(IP)
-    await room.seen(host, ({ status: now }) => now === 'clean')
+    const host = await portreeve.add(IP)
+    await portreeve.seen(host, ({ status: now }) => now === 'clean')
     const all = (zone: Zone) => Object.fromEntries(enabled.map((list) => [list.zone, zone]))
     await lists.setZones(all({ behaviour: 'refused' }))
-    const down = await room.seen(
+    const down = await portreeve.seen(
       host,
       ({ status: now, unknownCount }) => now === 'unknown' && unknownCount > enabled.length / 2,
     )
     expect(down.detail).toMatch('the resolver')
-    await room.looked(host, 2)
+    await portreeve.looked(host, 2)
     await lists.setZones(all({}))
-    expect(await room.told()).toEqual([])
-    expect(await room.history(host)).toEqual([])
+    expect(await portreeve.told()).toEqual([])
+    expect(await portreeve.history(host)).toEqual([])
   })
 
   it('do not alert anybody when a resolver suddenly answers “listed” to everything', async () => {
-    const host = await room.add(IP)
-    await room.seen(host, ({ status: now }) => now === 'clean')
+    const host = await portreeve.add(IP)
+    await portreeve.seen(host, ({ status: now }) => now === 'clean')
     await lists.setZones(Object.fromEntries(enabled.map((list) => [list.zone, { behaviour: 'wildcard' as const }])))
-    await room.looked(host, 3)
-    expect(await room.read(host.id)).toMatchObject({ listedCount: 0 })
-    expect(await room.told()).toEqual([])
+    await portreeve.looked(host, 3)
+    expect(await portreeve.read(host.id)).toMatchObject({ listedCount: 0 })
+    expect(await portreeve.told()).toEqual([])
   })
 })
 
 describe('a watched name', () => {
   it('is looked up at every look, and each of its addresses is asked about', async () => {
     dns.records['mail.moving.test A'] = [IP, '8.8.8.8']
-    const host = await room.add('Mail.Moving.Test.', { tlsPorts: [], dnsRecords: false })
+    const host = await portreeve.add('Mail.Moving.Test.', { tlsPorts: [], dnsRecords: false })
     expect(host.host).toBe('mail.moving.test')
-    const first = await room.seen(host, ({ status: now }) => now === 'clean')
+    const first = await portreeve.seen(host, ({ status: now }) => now === 'clean')
     expect(first.addresses.map(({ ip }) => ip)).toEqual(['8.8.4.4', '8.8.8.8'])
     expect(first.totalChecked).toBe(2 * enabled.length)
     await lists.setZones({ [SPAMCOP]: { listed: { '9.9.9.9': '127.0.0.2 spam' } } })
     dns.records['mail.moving.test A'] = ['9.9.9.9']
-    const moved = await room.seen(host, ({ status: now }) => now === 'listed')
+    const moved = await portreeve.seen(host, ({ status: now }) => now === 'listed')
     expect(moved.listings).toMatchObject([{ ip: '9.9.9.9', dnsbl: SPAMCOP }])
-    expect(await room.told()).toEqual([`mail.moving.test (9.9.9.9) is listed on ${nameOf(SPAMCOP)}`])
+    expect(await portreeve.told()).toEqual([`mail.moving.test (9.9.9.9) is listed on ${nameOf(SPAMCOP)}`])
   })
 
   it('that cannot be looked up is unknown, and what it led to is still watched', async () => {
     dns.records['mail.lost.test A'] = [IP]
-    const host = await room.add('mail.lost.test', { tlsPorts: [], dnsRecords: false })
-    await room.seen(host, ({ status: now }) => now === 'clean')
+    const host = await portreeve.add('mail.lost.test', { tlsPorts: [], dnsRecords: false })
+    await portreeve.seen(host, ({ status: now }) => now === 'clean')
     dns.behaviours['mail.lost.test *'] = 'SERVFAIL'
-    await room.seen(host, ({ detail }) => detail?.includes('could not be looked up') === true)
+    await portreeve.seen(host, ({ detail }) => detail?.includes('could not be looked up') === true)
     await lists.setZones({ [SPAMCOP]: listed('127.0.0.2 spam') })
-    await room.seen(host, ({ status: now }) => now === 'listed')
+    await portreeve.seen(host, ({ status: now }) => now === 'listed')
   })
 
   it('that does not exist or is private says so', async () => {
     dns.records['inside.test A'] = ['10.1.2.3']
-    const [nowhere, inside] = [await room.add('nowhere.test'), await room.add('inside.test')]
-    expect(await room.seen(nowhere, ({ lastCheckAt }) => lastCheckAt !== null)).toMatchObject({
+    const [nowhere, inside] = [await portreeve.add('nowhere.test'), await portreeve.add('inside.test')]
+    expect(await portreeve.seen(nowhere, ({ lastCheckAt }) => lastCheckAt !== null)).toMatchObject({
       status: 'unknown',
       detail: 'There is no such host: nowhere.test.',
     })
-    expect(await room.seen(inside, ({ lastCheckAt }) => lastCheckAt !== null)).toMatchObject({
+    expect(await portreeve.seen(inside, ({ lastCheckAt }) => lastCheckAt !== null)).toMatchObject({
       status: 'unknown',
       detail: expect.stringMatching('10.1.2.3'),
     })

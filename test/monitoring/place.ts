@@ -2,7 +2,7 @@ import { freshDatabase } from '../database.ts'
 import { startLists } from '../servers/blacklists.ts'
 import { startDns } from '../servers/dns.ts'
 import { startSink } from '../servers/mail-sink.ts'
-import { startRoom } from './room.ts'
+import { startMonitoring } from './module.ts'
 
 /** A room with all that it meets besides what it watches: lists that list nothing, a DNS, and a relay that takes its mails. */
 export async function startPlace() {
@@ -12,13 +12,13 @@ export async function startPlace() {
     startDns(),
     freshDatabase(),
   ])
-  const room = await startRoom(database.url, { lists, dns, smtpUrl: sink.url })
+  const portreeve = await startMonitoring(database.url, { lists, dns, smtpUrl: sink.url })
   return {
-    room,
+    portreeve,
     dns,
     sink,
     stop: async () => {
-      await room.stop()
+      await portreeve.stop()
       await Promise.all([lists.stop(), sink.stop(), dns.close(), database.drop()])
     },
   }

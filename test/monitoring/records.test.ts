@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { DnsServer } from '../servers/dns.ts'
 import type { Sink } from '../servers/mail-sink.ts'
 import { startPlace } from './place.ts'
-import type { Room } from './room.ts'
+import type { MonitoringTest } from './module.ts'
 
 let dns: DnsServer
 let sink: Sink
-let room: Room
+let portreeve: MonitoringTest
 let stop: () => Promise<void>
 
 let test = 0
@@ -14,7 +14,7 @@ let test = 0
 let shop = ''
 
 beforeAll(async () => {
-  ;({ room, dns, sink, stop } = await startPlace())
+  ;({ portreeve, dns, sink, stop } = await startPlace())
 })
 afterAll(() => stop())
 beforeEach(async () => {
@@ -25,32 +25,32 @@ beforeEach(async () => {
   dns.records[`${shop} TXT`] = ['v=spf1 mx -all']
   dns.records[`_dmarc.${shop} TXT`] = ['v=DMARC1; p=reject']
   sink.mails.length = 0
-  await room.become(`Alice${test}`)
+  await portreeve.become(`Alice${test}`)
 })
 
 async function watched() {
-  const host = await room.add(shop, { tlsPorts: [] })
-  await room.seen(host, ({ records }) => records.length >= 7)
-  await room.looked(host)
+  const host = await portreeve.add(shop, { tlsPorts: [] })
+  await portreeve.seen(host, ({ records }) => records.length >= 7)
+  await portreeve.looked(host)
   return host
 }
 
 describe('the DNS records of a watched domain', () => {
   it('are seen in silence, and all that changes at once is told in one alert, with what it was and what it is', async () => {
     const host = await watched()
-    expect(await room.told()).toEqual([])
+    expect(await portreeve.told()).toEqual([])
     dns.records[`${shop} MX`] = ['10 mx.thief.test']
     dns.records[`_dmarc.${shop} TXT`] = ['v=DMARC1; p=none']
-    await room.seen(host, ({ records }) => records.some(({ values }) => values.includes('10 mx.thief.test')))
-    await room.looked(host, 4)
-    const told = await room.told()
+    await portreeve.seen(host, ({ records }) => records.some(({ values }) => values.includes('10 mx.thief.test')))
+    await portreeve.looked(host, 4)
+    const told = await portreeve.told()
     expect(told.every((title) => title.startsWith(`DNS records of ${shop} have changed`))).toBe(true)
     const text = sink.mails.map((mail) => mail.text ?? '').join('\n')
     expect(text).toContain(`${shop} MX\n  was: 10 mail.shop.test\n  is:  10 mx.thief.test`)
     expect(text).toContain(`_dmarc.${shop} TXT\n  was: v=DMARC1; p=reject\n  is:  v=DMARC1; p=none`)
     expect(text.split('is:  10 mx.thief.test')).toHaveLength(2)
     expect(
-      (await room.history(host, 'kind=dns')).map(({ name, from, to }) => `${name}: ${from} → ${to}`).toSorted(),
+      (await portreeve.history(host, 'kind=dns')).map(({ name, from, to }) => `${name}: ${from} → ${to}`).toSorted(),
     ).toEqual([
       `_dmarc.${shop} TXT: v=DMARC1; p=reject → v=DMARC1; p=none`,
       `${shop} MX: 10 mail.shop.test → 10 mx.thief.test`,
@@ -63,31 +63,31 @@ describe('the DNS records of a watched domain', () => {
     dns.behaviours[`${shop} MX`] = 'SERVFAIL'
     dns.behaviours[`_dmarc.${shop} TXT`] = 'REFUSED'
     dns.records[`${shop} A`] = ['8.8.8.8', '8.8.4.4']
-    await room.looked(host, 4)
-    expect(await room.told()).toEqual([])
-    expect(await room.history(host)).toEqual([])
+    await portreeve.looked(host, 4)
+    expect(await portreeve.told()).toEqual([])
+    expect(await portreeve.history(host)).toEqual([])
   })
 
   it('are the alias alone where the name is one', async () => {
     dns.records[`www.${shop} CNAME`] = ['edge.cdn.test']
     dns.records['edge.cdn.test A'] = ['8.8.4.4']
-    const host = await room.add(`www.${shop}`, { tlsPorts: [] })
-    const { records } = await room.seen(host, (seen) => seen.records.length > 0)
+    const host = await portreeve.add(`www.${shop}`, { tlsPorts: [] })
+    const { records } = await portreeve.seen(host, (seen) => seen.records.length > 0)
     expect(records.find(({ type }) => type === 'CNAME')?.values).toEqual(['edge.cdn.test'])
     dns.records['edge.cdn.test A'] = ['8.8.8.8']
-    await room.looked(host, 4)
-    expect(await room.told()).toEqual([])
+    await portreeve.looked(host, 4)
+    expect(await portreeve.told()).toEqual([])
   })
 
   it('that keep changing are told three times, the last time with that, and then only written down', async () => {
     const host = await watched()
     for (const turn of [1, 2, 3, 4]) {
       dns.records[`${shop} TXT`] = [`turn ${turn}`]
-      await room.seen(host, ({ records }) => records.some(({ values }) => values.includes(`turn ${turn}`)))
+      await portreeve.seen(host, ({ records }) => records.some(({ values }) => values.includes(`turn ${turn}`)))
     }
-    await room.looked(host)
-    expect(await room.told()).toHaveLength(3)
+    await portreeve.looked(host)
+    expect(await portreeve.told()).toHaveLength(3)
     expect(sink.mails.at(-1)?.text).toContain('keeps changing')
-    expect(await room.history(host, 'kind=dns')).toHaveLength(4)
+    expect(await portreeve.history(host, 'kind=dns')).toHaveLength(4)
   })
 })

@@ -7,12 +7,12 @@ import type { Resolver } from '../../src/net/dns.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startLists } from '../servers/blacklists.ts'
 import type { Rbldnsd } from '../servers/rbldnsd.ts'
-import { until } from '../alerts/room.ts'
-import { FAST, NEVER, startRoom, type Host, type Room } from './room.ts'
+import { until } from '../alerts/module.ts'
+import { FAST, NEVER, startMonitoring, type Host, type MonitoringTest } from './module.ts'
 
 let lists: Rbldnsd
 let database: FreshDatabase
-const rooms: Room[] = []
+const instances: MonitoringTest[] = []
 
 beforeAll(async () => {
   lists = await startLists({}, { ttl: 1, negativeTtl: 1 })
@@ -22,14 +22,14 @@ beforeEach(async () => {
   database = await freshDatabase()
 })
 afterEach(async () => {
-  for (const room of rooms.splice(0)) await room.stop()
+  for (const portreeve of instances.splice(0)) await portreeve.stop()
   await database.drop()
 })
 
-async function start(options: Partial<Parameters<typeof startRoom>[1]> = {}): Promise<Room> {
-  const room = await startRoom(database.url, { lists, ...options })
-  rooms.push(room)
-  return room
+async function start(options: Partial<Parameters<typeof startMonitoring>[1]> = {}): Promise<MonitoringTest> {
+  const portreeve = await startMonitoring(database.url, { lists, ...options })
+  instances.push(portreeve)
+  return portreeve
 }
 
 const addresses = (count: number) =>
@@ -62,7 +62,7 @@ describe('a sweep', () => {
     await lists.setZones({ 'bl.spamcop.net': { listed: { '8.8.4.4': '127.0.0.2 spam' } } })
     await first.seen(host, ({ listings }) => listings.length > 0)
     await first.stop()
-    rooms.pop()
+    instances.pop()
     const second = await start({ name: 'Bob' })
     const alerts = () => second.db.selectFrom('alert').select('title').execute()
     const read = async (): Promise<Host['status']> =>
@@ -77,29 +77,29 @@ describe('a sweep', () => {
 
 describe('hosts of several accounts', () => {
   it('come in turn, however many of one account have waited longer', async () => {
-    const room = await start({ works: false })
-    await Promise.all(addresses(30).map((ip) => room.add(ip)))
-    await room.become('Bob')
-    const { id } = await room.add('9.9.9.9')
-    const claimed = await claimDue(room.db, 16, 60)
+    const portreeve = await start({ works: false })
+    await Promise.all(addresses(30).map((ip) => portreeve.add(ip)))
+    await portreeve.become('Bob')
+    const { id } = await portreeve.add('9.9.9.9')
+    const claimed = await claimDue(portreeve.db, 16, 60)
     expect(claimed).toHaveLength(16)
     expect(claimed.map((host) => host.id)).toContain(id)
   })
 
   it('that never answer hold up their own account alone', { timeout: 60_000 }, async () => {
-    const room = await start({ works: false })
-    await Promise.all(addresses(30).map((_ip, n) => room.add(`silent${n}.example.com`)))
+    const portreeve = await start({ works: false })
+    await Promise.all(addresses(30).map((_ip, n) => portreeve.add(`silent${n}.example.com`)))
     const isSilent = (name: string) => name.startsWith('silent')
     let asked = 0
     const resolver: Resolver = {
-      ...room.resolver,
+      ...portreeve.resolver,
       query(name, type, signal) {
-        if (!isSilent(name)) return room.resolver.query(name, type, signal)
+        if (!isSilent(name)) return portreeve.resolver.query(name, type, signal)
         asked += 1
         return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
       },
     }
-    const { blocklists, db, log } = room
+    const { blocklists, db, log } = portreeve
     const stop = new AbortController()
     const deps = { db, log, resolver, blocklists, allowPrivate: false, rhythm: NEVER, pace: createPace(0) } as const
     const sweeping = sweepDue(deps, stop.signal)
@@ -107,11 +107,11 @@ describe('hosts of several accounts', () => {
       () => asked,
       (count) => count > 0,
     )
-    await room.become('Bob')
-    const host = await room.add('8.8.4.4')
-    const seen = await room.seen(host, ({ lastCheckAt }) => lastCheckAt !== null)
+    await portreeve.become('Bob')
+    const host = await portreeve.add('8.8.4.4')
+    const seen = await portreeve.seen(host, ({ lastCheckAt }) => lastCheckAt !== null)
     expect(seen.totalChecked).toBeGreaterThan(0)
-    const { rows } = await room.pool.query('select 1 from monitored_host where last_check_at is null')
+    const { rows } = await portreeve.pool.query('select 1 from monitored_host where last_check_at is null')
     expect(rows).toHaveLength(30)
     stop.abort()
     await sweeping

@@ -2,16 +2,16 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createLog } from '../../src/log.ts'
-import { openSmtpDoor, type SmtpDoor, type SmtpDoorLimits } from '../../src/net/smtp-door.ts'
+import { startSmtpServer, type SmtpServer, type SmtpServerLimits } from '../../src/net/smtp-server.ts'
 
-let door: SmtpDoor | undefined
-afterEach(async () => door?.close())
+let authHooks: SmtpServer | undefined
+afterEach(async () => authHooks?.close())
 
 const taken: number[] = []
 
-async function open(limits: Partial<SmtpDoorLimits>): Promise<Socket> {
+async function open(limits: Partial<SmtpServerLimits>): Promise<Socket> {
   taken.length = 0
-  door = await openSmtpDoor({
+  authHooks = await startSmtpServer({
     listen: { address: '127.0.0.1', port: 0 },
     name: 'reports.portreeve.test',
     certificate: null,
@@ -20,7 +20,7 @@ async function open(limits: Partial<SmtpDoorLimits>): Promise<Socket> {
     log: createLog('silent'),
     limits: { closing: 500, ...limits },
   })
-  const socket = connect(door.port, '127.0.0.1').on('error', () => {})
+  const socket = connect(authHooks.port, '127.0.0.1').on('error', () => {})
   // Who talks before the greeting is sent away.
   await once(socket, 'data')
   return socket
@@ -75,13 +75,13 @@ describe('the SMTP door', () => {
 
   it('waits for nobody who hands in no mail when it closes', async () => {
     const socket = await open({ closing: 60_000 })
-    const silent = connect(door?.port ?? 0, '127.0.0.1').on('error', () => {})
+    const silent = connect(authHooks?.port ?? 0, '127.0.0.1').on('error', () => {})
     await once(silent, 'connect')
-    const half = connect({ port: door?.port ?? 0, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {})
+    const half = connect({ port: authHooks?.port ?? 0, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {})
     await once(half, 'data')
     const said = heardFrom(socket)
     const begun = performance.now()
-    await door?.close()
+    await authHooks?.close()
     expect(performance.now() - begun).toBeLessThan(10_000)
     expect(await said).toContain('421 4.3.2 The service is stopping')
     silent.destroy()
@@ -93,7 +93,7 @@ describe('the SMTP door', () => {
     socket.write(ENVELOPE)
     await once(socket, 'data')
     const said = heardFrom(socket)
-    const closed = door?.close()
+    const closed = authHooks?.close()
     setTimeout(() => socket.write('a mail\r\n.\r\n'), 300)
     const begun = performance.now()
     await closed

@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config'
 const root = join(import.meta.dirname, '../..')
 
 // As in the configuration of the other tests.
-process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.cache/compile')
+const NODE_COMPILE_CACHE = join(root, 'node_modules/.cache/compile')
 
 const BY_ITS_OWN_CLOCK = 'moves the clock of its own process'
 
@@ -22,8 +22,8 @@ const WITHOUT: Record<string, string> = {
   'test/deploy/metrics': 'metrics are of one instance, each at an address of its own',
 }
 
-/** What starts a service: a house, or a room of one. */
-const SPEAKS_TO_A_SERVICE = /from '(?:\.\.?\/)+(?:house|(?:\w+\/)?room|mail-place)\.ts'/
+/** What starts a service: the whole service, or one module of it. */
+const SPEAKS_TO_A_SERVICE = /from '(?:\.\.?\/)+(?:service|(?:\w+\/)?module|mail-place)\.ts'/
 
 /** `npm run test:scaled`: every test that speaks HTTP to a service, with three instances behind nginx in its place. */
 export default defineConfig({
@@ -33,7 +33,7 @@ export default defineConfig({
     maxWorkers: 3,
     globalSetup: ['test/global.ts'],
     setupFiles: ['test/answers.ts'],
-    env: { PORTREEVE_SCALED: '1' },
+    env: { PORTREEVE_SCALED: '1', NODE_COMPILE_CACHE },
     testTimeout: 120_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findBinaries, findPackage, type Binaries } from '../../src/store/embedded/binaries.ts'
-import { refusalOf, troubleOf } from '../../src/store/embedded/trouble.ts'
+import { refusalOf, problemOf } from '../../src/store/embedded/problem.ts'
 
 describe('the programs of PostgreSQL', () => {
   let folder: string
@@ -88,7 +88,7 @@ function runs({ bin, env }: Binaries): string {
 }
 
 function sentence(output: string): string {
-  return troubleOf('postgres', '/data/postgres', output).message
+  return problemOf('postgres', '/data/postgres', output).message
 }
 
 /** As a package from the registry, which can hold no links: the server and the libraries it loads. */

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createLog } from '../../src/log.ts'
-import { holdBack, watchClocks } from '../../src/store/clock.ts'
+import { clampFutureTimestamps, watchClocks } from '../../src/store/clock.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 
 let fresh: FreshDatabase
@@ -31,8 +31,10 @@ describe('times to come', () => {
     await fresh.pool.query(`insert into lease (name, until, mine) values
       ('past', now() - interval '1 hour', true), ('right', now() + interval '1 minute', true), ('none', null, true),
       ('ahead', now() + interval '6 hours', true), ('not mine', now() + interval '6 hours', false)`)
-    for (const by of ['database', 'service'] as const) {
-      await holdBack(fresh.db, [{ table: 'lease', column: 'until', ahead: 300, by, where: 'mine' }])
+    for (const clock of ['database', 'service'] as const) {
+      await clampFutureTimestamps(fresh.db, [
+        { table: 'lease', column: 'until', maxAheadSeconds: 300, clock, where: 'mine' },
+      ])
     }
     const left = await secondsLeft()
     expect(left).toMatchObject({ past: -3600, none: null, 'not mine': 21_600 })
@@ -42,7 +44,9 @@ describe('times to come', () => {
 
   it('may be numbers', async () => {
     await fresh.pool.query("insert into lease values ('ahead', null, $1), ('right', null, 5)", [Date.now() + 1e8])
-    await holdBack(fresh.db, [{ table: 'lease', column: 'at_ms', ahead: 0, by: 'service', isNumber: true }])
+    await clampFutureTimestamps(fresh.db, [
+      { table: 'lease', column: 'at_ms', maxAheadSeconds: 0, clock: 'service', isNumber: true },
+    ])
     const { rows } = await fresh.pool.query<{ at: string }>('select at_ms as at from lease order by 1 desc')
     expect(Number(rows[0]?.at)).toBeLessThanOrEqual(Date.now())
     expect(Number(rows[0]?.at)).toBeGreaterThan(Date.now() - 10_000)
@@ -53,7 +57,7 @@ describe('times to come', () => {
 describe('the clocks', () => {
   it('are compared at the start, when what an earlier run left may be wrong', async () => {
     const moved = Promise.withResolvers<void>()
-    stops.push(watchClocks({ db: fresh.db, log: createLog('silent'), onMoved: async () => moved.resolve() }))
+    stops.push(watchClocks({ db: fresh.db, log: createLog('silent'), onClockChange: async () => moved.resolve() }))
     await moved.promise
   })
 })

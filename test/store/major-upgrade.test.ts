@@ -11,7 +11,7 @@ import { backUp, restore } from '../../src/store/backup.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startEmbedded, type Embedded } from '../../src/store/embedded.ts'
 import { findOlderBinaries } from '../../src/store/embedded/binaries.ts'
-import { doorOf } from '../../src/store/embedded/door.ts'
+import { serverAddressOf } from '../../src/store/embedded/connection.ts'
 import { end, launch } from '../../src/store/embedded/launch.ts'
 import { processesOf } from '../../src/store/embedded/leftovers.ts'
 import { isRoot, unprivilegedUser } from '../../src/store/embedded/user.ts'
@@ -77,9 +77,9 @@ async function askOld(statement: string): Promise<unknown[]> {
   const folder = join(newFolder(), 'postgres')
   copy(join(old, 'postgres'), folder)
   const user = isRoot() ? unprivilegedUser() : null
-  const door = doorOf(folder, user)
-  const run = await launch({ folder, binaries: findOlderBinaries(15, `${folder}.lib`), user, door, log })
-  const answer = await ask(door.url('postgres', 'portreeve'), statement)
+  const address = serverAddressOf(folder, user)
+  const run = await launch({ folder, binaries: findOlderBinaries(15, `${folder}.lib`), user, address, log })
+  const answer = await ask(address.url('postgres', 'portreeve'), statement)
   await end(run)
   return answer
 }
@@ -157,9 +157,9 @@ describe('a data folder of PostgreSQL 15', () => {
   it('is left as it is when it holds what we would not know how to make', async () => {
     const folder = join(dataDir, 'postgres')
     const user = isRoot() ? unprivilegedUser() : null
-    const door = doorOf(folder, user)
-    const run = await launch({ folder, binaries: findOlderBinaries(15, `${folder}.lib`), user, door, log })
-    await ask(door.url('portreeve', 'portreeve'), 'create view mine as select 1 as one')
+    const address = serverAddressOf(folder, user)
+    const run = await launch({ folder, binaries: findOlderBinaries(15, `${folder}.lib`), user, address, log })
+    await ask(address.url('portreeve', 'portreeve'), 'create view mine as select 1 as one')
     await end(run)
     await expect(start()).rejects.toMatchObject({
       code: 'conflict',
@@ -172,8 +172,8 @@ describe('a data folder of PostgreSQL 15', () => {
   it('is restored from a backup that was made of it', { timeout: 120_000 }, async () => {
     const folder = join(dataDir, 'postgres')
     const user = isRoot() ? unprivilegedUser() : null
-    const door = doorOf(folder, user)
-    const run = await launch({ folder, binaries: findOlderBinaries(15, `${folder}.lib`), user, door, log })
+    const address = serverAddressOf(folder, user)
+    const run = await launch({ folder, binaries: findOlderBinaries(15, `${folder}.lib`), user, address, log })
     const file = join(dataDir, 'old.backup')
     await backUp({ dataDir, log, file })
     await end(run)

@@ -5,7 +5,7 @@ import { PgBoss } from 'pg-boss'
 import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { findOlderBinaries } from '../../src/store/embedded/binaries.ts'
-import { doorOf } from '../../src/store/embedded/door.ts'
+import { serverAddressOf } from '../../src/store/embedded/connection.ts'
 import { DATABASE, end, launch, ROLE } from '../../src/store/embedded/launch.ts'
 import { isRoot, spawnAs, unprivilegedUser } from '../../src/store/embedded/user.ts'
 import { migrate } from '../../src/store/migrate.ts'
@@ -25,10 +25,10 @@ export async function makeOldFolder(dataDir: string, rows: number): Promise<void
   const initdb = [join(binaries.bin, 'initdb'), '-D', folder, '-U', 'postgres', '-E', 'UTF8', '--locale=C', '-k', '-N']
   const [code] = await once(spawnAs(user, initdb, [folder], { stdio: 'ignore' }), 'exit')
   if (code !== 0) throw new Error(`initdb ended with ${code}`)
-  const door = doorOf(folder, user)
-  const run = await launch({ folder, binaries, user, door, log: createLog('silent') })
+  const address = serverAddressOf(folder, user)
+  const run = await launch({ folder, binaries, user, address, log: createLog('silent') })
   try {
-    await fill(door.url(ROLE, DATABASE), rows)
+    await fill(address.url(ROLE, DATABASE), rows)
   } finally {
     await end(run)
   }

@@ -9,7 +9,7 @@ import { startService, type Service } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { migrate } from '../../src/store/migrate.ts'
-import { seal } from '../../src/store/secrets.ts'
+import { encrypt } from '../../src/store/encryption.ts'
 import { emptyDatabase, type FreshDatabase } from '../database.ts'
 import { countRows, fillEveryTable } from './old-rows.ts'
 
@@ -57,7 +57,7 @@ describe.each(['0004_webhooks', '0070_delisting', '0100_audit'])('a service on a
     const endpoint = '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42'
     const insert = `insert into webhook_endpoint (id, account_id, token, label, response_body, signature, signature_secret)
       values ($1, $2, 'oldtoken00', 'years old', 'as ever', '{"scheme": "github"}', $3)`
-    await pool.query(insert, [endpoint, id, seal('its secret', KEY, `webhook/${endpoint}/signature`)])
+    await pool.query(insert, [endpoint, id, encrypt('its secret', KEY, `webhook/${endpoint}/signature`)])
     await pool.query(`insert into abuse_range (kind, cidr, label) values ('whitelist', '8.8.8.0/24', 'ours')`)
     await fillEveryTable(pool)
     const settings = {

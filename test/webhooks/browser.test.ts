@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startChromium } from '../servers/chromium.ts'
-import { startRoom, type Room } from './room.ts'
+import { startWebhooks, type WebhooksTest } from './module.ts'
 
 /** Whatever it manages to do shows in the title, or as a request to the service. */
 const ATTACK = `<!doctype html><title>untouched</title><script>
@@ -32,21 +32,21 @@ const EMBED = `async (url) => {
   return [await loaded, await worked, 'ran' in window]
 }`
 
-let room: Room
+let portreeve: WebhooksTest
 let browser: Browser
 beforeAll(async () => {
-  room = await startRoom()
+  portreeve = await startWebhooks()
   browser = await startChromium()
 })
 afterAll(async () => {
   await browser.close()
-  await room.stop()
+  await portreeve.stop()
 })
 
 async function signedInPage() {
-  const context = await browser.newContext({ baseURL: room.house.url })
-  const { email, password } = room.alice
-  const headers = { origin: room.house.url }
+  const context = await browser.newContext({ baseURL: portreeve.portreeve.url })
+  const { email, password } = portreeve.alice
+  const headers = { origin: portreeve.portreeve.url }
   const answer = await context.request.post('/api/auth/sign-in/email', { data: { email, password }, headers })
   expect(answer.ok()).toBe(true)
   return { context, page: await context.newPage() }
@@ -58,7 +58,7 @@ describe('a captured answer in a signed-in browser', () => {
     async (responseType) => {
       const svg = `<svg xmlns="http://www.w3.org/2000/svg"><script>document.title = 'ran'; location = '/webhooks/stolen?' + document.cookie</script></svg>`
       const responseBody = responseType === 'text/html' ? ATTACK : svg
-      const endpoint = await room.makeEndpoint({ responseBody, responseType })
+      const endpoint = await portreeve.makeEndpoint({ responseBody, responseType })
       const { context, page } = await signedInPage()
       expect((await context.cookies()).some(({ name }) => name.includes('session_token'))).toBe(true)
       const asked: string[] = []
@@ -75,7 +75,7 @@ describe('a captured answer in a signed-in browser', () => {
         expect(new URL(page.url()).pathname).toBe(`/webhooks/${endpoint.token}`)
       }
       // The session went along with the navigation, and stays out of the list.
-      const [request] = await room.captured(endpoint)
+      const [request] = await portreeve.captured(endpoint)
       expect(JSON.stringify(request)).not.toContain('session_token')
       expect((await (await context.request.get('/api/v1/account')).json()) as object).toMatchObject({ success: true })
       await context.close()
@@ -92,7 +92,10 @@ describe('a captured answer in a signed-in browser', () => {
   })
 
   it('cannot be the dashboard’s script, frame or worker', async () => {
-    const endpoint = await room.makeEndpoint({ responseBody: 'window.ran = true', responseType: 'text/javascript' })
+    const endpoint = await portreeve.makeEndpoint({
+      responseBody: 'window.ran = true',
+      responseType: 'text/javascript',
+    })
     const { context, page } = await signedInPage()
     // A page of ours without the dashboard's own policy, which forbids it as well.
     await page.route('**/plain', (route) => route.fulfill({ contentType: 'text/html', body: '<title>plain</title>' }))
@@ -103,7 +106,7 @@ describe('a captured answer in a signed-in browser', () => {
   })
 
   it('reaches a page of another origin through CORS, preflight and all', async () => {
-    const endpoint = await room.makeEndpoint({ responseStatus: 500, responseBody: 'for all' })
+    const endpoint = await portreeve.makeEndpoint({ responseStatus: 500, responseBody: 'for all' })
     const elsewhere = createHttpServer((_request, response) => response.end('<title>app</title>')).listen(
       0,
       '127.0.0.1',
@@ -118,9 +121,9 @@ describe('a captured answer in a signed-in browser', () => {
         body: '{}',
       })
       return [response.status, await response.text()]
-    }, `${room.house.url}/webhooks/${endpoint.token}/from-a-page`)
+    }, `${portreeve.portreeve.url}/webhooks/${endpoint.token}/from-a-page`)
     expect(answer).toEqual([500, 'for all'])
-    const [request, preflight] = await room.captured(endpoint, 2)
+    const [request, preflight] = await portreeve.captured(endpoint, 2)
     expect(preflight).toMatchObject({ method: 'OPTIONS', preflight: true, responseStatus: 204 })
     expect(request).toMatchObject({ method: 'PUT', path: '/from-a-page', body: '{}', preflight: false })
     expect(request?.headers.map(([name]) => name.toLowerCase())).toContain('x-own')

@@ -3,30 +3,31 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sendRaw, startRoom, type Endpoint, type Room } from './room.ts'
+import { sendRaw, startWebhooks, type Endpoint, type WebhooksTest } from './module.ts'
 
-let room: Room
-beforeAll(async () => void (room = await startRoom()))
-afterAll(() => room.stop())
+let portreeve: WebhooksTest
+beforeAll(async () => void (portreeve = await startWebhooks()))
+afterAll(() => portreeve.stop())
 
 const MIB = 1024 * 1024
 const names = (headers: [string, string][] = []) => headers.map(([name]) => name)
 const under = ({ token }: Endpoint, rest = '') => `/webhooks/${token}${rest}`
-const send = (endpoint: Endpoint, init: RequestInit = {}, rest = '') => room.house.request(under(endpoint, rest), init)
+const send = (endpoint: Endpoint, init: RequestInit = {}, rest = '') =>
+  portreeve.portreeve.request(under(endpoint, rest), init)
 
 /** A request with the given lines behind the request line, on a connection that closes after it. */
 function raw(endpoint: Endpoint, method: string, rest: string, lines: string[], body = ''): Promise<string> {
   const head = [`${method} ${under(endpoint, rest)} HTTP/1.1`, 'Host: here', ...lines, 'Connection: close']
-  return room.raw(`${head.join('\r\n')}\r\n\r\n${body}`)
+  return portreeve.raw(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
 describe('a captured request', () => {
   it('has every field as it was sent', async () => {
-    const endpoint = await room.makeEndpoint({ label: 'all fields' })
+    const endpoint = await portreeve.makeEndpoint({ label: 'all fields' })
     const lines = ['X-Twice: one', 'x-twice: two', 'Content-Type: text/x; q="y"', 'Content-Length: 5']
     const answer = await raw(endpoint, 'POST', '/a%2Fb//c?x=1&x=%zz', lines, 'h\u00e9llo')
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
-    const [request] = await room.captured(endpoint)
+    const [request] = await portreeve.captured(endpoint)
     expect(request).toMatchObject({
       method: 'POST',
       path: '/a%2Fb//c',
@@ -64,12 +65,12 @@ describe('a captured request', () => {
     ['a byte order mark', Buffer.from('\ufeff{}')],
     ['broken UTF-8', Buffer.from([0x61, 0xc3, 0x28])],
   ])('has the body byte for byte: %s', async (_what, body) => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     await send(endpoint, { method: 'PUT', body, headers: { 'content-encoding': 'gzip' } })
-    const [request] = await room.captured(endpoint)
+    const [request] = await portreeve.captured(endpoint)
     expect(Buffer.from(request?.body ?? '', request?.bodyEncoding).equals(body)).toBe(true)
     const path = `/api/webhook/endpoints/${endpoint.id}/requests/${request?.id}/body`
-    const download = await room.house.request(path, { token: room.alice.token })
+    const download = await portreeve.portreeve.request(path, { token: portreeve.alice.token })
     expect(Buffer.from(await download.arrayBuffer()).equals(body)).toBe(true)
     expect(download.headers.get('content-disposition')).toContain('attachment')
     expect(download.headers.get('content-type')).toBe('application/octet-stream')
@@ -78,70 +79,74 @@ describe('a captured request', () => {
   it.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'PROPFIND', 'QUERY'])(
     'may be a %s with a body',
     async (method) => {
-      const endpoint = await room.makeEndpoint({ responseBody: 'thanks' })
+      const endpoint = await portreeve.makeEndpoint({ responseBody: 'thanks' })
       const answer = await raw(endpoint, method, '', ['Content-Type: odd', 'Content-Length: 2'], 'hi')
       expect(answer).toMatch(/^HTTP\/1\.1 200 .*thanks$/s)
-      expect(await room.captured(endpoint)).toMatchObject([{ method, body: 'hi', contentType: 'odd' }])
+      expect(await portreeve.captured(endpoint)).toMatchObject([{ method, body: 'hi', contentType: 'odd' }])
     },
   )
 
   it('is answered to HEAD as to GET, without the body', async () => {
-    const endpoint = await room.makeEndpoint({ responseBody: 'twelve bytes' })
+    const endpoint = await portreeve.makeEndpoint({ responseBody: 'twelve bytes' })
     const answer = await raw(endpoint, 'HEAD', '', [])
     expect(answer).toContain('Content-Length: 12\r\n')
     expect(answer).toMatch(/\r\n\r\n$/)
-    expect(await room.captured(endpoint)).toMatchObject([{ method: 'HEAD', responseStatus: 200 }])
+    expect(await portreeve.captured(endpoint)).toMatchObject([{ method: 'HEAD', responseStatus: 200 }])
   })
 
   it('may come in chunks, with trailers', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const body = '3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nX-Sum: 1\r\n\r\n'
     await raw(endpoint, 'POST', '', ['Transfer-Encoding: chunked', 'Trailer: X-Sum'], body)
-    expect(await room.captured(endpoint)).toMatchObject([{ body: 'abcde', bodySize: 5, trailers: [['X-Sum', '1']] }])
+    expect(await portreeve.captured(endpoint)).toMatchObject([
+      { body: 'abcde', bodySize: 5, trailers: [['X-Sum', '1']] },
+    ])
   })
 
   it('may come over HTTP/1.0, through a proxy’s absolute form, or with an unusual expectation', async () => {
-    const endpoint = await room.makeEndpoint()
-    await room.raw(`GET ${under(endpoint, '/old')} HTTP/1.0\r\n\r\n`)
-    await room.raw(`GET http://here:99${under(endpoint, '/abs')} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n`)
+    const endpoint = await portreeve.makeEndpoint()
+    await portreeve.raw(`GET ${under(endpoint, '/old')} HTTP/1.0\r\n\r\n`)
+    await portreeve.raw(
+      `GET http://here:99${under(endpoint, '/abs')} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n`,
+    )
     await raw(endpoint, 'POST', '/expects', ['Expect: tea', 'Content-Length: 0'])
     await raw(endpoint, 'GET', '/chat', ['Upgrade: websocket', 'Connection: Upgrade'])
-    const requests = await room.captured(endpoint, 4)
+    const requests = await portreeve.captured(endpoint, 4)
     expect(requests.map(({ path }) => path)).toEqual(['/chat', '/expects', '/abs', '/old'])
     expect(requests.at(-1)?.httpVersion).toBe('1.0')
   })
 
   it('is asked for its body when the sender waits for that', async () => {
-    const endpoint = await room.makeEndpoint()
-    const socket = connect(Number(new URL(room.house.wire).port), '127.0.0.1').setEncoding('latin1')
+    const endpoint = await portreeve.makeEndpoint()
+    const socket = connect(Number(new URL(portreeve.portreeve.wire).port), '127.0.0.1').setEncoding('latin1')
     socket.write(
       `POST ${under(endpoint)} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\nConnection: close\r\n\r\n`,
     )
     expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 100 Continue/)
     socket.end('ok')
     await once(socket, 'close')
-    expect(await room.captured(endpoint)).toMatchObject([{ body: 'ok' }])
+    expect(await portreeve.captured(endpoint)).toMatchObject([{ body: 'ok' }])
   })
 
   it('is in the list at once, before a delayed answer is sent', async () => {
-    const endpoint = await room.makeEndpoint({ timeout: 1.2, responseBody: 'late' })
+    const endpoint = await portreeve.makeEndpoint({ timeout: 1.2, responseBody: 'late' })
     const begun = performance.now()
     const answer = send(endpoint)
-    expect(await room.captured(endpoint)).toHaveLength(1)
+    expect(await portreeve.captured(endpoint)).toHaveLength(1)
     expect(performance.now() - begun).toBeLessThan(1_100)
     expect(await (await answer).text()).toBe('late')
     expect(performance.now() - begun).toBeGreaterThanOrEqual(1_190)
   })
 
   it('has lost our session cookie, and no other', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const ours = 'portreeve.session_token=secret.1; __Secure-portreeve.session_data=secret2'
     await raw(endpoint, 'GET', '', [
       `Cookie: a=1; ${ours}; b=2`,
       `Cookie: ${ours}`,
       'X-Other: portreeve.session_token=kept',
     ])
-    const [request] = await room.captured(endpoint)
+    const [request] = await portreeve.captured(endpoint)
     expect(request?.headers.filter(([name]) => name === 'Cookie')).toEqual([['Cookie', 'a=1; b=2']])
     expect(JSON.stringify(request)).not.toContain('secret')
     expect(names(request?.headers)).toContain('X-Other')
@@ -150,25 +155,25 @@ describe('a captured request', () => {
 
 describe('a body', () => {
   it('is kept to a mebibyte and counted to the end', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const body = Buffer.alloc(3 * MIB, 'abc')
     expect((await send(endpoint, { method: 'POST', body })).status).toBe(200)
-    const [request] = await room.captured(endpoint)
+    const [request] = await portreeve.captured(endpoint)
     expect(request).toMatchObject({ bodySize: 3 * MIB, truncated: true, rejected: null })
     expect(request?.body).toBe(body.subarray(0, MIB).toString())
   })
 
   it('of exactly a mebibyte is whole', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     await send(endpoint, { method: 'POST', body: Buffer.alloc(MIB, 'x') })
-    expect(await room.captured(endpoint)).toMatchObject([{ bodySize: MIB, truncated: false }])
+    expect(await portreeve.captured(endpoint)).toMatchObject([{ bodySize: MIB, truncated: false }])
   })
 
   it('that says it is more than ten, and waits to be sent, is answered 413', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const answer = await raw(endpoint, 'POST', '', ['Expect: 100-continue', `Content-Length: ${10 * MIB + 1}`])
     expect(answer).toMatch(/^HTTP\/1\.1 413 /)
-    expect(await room.captured(endpoint)).toMatchObject([
+    expect(await portreeve.captured(endpoint)).toMatchObject([
       { responseStatus: 413, rejected: expect.stringContaining('10485760') },
     ])
   })
@@ -177,25 +182,25 @@ describe('a body', () => {
     ['becomes', {}],
     ['says it is', { 'Content-Length': String(11 * MIB) }],
   ])('that %s more than ten is answered 413, and its beginning kept', async (_how, headers) => {
-    const endpoint = await room.makeEndpoint()
-    const sender = httpRequest(new URL(under(endpoint), room.house.wire), { method: 'POST', headers })
+    const endpoint = await portreeve.makeEndpoint()
+    const sender = httpRequest(new URL(under(endpoint), portreeve.portreeve.wire), { method: 'POST', headers })
     sender.on('error', () => {})
     const answered = once(sender, 'response')
     for (let i = 0; i < 11; i++) sender.write(Buffer.alloc(MIB, 'y'))
     const [response] = (await answered) as [{ statusCode: number }]
     sender.destroy()
     expect(response.statusCode).toBe(413)
-    const [request] = await room.captured(endpoint)
+    const [request] = await portreeve.captured(endpoint)
     expect(request).toMatchObject({ truncated: true, responseStatus: 413 })
     expect(request?.bodySize).toBeGreaterThan(10 * MIB)
   })
 
   it('that its sender breaks off is kept as far as it came', async () => {
-    const endpoint = await room.makeEndpoint()
-    const socket = connect(Number(new URL(room.house.wire).port), '127.0.0.1')
+    const endpoint = await portreeve.makeEndpoint()
+    const socket = connect(Number(new URL(portreeve.portreeve.wire).port), '127.0.0.1')
     socket.write(`POST ${under(endpoint)} HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf`)
     setTimeout(() => socket.destroy(), 200)
-    expect(await room.captured(endpoint)).toMatchObject([
+    expect(await portreeve.captured(endpoint)).toMatchObject([
       { body: 'half', bodySize: 4, aborted: true, responseStatus: null, rejected: null, ip: '127.0.0.1' },
     ])
   })
@@ -204,7 +209,7 @@ describe('a body', () => {
 describe('an answer', () => {
   it('is what the endpoint is set to, in a sandbox', async () => {
     const settings = { responseStatus: 418, responseBody: '<b>né</b>', responseType: 'text/html; charset=utf-8' }
-    const answer = await send(await room.makeEndpoint(settings))
+    const answer = await send(await portreeve.makeEndpoint(settings))
     expect([answer.status, await answer.text()]).toEqual([418, '<b>né</b>'])
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -222,19 +227,19 @@ describe('an answer', () => {
   })
 
   it.each([204, 304])('with status %i has no body', async (responseStatus) => {
-    const answer = await raw(await room.makeEndpoint({ responseStatus, responseBody: 'never' }), 'GET', '', [])
+    const answer = await raw(await portreeve.makeEndpoint({ responseStatus, responseBody: 'never' }), 'GET', '', [])
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${responseStatus} `))
     expect(answer).not.toContain('never')
   })
 
   it('allows other origins nothing where CORS is off', async () => {
-    const answer = await send(await room.makeEndpoint({ cors: false }))
+    const answer = await send(await portreeve.makeEndpoint({ cors: false }))
     expect(answer.headers.has('access-control-allow-origin')).toBe(false)
     expect(answer.headers.get('cross-origin-resource-policy')).toBe('same-site')
   })
 
   it('to a preflight is yes, whatever is configured, without delay, and is kept as one', async () => {
-    const endpoint = await room.makeEndpoint({ responseStatus: 500, timeout: 20 })
+    const endpoint = await portreeve.makeEndpoint({ responseStatus: 500, timeout: 20 })
     const asks = [
       'Origin: https://app.test',
       'Access-Control-Request-Method: PATCH',
@@ -245,28 +250,30 @@ describe('an answer', () => {
     expect(answer).toContain('Access-Control-Allow-Origin: *\r\n')
     expect(answer).toContain('Access-Control-Allow-Headers: x-a, content-type\r\n')
     expect(answer).toMatch(/Access-Control-Allow-Methods: .*PATCH/)
-    expect(await room.captured(endpoint)).toMatchObject([{ preflight: true, path: '/sub', responseStatus: 204 }])
+    expect(await portreeve.captured(endpoint)).toMatchObject([{ preflight: true, path: '/sub', responseStatus: 204 }])
   })
 
   it('to a preflight that names no real headers lets none of it into our headers', async () => {
     const asks = ['Origin: x', 'Access-Control-Request-Method: GET', 'Access-Control-Request-Headers: a b; c']
-    expect(await raw(await room.makeEndpoint(), 'OPTIONS', '', asks)).not.toContain('Allow-Headers')
+    expect(await raw(await portreeve.makeEndpoint(), 'OPTIONS', '', asks)).not.toContain('Allow-Headers')
   })
 
   it('to a preflight is the configured one where CORS is off, and to an OPTIONS that is none', async () => {
-    const closed = await room.makeEndpoint({ cors: false, responseStatus: 202 })
+    const closed = await portreeve.makeEndpoint({ cors: false, responseStatus: 202 })
     const asks = ['Origin: https://app.test', 'Access-Control-Request-Method: PATCH']
     expect(await raw(closed, 'OPTIONS', '', asks)).toMatch(/^HTTP\/1\.1 202 /)
-    expect(await room.captured(closed)).toMatchObject([{ preflight: true, responseStatus: 202 }])
-    expect(await raw(await room.makeEndpoint({ responseStatus: 201 }), 'OPTIONS', '', [])).toMatch(/^HTTP\/1\.1 201 /)
+    expect(await portreeve.captured(closed)).toMatchObject([{ preflight: true, responseStatus: 202 }])
+    expect(await raw(await portreeve.makeEndpoint({ responseStatus: 201 }), 'OPTIONS', '', [])).toMatch(
+      /^HTTP\/1\.1 201 /,
+    )
   })
 
   it('is empty for a page that would take it as its own script, and the request is kept', async () => {
-    const endpoint = await room.makeEndpoint({ responseBody: 'alert(1)', responseType: 'text/javascript' })
+    const endpoint = await portreeve.makeEndpoint({ responseBody: 'alert(1)', responseType: 'text/javascript' })
     const answer = await raw(endpoint, 'GET', '', ['Sec-Fetch-Dest: script'])
     expect(answer).toMatch(/^HTTP\/1\.1 403 /)
     expect(answer).not.toContain('alert')
-    expect(await room.captured(endpoint)).toMatchObject([{ responseStatus: 403 }])
+    expect(await portreeve.captured(endpoint)).toMatchObject([{ responseStatus: 403 }])
   })
 
   it('gives a challenge back where the endpoint has a template', async () => {
@@ -275,10 +282,10 @@ describe('an answer', () => {
       responseBody: '{"challenge":"{{body.challenge}}"}',
       responseType: 'application/json',
     }
-    const endpoint = await room.makeEndpoint(settings)
+    const endpoint = await portreeve.makeEndpoint(settings)
     const answer = await send(endpoint, { method: 'POST', body: '{"type":"url_verification","challenge":"3eZ\\"b"}' })
     expect(await answer.json()).toEqual({ challenge: '3eZ"b' })
-    const literal = await room.makeEndpoint({ ...settings, template: false })
+    const literal = await portreeve.makeEndpoint({ ...settings, template: false })
     expect(await (await send(literal, { method: 'POST', body: '{}' })).text()).toBe(settings.responseBody)
   })
 
@@ -290,7 +297,7 @@ describe('an answer', () => {
       '/webhooks/short',
       '/webhooks/..%2f',
     ]) {
-      const answer = await room.house.request(path, { method: 'POST', body: 'x' })
+      const answer = await portreeve.portreeve.request(path, { method: 'POST', body: 'x' })
       expect([path, answer.status]).toEqual([path, 404])
       expect(answer.headers.get('content-security-policy')).toContain('sandbox')
     }
@@ -299,38 +306,40 @@ describe('an answer', () => {
 
 describe('a change', () => {
   it('holds for the next request, and a deleted endpoint is unknown', async () => {
-    const endpoint = await room.makeEndpoint({ responseBody: 'one' })
+    const endpoint = await portreeve.makeEndpoint({ responseBody: 'one' })
     expect(await (await send(endpoint)).text()).toBe('one')
-    await room.api('PUT', `/${endpoint.id}`, { responseBody: 'two', responseStatus: 299 })
+    await portreeve.api('PUT', `/${endpoint.id}`, { responseBody: 'two', responseStatus: 299 })
     const second = await send(endpoint)
     expect([second.status, await second.text()]).toEqual([299, 'two'])
-    await room.api('DELETE', `/${endpoint.id}`)
+    await portreeve.api('DELETE', `/${endpoint.id}`)
     expect((await send(endpoint)).status).toBe(404)
   })
 })
 
 describe('connections', () => {
   it('carry one request after the other, also before the first is answered', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const one = (path: string, last = '') =>
       `POST ${under(endpoint, path)} HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n${last}\r\nx`
-    const answers = await room.raw(one('/1') + one('/2') + one('/3', 'Connection: close\r\n'))
+    const answers = await portreeve.raw(one('/1') + one('/2') + one('/3', 'Connection: close\r\n'))
     expect(answers.match(/HTTP\/1\.1 200/g)).toHaveLength(3)
-    expect((await room.captured(endpoint, 3)).map(({ path }) => path)).toEqual(['/3', '/2', '/1'])
+    expect((await portreeve.captured(endpoint, 3)).map(({ path }) => path)).toEqual(['/3', '/2', '/1'])
   })
 
   it('without a Host header are told so, and what was captured says it', async () => {
-    const endpoint = await room.makeEndpoint()
-    expect(await room.raw(`POST ${under(endpoint)} HTTP/1.1\r\nContent-Length: 0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400 /)
-    expect(await room.captured(endpoint)).toMatchObject([
+    const endpoint = await portreeve.makeEndpoint()
+    expect(await portreeve.raw(`POST ${under(endpoint)} HTTP/1.1\r\nContent-Length: 0\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 400 /,
+    )
+    expect(await portreeve.captured(endpoint)).toMatchObject([
       { rejected: expect.stringContaining('Host'), responseStatus: 400 },
     ])
-    expect(await room.raw('GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /)
+    expect(await portreeve.raw('GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /)
   })
 
   it('that idle or trickle do not keep others waiting', async () => {
-    const endpoint = await room.makeEndpoint()
-    const port = Number(new URL(room.house.wire).port)
+    const endpoint = await portreeve.makeEndpoint()
+    const port = Number(new URL(portreeve.portreeve.wire).port)
     const idle = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => {}))
     for (const socket of idle.slice(0, 100))
       socket.write(`POST ${under(endpoint)} HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx`)
@@ -344,11 +353,11 @@ describe('connections', () => {
 
 describe('an origin of its own', () => {
   it('serves captures and nothing else', async () => {
-    const own = await startRoom({ WEBHOOK_BASE_URL: 'http://hooks.test' })
+    const own = await startWebhooks({ WEBHOOK_BASE_URL: 'http://hooks.test' })
     const endpoint = await own.makeEndpoint()
     expect(endpoint.url).toBe(`http://hooks.test/webhooks/${endpoint.token}`)
     const ask = (path: string, host: string) =>
-      sendRaw(own.house.wire, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      sendRaw(own.portreeve.wire, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
     expect(await ask(`/webhooks/${endpoint.token}`, 'hooks.test')).toMatch(/^HTTP\/1\.1 200 /)
     for (const host of ['hooks.test', 'HOOKS.test:80', 'hooks.test.']) {
       for (const path of ['/', '/healthz', '/api/v1/service', '/docs/']) {

@@ -9,7 +9,7 @@ import { readSpace, relieveDisk, shareReduction, type DiskOptions } from '../../
 import { listUsage } from '../../src/webhooks/retention/store.ts'
 import { newToken } from '../../src/webhooks/token.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
-import { startRoom } from './room.ts'
+import { startWebhooks } from './module.ts'
 
 const BODY_BYTES = 100_000
 const MANY_BYTES = 10 ** 15
@@ -140,18 +140,18 @@ describe('a database that reaches MAX_DATABASE_BYTES', () => {
   })
 
   it('is watched by a running service', async () => {
-    const room = await startRoom({ MAX_DATABASE_BYTES: '1000' })
+    const portreeve = await startWebhooks({ MAX_DATABASE_BYTES: '1000' })
     try {
-      const admin = await room.house.addPerson('Ada', { admin: true })
+      const admin = await portreeve.portreeve.addPerson('Ada', { admin: true })
       const raised = async () => {
-        const answer = await room.house.request('/api/v1/alerts?kind=storage', { token: admin.token })
+        const answer = await portreeve.portreeve.request('/api/v1/alerts?kind=storage', { token: admin.token })
         return ((await answer.json()) as { data: { alerts: { title: string }[] } }).data.alerts.map(
           ({ title }) => title,
         )
       }
       await expect.poll(raised, { timeout: 30_000, interval: 500 }).toEqual(['The database is running out of space'])
     } finally {
-      await room.stop()
+      await portreeve.stop()
     }
   }, 60_000)
 })

@@ -4,27 +4,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startRoom, type Room } from './room.ts'
+import { startWebhooks, type WebhooksTest } from './module.ts'
 
 const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'webhooks.md')
 
-let room: Room
+let portreeve: WebhooksTest
 let folder: string
 beforeAll(async () => {
-  room = await startRoom()
+  portreeve = await startWebhooks()
   folder = mkdtempSync(join(tmpdir(), 'portreeve-docs-'))
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true })
-  await room.stop()
+  await portreeve.stop()
 })
 
 describe('docs/webhooks.md', () => {
   it('has examples that do what it says, in its order', async () => {
     const page = readFileSync(PAGE, 'utf8')
     const script = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block]) => block).join('')
-    const words = ['-eu', '-c', script.replaceAll('http://localhost:8080', room.house.url)]
-    const env = { PATH: process.env['PATH'], TOKEN: room.alice.token }
+    const words = ['-eu', '-c', script.replaceAll('http://localhost:8080', portreeve.portreeve.url)]
+    const env = { PATH: process.env['PATH'], TOKEN: portreeve.alice.token }
     const { stdout } = await promisify(execFile)('/bin/bash', words, { cwd: folder, env, timeout: 60_000 })
 
     expect(stdout).toContain('["PUT","/orders/1"]\n["PUT","/orders/1"]\n')

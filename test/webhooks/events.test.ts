@@ -1,23 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { followEvents, readEvents, type ServerEvent } from '../../src/net/event-stream.ts'
-import { startRoom, type Captured, type Endpoint, type Room } from './room.ts'
+import { startWebhooks, type Captured, type Endpoint, type WebhooksTest } from './module.ts'
 import { itAlone } from '../scaled/alone.ts'
 
-let room: Room
-beforeAll(async () => void (room = await startRoom()))
-afterAll(() => room.stop())
+let portreeve: WebhooksTest
+beforeAll(async () => void (portreeve = await startWebhooks()))
+afterAll(() => portreeve.stop())
 
 const send = ({ token }: Endpoint, rest = '', init: RequestInit = {}) =>
-  room.house.request(`/webhooks/${token}${rest}`, init)
+  portreeve.portreeve.request(`/webhooks/${token}${rest}`, init)
 
 /** Follows an endpoint in the background. */
 async function follow(endpoint: Endpoint, after: string | null = null) {
   const events: ServerEvent[] = []
   const stopping = new AbortController()
-  const url = new URL(`/api/webhook/endpoints/${endpoint.id}/events`, room.house.url)
+  const url = new URL(`/api/webhook/endpoints/${endpoint.id}/events`, portreeve.portreeve.url)
   const ended = (async () => {
-    for await (const event of followEvents(url, { token: room.alice.token, after }, stopping.signal)) events.push(event)
+    for await (const event of followEvents(url, { token: portreeve.alice.token, after }, stopping.signal))
+      events.push(event)
   })()
   const named = (name: string) => events.filter((event) => event.name === name)
   const until = async (name: string, count: number) => {
@@ -32,18 +33,18 @@ const pathsOf = (events: ServerEvent[]) => events.map(({ data }) => (JSON.parse(
 
 describe('the event stream', () => {
   it('brings each request within a quarter of a second, as the list shows it', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const stream = await follow(endpoint)
     const begun = performance.now()
     await send(endpoint, '/now', { method: 'POST', body: Buffer.from([0, 255]) })
     const [event] = await stream.until('request', 1)
     expect(performance.now() - begun).toBeLessThan(250)
-    expect(JSON.parse(event?.data ?? '')).toEqual((await room.captured(endpoint))[0])
+    expect(JSON.parse(event?.data ?? '')).toEqual((await portreeve.captured(endpoint))[0])
     stream.stop()
   })
 
   it('resumes where it broke off, and brings nothing twice', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const first = await follow(endpoint)
     await send(endpoint, '/1')
     const [seen] = await first.until('request', 1)
@@ -59,7 +60,7 @@ describe('the event stream', () => {
   })
 
   it('resumes also when nothing had come yet', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     await send(endpoint, '/before')
     const first = await follow(endpoint)
     const [ready] = first.named('ready')
@@ -71,7 +72,7 @@ describe('the event stream', () => {
   })
 
   it('keeps up with many at once, in order', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const stream = await follow(endpoint)
     await Promise.all(Array.from({ length: 600 }, (_, i) => send(endpoint, `/${i}`)))
     const events = await stream.until('request', 600)
@@ -82,18 +83,18 @@ describe('the event stream', () => {
   })
 
   it('says when settings change, when the list is cleared, and ends when the endpoint is deleted', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const stream = await follow(endpoint)
-    await room.api('PUT', `/${endpoint.id}`, { label: 'new' })
+    await portreeve.api('PUT', `/${endpoint.id}`, { label: 'new' })
     // That it was made may be told as well, before.
     const told = () => JSON.parse(stream.named('endpoint').at(-1)?.data ?? '{}') as object
     await expect.poll(told).toMatchObject({ label: 'new', url: endpoint.url })
     await send(endpoint)
     const before = stream.named('endpoint').length
-    await room.api('DELETE', `/${endpoint.id}/requests`)
+    await portreeve.api('DELETE', `/${endpoint.id}/requests`)
     await stream.until('endpoint', before + 1)
     expect(told()).toMatchObject({ requestCount: 0 })
-    await room.api('DELETE', `/${endpoint.id}`)
+    await portreeve.api('DELETE', `/${endpoint.id}`)
     await stream.ended
     expect(stream.named('deleted')).toHaveLength(1)
   })
@@ -101,9 +102,9 @@ describe('the event stream', () => {
   itAlone('the limit protects the memory of one instance')(
     'is one of at most twenty, and makes room when it ends',
     async () => {
-      const endpoint = await room.makeEndpoint()
+      const endpoint = await portreeve.makeEndpoint()
       const streams = await Promise.all(Array.from({ length: 20 }, () => follow(endpoint)))
-      const { status, json } = await room.api('GET', `/${endpoint.id}/events`)
+      const { status, json } = await portreeve.api('GET', `/${endpoint.id}/events`)
       expect([status, json.code]).toEqual([429, 'rate_limited'])
       for (const stream of streams) stream.stop()
       await sleep(200)
@@ -114,19 +115,22 @@ describe('the event stream', () => {
   )
 
   it('refuses an id that is none', async () => {
-    const path = `/api/webhook/endpoints/${(await room.makeEndpoint()).id}/events`
-    const answer = await room.house.request(path, { token: room.alice.token, headers: { 'last-event-id': 'x' } })
+    const path = `/api/webhook/endpoints/${(await portreeve.makeEndpoint()).id}/events`
+    const answer = await portreeve.portreeve.request(path, {
+      token: portreeve.alice.token,
+      headers: { 'last-event-id': 'x' },
+    })
     expect(answer.status).toBe(400)
   })
 })
 
 describe('a service that stops', () => {
   it('lets go of streams and delayed answers at once', async () => {
-    const other = await startRoom()
+    const other = await startWebhooks()
     const endpoint = await other.makeEndpoint({ timeout: 30, responseBody: 'early' })
-    const url = new URL(`/api/webhook/endpoints/${endpoint.id}/events`, other.house.url)
+    const url = new URL(`/api/webhook/endpoints/${endpoint.id}/events`, other.portreeve.url)
     const stream = await fetch(url, { headers: { authorization: `Bearer ${other.alice.token}` } })
-    const answer = other.house.request(`/webhooks/${endpoint.token}`)
+    const answer = other.portreeve.request(`/webhooks/${endpoint.token}`)
     await other.captured(endpoint)
     const begun = performance.now()
     await other.stop()

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { createGroupCommit } from '../../src/webhooks/group-commit.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { startRoom } from './room.ts'
+import { startWebhooks } from './module.ts'
 
 type Row = { endpointId: string; body: Buffer }
 const row = (endpointId = 'e', bytes = 1): Row => ({ endpointId, body: Buffer.alloc(bytes) })
@@ -83,17 +83,17 @@ describe('commits in groups', () => {
 
 describe('a database that cannot store', () => {
   it('has its senders told to come back, and nothing is called stored', async () => {
-    const room = await startRoom({ LOG_LEVEL: 'silent' })
-    const { pool, close } = openDatabase(room.house.databaseUrl)
-    const endpoint = await room.makeEndpoint()
+    const portreeve = await startWebhooks({ LOG_LEVEL: 'silent' })
+    const { pool, close } = openDatabase(portreeve.portreeve.databaseUrl)
+    const endpoint = await portreeve.makeEndpoint()
     await pool.query('alter table webhook_request rename to elsewhere')
-    const answer = await room.house.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'x' })
+    const answer = await portreeve.portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'x' })
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
     await pool.query('alter table elsewhere rename to webhook_request')
-    expect((await room.house.request(`/webhooks/${endpoint.token}`)).status).toBe(200)
-    expect(await room.captured(endpoint)).toHaveLength(1)
-    expect((await room.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount).toBe(1)
+    expect((await portreeve.portreeve.request(`/webhooks/${endpoint.token}`)).status).toBe(200)
+    expect(await portreeve.captured(endpoint)).toHaveLength(1)
+    expect((await portreeve.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount).toBe(1)
     await close()
-    await room.stop()
+    await portreeve.stop()
   })
 })

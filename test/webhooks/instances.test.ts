@@ -4,15 +4,15 @@ import { startService, type Service } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { followEvents } from '../../src/net/event-stream.ts'
-import { startRoom, type Captured, type Endpoint, type Room } from './room.ts'
+import { startWebhooks, type Captured, type Endpoint, type WebhooksTest } from './module.ts'
 
-let room: Room
+let portreeve: WebhooksTest
 let other: Service
 
 beforeAll(async () => {
-  room = await startRoom()
+  portreeve = await startWebhooks()
   const config = readConfig({
-    DATABASE_URL: room.house.databaseUrl,
+    DATABASE_URL: portreeve.portreeve.databaseUrl,
     PORT: '0',
     ROLES: 'web',
     SMTP_LISTEN: 'off',
@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await other.stop()
-  await room.stop()
+  await portreeve.stop()
 })
 
 const send = (url: string, { token }: Endpoint, rest = '') =>
@@ -30,13 +30,13 @@ const send = (url: string, { token }: Endpoint, rest = '') =>
 
 describe('two instances on one database', () => {
   it('share what is captured, in one order, and count it right', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const seen: string[] = []
     const ids: number[] = []
     const stopping = new AbortController()
-    const url = new URL(`/api/webhook/endpoints/${endpoint.id}/events`, room.house.url)
+    const url = new URL(`/api/webhook/endpoints/${endpoint.id}/events`, portreeve.portreeve.url)
     const following = (async () => {
-      for await (const event of followEvents(url, { token: room.alice.token, after: '0' }, stopping.signal)) {
+      for await (const event of followEvents(url, { token: portreeve.alice.token, after: '0' }, stopping.signal)) {
         if (event.name !== 'request') continue
         seen.push((JSON.parse(event.data) as Captured).path)
         ids.push(Number(event.id))
@@ -46,7 +46,7 @@ describe('two instances on one database', () => {
       for (let i = 0; i < 50; i++) expect((await send(base, endpoint, `/${name}${i}`)).status).toBe(200)
     }
     await Promise.all(
-      ['a', 'b', 'c', 'd'].flatMap((name) => [sendAll(room.house.url, name), sendAll(other.url, `${name}-`)]),
+      ['a', 'b', 'c', 'd'].flatMap((name) => [sendAll(portreeve.portreeve.url, name), sendAll(other.url, `${name}-`)]),
     )
     for (let tries = 0; seen.length < 400 && tries < 100; tries++) await sleep(20)
     stopping.abort()
@@ -54,28 +54,28 @@ describe('two instances on one database', () => {
     expect(new Set(seen).size).toBe(400)
     expect(seen).toHaveLength(400)
     expect(ids).toEqual(ids.toSorted((a, b) => a - b))
-    expect((await room.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount).toBe(400)
+    expect((await portreeve.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount).toBe(400)
   })
 
   it('hear of a change at once', async () => {
-    const endpoint = await room.makeEndpoint({ responseBody: 'one' })
+    const endpoint = await portreeve.makeEndpoint({ responseBody: 'one' })
     expect(await (await send(other.url, endpoint)).text()).toBe('one')
-    await room.api('PUT', `/${endpoint.id}`, { responseBody: 'two' })
+    await portreeve.api('PUT', `/${endpoint.id}`, { responseBody: 'two' })
     await sleep(300)
     expect(await (await send(other.url, endpoint)).text()).toBe('two')
-    await room.api('DELETE', `/${endpoint.id}`)
+    await portreeve.api('DELETE', `/${endpoint.id}`)
     await sleep(300)
     expect((await send(other.url, endpoint)).status).toBe(404)
   })
 
   it('store nothing for an endpoint that another has just deleted', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     await send(other.url, endpoint)
     const sending = Array.from({ length: 50 }, (_, i) => sleep(i * 2).then(() => send(other.url, endpoint)))
     await sleep(30)
-    await room.api('DELETE', `/${endpoint.id}`)
+    await portreeve.api('DELETE', `/${endpoint.id}`)
     const statuses = new Set((await Promise.all(sending)).map(({ status }) => status))
     expect(statuses).toEqual(new Set([200, 404]))
-    expect((await room.api('GET', `/${endpoint.id}/requests`)).status).toBe(404)
+    expect((await portreeve.api('GET', `/${endpoint.id}/requests`)).status).toBe(404)
   })
 })

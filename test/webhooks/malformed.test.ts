@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startRoom, type Room } from './room.ts'
+import { startWebhooks, type WebhooksTest } from './module.ts'
 
-let room: Room
-beforeAll(async () => void (room = await startRoom()))
-afterAll(() => room.stop())
+let portreeve: WebhooksTest
+beforeAll(async () => void (portreeve = await startWebhooks()))
+afterAll(() => portreeve.stop())
 
 describe('bytes that are no request', () => {
   it.each([
@@ -33,36 +33,36 @@ describe('bytes that are no request', () => {
     ['a version nobody speaks', (target: string) => `GET ${target}/x?y=1 HTTP/7.1\r\nHost: a\r\n\r\n`, 400, 'GET'],
     ['a space in a header name', (target: string) => `GET ${target}/x?y=1 HTTP/1.1\r\nHost : a\r\n\r\n`, 400, 'GET'],
   ])('are kept with the reason: %s', async (_what, bytesFor, status, method) => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const bytes = bytesFor(`/webhooks/${endpoint.token}`)
-    const answer = await room.raw(bytes)
+    const answer = await portreeve.raw(bytes)
     expect(answer.slice(0, 12)).toBe(`HTTP/1.1 ${status}`)
     expect(answer).toContain('"success":false')
-    const [request] = await room.captured(endpoint)
+    const [request] = await portreeve.captured(endpoint)
     expect(request).toMatchObject({ method, path: '/x', query: 'y=1', responseStatus: status, ip: '127.0.0.1' })
     expect(request?.rejected).toMatch(status === 431 ? /16 KiB/ : /no HTTP request/)
     const kept = Buffer.from(request?.body ?? '', request?.bodyEncoding).toString('latin1')
     expect(kept).toBe(bytes.slice(0, 1024))
-    const { json } = await room.api('GET', `/${endpoint.id}`)
+    const { json } = await portreeve.api('GET', `/${endpoint.id}`)
     expect(json.endpoint.requestCount).toBe(1)
   })
 
   it('lose our session cookie as well', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const cookie = 'Cookie: a=1; portreeve.session_token=secret; b=2'
-    await room.raw(`FETCH /webhooks/${endpoint.token} HTTP/1.1\r\n${cookie}\r\n\r\n`)
-    const [request] = await room.captured(endpoint)
+    await portreeve.raw(`FETCH /webhooks/${endpoint.token} HTTP/1.1\r\n${cookie}\r\n\r\n`)
+    const [request] = await portreeve.captured(endpoint)
     expect(request?.body).toContain('a=1; portreeve.session_token=; b=2')
   })
 
   it('in the middle of a body end the request, which is kept with the reason', async () => {
-    const endpoint = await room.makeEndpoint()
-    await room.house.request(`/webhooks/${endpoint.token}`)
-    const answer = await room.raw(
+    const endpoint = await portreeve.makeEndpoint()
+    await portreeve.portreeve.request(`/webhooks/${endpoint.token}`)
+    const answer = await portreeve.raw(
       `POST /webhooks/${endpoint.token} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n`,
     )
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
-    expect((await room.captured(endpoint, 2)).slice(0, 1)).toMatchObject([
+    expect((await portreeve.captured(endpoint, 2)).slice(0, 1)).toMatchObject([
       { body: 'abc', aborted: true, rejected: expect.stringContaining('no HTTP request'), responseStatus: 400 },
     ])
   })
@@ -73,14 +73,14 @@ describe('bytes that are no request', () => {
       'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
       'FETCH /webhooks/0000000000 HTTP/1.1\r\n\r\n',
     ]) {
-      expect(await room.raw(bytes)).toMatch(/^HTTP\/1\.1 400 /)
+      expect(await portreeve.raw(bytes)).toMatch(/^HTTP\/1\.1 400 /)
     }
   })
 })
 
 describe('a sender that is too slow', () => {
   it('is cut off, and told so, when its headers take longer than ten seconds', async () => {
-    const socket = connect(Number(new URL(room.house.wire).port), '127.0.0.1').setEncoding('latin1')
+    const socket = connect(Number(new URL(portreeve.portreeve.wire).port), '127.0.0.1').setEncoding('latin1')
     let answer = ''
     socket.on('error', () => {}).on('data', (text: string) => (answer += text))
     socket.write('POST /webhooks/0000000000 HTTP/1.1\r\n')

@@ -6,39 +6,42 @@ import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
 import { CAPTURE_QUOTAS } from '../../src/webhooks/retention/quota.ts'
 import { webhookCleanUpJob } from '../../src/webhooks/retention/retention.ts'
 import { newToken } from '../../src/webhooks/token.ts'
-import type { Person } from '../house.ts'
-import { startRoom, type Answer, type Endpoint, type Room } from './room.ts'
+import type { Person } from '../service.ts'
+import { startWebhooks, type Answer, type Endpoint, type WebhooksTest } from './module.ts'
 
-let room: Room
+let portreeve: WebhooksTest
 let database: Database
 let bob: Person
 let charlie: Person
 
 beforeAll(async () => {
-  room = await startRoom()
-  database = openDatabase(room.house.databaseUrl)
-  bob = await room.house.addPerson('Bob')
-  charlie = await room.house.addPerson('Charlie')
+  portreeve = await startWebhooks()
+  database = openDatabase(portreeve.portreeve.databaseUrl)
+  bob = await portreeve.portreeve.addPerson('Bob')
+  charlie = await portreeve.portreeve.addPerson('Charlie')
 })
 afterAll(async () => {
   await database.close()
-  await room.stop()
+  await portreeve.stop()
 })
 
 const send = ({ token }: Endpoint, rest = '', init: RequestInit = {}) =>
-  room.house.request(`/webhooks/${token}${rest}`, init)
+  portreeve.portreeve.request(`/webhooks/${token}${rest}`, init)
 const sendMany = async (endpoint: Endpoint, count: number) => {
   for (let i = 1; i <= count; i++) await send(endpoint, `/${i}`)
 }
 const paths = async (endpoint: Endpoint, query: string) => {
-  const { status, json } = await room.api('GET', `/${endpoint.id}/requests?${query}`)
+  const { status, json } = await portreeve.api('GET', `/${endpoint.id}/requests?${query}`)
   expect(status, JSON.stringify(json)).toBe(200)
   return json.requests.map(({ path }) => path)
 }
 
 describe('an endpoint', () => {
   it('is made with nothing but a request, and has the documented fields', async () => {
-    const answer = await room.house.request('/api/webhook/endpoints', { method: 'POST', token: room.alice.token })
+    const answer = await portreeve.portreeve.request('/api/webhook/endpoints', {
+      method: 'POST',
+      token: portreeve.alice.token,
+    })
     expect(answer.status).toBe(201)
     const { success, endpoint } = (await answer.json()) as { success: true; endpoint: Endpoint }
     expect(success).toBe(true)
@@ -68,28 +71,28 @@ describe('an endpoint', () => {
       signatureSecret: 'x',
       nothing: 1,
     }
-    const made = await room.api('POST', '', wishes)
+    const made = await portreeve.api('POST', '', wishes)
     expect(made.status).toBe(201)
     const { endpoint } = made.json
-    const changed = await room.api('PUT', `/${endpoint.id}`, wishes)
+    const changed = await portreeve.api('PUT', `/${endpoint.id}`, wishes)
     expect(changed.json.endpoint).toEqual(endpoint)
     expect(endpoint).toMatchObject({ requestCount: 0, signature: null })
     expect([endpoint.id, endpoint.token]).not.toContain('chosen0000')
     const { rows } = await database.pool.query('select account_id from webhook_endpoint where id = $1', [endpoint.id])
-    expect(rows).toEqual([{ account_id: room.alice.id }])
+    expect(rows).toEqual([{ account_id: portreeve.alice.id }])
   })
 
   it('changes only in what is given', async () => {
-    const endpoint = await room.makeEndpoint({ label: 'before', responseBody: 'kept' })
+    const endpoint = await portreeve.makeEndpoint({ label: 'before', responseBody: 'kept' })
     const change = { label: 'after', responseStatus: 202, timeout: 0.5, cors: false }
-    const { status, json } = await room.api('PUT', `/${endpoint.id}`, change)
+    const { status, json } = await portreeve.api('PUT', `/${endpoint.id}`, change)
     expect([status, json.endpoint]).toEqual([200, { ...endpoint, ...change }])
-    expect((await room.api('PUT', `/${endpoint.id}`, {})).json.endpoint).toEqual(json.endpoint)
-    expect((await room.api('GET', `/${endpoint.id}`)).json.endpoint).toEqual(json.endpoint)
+    expect((await portreeve.api('PUT', `/${endpoint.id}`, {})).json.endpoint).toEqual(json.endpoint)
+    expect((await portreeve.api('GET', `/${endpoint.id}`)).json.endpoint).toEqual(json.endpoint)
   })
 
   it('keeps the shortest timeout that a number can say', async () => {
-    const { status, json } = await room.api('POST', '', { timeout: Number.MIN_VALUE })
+    const { status, json } = await portreeve.api('POST', '', { timeout: Number.MIN_VALUE })
     expect([status, json.endpoint.timeout]).toEqual([201, Number.MIN_VALUE])
   })
 
@@ -109,38 +112,38 @@ describe('an endpoint', () => {
     [{ signature: { scheme: 'github' } }, 'signature.secret', 'required'],
     [{ signature: { scheme: 'hmac', secret: 'x' } }, 'signature.header', 'required'],
   ])('refuses %j and says what is wrong', async (change, path, word) => {
-    const endpoint = await room.makeEndpoint()
-    const { status, json } = await room.api('PUT', `/${endpoint.id}`, change)
+    const endpoint = await portreeve.makeEndpoint()
+    const { status, json } = await portreeve.api('PUT', `/${endpoint.id}`, change)
     expect([status, json.code]).toEqual([400, 'invalid_request'])
     expect(json.details.map((detail) => detail.path)).toContain(path)
     expect(json.error + JSON.stringify(json.details)).toContain(word)
   })
 
   it('shows the latest count, which goes on beyond what is kept and begins anew when cleared', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     await sendMany(endpoint, 3)
-    const count = async () => (await room.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount
+    const count = async () => (await portreeve.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount
     expect(await count()).toBe(3)
-    const { status, json } = await room.api('DELETE', `/${endpoint.id}/requests`)
+    const { status, json } = await portreeve.api('DELETE', `/${endpoint.id}/requests`)
     expect([status, json]).toEqual([200, { success: true, deleted: 3 }])
-    expect([await count(), await room.captured(endpoint, 0)]).toEqual([0, []])
+    expect([await count(), await portreeve.captured(endpoint, 0)]).toEqual([0, []])
     await send(endpoint)
     expect(await count()).toBe(1)
   })
 
   it('goes with its requests when it is deleted', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     await sendMany(endpoint, 2)
-    expect((await room.api('DELETE', `/${endpoint.id}`)).json).toEqual({ success: true })
-    expect((await room.api('GET', `/${endpoint.id}/requests`)).status).toBe(404)
+    expect((await portreeve.api('DELETE', `/${endpoint.id}`)).json).toEqual({ success: true })
+    expect((await portreeve.api('GET', `/${endpoint.id}/requests`)).status).toBe(404)
     const { rowCount } = await database.pool.query('select from webhook_request where endpoint_id = $1', [endpoint.id])
     expect(rowCount).toBe(0)
   })
 
   it('is one of at most a hundred', async () => {
-    const dora = await room.house.addPerson('Dora')
+    const dora = await portreeve.portreeve.addPerson('Dora')
     for (let i = 0; i < 98; i++) await insertEndpoint(database.db, { accountId: dora.id, token: newToken() })
-    const more = await Promise.all(Array.from({ length: 4 }, () => room.api('POST', '', {}, dora.token)))
+    const more = await Promise.all(Array.from({ length: 4 }, () => portreeve.api('POST', '', {}, dora.token)))
     expect(more.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 201, 409, 409])
     expect(more.find(({ status }) => status === 409)?.json).toMatchObject({ code: 'conflict' })
   })
@@ -148,9 +151,9 @@ describe('an endpoint', () => {
 
 describe('somebody else', () => {
   it('sees nothing of an endpoint that is not theirs, and changes nothing', async () => {
-    const endpoint = await room.makeEndpoint({ label: 'Alice’s' })
+    const endpoint = await portreeve.makeEndpoint({ label: 'Alice’s' })
     await send(endpoint)
-    const [request] = await room.captured(endpoint)
+    const [request] = await portreeve.captured(endpoint)
     const one = `/${endpoint.id}`
     const attempts: [string, string, object?][] = [
       ['GET', one],
@@ -162,33 +165,34 @@ describe('somebody else', () => {
       ['GET', `${one}/requests/${request?.id}/body`],
       ['GET', `${one}/events`],
     ]
-    const bobs = (await room.api('POST', '', { label: 'Bob’s' }, bob.token)).json.endpoint
+    const bobs = (await portreeve.api('POST', '', { label: 'Bob’s' }, bob.token)).json.endpoint
     for (const [method, path, body] of attempts) {
       for (const person of [bob, charlie]) {
-        const { status, json } = await room.api(method, path, body, person.token)
+        const { status, json } = await portreeve.api(method, path, body, person.token)
         expect([method, path, status, json.code]).toEqual([method, path, 404, 'not_found'])
       }
-      const { status, json } = await room.api(method, path, body, '')
+      const { status, json } = await portreeve.api(method, path, body, '')
       expect([method, path, status, json.code]).toEqual([method, path, 401, 'unauthenticated'])
     }
     // Bob's own endpoint does not open Alice's request either.
-    expect((await room.api('GET', `/${bobs.id}/requests/${request?.id}`, undefined, bob.token)).status).toBe(404)
-    expect((await room.api('GET', '', undefined, bob.token)).json.endpoints.map(({ id }) => id)).toEqual([bobs.id])
-    expect((await room.api('GET', '', undefined, charlie.token)).json.endpoints).toEqual([])
-    expect(await room.captured(endpoint)).toHaveLength(1)
-    expect((await room.api('GET', one)).json.endpoint.label).toBe('Alice’s')
+    expect((await portreeve.api('GET', `/${bobs.id}/requests/${request?.id}`, undefined, bob.token)).status).toBe(404)
+    expect((await portreeve.api('GET', '', undefined, bob.token)).json.endpoints.map(({ id }) => id)).toEqual([bobs.id])
+    expect((await portreeve.api('GET', '', undefined, charlie.token)).json.endpoints).toEqual([])
+    expect(await portreeve.captured(endpoint)).toHaveLength(1)
+    expect((await portreeve.api('GET', one)).json.endpoint.label).toBe('Alice’s')
   })
 })
 
 describe('somebody signed in', () => {
   it('manages endpoints by the session cookie, from our own origin alone', async () => {
     const { email, password } = charlie
-    const origin = { origin: room.house.url, 'content-type': 'application/json' }
+    const origin = { origin: portreeve.portreeve.url, 'content-type': 'application/json' }
     const signIn = { method: 'POST', headers: origin, body: JSON.stringify({ email, password }) }
-    const cookie = (await room.house.request('/api/auth/sign-in/email', signIn)).headers.getSetCookie()[0] ?? ''
+    const cookie =
+      (await portreeve.portreeve.request('/api/auth/sign-in/email', signIn)).headers.getSetCookie()[0] ?? ''
     const ask = async (method: string, path: string, headers: object, body?: object) => {
       const init = { method, headers: { cookie, ...headers }, ...(body && { body: JSON.stringify(body) }) }
-      const answer = await room.house.request(`/api/webhook/endpoints${path}`, init)
+      const answer = await portreeve.portreeve.request(`/api/webhook/endpoints${path}`, init)
       return { status: answer.status, json: (await answer.json()) as Answer }
     }
     expect((await ask('POST', '', { ...origin, origin: 'https://elsewhere.test' }, {})).status).toBe(403)
@@ -209,11 +213,11 @@ describe('somebody signed in', () => {
 
 describe('the list of requests', () => {
   it('is read page by page, newest first, without gap or repetition', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     await sendMany(endpoint, 7)
     const seen: string[] = []
     for (let cursor = ''; ;) {
-      const { json } = await room.api('GET', `/${endpoint.id}/requests?limit=3${cursor}`)
+      const { json } = await portreeve.api('GET', `/${endpoint.id}/requests?limit=3${cursor}`)
       seen.push(...json.requests.map(({ path }) => path))
       // What comes meanwhile is newer than where we are.
       await send(endpoint, '/late')
@@ -225,29 +229,29 @@ describe('the list of requests', () => {
   })
 
   it('can be followed oldest first with a cursor that never ends', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     await sendMany(endpoint, 2)
-    const first = (await room.api('GET', `/${endpoint.id}/requests?order=asc`)).json
+    const first = (await portreeve.api('GET', `/${endpoint.id}/requests?order=asc`)).json
     expect([first.requests.length, first.hasMore]).toEqual([2, false])
-    const next = () => room.api('GET', `/${endpoint.id}/requests?order=asc&cursor=${first.nextCursor}`)
+    const next = () => portreeve.api('GET', `/${endpoint.id}/requests?order=asc&cursor=${first.nextCursor}`)
     expect((await next()).json).toMatchObject({ requests: [], hasMore: false, nextCursor: first.nextCursor })
     await send(endpoint, '/new')
     expect((await next()).json.requests.map(({ path }) => path)).toEqual(['/new'])
   })
 
   it('begins strictly after `since`', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     for (const path of ['/a', '/b', '/c']) {
       await send(endpoint, path)
       await sleep(5)
     }
-    const [, second] = await room.captured(endpoint, 3)
+    const [, second] = await portreeve.captured(endpoint, 3)
     expect(await paths(endpoint, `since=${second?.receivedAt}`)).toEqual(['/c'])
     expect(await paths(endpoint, `until=${second?.receivedAt}`)).toEqual(['/b', '/a'])
   })
 
   it('can be searched in path, query, header values and body, whatever the letters’ case', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     await send(endpoint, '/Orders/1?kind=Refund')
     await send(endpoint, '/b', {
       method: 'POST',
@@ -278,24 +282,24 @@ describe('the list of requests', () => {
     'format=xml',
     'ip=x',
   ])('refuses %s', async (query) => {
-    const { status, json } = await room.api('GET', `/${(await room.makeEndpoint()).id}/requests?${query}`)
+    const { status, json } = await portreeve.api('GET', `/${(await portreeve.makeEndpoint()).id}/requests?${query}`)
     expect([status, json.code]).toEqual([400, 'invalid_request'])
   })
 
   it('ends a page early when its bodies are large, and goes on in the next', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     for (let i = 0; i < 10; i++) await send(endpoint, `/${i}`, { method: 'POST', body: Buffer.alloc(1024 * 1024, 'x') })
-    const first = (await room.api('GET', `/${endpoint.id}/requests`)).json
+    const first = (await portreeve.api('GET', `/${endpoint.id}/requests`)).json
     expect([first.requests.length, first.hasMore]).toEqual([8, true])
     expect(await paths(endpoint, `cursor=${first.nextCursor}`)).toEqual(['/1', '/0'])
   })
 
   it('is exported as an HTTP Archive', async () => {
-    const endpoint = await room.makeEndpoint({ responseStatus: 202 })
+    const endpoint = await portreeve.makeEndpoint({ responseStatus: 202 })
     await send(endpoint, '/h?a=1&a=2', { method: 'POST', body: 'text', headers: { cookie: 'c=d' } })
     await send(endpoint, '/bin', { method: 'POST', body: Buffer.from([255, 0]) })
-    const answer = await room.house.request(`/api/webhook/endpoints/${endpoint.id}/requests?format=har`, {
-      token: room.alice.token,
+    const answer = await portreeve.portreeve.request(`/api/webhook/endpoints/${endpoint.id}/requests?format=har`, {
+      token: portreeve.alice.token,
     })
     expect(answer.headers.get('content-disposition')).toContain('.har')
     const { log } = (await answer.json()) as { log: { version: string; creator: object; entries: object[] } }
@@ -324,13 +328,13 @@ describe('the list of requests', () => {
 describe('one request', () => {
   it('comes with the command that sends it again and a verdict on its signature', async () => {
     const signature = { scheme: 'github', secret: "It's a Secret to Everybody" }
-    const endpoint = await room.makeEndpoint({ signature })
+    const endpoint = await portreeve.makeEndpoint({ signature })
     expect(endpoint.signature).toEqual({ scheme: 'github' })
     const signed = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17'
     await send(endpoint, '', { method: 'POST', body: 'Hello, World!', headers: { 'x-hub-signature-256': signed } })
     await send(endpoint, '', { method: 'POST', body: 'Hello, World?', headers: { 'x-hub-signature-256': signed } })
-    const [second, first] = await room.captured(endpoint, 2)
-    const detail = async (id = '') => (await room.api('GET', `/${endpoint.id}/requests/${id}`)).json
+    const [second, first] = await portreeve.captured(endpoint, 2)
+    const detail = async (id = '') => (await portreeve.api('GET', `/${endpoint.id}/requests/${id}`)).json
     const { request, signature: verdict, curl } = await detail(first?.id)
     expect({ ...request, signature: verdict }).toEqual(first)
     expect(verdict?.status).toBe('valid')
@@ -339,27 +343,27 @@ describe('one request', () => {
   })
 
   it('has a secret that nobody reads again', async () => {
-    const endpoint = await room.makeEndpoint({ signature: { scheme: 'slack', secret: 'very-secret-indeed' } })
+    const endpoint = await portreeve.makeEndpoint({ signature: { scheme: 'slack', secret: 'very-secret-indeed' } })
     const { rows } = await database.pool.query('select * from webhook_endpoint where id = $1', [endpoint.id])
     expect(JSON.stringify(rows)).not.toContain('very-secret')
     const change = { signature: { scheme: 'hmac', header: 'X-Sig' } }
-    const { json } = await room.api('PUT', `/${endpoint.id}`, change)
+    const { json } = await portreeve.api('PUT', `/${endpoint.id}`, change)
     expect(json.endpoint.signature).toEqual(change.signature)
-    expect((await room.api('PUT', `/${endpoint.id}`, { signature: null })).json.endpoint.signature).toBe(null)
-    expect((await room.api('PUT', `/${endpoint.id}`, change)).status).toBe(400)
+    expect((await portreeve.api('PUT', `/${endpoint.id}`, { signature: null })).json.endpoint.signature).toBe(null)
+    expect((await portreeve.api('PUT', `/${endpoint.id}`, change)).status).toBe(400)
   })
 
   it('is unknown once it is gone', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const nobody = '019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42'
-    expect((await room.api('GET', `/${endpoint.id}/requests/${nobody}`)).status).toBe(404)
-    expect((await room.api('GET', `/${endpoint.id}/requests/x`)).status).toBe(404)
+    expect((await portreeve.api('GET', `/${endpoint.id}/requests/${nobody}`)).status).toBe(404)
+    expect((await portreeve.api('GET', `/${endpoint.id}/requests/x`)).status).toBe(404)
   })
 })
 
 describe('what is captured', () => {
   it('is kept to the newest thousand, soon after more have come', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const sendAll = async (from: number) => {
       for (let i = 0; i < 210; i++) await send(endpoint, `/${from + i}`)
     }
@@ -373,11 +377,11 @@ describe('what is captured', () => {
     }
     for (let tries = 0; (await count()) > 1_000 && tries < 60; tries++) await sleep(100)
     expect(await count()).toBe(1_000)
-    expect((await room.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount).toBe(1_050)
+    expect((await portreeve.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount).toBe(1_050)
   }, 40_000)
 
   it('is kept for thirty days', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     await sendMany(endpoint, 3)
     const age = (days: number, path: string) =>
       database.pool.query(
@@ -391,6 +395,6 @@ describe('what is captured', () => {
       {},
       { signal: new AbortController().signal, attempt: 1, log: createLog('silent'), enqueue: async () => true },
     )
-    expect((await room.captured(endpoint, 2)).map(({ path }) => path)).toEqual(['/3', '/2'])
+    expect((await portreeve.captured(endpoint, 2)).map(({ path }) => path)).toEqual(['/3', '/2'])
   })
 })

@@ -1,25 +1,25 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startRoom, type Endpoint, type Room } from './room.ts'
+import { startWebhooks, type Endpoint, type WebhooksTest } from './module.ts'
 
-let room: Room
-beforeAll(async () => void (room = await startRoom()))
-afterAll(() => room.stop())
+let portreeve: WebhooksTest
+beforeAll(async () => void (portreeve = await startWebhooks()))
+afterAll(() => portreeve.stop())
 
 const VERIFYING = 'the secret that its sender signs with'
 const BODY = 'anything that a sender chooses'
 const hmac = (secret: string) => createHmac('sha256', secret).update(BODY).digest('hex')
 
 const signing = (more: object = {}) =>
-  room.makeEndpoint({ template: true, responseBody: '{{hmac_sha256 body}}', ...more })
+  portreeve.makeEndpoint({ template: true, responseBody: '{{hmac_sha256 body}}', ...more })
 
 async function signatureFrom({ token }: Endpoint): Promise<string> {
-  const answer = await room.house.request(`/webhooks/${token}`, { method: 'POST', body: BODY })
+  const answer = await portreeve.portreeve.request(`/webhooks/${token}`, { method: 'POST', body: BODY })
   return answer.text()
 }
 
 async function responseSecret({ id }: Endpoint): Promise<string> {
-  const { status, json } = await room.api('GET', `/${id}/response-secret`)
+  const { status, json } = await portreeve.api('GET', `/${id}/response-secret`)
   expect(status).toBe(200)
   return json.responseSecret
 }
@@ -31,8 +31,8 @@ describe('the response secret', () => {
     expect(signature).not.toBe(hmac(VERIFYING))
     expect(signature).toBe(hmac(await responseSecret(endpoint)))
     const forged = { 'x-hub-signature-256': `sha256=${signature}` }
-    await room.house.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: BODY, headers: forged })
-    expect((await room.captured(endpoint, 2))[0]?.signature?.status).toBe('invalid')
+    await portreeve.portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: BODY, headers: forged })
+    expect((await portreeve.captured(endpoint, 2))[0]?.signature?.status).toBe('invalid')
   })
 
   it('is of the endpoint alone, and the same in the answer and in the API', async () => {
@@ -45,20 +45,22 @@ describe('the response secret', () => {
   it('is replaced by a new one, or by what a provider prescribes, at once', async () => {
     const endpoint = await signing()
     const before = await signatureFrom(endpoint)
-    const { json } = await room.api('PUT', `/${endpoint.id}/response-secret`, {})
+    const { json } = await portreeve.api('PUT', `/${endpoint.id}/response-secret`, {})
     expect(json.responseSecret).toBe(await responseSecret(endpoint))
     expect(await signatureFrom(endpoint)).toBe(hmac(json.responseSecret))
     expect(await signatureFrom(endpoint)).not.toBe(before)
-    await room.api('PUT', `/${endpoint.id}/response-secret`, { secret: 'prescribed' })
+    await portreeve.api('PUT', `/${endpoint.id}/response-secret`, { secret: 'prescribed' })
     expect(await signatureFrom(endpoint)).toBe(hmac('prescribed'))
   })
 
   it('cannot be made the same as the one that verifies senders, from either side', async () => {
     const endpoint = await signing({ signature: { scheme: 'github', secret: VERIFYING } })
-    const same = await room.api('PUT', `/${endpoint.id}/response-secret`, { secret: VERIFYING })
+    const same = await portreeve.api('PUT', `/${endpoint.id}/response-secret`, { secret: VERIFYING })
     expect(same).toMatchObject({ status: 400, json: { code: 'invalid_request', details: [{ path: 'secret' }] } })
-    await room.api('PUT', `/${endpoint.id}/response-secret`, { secret: 'prescribed' })
-    const other = await room.api('PUT', `/${endpoint.id}`, { signature: { scheme: 'github', secret: 'prescribed' } })
+    await portreeve.api('PUT', `/${endpoint.id}/response-secret`, { secret: 'prescribed' })
+    const other = await portreeve.api('PUT', `/${endpoint.id}`, {
+      signature: { scheme: 'github', secret: 'prescribed' },
+    })
     expect(other).toMatchObject({ status: 400, json: { details: [{ path: 'signature.secret' }] } })
   })
 
@@ -66,12 +68,12 @@ describe('the response secret', () => {
     const endpoint = await signing()
     const secret = await responseSecret(endpoint)
     for (const path of ['', `/${endpoint.id}`]) {
-      expect(JSON.stringify((await room.api('GET', path)).json)).not.toContain(secret)
+      expect(JSON.stringify((await portreeve.api('GET', path)).json)).not.toContain(secret)
     }
-    const charlie = await room.house.addPerson('Charlie')
+    const charlie = await portreeve.portreeve.addPerson('Charlie')
     for (const method of ['GET', 'PUT']) {
       const body = method === 'PUT' ? { secret: 'of Charlie' } : undefined
-      const { status } = await room.api(method, `/${endpoint.id}/response-secret`, body, charlie.token)
+      const { status } = await portreeve.api(method, `/${endpoint.id}/response-secret`, body, charlie.token)
       expect(status).toBe(404)
     }
     expect(await responseSecret(endpoint)).toBe(secret)

@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { followEvents } from '../../src/net/event-stream.ts'
 import { startChromium } from '../servers/chromium.ts'
-import { sendRaw, startRoom, type Captured, type Endpoint, type Room } from './room.ts'
+import { sendRaw, startWebhooks, type Captured, type Endpoint, type WebhooksTest } from './module.ts'
 
 /** What stood on the wire, or what was captured, written the same way. */
 type Sent = { line: string; headers: [string, string][]; body: string }
@@ -17,7 +17,7 @@ const BYTES = Buffer.from([0, 255, 13, 10, 128, 39])
 const GITHUB_SECRET = 'It’s a Secret to Everybody'
 const STRIPE_SECRET = 'whsec_test'
 
-let room: Room
+let portreeve: WebhooksTest
 let recorder: Server
 let recorded: Sent[] = []
 let browser: Browser
@@ -25,7 +25,7 @@ let elsewhere: Server
 let page: Page
 
 beforeAll(async () => {
-  room = await startRoom()
+  portreeve = await startWebhooks()
   recorder = await startRecorder()
   browser = await startChromium()
   elsewhere = createHttpServer((_request, response) => response.end('<title>app</title>')).listen(0, '127.0.0.1')
@@ -37,7 +37,7 @@ afterAll(async () => {
   await browser.close()
   recorder.close()
   elsewhere.close()
-  await room.stop()
+  await portreeve.stop()
 })
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port
@@ -84,7 +84,7 @@ function readWhole(bytes: string): Sent | null {
 function shown(request: Captured, { token }: Endpoint): Sent {
   const { method, path, query, httpVersion, body, bodyEncoding } = request
   const line = `${method} /webhooks/${token}${path}${query && `?${query}`} HTTP/${httpVersion}`
-  const own = (text: string) => text.replace(new URL(room.house.wire).port, String(portOf(recorder)))
+  const own = (text: string) => text.replace(new URL(portreeve.portreeve.wire).port, String(portOf(recorder)))
   const headers = request.headers.map(([name, value]): [string, string] => [
     name,
     /^host$/i.test(name) ? own(value) : value,
@@ -142,9 +142,13 @@ async function rawSocket(url: string): Promise<void> {
 function follow({ id }: Endpoint): { events: Captured[]; stop: () => Promise<void> } {
   const events: Captured[] = []
   const stopping = new AbortController()
-  const url = new URL(`/api/webhook/endpoints/${id}/events`, room.house.url)
+  const url = new URL(`/api/webhook/endpoints/${id}/events`, portreeve.portreeve.url)
   const ended = (async () => {
-    for await (const { name, data } of followEvents(url, { token: room.alice.token, after: '0' }, stopping.signal)) {
+    for await (const { name, data } of followEvents(
+      url,
+      { token: portreeve.alice.token, after: '0' },
+      stopping.signal,
+    )) {
       if (name === 'request') events.push(JSON.parse(data) as Captured)
     }
   })()
@@ -166,19 +170,19 @@ it.each<[string, (url: string) => Promise<void>, string[], object?]>([
 ])(
   'what %s sends shows as it was on the wire, at once in the list and within a second in the stream',
   async (_name, send, methods, signature) => {
-    const endpoint = await room.makeEndpoint(signature && { signature })
+    const endpoint = await portreeve.makeEndpoint(signature && { signature })
     recorded = []
     await send(`http://127.0.0.1:${portOf(recorder)}/webhooks/${endpoint.token}`)
     expect(recorded.map(({ line }) => line.split(' ')[0])).toEqual(methods)
 
     const following = follow(endpoint)
-    await send(`${room.house.wire.replace('localhost', '127.0.0.1')}/webhooks/${endpoint.token}`)
-    const { json } = await room.api('GET', `/${endpoint.id}/requests?order=asc`)
+    await send(`${portreeve.portreeve.wire.replace('localhost', '127.0.0.1')}/webhooks/${endpoint.token}`)
+    const { json } = await portreeve.api('GET', `/${endpoint.id}/requests?order=asc`)
     expect(json.requests.map((request) => shown(request, endpoint))).toEqual(recorded)
     await vi.waitFor(() => expect(following.events).toEqual(json.requests), 1_000)
     await following.stop()
 
-    const { json: one } = await room.api('GET', `/${endpoint.id}/requests/${json.requests[0]?.id}`)
+    const { json: one } = await portreeve.api('GET', `/${endpoint.id}/requests/${json.requests[0]?.id}`)
     expect(one.signature?.status).toBe(signature && 'valid')
   },
 )

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startRoom, type Captured, type Endpoint, type Room } from './room.ts'
+import { startWebhooks, type Captured, type Endpoint, type WebhooksTest } from './module.ts'
 
-let room: Room
-beforeAll(async () => void (room = await startRoom()))
-afterAll(() => room.stop())
+let portreeve: WebhooksTest
+beforeAll(async () => void (portreeve = await startWebhooks()))
+afterAll(() => portreeve.stop())
 
 /** The statuses on a connection, in their order. */
 const statusesIn = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
@@ -15,15 +15,15 @@ const headOf = (endpoint: Endpoint, ...more: string[]) =>
 
 /** The only captured request; waits until it has a surplus. */
 async function withSurplus(endpoint: Endpoint): Promise<Captured> {
-  await expect.poll(async () => (await room.captured(endpoint))[0]?.surplus, { timeout: 10_000 }).toBeTruthy()
-  const requests = await room.captured(endpoint)
+  await expect.poll(async () => (await portreeve.captured(endpoint))[0]?.surplus, { timeout: 10_000 }).toBeTruthy()
+  const requests = await portreeve.captured(endpoint)
   expect(requests).toHaveLength(1)
   return requests[0] as Captured
 }
 
 /** A connection, and what was read from it so far. */
 function open(): { socket: Socket; answer: () => string } {
-  const socket = connect(Number(new URL(room.house.wire).port), '127.0.0.1')
+  const socket = connect(Number(new URL(portreeve.portreeve.wire).port), '127.0.0.1')
     .setEncoding('latin1')
     .setNoDelay()
   let answer = ''
@@ -33,8 +33,8 @@ function open(): { socket: Socket; answer: () => string } {
 
 describe('bytes beyond the end of a request', () => {
   it('in the same packet are shown with the request, whose answer comes first', async () => {
-    const endpoint = await room.makeEndpoint({ responseBody: 'thanks' })
-    const answer = await room.raw(`${headOf(endpoint, 'Content-Length: 3')}abcSURPLUS`)
+    const endpoint = await portreeve.makeEndpoint({ responseBody: 'thanks' })
+    const answer = await portreeve.raw(`${headOf(endpoint, 'Content-Length: 3')}abcSURPLUS`)
     expect(statusesIn(answer)).toEqual([200, 400])
     expect(answer).toContain('thanks')
     expect(await withSurplus(endpoint)).toMatchObject({
@@ -51,10 +51,10 @@ describe('bytes beyond the end of a request', () => {
     ['in a packet of their own while the answer waits', 0.5],
     ['in a packet of their own after the answer', 0],
   ])('%s are shown as well', async (_when, timeout) => {
-    const endpoint = await room.makeEndpoint({ timeout })
+    const endpoint = await portreeve.makeEndpoint({ timeout })
     const { socket, answer } = open()
     socket.write(`${headOf(endpoint, 'Content-Length: 3')}abc`)
-    await (timeout > 0 ? room.captured(endpoint) : once(socket, 'data'))
+    await (timeout > 0 ? portreeve.captured(endpoint) : once(socket, 'data'))
     socket.write(Buffer.from('\u00ff\u0000junk', 'latin1'))
     await once(socket, 'close')
     expect(statusesIn(answer())).toEqual([200, 400])
@@ -70,10 +70,10 @@ describe('bytes beyond the end of a request', () => {
   })
 
   it('of which the beginning looks like a method are counted from their first byte', async () => {
-    const endpoint = await room.makeEndpoint()
-    await room.raw(`${headOf(endpoint, 'Content-Length: 1')}{"GET /half":1}`)
-    await room.raw(`${headOf(endpoint, 'Content-Length: 4')}POSTPOSTAL CODE`)
-    const requests = await room.captured(endpoint, 2)
+    const endpoint = await portreeve.makeEndpoint()
+    await portreeve.raw(`${headOf(endpoint, 'Content-Length: 1')}{"GET /half":1}`)
+    await portreeve.raw(`${headOf(endpoint, 'Content-Length: 4')}POSTPOSTAL CODE`)
+    const requests = await portreeve.captured(endpoint, 2)
     expect(requests.map(({ body, surplus }) => [body, surplus?.start])).toEqual([
       ['POST', 'POSTAL CODE'],
       ['{', '"GET /half":1}'],
@@ -81,8 +81,8 @@ describe('bytes beyond the end of a request', () => {
   })
 
   it('with Connection: close end with the answer, and nothing else is answered', async () => {
-    const endpoint = await room.makeEndpoint()
-    const answer = await room.raw(`${headOf(endpoint, 'Connection: close', 'Content-Length: 3')}abcSURPLUS`)
+    const endpoint = await portreeve.makeEndpoint()
+    const answer = await portreeve.raw(`${headOf(endpoint, 'Connection: close', 'Content-Length: 3')}abcSURPLUS`)
     expect(statusesIn(answer)).toEqual([200])
     expect(await withSurplus(endpoint)).toMatchObject({
       body: 'abc',
@@ -92,21 +92,21 @@ describe('bytes beyond the end of a request', () => {
   })
 
   it('that are a body without a Content-Length are shown', async () => {
-    const endpoint = await room.makeEndpoint()
-    const answer = await room.raw(`${headOf(endpoint, 'Content-Type: application/json')}{"order": 1}`)
+    const endpoint = await portreeve.makeEndpoint()
+    const answer = await portreeve.raw(`${headOf(endpoint, 'Content-Type: application/json')}{"order": 1}`)
     expect(statusesIn(answer)).toEqual([200, 400])
     expect(await withSurplus(endpoint)).toMatchObject({ body: '', surplus: { size: 12, start: '{"order": 1}' } })
   })
 
   it('after the last chunk are shown', async () => {
-    const endpoint = await room.makeEndpoint()
-    const answer = await room.raw(`${headOf(endpoint, 'Transfer-Encoding: chunked')}3\r\nabc\r\n0\r\n\r\nSURPLUS`)
+    const endpoint = await portreeve.makeEndpoint()
+    const answer = await portreeve.raw(`${headOf(endpoint, 'Transfer-Encoding: chunked')}3\r\nabc\r\n0\r\n\r\nSURPLUS`)
     expect(statusesIn(answer)).toEqual([200, 400])
     expect(await withSurplus(endpoint)).toMatchObject({ body: 'abc', surplus: { size: 7, start: 'SURPLUS' } })
   })
 
   it('of a body that came in several packets are told from it', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const { socket, answer } = open()
     const body = 'abc'.repeat(20_000)
     socket.write(`${headOf(endpoint, `Content-Length: ${body.length}`)}${body.slice(0, 50_000)}`)
@@ -119,26 +119,26 @@ describe('bytes beyond the end of a request', () => {
   })
 
   it('are kept to their first 1,024, and counted', async () => {
-    const endpoint = await room.makeEndpoint()
-    await room.raw(`${headOf(endpoint, 'Content-Length: 0')}${'~'.repeat(5_000)}`)
+    const endpoint = await portreeve.makeEndpoint()
+    await portreeve.raw(`${headOf(endpoint, 'Content-Length: 0')}${'~'.repeat(5_000)}`)
     const { surplus } = await withSurplus(endpoint)
     expect([surplus?.size, surplus?.start.length]).toEqual([5_000, 1_024])
   })
 
   it('lose our session cookie', async () => {
-    const endpoint = await room.makeEndpoint()
-    await room.raw(`${headOf(endpoint, 'Content-Length: 0')}~ Cookie: portreeve.session_token=secret; b=2`)
+    const endpoint = await portreeve.makeEndpoint()
+    await portreeve.raw(`${headOf(endpoint, 'Content-Length: 0')}~ Cookie: portreeve.session_token=secret; b=2`)
     expect((await withSurplus(endpoint)).surplus?.start).toBe('~ Cookie: portreeve.session_token=; b=2')
   })
 })
 
 describe('what follows a request and is no surplus', () => {
   it('is the next request of the connection, in the same packet or later', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const one = `${headOf(endpoint, 'Content-Length: 3')}abc`
     const last = `${headOf(endpoint, 'Connection: close', 'Content-Length: 3')}xyz`
-    expect(statusesIn(await room.raw(one + last))).toEqual([200, 200])
-    const requests = await room.captured(endpoint, 2)
+    expect(statusesIn(await portreeve.raw(one + last))).toEqual([200, 200])
+    const requests = await portreeve.captured(endpoint, 2)
     expect(requests.map(({ body, surplus }) => [body, surplus])).toEqual([
       ['xyz', null],
       ['abc', null],
@@ -146,18 +146,18 @@ describe('what follows a request and is no surplus', () => {
   })
 
   it('is a line break, which old clients send', async () => {
-    const endpoint = await room.makeEndpoint()
+    const endpoint = await portreeve.makeEndpoint()
     const first = `${headOf(endpoint, 'Content-Length: 3')}abc\r\n`
-    await room.raw(`${first}${headOf(endpoint, 'Connection: close', 'Content-Length: 0')}`)
-    expect((await room.captured(endpoint, 2)).map(({ surplus }) => surplus)).toEqual([null, null])
+    await portreeve.raw(`${first}${headOf(endpoint, 'Connection: close', 'Content-Length: 0')}`)
+    expect((await portreeve.captured(endpoint, 2)).map(({ surplus }) => surplus)).toEqual([null, null])
   })
 
   it('is a malformed request of its own, where it names an endpoint', async () => {
-    const endpoint = await room.makeEndpoint({ responseBody: 'thanks' })
+    const endpoint = await portreeve.makeEndpoint({ responseBody: 'thanks' })
     const bad = `FETCH /webhooks/${endpoint.token}/bad HTTP/1.1\r\nHost: a\r\n\r\n`
-    const answer = await room.raw(`${headOf(endpoint, 'Content-Length: 3')}abc${bad}`)
+    const answer = await portreeve.raw(`${headOf(endpoint, 'Content-Length: 3')}abc${bad}`)
     expect(statusesIn(answer)).toEqual([200, 400])
-    const requests = await room.captured(endpoint, 2)
+    const requests = await portreeve.captured(endpoint, 2)
     const found = requests.map(({ path, body, responseStatus, surplus }) => ({ path, body, responseStatus, surplus }))
     expect(found).toHaveLength(2)
     expect(found).toContainEqual({ path: '/x', body: 'abc', responseStatus: 200, surplus: null })
@@ -171,10 +171,10 @@ describe('any other request of the service', () => {
     const head = [
       'POST /api/webhook/endpoints HTTP/1.1',
       'Host: a',
-      `Authorization: Bearer ${room.alice.token}`,
+      `Authorization: Bearer ${portreeve.alice.token}`,
       'Content-Type: application/json',
       `Content-Length: ${body.length}`,
     ]
-    expect(statusesIn(await room.raw(`${head.join('\r\n')}\r\n\r\n${body}SURPLUS`))).toEqual([201, 400])
+    expect(statusesIn(await portreeve.raw(`${head.join('\r\n')}\r\n\r\n${body}SURPLUS`))).toEqual([201, 400])
   })
 })

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { Fault } from '../../errors.ts'
-import { ADMINISTRATORS, tellChange } from '../../store/changes.ts'
+import { ADMINISTRATORS, notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { countRequest } from '../intake/store.ts'
 import type { Reporter } from '../reporter.ts'
@@ -52,7 +52,7 @@ export async function appeal(db: Kysely<DB>, { subject, reason, reporter }: Appe
       // What others said about the listing has no object any more.
       await closeAppeals(trx, subject.key, 'granted')
     }
-    await tellChange(trx, ADMINISTRATORS, 'administration')
+    await notifyChange(trx, ADMINISTRATORS, 'administration')
     return insertAppeal(trx, { ...said, reason, status: granted ? 'granted' : 'open' })
   })
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Logger } from '../../log.ts'
-import type { Signals } from '../../store/signals.ts'
+import type { Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import type { FormatName } from './formats.ts'
 import type { Packed } from './pack.ts'
@@ -24,7 +24,7 @@ const MOST_FILES = 64
 
 export async function openExports(
   db: Kysely<DB>,
-  signals: Signals,
+  notifications: Notifications,
   { log, pageUrl }: { log: Logger; pageUrl: string },
 ): Promise<Exports> {
   let current = await findReady(db)
@@ -49,7 +49,7 @@ export async function openExports(
   let isClosed = false
   const look = () =>
     void refresh().catch((err: unknown) => isClosed || log.warn({ err }, 'a new list could not be looked up'))
-  const stops = [signals.on(PUBLISHED, look), signals.onReconnect(look)]
+  const stops = [notifications.on(PUBLISHED, look), notifications.onReconnect(look)]
 
   async function read(format: FormatName, service: string | null): Promise<Packed> {
     const { version, createdAt } = current

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Logger } from '../../log.ts'
-import { ADMINISTRATORS, tellChange } from '../../store/changes.ts'
-import { notify } from '../../store/signals.ts'
+import { ADMINISTRATORS, notifyChange } from '../../store/changes.ts'
+import { notify } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import type { Ranges } from '../ranges/ranges.ts'
 import { readSubject } from '../subject.ts'
@@ -71,7 +71,7 @@ async function makeVersion({ db, ranges, log }: PublishDeps, latest: Snapshot, n
     if (isSuspicious(latest.count, count) && !hold?.approved) {
       if (!hold) log.error({ before: latest.count, after: count }, 'the list changed so much that it is held back')
       await saveHold(trx, { countBefore: latest.count, countAfter: count }, new Date(now))
-      if (!hold) await tellChange(trx, ADMINISTRATORS, 'administration')
+      if (!hold) await notifyChange(trx, ADMINISTRATORS, 'administration')
       return null
     }
     if (hold) await deleteHold(trx)

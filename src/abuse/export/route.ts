@@ -5,14 +5,14 @@ import { createGunzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Fault } from '../../errors.ts'
 import type { App } from '../../http/server.ts'
-import type { Parts } from '../parts.ts'
+import type { AbuseServices } from '../create-services.ts'
 import { TAGS } from '../answers.ts'
 import { requireService } from '../services.ts'
 import { Difference, ExportedList, ExportQuery } from '../shapes.ts'
 import { FORMATS } from './formats.ts'
 import type { Packed } from './pack.ts'
 
-export function exportRoute(app: App, { exports }: Parts): void {
+export function exportRoute(app: App, { exports }: AbuseServices): void {
   app.get(
     '/api/v1/abuse/export',
     {

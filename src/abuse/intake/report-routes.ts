@@ -2,7 +2,7 @@ import { answers } from '../../http/schema.ts'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/server.ts'
-import type { Parts } from '../parts.ts'
+import type { AbuseServices } from '../create-services.ts'
 import { TAGS } from '../answers.ts'
 import { MOST_ROWS, readBulk, type BulkRow } from '../bulk.ts'
 import { requireService } from '../services.ts'
@@ -18,12 +18,12 @@ const BODY_LIMIT = 2 * 1024 * 1024
 
 const TEXT_TYPES = ['application/x-ndjson', 'application/jsonl', 'application/json', 'text/csv', 'text/plain']
 
-export function reportRoutes(app: App, abuse: Parts): void {
+export function reportRoutes(app: App, abuse: AbuseServices): void {
   reportRoute(app, abuse)
   bulkRoute(app, abuse)
 }
 
-function reportRoute(app: App, { intake, reporterOf }: Parts): void {
+function reportRoute(app: App, { intake, reporterOf }: AbuseServices): void {
   app.post(
     '/api/v1/abuse/report',
     {
@@ -64,7 +64,7 @@ function reportRoute(app: App, { intake, reporterOf }: Parts): void {
   )
 }
 
-function bulkRoute(app: App, { intake, reporterOf, clock }: Parts): void {
+function bulkRoute(app: App, { intake, reporterOf, clock }: AbuseServices): void {
   // In a context of its own, for here alone a body is lines of text.
   void app.register(async (scope) => {
     scope.removeContentTypeParser('application/json')

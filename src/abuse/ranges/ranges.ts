@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import { parseAddress } from '../../net/address.ts'
-import { notify, type Signals } from '../../store/signals.ts'
+import { notify, type Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import { ROOT } from '../../version.ts'
 import { networkOf } from '../subject.ts'
@@ -37,7 +37,7 @@ function readWellKnown(): PrefixTable {
 }
 
 /** Reads the ranges, and again whenever an instance changed them. */
-export async function openRanges(db: Kysely<DB>, signals: Signals, log: Logger): Promise<Ranges> {
+export async function openRanges(db: Kysely<DB>, notifications: Notifications, log: Logger): Promise<Ranges> {
   let tables = await readTables(db)
   let reading: Promise<void> = Promise.resolve()
   function reload(): void {
@@ -45,7 +45,7 @@ export async function openRanges(db: Kysely<DB>, signals: Signals, log: Logger):
       .then(async () => void (tables = await readTables(db)))
       .catch((err: unknown) => log.warn({ err }, 'the ranges of the whitelist could not be read again'))
   }
-  const stops = [signals.on(CHANNEL, reload), signals.onReconnect(reload)]
+  const stops = [notifications.on(CHANNEL, reload), notifications.onReconnect(reload)]
   const is = (kind: RangeKind, address: string) => tables[kind].has(address)
   return {
     is,

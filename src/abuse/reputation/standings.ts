@@ -1,6 +1,6 @@
 import type { Logger } from '../../log.ts'
 import type { Db } from '../../store/database.ts'
-import { notify, type Signals } from '../../store/signals.ts'
+import { notify, type Notifications } from '../../store/notifications.ts'
 import type { Standing } from '../score.ts'
 import { listStandings } from './store.ts'
 
@@ -20,7 +20,7 @@ const ENOUGH = 10
 const HOUR = 3_600_000
 const CHANNEL = 'abuse.standings'
 
-export async function openStandings(db: Db, signals: Signals, log: Logger): Promise<Standings> {
+export async function openStandings(db: Db, notifications: Notifications, log: Logger): Promise<Standings> {
   let standings = await read(db)
   const seen = new Map<string, number>()
   function reload(): void {
@@ -29,7 +29,7 @@ export async function openStandings(db: Db, signals: Signals, log: Logger): Prom
       (err: unknown) => log.warn({ err }, 'the standing of reporting networks could not be read again'),
     )
   }
-  const stops = [signals.on(CHANNEL, reload), signals.onReconnect(reload)]
+  const stops = [notifications.on(CHANNEL, reload), notifications.onReconnect(reload)]
   return {
     of: (network) => standings.get(network) ?? 'new',
     isBootstrap: () => standings.size < ENOUGH,

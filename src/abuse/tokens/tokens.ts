@@ -1,6 +1,6 @@
 import { hash, randomInt } from 'node:crypto'
 import { Fault } from '../../errors.ts'
-import { tellChange } from '../../store/changes.ts'
+import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import {
   countListedOf,
@@ -35,14 +35,14 @@ export async function issueToken(db: Db, accountId: string, label: string): Prom
   const token = `ar_${Array.from({ length: 32 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`
   const kept = { accountId, label, hash: hash('sha256', token, 'buffer'), lastFour: token.slice(-4) }
   const row = await insertToken(db, kept)
-  await tellChange(db, accountId, 'attacks', row.id)
+  await notifyChange(db, accountId, 'attacks', row.id)
   return { ...row, token }
 }
 
 /** @throws Fault `not_found` also for another account's token */
 export async function revokeToken(db: Db, accountId: string, id: string): Promise<void> {
   if (!(await deleteToken(db, accountId, id))) throw new Fault('not_found', 'There is no such report token.')
-  await tellChange(db, accountId, 'attacks', id)
+  await notifyChange(db, accountId, 'attacks', id)
 }
 
 /** An account's tokens, newest first, with what was reported with each. */

@@ -4,9 +4,9 @@ import { Fault } from '../../errors.ts'
 import { retryText } from '../../http/retry-text.ts'
 import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'
-import { tellChange } from '../../store/changes.ts'
+import { notifyChange } from '../../store/changes.ts'
 import { claimMail, type Exceeded, type MailLimits } from '../../store/outgoing-mail.ts'
-import { seal } from '../../store/secrets.ts'
+import { encrypt } from '../../store/encryption.ts'
 import type { DB } from '../../store/tables.ts'
 import { CHANNELS_PER_ACCOUNT, CODE_MAIL_LIMITS, CODE_TRIES, TEST_MAIL_LIMITS, WEBHOOK_DEADLINE } from '../limits.ts'
 import { requireTimeZone } from '../quiet.ts'
@@ -63,13 +63,13 @@ export async function createChannel(
     label,
     kinds,
     quietHours,
-    secret: secret && seal(secret, secretKey, secretContext(id)),
+    secret: secret && encrypt(secret, secretKey, secretContext(id)),
     confirmedAt: isOwn ? new Date() : null,
     codeHash: code === null ? null : hashOf(code),
   })
   if (!channel) throw new Fault('conflict', `There is a channel to ${target} already.`)
   const problem = code && deps.relay ? await mailFirstCode(deps, channel, code) : null
-  await tellChange(db, account.id, 'alerts', id)
+  await notifyChange(db, account.id, 'alerts', id)
   return { channel: { ...channel, lastError: problem && problem.message }, secret }
 }
 
@@ -140,7 +140,7 @@ export async function changeChannel(
 ): Promise<ChannelRow> {
   if (settings.quietHours) requireTimeZone(settings.quietHours)
   const channel = (await updateChannel(db, accountId, id, settings)) ?? noChannel()
-  await tellChange(db, accountId, 'alerts', id)
+  await notifyChange(db, accountId, 'alerts', id)
   return channel
 }
 
@@ -197,7 +197,7 @@ export async function sendCode(deps: ChannelDeps, channel: ChannelRow): Promise<
     throw new Fault('conflict', 'This address was confirmed, or got another code, at this moment.')
   }
   const problem = await tryCode(mail, channel, code)
-  await tellChange(deps.db, channel.accountId, 'alerts', channel.id)
+  await notifyChange(deps.db, channel.accountId, 'alerts', channel.id)
   if (problem) throw problem
 }
 
@@ -208,7 +208,7 @@ export async function confirm(deps: ChannelDeps, channel: ChannelRow, code: stri
     const message = `is not the code; after ${CODE_TRIES} wrong ones a new code is needed`
     throw new Fault('invalid_request', `This ${message}.`, { details: [{ path: 'code', message }] })
   }
-  await tellChange(deps.db, channel.accountId, 'alerts', channel.id)
+  await notifyChange(deps.db, channel.accountId, 'alerts', channel.id)
   return requireChannel(deps, channel.accountId, channel.id)
 }
 

@@ -3,7 +3,7 @@ import type { PrivateTargets } from '../../config.ts'
 import { Fault } from '../../errors.ts'
 import type { Resolver } from '../../net/dns.ts'
 import { post } from '../../net/post.ts'
-import { unseal } from '../../store/secrets.ts'
+import { decrypt } from '../../store/encryption.ts'
 import { linkOf } from '../link.ts'
 import type { AlertRow } from '../store.ts'
 import type { ChannelRow } from './store.ts'
@@ -22,7 +22,7 @@ export function newSecret(): string {
 }
 
 export function secretOf({ id, secret }: ChannelRow, secretKey: string): string {
-  return unseal(secret ?? '', secretKey, secretContext(id))
+  return decrypt(secret ?? '', secretKey, secretContext(id))
 }
 
 export function secretContext(channelId: string): string {

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { Fault, messageOf } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import { mayHaveBeenTaken } from '../../net/smtp.ts'
-import { tellChange } from '../../store/changes.ts'
+import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { mailAlerts, NO_RELAY, type MailDeps } from '../channels/email.ts'
 import { disableChannel, noteFailure, type ChannelRow } from '../channels/store.ts'
@@ -111,7 +111,7 @@ async function deliver(message: ClaimedMessage, deps: DeliverDeps, signal: Abort
     log.warn({ channel: message.channel.id, err: error }, 'an alert could not be sent')
     await settleFailure(message, error, deps)
   }
-  await tellChange(db, message.channel.accountId, 'alerts')
+  await notifyChange(db, message.channel.accountId, 'alerts')
 }
 
 async function send(message: ClaimedMessage, deps: DeliverDeps, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Signals } from '../../store/signals.ts'
+import type { Notifications } from '../../store/notifications.ts'
 import { LOOK_EVERY, STOP_PATIENCE } from '../limits.ts'
 import { RAISED } from '../raise.ts'
 import { deliverDue, type DeliverDeps } from './deliver.ts'
@@ -7,12 +7,12 @@ import { deliverDue, type DeliverDeps } from './deliver.ts'
  * Sends alerts as they come due, until it is stopped; any number of instances share the work.
  * @returns how to stop it: what is being sent is finished or given back
  */
-export function startSender(deps: DeliverDeps, signals: Signals): () => Promise<void> {
+export function startSender(deps: DeliverDeps, notifications: Notifications): () => Promise<void> {
   const [stopping, cutting] = [new AbortController(), new AbortController()]
   const ending = { stop: stopping.signal, cut: cutting.signal }
   let woken = Promise.withResolvers<void>()
   const wake = () => woken.resolve()
-  const unsubscribe = [signals.on(RAISED, wake), signals.onReconnect(wake)]
+  const unsubscribe = [notifications.on(RAISED, wake), notifications.onReconnect(wake)]
 
   /** A word that something was raised, or some seconds without one. */
   async function nudged(): Promise<void> {

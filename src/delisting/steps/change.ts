@@ -1,4 +1,4 @@
-import { tellChange } from '../../store/changes.ts'
+import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { refreshProcess, type ProcessRow } from '../store.ts'
 import { tellEnd, type TellDeps } from '../tell.ts'
@@ -45,7 +45,7 @@ export async function changeStep(deps: TellDeps, stepId: string, change: Change)
     const text = [storyOf(found.step, state, change.event, change.answer), change.note].filter(Boolean).join(' ')
     if (text !== '') await insertEvent(trx, { stepId, at: deps.now(), text })
     await refresh(trx, deps, found.process, change.quiet === true)
-    await tellChange(trx, found.process.accountId, 'delisting', found.process.id)
+    await notifyChange(trx, found.process.accountId, 'delisting', found.process.id)
     return step
   })
 }

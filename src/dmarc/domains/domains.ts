@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
 import { parseHost } from '../../net/address.ts'
 import { registeredDomain } from '../../protocols/public-suffix.ts'
-import { tellChange } from '../../store/changes.ts'
+import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { MOST_DOMAINS } from '../limits.ts'
@@ -23,7 +23,7 @@ export async function registerDomain(db: Kysely<DB>, accountId: string, text: st
     const challenge = randomBytes(16).toString('hex')
     const row = await insertDomain(trx, { accountId, domain, mailbox: newMailbox(), challenge })
     if (!row) throw new Fault('conflict', `${domain} is registered already.`)
-    await tellChange(trx, accountId, 'dmarc', row.id)
+    await notifyChange(trx, accountId, 'dmarc', row.id)
     return row
   })
 }

@@ -3,7 +3,7 @@ import { callerOf } from '../../http/auth.ts'
 import { answers, security, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { createQuestions } from '../../protocols/questions.ts'
-import { tellChange } from '../../store/changes.ts'
+import { notifyChange } from '../../store/changes.ts'
 import { DNS_DEADLINE } from '../limits.ts'
 import { byId, tags, type DmarcDeps, type RouteDeps } from '../route.ts'
 import { DmarcDomain, NewDomain, PublishedDomain } from '../shapes.ts'
@@ -16,11 +16,11 @@ import { challengeOf, verifyDomain } from './verify.ts'
 
 /** `/api/v1/dmarc/domains`: which domains' reports are read, and what must be published for it. */
 export function domainRoutes(app: App, deps: RouteDeps): void {
-  const { db, door, reportDomain } = deps
+  const { db, authHooks, reportDomain } = deps
   app.get(
     '/api/v1/dmarc/domains',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'My DMARC domains, oldest first',
         tags,
@@ -40,7 +40,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
   app.post(
     '/api/v1/dmarc/domains',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Register a domain',
         description: 'Reports are taken from now on, verified or not. Publish `record` at `dns.name`.',
@@ -58,7 +58,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'A domain, and what its DNS says now',
         tags,
@@ -76,7 +76,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     '/api/v1/dmarc/domains/:id/verify',
     {
       config: { limit: 'verifications' },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Look for the proof that a domain is mine',
         description:
@@ -96,7 +96,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
   app.delete(
     '/api/v1/dmarc/domains/:id',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Delete a domain with its reports; its address takes no more mail',
         tags,
@@ -111,7 +111,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       await withStatementTimeout(db, DELETION_TIMEOUT_MS, (connection) =>
         deleteDomain(connection, accountId, request.params.id),
       )
-      await tellChange(db, accountId, 'dmarc', request.params.id)
+      await notifyChange(db, accountId, 'dmarc', request.params.id)
       return { success: true }
     },
   )

@@ -1,6 +1,6 @@
 import { discoverDmarc } from '../../protocols/dmarc-discovery.ts'
 import type { Questions } from '../../protocols/questions.ts'
-import { tellChange } from '../../store/changes.ts'
+import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { PROOF_GRACE_DAYS } from '../limits.ts'
 import { sendsTo } from './publish.ts'
@@ -19,7 +19,7 @@ type Looked = { row: DomainRow; problem: string | null }
  */
 export async function verifyDomain(db: Db, row: DomainRow, reportEmail: string, questions: Questions): Promise<Looked> {
   const looked = await look(db, row, reportEmail, questions)
-  await tellChange(db, row.accountId, 'dmarc', row.id)
+  await notifyChange(db, row.accountId, 'dmarc', row.id)
   return looked
 }
 

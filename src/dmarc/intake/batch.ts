@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import { tellChanges, type Told } from '../../store/changes.ts'
+import { notifyChanges, type ChangeNotice } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { newId } from '../id.ts'
 import { withinQuota } from '../storage/quota.ts'
@@ -176,7 +176,7 @@ async function write(trx: Transaction<DB>, origin: Origin, entries: Entry[], sor
     failures,
   )
   if (totals.length > 0) await addTotals(trx, totals)
-  await tellChanges(trx, changesOf(totals, there, asides.length > 0 ? origin.accountId : null))
+  await notifyChanges(trx, changesOf(totals, there, asides.length > 0 ? origin.accountId : null))
   return {
     given: aggregates.length + tls.length,
     stored: stored.length + storedTls.size,
@@ -185,11 +185,11 @@ async function write(trx: Transaction<DB>, origin: Origin, entries: Entry[], sor
 }
 
 /** A batch may be about more domains of an account than anybody looks at: then it is told once of all. */
-function changesOf(totals: Totals[], accounts: Map<string, string>, asideOf: string | null): Told[] {
+function changesOf(totals: Totals[], accounts: Map<string, string>, asideOf: string | null): ChangeNotice[] {
   const byAccount = Map.groupBy(totals, ({ domainId }) => accounts.get(domainId) ?? '')
   if (asideOf !== null) byAccount.set(asideOf, [])
-  return Array.from(byAccount, ([whom, { 0: one, length }]) => {
-    return { whom, room: 'dmarc', id: one && length === 1 ? one.domainId : null }
+  return Array.from(byAccount, ([audience, { 0: one, length }]) => {
+    return { audience, room: 'dmarc', id: one && length === 1 ? one.domainId : null }
   })
 }
 

@@ -4,8 +4,8 @@ import type { DB } from '../../store/tables.ts'
 import type { DomainRow } from '../domains/store.ts'
 import { SAMPLE_BYTES } from '../limits.ts'
 
-export const DOORS = ['smtp', 'upload', 'mailbox', 'import'] as const
-export type Via = (typeof DOORS)[number]
+export const INTAKE_CHANNELS = ['smtp', 'upload', 'mailbox', 'import'] as const
+export type Via = (typeof INTAKE_CHANNELS)[number]
 
 export type NewDelivery = {
   id: string

@@ -33,12 +33,12 @@ function takeAnything(scope: FastifyInstance): void {
   scope.setValidatorCompiler((route) => (route.httpPart === 'body' || !compile ? () => true : compile(route)))
 }
 
-function addRoute(app: App, { db, door, onReports, kept: { fileDays } }: RouteDeps): void {
+function addRoute(app: App, { db, authHooks, onReports, kept: { fileDays } }: RouteDeps): void {
   app.post(
     '/api/v1/dmarc/reports',
     {
       config: { limit: 'report uploads' },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       bodyLimit: DELIVERY_BYTES,
       schema: {
         summary: 'Upload reports on my domains',

@@ -6,15 +6,15 @@ import { checkTarget } from '../../net/guard.ts'
 import { readInbox } from '../../net/imap/inbox.ts'
 import { ImapLost, ImapRefused } from '../../net/imap/refusals.ts'
 import { signIn } from '../../net/imap/session.ts'
-import { tellChange } from '../../store/changes.ts'
-import { unseal } from '../../store/secrets.ts'
+import { notifyChange } from '../../store/changes.ts'
+import { decrypt } from '../../store/encryption.ts'
 import { ingest, tellOutcome } from '../intake/ingest.ts'
 import { DELIVERY_BYTES } from '../limits.ts'
 import type { DmarcDeps } from '../route.ts'
 import { markFailed, markFetched, moveMark, type MailboxRow } from './store.ts'
 
 /** Whose secret a mailbox's password is. */
-export function sealContext(id: string): string {
+export function encryptionContext(id: string): string {
   return `dmarc-mailbox/${id}/password`
 }
 
@@ -29,7 +29,7 @@ export async function fetchMailbox(
   { signal, limit }: { signal: AbortSignal; limit: AbortSignal },
   log: Logger,
 ): Promise<{ since: Date; error: string } | null> {
-  const told = () => tellChange(deps.db, row.accountId, 'dmarc', row.id)
+  const told = () => notifyChange(deps.db, row.accountId, 'dmarc', row.id)
   try {
     await read(row, deps, signal, limit)
     await markFetched(deps.db, row.id)
@@ -54,7 +54,7 @@ async function read(row: MailboxRow, deps: DmarcDeps, outer: AbortSignal, limit:
   const { db, secretKey } = deps
   const { id, accountId, port, secure, username: user, tlsVerify, folder, moveTo, uidValidity, lastUid } = row
   const signal = AbortSignal.any([outer, limit])
-  const password = unseal(row.sealed, secretKey, sealContext(id))
+  const password = decrypt(row.sealed, secretKey, encryptionContext(id))
   const target = await checkTarget(parseHost(row.host), deps, signal)
   const { wire } = await signIn({ target, port, secure, user, password, tlsVerify }, signal)
   let messages = 0

@@ -5,22 +5,22 @@ import { answers, Done, security, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { parseHost } from '../../net/address.ts'
 import { refuseAddress } from '../../net/guard.ts'
-import { tellChange } from '../../store/changes.ts'
-import { seal } from '../../store/secrets.ts'
+import { notifyChange } from '../../store/changes.ts'
+import { encrypt } from '../../store/encryption.ts'
 import { newId } from '../id.ts'
 import { MOST_MAILBOXES } from '../limits.ts'
 import { byId, tags, type RouteDeps } from '../route.ts'
 import { Mailbox, NewMailbox } from '../shapes.ts'
-import { sealContext } from './fetch.ts'
+import { encryptionContext } from './fetch.ts'
 import { deleteMailbox, findMailbox, insertMailbox, listMailboxes, type MailboxRow } from './store.ts'
 
 /** `/api/v1/dmarc/mailboxes`: mailboxes out of which reports are fetched. */
 export function mailboxRoutes(app: App, deps: RouteDeps): void {
-  const { db, door, queue, mailboxJob } = deps
+  const { db, authHooks, queue, mailboxJob } = deps
   app.get(
     '/api/v1/dmarc/mailboxes',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Mailboxes that are read, oldest first',
         tags,
@@ -37,7 +37,7 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
     '/api/v1/dmarc/mailboxes',
     {
       config: { limit: 'connections' },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Read reports out of an IMAP mailbox, every ten minutes',
         description:
@@ -51,7 +51,7 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
     async (request, reply) => {
       const row = await addMailbox(deps, callerOf(request).accountId, request.body)
       await queue.enqueue(db, mailboxJob, { mailboxId: row.id, accountId: row.accountId })
-      await tellChange(db, row.accountId, 'dmarc', row.id)
+      await notifyChange(db, row.accountId, 'dmarc', row.id)
       return reply.code(201).send({ success: true, data: shown(row) })
     },
   )
@@ -59,7 +59,7 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
     '/api/v1/dmarc/mailboxes/:id/fetch',
     {
       config: { limit: 'verifications' },
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: { summary: 'Read a mailbox now', tags, security, params: byId, response: answers(Success(Mailbox)) },
     },
     async (request) => {
@@ -71,14 +71,14 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
   app.delete(
     '/api/v1/dmarc/mailboxes/:id',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: { summary: 'Read a mailbox no more', tags, security, params: byId, response: answers(Done) },
     },
     async (request) => {
       const { accountId } = callerOf(request)
       await requireMailbox(deps, accountId, request.params.id)
       await deleteMailbox(db, accountId, request.params.id)
-      await tellChange(db, accountId, 'dmarc', request.params.id)
+      await notifyChange(db, accountId, 'dmarc', request.params.id)
       return { success: true }
     },
   )
@@ -111,7 +111,7 @@ async function addMailbox(
     folder,
     host: host.kind === 'ip' ? host.address : host.name,
     username: user,
-    sealed: seal(password, secretKey, sealContext(id)),
+    sealed: encrypt(password, secretKey, encryptionContext(id)),
     moveTo: moveTo ?? null,
   })
 }

@@ -51,11 +51,11 @@ export function reportRoutes(app: App, deps: RouteDeps): void {
   rejectedRoutes(app, deps)
 }
 
-function listRoutes(app: App, { db, door, findAsn }: RouteDeps): void {
+function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/reports',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Aggregate reports on a domain, last received first',
         tags,
@@ -80,7 +80,7 @@ function listRoutes(app: App, { db, door, findAsn }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/summary',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'Who sends in a domain’s name, and whether the policy may be tightened',
         tags,
@@ -99,7 +99,7 @@ function listRoutes(app: App, { db, door, findAsn }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/tls-reports',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'SMTP TLS reports on a domain (RFC 8460), last received first',
         tags,
@@ -121,7 +121,7 @@ function listRoutes(app: App, { db, door, findAsn }: RouteDeps): void {
   )
 }
 
-function oneReportRoutes(app: App, { db, door }: RouteDeps): void {
+function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
   async function found(accountId: string, { id, reportId }: { id: string; reportId: string }) {
     const { domain } = await requireDomain(db, accountId, id)
     const row = await findReport(db, id, reportId)
@@ -132,7 +132,7 @@ function oneReportRoutes(app: App, { db, door }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/reports/:reportId',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'An aggregate report',
         tags,
@@ -149,7 +149,7 @@ function oneReportRoutes(app: App, { db, door }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/reports/:reportId/records',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: `The records of a report, ${PART_RECORDS} a page`,
         tags,
@@ -175,7 +175,7 @@ function oneReportRoutes(app: App, { db, door }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/reports/:reportId/raw',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'The file or mail that brought a report, as it came',
         tags,
@@ -193,11 +193,11 @@ function oneReportRoutes(app: App, { db, door }: RouteDeps): void {
   )
 }
 
-function rejectedRoutes(app: App, { db, door }: RouteDeps): void {
+function rejectedRoutes(app: App, { db, authHooks }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/rejected',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'What came and was not taken, and why; newest first',
         tags,
@@ -217,7 +217,7 @@ function rejectedRoutes(app: App, { db, door }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/rejected/:id/raw',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'What was not taken, as it came',
         tags,

@@ -11,11 +11,11 @@ import { describeSource, recordsOfSource, sourceAddress } from './source.ts'
 const params = Type.Object({ id: Uuid, address: Type.String({ maxLength: 100, description: 'IPv4 or IPv6.' }) })
 
 /** One address that sends in a domain's name, and what reports say of it. */
-export function sourceRoutes(app: App, { db, door, findAsn }: RouteDeps): void {
+export function sourceRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/sources/:address',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'One source: how much it sends, in whose names, how it fares, and what to do about it',
         tags,
@@ -35,7 +35,7 @@ export function sourceRoutes(app: App, { db, door, findAsn }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/sources/:address/records',
     {
-      onRequest: door.account,
+      onRequest: authHooks.account,
       schema: {
         summary: 'What reports say of one source, the newest first',
         tags,

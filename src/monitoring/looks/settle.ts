@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { adviceOnSweep } from '../../protocols/dnsbl-advice.ts'
-import { tellChange } from '../../store/changes.ts'
+import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import type { CertificateDetail } from '../certificates/look.ts'
 import { settleCertificates, type SettledCertificates } from '../certificates/settle.ts'
@@ -57,7 +57,7 @@ export async function settle(host: ClaimedHost, look: Look, deps: LookDeps): Pro
     await tellListings(trx, host, settled.listings.changes, now)
     await tellCertificates(trx, host, settled.certificates, now)
     await tellRecords(trx, host, settled.records, now)
-    await tellChange(trx, host.accountId, 'monitoring', host.id)
+    await notifyChange(trx, host.accountId, 'monitoring', host.id)
   })
   deps.onLook?.(status)
 }

@@ -15,7 +15,7 @@ import { text } from 'node:stream/consumers'
 import { Fault } from '../../errors.ts'
 import { syncFolder } from '../file.ts'
 import { SHIPPED_MAJOR, type Binaries } from './binaries.ts'
-import { troubleOf } from './trouble.ts'
+import { problemOf } from './problem.ts'
 import { isRoot, ourselves, spawnAs, unprivilegedUser, userOf, type User } from './user.ts'
 
 /** The bytes of UTF-8 in order and Unicode's upper and lower case, the same on every system and in every version. */
@@ -118,7 +118,7 @@ async function makeFolder(
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     const [output, [code]] = await Promise.all([child.stderr ? text(child.stderr) : '', once(child, 'exit')])
-    if (code !== 0) throw troubleOf('initdb', folder, output)
+    if (code !== 0) throw problemOf('initdb', folder, output)
   }
 }
 

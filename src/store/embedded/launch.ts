@@ -5,14 +5,14 @@ import type { Logger } from '../../log.ts'
 import { replaceFile } from '../file.ts'
 import type { Binaries } from './binaries.ts'
 import { tryClaim, type Claim } from './claim.ts'
-import type { Door } from './door.ts'
+import type { ServerAddress } from './connection.ts'
 import { endLeftovers } from './leftovers.ts'
 import { spawnServer, type Server } from './server.ts'
-import { troubleOf } from './trouble.ts'
+import { problemOf } from './problem.ts'
 import type { User } from './user.ts'
 
 /** A data folder, and all that starting its server needs. */
-export type Site = { folder: string; binaries: Binaries; user: User | null; door: Door; log: Logger }
+export type Site = { folder: string; binaries: Binaries; user: User | null; address: ServerAddress; log: Logger }
 
 /** A server that is running and ours. */
 export type Run = { server: Server; claim: Claim }
@@ -22,14 +22,14 @@ export const DATABASE = 'portreeve'
 
 /** Starts the server and waits until it answers and is ours. */
 export async function launch(site: Site): Promise<Run> {
-  const { folder, binaries, user, door, log } = site
-  await endLeftovers(folder, door.url('postgres', 'postgres'), user, log)
-  replaceFile(join(folder, 'pg_hba.conf'), door.hba, 0o600, user)
-  replaceFile(join(folder, 'pg_ident.conf'), door.ident, 0o600, user)
-  const server = spawnServer(folder, binaries, user, door, log)
+  const { folder, binaries, user, address, log } = site
+  await endLeftovers(folder, address.url('postgres', 'postgres'), user, log)
+  replaceFile(join(folder, 'pg_hba.conf'), address.hba, 0o600, user)
+  replaceFile(join(folder, 'pg_ident.conf'), address.ident, 0o600, user)
+  const server = spawnServer(folder, binaries, user, address, log)
   try {
     const claim = await claimWhenReady(site, server)
-    await makeDatabase(claim, door)
+    await makeDatabase(claim, address)
     return { server, claim }
   } catch (error) {
     await server.stop()
@@ -38,12 +38,12 @@ export async function launch(site: Site): Promise<Run> {
 }
 
 /** Waits as long as the server lives: recovery after a crash takes the time it takes. */
-export async function claimWhenReady({ folder, door, log }: Site, server: Server): Promise<Claim> {
+export async function claimWhenReady({ folder, address, log }: Site, server: Server): Promise<Claim> {
   const begun = performance.now()
   for (let turn = 1; ; turn++) {
-    const claim = await tryClaim(door.url('postgres', 'postgres'))
+    const claim = await tryClaim(address.url('postgres', 'postgres'))
     if (typeof claim === 'object') return claim
-    if (!server.isRunning()) throw troubleOf('postgres', folder, await server.ended)
+    if (!server.isRunning()) throw problemOf('postgres', folder, await server.ended)
     if (claim === 'taken' && performance.now() - begun > 5_000)
       throw new Fault('conflict', `Another Portreeve took over ${folder}.`)
     if (turn % 1_000 === 0) log.info('PostgreSQL is still recovering from a crash')
@@ -52,8 +52,8 @@ export async function claimWhenReady({ folder, door, log }: Site, server: Server
 }
 
 /** The statements cannot be prepared: these names are ours, and the password is hexadecimal. */
-async function makeDatabase({ client }: Claim, door: Door): Promise<void> {
-  const { password } = new URL(door.url(ROLE, DATABASE))
+async function makeDatabase({ client }: Claim, address: ServerAddress): Promise<void> {
+  const { password } = new URL(address.url(ROLE, DATABASE))
   const { rows } = await client.query<{ role: boolean; database: boolean }>(
     `select exists (select from pg_roles where rolname = $1) as role,
             exists (select from pg_database where datname = $2) as database`,

@@ -6,7 +6,7 @@ import { Fault } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import { replaceFile } from '../file.ts'
 import { tryClaim } from './claim.ts'
-import { nameOf, socketLock } from './door.ts'
+import { nameOf, socketLock } from './connection.ts'
 import { isAlive } from './folder.ts'
 import type { User } from './user.ts'
 

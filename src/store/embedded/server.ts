@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../log.ts'
 import type { Binaries } from './binaries.ts'
-import { nameOf, type Door } from './door.ts'
+import { nameOf, type ServerAddress } from './connection.ts'
 import { spawnAs, type User } from './user.ts'
 
 /** One run of the server. */
@@ -53,12 +53,17 @@ const IMMEDIATE_SHUTDOWN = 5_000
 const LEVELS: Record<string, 'debug' | 'warn' | 'error'> = { WARNING: 'warn', PANIC: 'error' }
 
 /** Starts the server on a folder that is ready for it. */
-export function spawnServer(folder: string, binaries: Binaries, user: User | null, door: Door, log: Logger): Server {
+export function spawnServer(
+  folder: string,
+  binaries: Binaries,
+  user: User | null,
+  address: ServerAddress,
+  log: Logger,
+): Server {
   const newer = SINCE.filter(([major]) => binaries.major >= major).map(([, setting]) => setting)
-  const settings = [...SETTINGS, ...newer, ...door.settings, `cluster_name=${nameOf(folder)}`].flatMap((setting) => [
-    '-c',
-    setting,
-  ])
+  const settings = [...SETTINGS, ...newer, ...address.settings, `cluster_name=${nameOf(folder)}`].flatMap(
+    (setting) => ['-c', setting],
+  )
   const child = spawnAs(user, [join(binaries.bin, 'postgres'), '-D', folder, ...settings], [binaries.bin, folder], {
     env: binaries.env,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -6,7 +6,7 @@ import type { Logger } from '../../log.ts'
 import { syncFolder } from '../file.ts'
 import { findOlderBinaries, SHIPPED_MAJOR } from './binaries.ts'
 import { carryOver } from './carry-over.ts'
-import { doorOf } from './door.ts'
+import { serverAddressOf } from './connection.ts'
 import { majorOf, prepareFolder } from './folder.ts'
 import { DATABASE, end, launch, ROLE, type Run, type Site } from './launch.ts'
 import { endLeftovers } from './leftovers.ts'
@@ -61,11 +61,11 @@ export async function upgradeIfOlder(site: Site): Promise<void> {
 
 /** Puts a whole new database into the place of the old one, where an upgrade was cut off just before. */
 export async function finishUpgrade(site: Site): Promise<void> {
-  const { folder, door, user, log } = site
+  const { folder, address, user, log } = site
   if (!existsSync(whole(folder))) return
   const major = majorOf(folder)
   if (major !== null) {
-    await endLeftovers(folder, door.url('postgres', 'postgres'), user, log)
+    await endLeftovers(folder, address.url('postgres', 'postgres'), user, log)
     renameSync(folder, keptFolder(folder, major))
   }
   renameSync(whole(folder), folder)
@@ -76,10 +76,10 @@ export async function finishUpgrade(site: Site): Promise<void> {
 async function makeAnew(old: Site, site: Site): Promise<void> {
   const { user, log } = site
   const folder = growing(site.folder)
-  const anew: Site = { ...site, folder, door: doorOf(folder, user, site.folder) }
-  await endLeftovers(folder, anew.door.url('postgres', 'postgres'), user, log)
+  const anew: Site = { ...site, folder, address: serverAddressOf(folder, user, site.folder) }
+  await endLeftovers(folder, anew.address.url('postgres', 'postgres'), user, log)
   rmSync(folder, { recursive: true, force: true })
-  await prepareFolder(folder, site.binaries, user, site.door.passwordFile)
+  await prepareFolder(folder, site.binaries, user, site.address.passwordFile)
   try {
     await fill(anew, await launch(anew), old)
   } catch (cause) {
@@ -94,8 +94,8 @@ async function makeAnew(old: Site, site: Site): Promise<void> {
 
 async function fill(anew: Site, run: Run, old: Site): Promise<void> {
   try {
-    await withClient(old.door.url('postgres', DATABASE), (from) =>
-      withClient(anew.door.url(ROLE, DATABASE), (to) => carryOver(from, to, tellerOf(anew.log))),
+    await withClient(old.address.url('postgres', DATABASE), (from) =>
+      withClient(anew.address.url(ROLE, DATABASE), (to) => carryOver(from, to, tellerOf(anew.log))),
     )
   } finally {
     await end(run)
@@ -131,8 +131,8 @@ function requireFree(folder: string): void {
 }
 
 /** @returns bytes of the database */
-async function requireRoom({ folder, door }: Site): Promise<number> {
-  const bytes = await withClient(door.url('postgres', DATABASE), async (client) => {
+async function requireRoom({ folder, address }: Site): Promise<number> {
+  const bytes = await withClient(address.url('postgres', DATABASE), async (client) => {
     const { rows } = await client.query<{ bytes: string }>('select pg_database_size(current_database()) as bytes')
     return Number(rows[0]?.bytes)
   })

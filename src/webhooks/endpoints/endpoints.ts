@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
 import { Fault, type FaultDetail } from '../../errors.ts'
 import type { SignatureScheme } from '../../protocols/webhook-signature.ts'
-import { tellChange } from '../../store/changes.ts'
+import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
-import type { SealedColumn } from '../../store/reseal.ts'
-import { seal, unseal } from '../../store/secrets.ts'
-import { notify, type Signals } from '../../store/signals.ts'
+import type { EncryptedColumn } from '../../store/key-rotation.ts'
+import { encrypt, decrypt } from '../../store/encryption.ts'
+import { notify, type Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
 import { configuredAnswer, type Answer } from '../answers.ts'
 import { ENDPOINTS_PER_ACCOUNT, RESPONSE_BODY } from '../limits.ts'
@@ -21,7 +21,7 @@ import {
   updateEndpoint,
   type EndpointChange,
   type EndpointRow,
-  type SealedEndpoint,
+  type EncryptedEndpoint,
 } from './store.ts'
 
 /** What a capture needs of its endpoint, with the answer made once. */
@@ -56,11 +56,14 @@ export type EndpointChanged = { id: string; token: string }
 
 /** @param lost called when changes may have been missed */
 export function onEndpointChange(
-  signals: Signals,
+  notifications: Notifications,
   changed: (endpoint: EndpointChanged) => void,
   lost: () => void,
 ): () => void {
-  const ends = [signals.on(CHANGED, (payload) => changed(payload as EndpointChanged)), signals.onReconnect(lost)]
+  const ends = [
+    notifications.on(CHANGED, (payload) => changed(payload as EndpointChanged)),
+    notifications.onReconnect(lost),
+  ]
   return () => ends.forEach((end) => end())
 }
 
@@ -134,7 +137,7 @@ export async function clearRequests(db: Kysely<DB>, accountId: string, id: strin
 }
 
 /** @throws Fault `not_found`, also for another account's endpoint */
-export async function requireEndpoint(db: Db, accountId: string, id: string): Promise<SealedEndpoint> {
+export async function requireEndpoint(db: Db, accountId: string, id: string): Promise<EncryptedEndpoint> {
   const row = await findEndpoint(db, accountId, id)
   if (!row) throw noSuchEndpoint()
   return row
@@ -160,7 +163,7 @@ export async function replaceResponseSecret(
     const endpoint = await requireEndpoint(trx, accountId, id)
     if (secretOf(endpoint, secretKey) === wanted) throw sameSecret('secret')
     const row = await updateEndpoint(trx, accountId, id, {
-      responseSecret: seal(wanted, secretKey, responseContextOf(id)),
+      responseSecret: encrypt(wanted, secretKey, responseContextOf(id)),
     })
     if (row) await announceEndpoint(trx, accountId, row)
   })
@@ -178,30 +181,33 @@ export async function loadEndpoint({ db, secretKey }: Deps, token: string): Prom
 }
 
 /** The secret its sender signs with; null when none is set. */
-export function secretOf({ id, signatureSecret }: SealedEndpoint, secretKey: string): string | null {
-  return signatureSecret === null ? null : unseal(signatureSecret, secretKey, contextOf(id))
+export function secretOf({ id, signatureSecret }: EncryptedEndpoint, secretKey: string): string | null {
+  return signatureSecret === null ? null : decrypt(signatureSecret, secretKey, contextOf(id))
 }
 
 function sealedSignature(signature: Settings['signature'], id: string, secretKey: string): EndpointChange | undefined {
   if (signature === undefined) return undefined
   if (signature === null) return { signature: null, signatureSecret: null }
   const { secret, ...scheme } = signature
-  return { signature: scheme, ...(secret !== undefined && { signatureSecret: seal(secret, secretKey, contextOf(id)) }) }
+  return {
+    signature: scheme,
+    ...(secret !== undefined && { signatureSecret: encrypt(secret, secretKey, contextOf(id)) }),
+  }
 }
 
 /** @throws Fault `invalid_request` when senders would be verified with what responses are signed with */
 function requireOtherSecret(
-  { id, responseSecret }: SealedEndpoint,
+  { id, responseSecret }: EncryptedEndpoint,
   signature: Settings['signature'],
   secretKey: string,
 ): void {
   if (!signature?.secret || responseSecret === null) return
-  if (unseal(responseSecret, secretKey, responseContextOf(id)) === signature.secret)
+  if (decrypt(responseSecret, secretKey, responseContextOf(id)) === signature.secret)
     throw sameSecret('signature.secret')
 }
 
 /** Where the secrets that verify senders and sign responses are stored. */
-export const SEALED: SealedColumn[] = [
+export const ENCRYPTED_COLUMNS: EncryptedColumn[] = [
   { table: 'webhook_endpoint', id: 'id', column: 'signature_secret', contextOf },
   { table: 'webhook_endpoint', id: 'id', column: 'response_secret', contextOf: responseContextOf },
 ]
@@ -213,7 +219,7 @@ function contextOf(id: string): string {
 /** Says in every instance that an endpoint was changed. */
 async function announceEndpoint(db: Db, accountId: string, { id, token }: EndpointChanged): Promise<void> {
   await notify(db, CHANGED, { id, token })
-  await tellChange(db, accountId, 'webhooks', id)
+  await notifyChange(db, accountId, 'webhooks', id)
 }
 
 type Plain = Omit<Settings, 'signature'>

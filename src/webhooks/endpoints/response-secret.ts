@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Fault } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
-import { seal, unseal } from '../../store/secrets.ts'
-import { insertResponseSecret, type SealedEndpoint } from './store.ts'
+import { encrypt, decrypt } from '../../store/encryption.ts'
+import { insertResponseSecret, type EncryptedEndpoint } from './store.ts'
 
 const SECRET_BYTES = 32
 
@@ -14,12 +14,12 @@ export function responseContextOf(id: string): string {
 /** The secret that responses are signed with; generated when there is none yet, the same for every instance. */
 export async function ensureResponseSecret(
   db: Db,
-  { id, responseSecret }: Pick<SealedEndpoint, 'id' | 'responseSecret'>,
+  { id, responseSecret }: Pick<EncryptedEndpoint, 'id' | 'responseSecret'>,
   secretKey: string,
 ): Promise<string> {
   const encrypted =
-    responseSecret ?? (await insertResponseSecret(db, id, seal(newSecret(), secretKey, responseContextOf(id))))
-  return unseal(encrypted, secretKey, responseContextOf(id))
+    responseSecret ?? (await insertResponseSecret(db, id, encrypt(newSecret(), secretKey, responseContextOf(id))))
+  return decrypt(encrypted, secretKey, responseContextOf(id))
 }
 
 /** One secret for both would let any sender ask for a signature that then verifies. */

@@ -17,13 +17,13 @@ export type EndpointRow = {
 }
 
 /** An endpoint with what only its own work may read. */
-export type SealedEndpoint = EndpointRow & {
+export type EncryptedEndpoint = EndpointRow & {
   accountId: string
   signatureSecret: string | null
   responseSecret: string | null
 }
 
-export type EndpointChange = Partial<Omit<SealedEndpoint, 'id' | 'accountId' | 'token' | 'createdAt'>>
+export type EndpointChange = Partial<Omit<EncryptedEndpoint, 'id' | 'accountId' | 'token' | 'createdAt'>>
 
 const ENDPOINT = [
   'id',
@@ -75,26 +75,26 @@ export async function countEndpoints(db: Db, accountId: string): Promise<number>
   return count
 }
 
-export async function findEndpoint(db: Db, accountId: string, id: string): Promise<SealedEndpoint | undefined> {
+export async function findEndpoint(db: Db, accountId: string, id: string): Promise<EncryptedEndpoint | undefined> {
   const row = await db
     .selectFrom('webhookEndpoint')
     .select(SEALED)
     .where('id', '=', id)
     .where('accountId', '=', accountId)
     .executeTakeFirst()
-  return row as SealedEndpoint | undefined
+  return row as EncryptedEndpoint | undefined
 }
 
 export async function findEndpointByToken(
   db: Db,
   token: string,
-): Promise<(SealedEndpoint & { accountId: string }) | undefined> {
+): Promise<(EncryptedEndpoint & { accountId: string }) | undefined> {
   const row = await db
     .selectFrom('webhookEndpoint')
     .select([...SEALED, 'accountId'])
     .where('token', '=', token)
     .executeTakeFirst()
-  return row as (SealedEndpoint & { accountId: string }) | undefined
+  return row as (EncryptedEndpoint & { accountId: string }) | undefined
 }
 
 export async function updateEndpoint(

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { portreeve } from '../../cli/command.ts'
+import { runPortreeve } from '../../cli/command.ts'
 import { mailWith } from '../../dmarc/reports.ts'
 import { listen, type Listening } from '../../servers/listen.ts'
 import type { Place } from '../place.ts'
@@ -28,8 +28,8 @@ const PASSWORD = 'the password of Mallory'
 
 /** Makes the attacker's account, on the smallest plan. */
 export async function startAttacker(place: Place, smtpPort: number): Promise<Attacker> {
-  await portreeve(['user', 'create', '--email', EMAIL, '--password-stdin'], place.env, `${PASSWORD}\n`)
-  const token = (await portreeve(['token', 'create', '--email', EMAIL], place.env)).out.trim()
+  await runPortreeve(['user', 'create', '--email', EMAIL, '--password-stdin'], place.env, `${PASSWORD}\n`)
+  const token = (await runPortreeve(['token', 'create', '--email', EMAIL], place.env)).out.trim()
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const post = async (path: string, body: unknown) => {
     const answer = await fetch(place.url + path, { method: 'POST', headers, body: JSON.stringify(body) })

@@ -1,0 +1,98 @@
+import { randomInt } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import type { Pool } from 'pg'
+import { deriveKey } from '../accounts/keys.ts'
+import type { Logger } from '../log.ts'
+import { loadStableKey } from '../store/key-rotation.ts'
+import { openLookups } from '../store/database.ts'
+import type { Notifications } from '../store/notifications.ts'
+import type { DB } from '../store/tables.ts'
+import { createLookup } from './check.ts'
+import { openExports } from './export/exports.ts'
+import { createFigures } from './figures.ts'
+import type { Receipt } from './intake/commit.ts'
+import { GROUPS_AT_ONCE } from './intake/group-commit.ts'
+import { createIntake } from './intake/intake.ts'
+import { ensurePartitions } from './intake/partitions.ts'
+import { openRanges } from './ranges/ranges.ts'
+import { createReporters } from './reporter.ts'
+import { serviceOf } from './services.ts'
+import { openStandings } from './reputation/standings.ts'
+import { createStats } from './stats.ts'
+import { NO_SYSTEMS, type Systems } from './systems.ts'
+
+export type AbuseOptions = {
+  db: Kysely<DB>
+  pool: Pool
+  notifications: Notifications
+  log: Logger
+  secretKey: string
+  /** The one before, while one takes the place of the other. */
+  previousKey?: string | undefined
+  /** Where the attack-reporting endpoints are reached. */
+  reportsUrl: string
+  /** Where people reach the dashboard, and in it what is known of an address. */
+  baseUrl: string
+  /** Without it, an IPv4 /16 and an IPv6 /32 stand for an operator, and a young list asks an administrator. */
+  systems?: Systems
+  /** Milliseconds since 1970. */
+  clock?: () => number
+  /** Told what became of each report, for figures. */
+  onReport?: ((outcome: ReportOutcome) => void) | undefined
+}
+
+export type ReportOutcome = 'accepted' | 'deduped' | 'ignored' | 'limited'
+
+const PSEUDONYMS = 'abuse pseudonyms'
+
+/** What routes, jobs and the keeper of attack reporting work with. */
+export type AbuseServices = Awaited<ReturnType<typeof createAbuseServices>>
+
+/** `close` waits for reports that are being stored. */
+export async function createAbuseServices(options: AbuseOptions) {
+  const { db, pool, notifications, log, baseUrl, systems = NO_SYSTEMS, onReport, clock = Date.now } = options
+  const pageUrl = `${baseUrl}/address`
+  await ensurePartitions(db, clock())
+  // What a network has earned hangs on its pseudonym: another key would take it from all of them.
+  const pseudonyms = await loadStableKey(db, PSEUDONYMS, (secretKey) => deriveKey(secretKey, PSEUDONYMS), options)
+  const ranges = await openRanges(db, notifications, log)
+  const standings = await openStandings(db, notifications, log)
+  const exports = await openExports(db, notifications, { log, pageUrl })
+  const lookups = openLookups(pool, GROUPS_AT_ONCE)
+  const figures = createFigures({ db, log })
+  // Instances count side by side; two that draw the same lane only wait for each other.
+  const intake = createIntake(
+    { store: { db, pool: lookups }, ranges, standings, traitsOf: serviceOf, lane: 2 * randomInt(1, 10_000) },
+    clock,
+    (receipt) => {
+      figures.changed()
+      if (onReport) outcomesOf(receipt).forEach(onReport)
+    },
+  )
+  return {
+    db,
+    log,
+    pageUrl,
+    ranges,
+    standings,
+    exports,
+    intake,
+    clock,
+    systems,
+    traitsOf: serviceOf,
+    reporterOf: createReporters(pseudonyms, (ip) => systems.find(ip)),
+    lookup: createLookup(db),
+    stats: createStats(db, clock),
+    async close(): Promise<void> {
+      await intake.close()
+      await lookups.end()
+      figures.close()
+      for (const room of [ranges, standings, exports]) room.close()
+    },
+  }
+}
+
+function outcomesOf({ allowance, outcomes }: Receipt): ReportOutcome[] {
+  if (!allowance.allowed) return ['limited']
+  return outcomes.map(({ ignored, deduped }) => (ignored ? 'ignored' : deduped ? 'deduped' : 'accepted'))
+}

@@ -1,0 +1,80 @@
+import { join } from 'node:path'
+import type { Kysely } from 'kysely'
+import type { Pool } from 'pg'
+import type { Config } from '../config.ts'
+import { createAuthHooks } from '../http/auth.ts'
+import type { App } from '../http/server.ts'
+import type { Job } from '../jobs/job.ts'
+import type { Logger } from '../log.ts'
+import type { FutureTimestamp } from '../store/clock.ts'
+import type { Notifications } from '../store/notifications.ts'
+import type { DB } from '../store/tables.ts'
+import { VERSION } from '../version.ts'
+import { authRoutes } from './auth-routes.ts'
+import { createAuth, ownOrigins } from './auth.ts'
+import { announceChange } from './changes.ts'
+import { createExportFiles } from './export-file.ts'
+import { createIdentify } from './identify.ts'
+import { cleanUpJob, forgetAttemptsJob } from './jobs.ts'
+import { deriveKey } from './keys.ts'
+import { createKnownPlaces } from './known-places.ts'
+import { BACKOFF, createPasswordThrottle } from './password-throttle.ts'
+import { auditAdministrators, auditRoute } from './audit.ts'
+import { ownDataRoutes } from './own-data.ts'
+import { accountRoutes } from './routes.ts'
+import { createSignUp } from './sign-up.ts'
+import { hasAccounts } from './store.ts'
+
+export type AccountsOptions = {
+  db: Kysely<DB>
+  pool: Pool
+  notifications: Notifications
+  secretKey: string
+  config: Config
+  log: Logger
+}
+
+/** Whom a clock that was ahead would keep signed in, or out, for longer; sessions last a week, as better-auth has it. */
+const MOMENTS: FutureTimestamp[] = [
+  { table: 'session', column: 'expires_at', maxAheadSeconds: 7 * 86_400, clock: 'service' },
+  { table: 'session', column: 'authenticated_at', maxAheadSeconds: 0, clock: 'service' },
+  { table: 'password_attempt', column: 'blocked_until', maxAheadSeconds: BACKOFF.longestSeconds, clock: 'database' },
+  { table: 'password_attempt', column: 'last_failed_at', maxAheadSeconds: 0, clock: 'database' },
+  { table: 'outgoing_mail', column: 'sent_at', maxAheadSeconds: 0, clock: 'database' },
+  { table: 'auth_rate_limit', column: 'last_request', maxAheadSeconds: 0, clock: 'service', isNumber: true },
+]
+
+/** Accounts, and the door that lets them into every other room. */
+export function createAccountsModule({ db, pool, notifications, secretKey, config, log }: AccountsOptions) {
+  const relay = config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null
+  const signUp = createSignUp({ db, relay, baseUrl: config.BASE_URL, secretKey, plan: config.DEFAULT_PLAN, log })
+  const throttle = createPasswordThrottle({ db, secretKey })
+  const places = createKnownPlaces({ db, secretKey, isSecure: config.BASE_URL.startsWith('https:') })
+  const auth = createAuth({
+    pool,
+    config,
+    secret: deriveKey(secretKey, 'sessions'),
+    log,
+    isSetUp: () => hasAccounts(db),
+    signUp,
+    onChange: (accountId) => announceChange(db, accountId),
+  })
+  const identify = createIdentify({ db, auth, notifications, log })
+  const authHooks = createAuthHooks(identify, ownOrigins(config.BASE_URL))
+  return {
+    authHooks,
+    jobs: [cleanUpJob({ db }), forgetAttemptsJob({ db })] as Job[],
+    futureTimestamps: MOMENTS,
+    routes(app: App): void {
+      auditAdministrators(app, { db, authHooks, log })
+      authRoutes(app, { auth, identify, throttle, places })
+      accountRoutes(app, { db, authHooks, auth, throttle, places, signUp, config, secretKey, version: VERSION })
+      auditRoute(app, { db, authHooks, log })
+      const exports = createExportFiles(join(config.DATA_DIR, 'exports'))
+      ownDataRoutes(app, { db, authHooks, throttle, exports })
+    },
+    async close(): Promise<void> {
+      await Promise.all([identify.close(), signUp.close()])
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import type { Kysely } from 'kysely'
+import type { Config } from '../config.ts'
+import type { AuthHooks } from '../http/auth.ts'
+import type { App } from '../http/server.ts'
+import type { Queue } from '../jobs/queue.ts'
+import type { Logger } from '../log.ts'
+import { isWatched } from '../monitoring/watched.ts'
+import type { Resolver } from '../net/dns.ts'
+import type { Blocklists } from '../protocols/dnsbl-lists.ts'
+import type { DB } from '../store/tables.ts'
+import { delistingJob } from './jobs.ts'
+import { delistingRoutes } from './routes.ts'
+import type { RaiseAlert, TellDeps } from './tell.ts'
+
+export type DelistingOptions = {
+  db: Kysely<DB>
+  blocklists: Blocklists
+  /** For the reverse DNS. */
+  resolver: Resolver
+  raiseAlert: RaiseAlert
+  config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM'>
+  log: Logger
+  /** The time, where it is not the clock's. */
+  now?: () => Date
+}
+
+/** Delistings: what runs them, and what one asks of them. */
+export function createDelistingModule({ config, now = () => new Date(), ...rest }: DelistingOptions) {
+  const relay = config.SMTP_URL === undefined ? null : { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM }
+  const isToldElsewhere: TellDeps['isToldElsewhere'] = async (db, { accountId, ip, createdAt: since }, zones) => {
+    const lists = rest.blocklists.lists.filter(({ zone }) => zones.includes(zone))
+    return lists.length === zones.length && isWatched(db, { accountId, ip, since }, lists)
+  }
+  const deps = { ...rest, relay, now, isToldElsewhere }
+  const job = delistingJob(deps)
+  return {
+    jobs: [job],
+    routes(app: App, { authHooks, queue }: { authHooks: AuthHooks; queue: Queue }): void {
+      delistingRoutes(app, { ...deps, authHooks, queue, job })
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import type { Kysely } from 'kysely'
+import type { AuthHooks } from '../http/auth.ts'
+import type { Events } from '../http/events.ts'
+import type { App } from '../http/server.ts'
+import type { Job } from '../jobs/job.ts'
+import type { FutureTimestamp } from '../store/clock.ts'
+import type { DB } from '../store/tables.ts'
+import { cleanUpJob } from './jobs.ts'
+import { diagnosticsRoutes, type DiagnosticsOptions } from './routes.ts'
+import { shareRoutes } from './share-routes.ts'
+import { KEPT_FOR } from './share.ts'
+import { listSharedUsage } from './store.ts'
+
+type OpenOptions = Omit<DiagnosticsOptions, 'authHooks' | 'events'> & { db: Kysely<DB>; baseUrl: string }
+
+/** The checks over HTTP, and their results to share. */
+export function createDiagnosticsModule({ db, baseUrl, ...checks }: OpenOptions) {
+  return {
+    jobs: [cleanUpJob({ db })] as Job[],
+    futureTimestamps: [
+      { table: 'shared_check', column: 'expires_at', maxAheadSeconds: KEPT_FOR / 1000, clock: 'service' },
+    ] as FutureTimestamp[],
+    /** Bytes of results that these accounts share. */
+    sharedUsage: (accountIds: string[]) => listSharedUsage(db, accountIds),
+    routes(app: App, { authHooks, events }: { authHooks: AuthHooks; events: Events }): void {
+      diagnosticsRoutes(app, { ...checks, authHooks, events })
+      shareRoutes(app, { db, authHooks, secretKey: checks.secretKey, baseUrl })
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import type { Kysely } from 'kysely'
+import type { Pool } from 'pg'
+import type { Config } from './config.ts'
+import type { AuthHooks } from './http/auth.ts'
+import type { Events } from './http/events.ts'
+import type { Metrics } from './http/metrics.ts'
+import type { App } from './http/server.ts'
+import type { Job } from './jobs/job.ts'
+import type { Queue } from './jobs/queue.ts'
+import type { Logger } from './log.ts'
+import type { FutureTimestamp } from './store/clock.ts'
+import type { EncryptedColumn } from './store/key-rotation.ts'
+import type { Notifications } from './store/notifications.ts'
+import type { DB } from './store/tables.ts'
+
+/** What the service hands to its modules. */
+export type AppContext = {
+  config: Config
+  log: Logger
+  db: Kysely<DB>
+  pool: Pool
+  notifications: Notifications
+  secretKey: string
+  /** Null when METRICS_LISTEN is not set. */
+  metrics: Metrics | null
+}
+
+/** What all routes share. */
+export type RouteContext = { authHooks: AuthHooks; queue: Queue; events: Events }
+
+/** A part of the service with a life of its own: its jobs, routes and background work. */
+export type Module = {
+  jobs?: Job[]
+  /** Its columns that are encrypted under SECRET_KEY. */
+  encryptedColumns?: EncryptedColumn[]
+  /** Its columns with future timestamps, corrected after a clock change. */
+  futureTimestamps?: FutureTimestamp[]
+  /** Registers its routes. */
+  routes?(app: App, context: RouteContext): void
+  /** Starts background work besides jobs. @returns stops it */
+  startWork?(): () => Promise<void>
+  /** Starts a server besides HTTP (SMTP); null when it is switched off. */
+  listen?(): Promise<{ close(): Promise<void> } | null>
+  /** Called after its routes and jobs have ended. */
+  close?(): void | Promise<void>
+}

@@ -1,0 +1,96 @@
+import { createAbuseModule } from './abuse/module.ts'
+import { readSystems } from './abuse/systems.ts'
+import { createAccountsModule } from './accounts/module.ts'
+import { usageRoutes } from './accounts/usage-routes.ts'
+import { createAlertsModule } from './alerts/module.ts'
+import { raiseAlert } from './alerts/raise.ts'
+import { createDelistingModule } from './delisting/module.ts'
+import { createCheckServices } from './diagnostics/deps.ts'
+import { healthRoutes } from './diagnostics/health.ts'
+import { createDiagnosticsModule } from './diagnostics/module.ts'
+import { createDmarcModule } from './dmarc/module.ts'
+import type { AuthHooks } from './http/auth.ts'
+import { changeRoute } from './http/change-route.ts'
+import type { Capture } from './http/server.ts'
+import { securityTxtRoute } from './http/security-txt.ts'
+import { siteRoutes } from './http/site.ts'
+import { createMigrationModule } from './migration/module.ts'
+import type { AppContext, Module } from './module.ts'
+import { createMonitoringModule } from './monitoring/module.ts'
+import { readAsnTable } from './protocols/asn-table.ts'
+import { createWebhooksModule } from './webhooks/module.ts'
+
+export type Modules = { all: Module[]; authHooks: AuthHooks; capture: Capture }
+
+/**
+ * Creates every module with what it needs. `undo` closes them in reverse order.
+ * @throws Fault when a module cannot start with these settings
+ */
+export async function createModules(context: AppContext, undo: AsyncDisposableStack): Promise<Modules> {
+  const { config, log, db, pool, notifications, secretKey, metrics } = context
+  const all: Module[] = []
+  function add<R extends Module>(module: R): R {
+    undo.defer(async () => module.close?.())
+    all.push(module)
+    return module
+  }
+
+  const { authHooks } = add(createAccountsModule(context))
+  const opened = createCheckServices(config, log, metrics?.asked)
+  undo.defer(() => opened.close())
+  const { deps: checks } = opened
+  for (const warning of checks.blocklists.warnings) log.warn(warning)
+
+  const { resolver, blocklists, allowPrivate } = checks
+  add(
+    createMigrationModule({
+      db,
+      notifications,
+      secretKey,
+      resolver,
+      allowPrivate,
+      concurrency: config.MIGRATION_CONCURRENCY,
+    }),
+  )
+  const { ASN_DB_PATH: asnPath = null } = config
+  const systems = asnPath === null || asnPath === 'none' ? null : readAsnTable(asnPath)
+  const { REPORTS_URL: reportsUrl, BASE_URL: baseUrl } = config
+  add(
+    await createAbuseModule({
+      db,
+      pool,
+      notifications,
+      log,
+      secretKey,
+      previousKey: config.SECRET_KEY_PREVIOUS,
+      reportsUrl,
+      baseUrl,
+      systems: readSystems(asnPath === 'none' ? 'none' : systems),
+      onReport: metrics?.reported,
+    }),
+  )
+  const onReports = metrics?.takenIn
+  const dmarc = add(createDmarcModule({ db, log, secretKey, resolver, config, systems, raiseAlert, onReports }))
+  const { selectorsSeen } = dmarc
+  const diagnostics = add(
+    createDiagnosticsModule({ ...checks, db, secretKey, selectorsSeen, baseUrl: config.BASE_URL }),
+  )
+  add({ routes: (app, { queue }) => healthRoutes(app, { db, authHooks, queue, resolver, blocklists }) })
+  add(createMonitoringModule({ db, resolver, blocklists, config, log, onLook: metrics?.looked }))
+  add(createDelistingModule({ db, blocklists, resolver, raiseAlert, config, log }))
+  add(createAlertsModule({ db, notifications, secretKey, resolver, config, log, onTry: metrics?.alerted }))
+  const webhooks = add(
+    createWebhooksModule({
+      ...context,
+      onOutcome: metrics?.captured,
+      onRemoved: metrics?.removed,
+      onSpace: metrics?.space,
+    }),
+  )
+  const readers = { captures: webhooks.usage, reportFiles: dmarc.fileUsage, sharedChecks: diagnostics.sharedUsage }
+  add({ routes: (app) => usageRoutes(app, { db, authHooks, readers }) })
+  add({ routes: (app) => changeRoute(app, { authHooks, notifications }) })
+  add({ routes: (app) => securityTxtRoute(app, { contacts: config.SECURITY_CONTACT, baseUrl }) })
+  add({ routes: (app) => siteRoutes(app) })
+  return { all, authHooks, capture: webhooks.capture }
+}

@@ -1,0 +1,345 @@
+import { once } from 'node:events'
+import { readFileSync, statSync } from 'node:fs'
+import type { AddressInfo, Socket } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server'
+import type { Endpoint } from '../config.ts'
+import { Fault, messageOf } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import { canonical } from './address.ts'
+
+/** A mail as it was handed in. `sender` is "" for the null sender. */
+export type ReceivedMail<Recipient> = {
+  bytes: Buffer
+  recipients: Recipient[]
+  sender: string
+  /** What the client called itself, and where it is. */
+  helo: string
+  peer: string
+}
+
+export type SmtpServerOptions<Recipient> = {
+  listen: Endpoint
+  /** What the server calls itself. */
+  name: string
+  /** Files of a certificate chain and its key (PEM); null: no STARTTLS. */
+  certificate: { cert: string; key: string } | null
+  /** Whom an address belongs to; null: nobody here, and nothing is taken for it. */
+  onRecipient: (address: string) => Promise<Recipient | null>
+  /** Keeps a mail for good; when it throws, the client is asked to come again. */
+  onMail: (mail: ReceivedMail<Recipient>) => Promise<void>
+  log: Logger
+  limits?: Partial<SmtpServerLimits>
+}
+
+/** Sizes in bytes, times in milliseconds. */
+export type SmtpServerLimits = {
+  /** One mail. */
+  size: number
+  /** All mails that are being taken: beyond it clients are asked to come again. */
+  sizeTogether: number
+  connections: number
+  /** From one address, or one /64. */
+  connectionsOfOne: number
+  mailsPerMinuteOfOne: number
+  recipients: number
+  idle: number
+  /** For one mail to arrive: who trickles it holds a connection no longer than this. */
+  transfer: number
+  /** For all that one connection says: who trickles commands is never idle. */
+  session: number
+  /** For clients to finish when the server closes. */
+  closing: number
+}
+
+const LIMITS: SmtpServerLimits = {
+  size: 25 * 1024 * 1024,
+  sizeTogether: 100 * 1024 * 1024,
+  connections: 200,
+  connectionsOfOne: 20,
+  mailsPerMinuteOfOne: 600,
+  recipients: 10,
+  idle: 60_000,
+  transfer: 300_000,
+  session: 900_000,
+  closing: 5_000,
+}
+
+export type SmtpServer = { port: number; close(): Promise<void> }
+
+/** How often connections are looked at that last too long; at most. */
+const SESSIONS_EVERY = 10_000
+
+/** Milliseconds between two looks for connections without a mail while the server stops. */
+const CLOSING_SWEEP_MS = 50
+
+/** Milliseconds in which a client that was told that the service stops may close the connection itself. */
+const GOODBYE_MS = 500
+
+/** How often the certificate's file is looked at: who renews it does not tell us. */
+const CERTIFICATE_EVERY = 60_000
+
+/**
+ * Takes mail for known recipients, and for nobody else: it relays nothing and lets nobody sign in.
+ * @throws Fault `unavailable` when it cannot listen, `invalid_request` when the certificate cannot be used
+ */
+export async function startSmtpServer<Recipient>(options: SmtpServerOptions<Recipient>): Promise<SmtpServer> {
+  const limits = { ...LIMITS, ...options.limits }
+  const server = createDoor(options, limits)
+  const { address, port } = options.listen
+  server.listen(port, address)
+  try {
+    await once(server.server, 'listening')
+  } catch (cause) {
+    throw new Fault('unavailable', `SMTP_LISTEN: ${address}:${port} cannot be listened on: ${messageOf(cause)}.`, {
+      cause,
+    })
+  }
+  // A client that breaks off is nothing to do about; without a listener it would end the process.
+  server.on('error', (error: Error) => options.log.debug({ err: error }, 'an SMTP connection broke'))
+  const stopEnding = endLongSessions(server, limits)
+  const stopWatching = watchCertificate(server, options)
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    async close() {
+      stopEnding()
+      stopWatching()
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const stopSweeping = endIdleSessions(server)
+      await closed
+      stopSweeping()
+    },
+  }
+}
+
+function createDoor<Recipient>(options: SmtpServerOptions<Recipient>, limits: SmtpServerLimits): SMTPServer {
+  const { name, certificate, onRecipient } = options
+  const peers = createPeers(limits)
+  const recipients = new WeakMap<SMTPServerSession, Map<string, Recipient>>()
+  const transfers = createTransfers(limits)
+
+  async function addRecipient(address: string, session: SMTPServerSession): Promise<void> {
+    if (session.envelope.rcptTo.length >= limits.recipients) throw smtpReply(452, '4.5.3 Too many recipients')
+    const recipient = await onRecipient(address.toLowerCase())
+    if (recipient === null) throw smtpReply(550, '5.1.1 There is no such address here; nothing is relayed')
+    const known = recipients.get(session) ?? new Map<string, Recipient>()
+    recipients.set(session, known.set(address, recipient))
+  }
+
+  async function take(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
+    const bytes = await transfers.read(stream).catch((error: unknown) => {
+      // Before its last byte the client hears no answer, and sends on.
+      if (!stream.readableEnded) hangUp(server, session, error)
+      throw error
+    })
+    const { mailFrom, rcptTo } = session.envelope
+    const known = recipients.get(session)
+    const sender = mailFrom === false ? '' : mailFrom.address
+    await options.onMail({
+      bytes,
+      recipients: rcptTo.flatMap(({ address }) => known?.get(address) ?? []),
+      sender,
+      helo: session.hostNameAppearsAs,
+      peer: canonical(session.remoteAddress),
+    })
+    return '2.0.0 Taken'
+  }
+
+  /** Our refusals go out as they are; of anything else the client hears only that it shall come again. */
+  function answering<T>(work: Promise<T>, answer: (error?: Error | null, message?: string) => void): void {
+    work.then(
+      (message) => answer(null, typeof message === 'string' ? message : undefined),
+      (error: Error & { responseCode?: number }) => {
+        if (error.responseCode === undefined) options.log.error({ err: error }, 'a mail could not be taken')
+        answer(error.responseCode === undefined ? smtpReply(451, '4.3.0 Not now; try again later') : error)
+      },
+    )
+  }
+
+  const server = new SMTPServer({
+    name,
+    banner: 'reports only',
+    size: limits.size,
+    maxClients: limits.connections,
+    socketTimeout: limits.idle,
+    closeTimeout: limits.closing,
+    disabledCommands: certificate ? ['AUTH'] : ['AUTH', 'STARTTLS'],
+    // It would ask the system's resolver about every client.
+    disableReverseLookup: true,
+    logger: false,
+    ...(certificate && readCertificate(certificate)),
+    onConnect: (session, callback) => answering(peers.arrive(session), callback),
+    onClose: (session, callback) => {
+      peers.leave(session)
+      callback()
+    },
+    onMailFrom(_address, session, callback) {
+      recipients.delete(session)
+      answering(peers.mail(session), callback)
+    },
+    onRcptTo: ({ address }, session, callback) => answering(addRecipient(address, session), callback),
+    onData: (stream, session, callback) => answering(take(stream, session), callback),
+  })
+  return server
+}
+
+/** What of the library's connections we need; its types keep them to themselves. */
+type Connection = { session: SMTPServerSession; _socket: Socket; send(code: number, text: string): void }
+
+const connectionsOf = (server: SMTPServer) => [...(server.connections as Set<Connection>)]
+
+/** Says why, and closes the connection in the middle of a mail. */
+function hangUp(server: SMTPServer, session: SMTPServerSession, reason: unknown): void {
+  const connection = connectionsOf(server).find((each) => each.session === session)
+  connection?.send(421, messageOf(reason))
+}
+
+/** Ends connections that last too long, whatever they say meanwhile. */
+function endLongSessions(server: SMTPServer, { session }: SmtpServerLimits): () => void {
+  const since = new WeakMap<Connection, number>()
+  const timer = setInterval(
+    () => {
+      const now = performance.now()
+      for (const connection of connectionsOf(server)) {
+        const begun = since.get(connection) ?? now
+        since.set(connection, begun)
+        if (now - begun < session) continue
+        connection.send(421, '4.4.2 Too long')
+      }
+    },
+    Math.min(session / 4, SESSIONS_EVERY),
+  ).unref()
+  return () => clearInterval(timer)
+}
+
+/**
+ * Ends connections that hand in no mail, now and as soon as they have handed in theirs. The library would wait for all of
+ * them until the end of the grace, also for those that have said nothing.
+ */
+function endIdleSessions(server: SMTPServer): () => void {
+  const told = new Map<Connection, number>()
+  function sweep(): void {
+    const now = performance.now()
+    for (const connection of connectionsOf(server)) {
+      const since = told.get(connection)
+      if (since === undefined && connection.session.envelope?.mailFrom) continue
+      if (since === undefined) {
+        told.set(connection, now)
+        connection.send(421, '4.3.2 The service is stopping')
+      } else if (now - since > GOODBYE_MS) {
+        // It was told and does not close its side.
+        const { _socket: socket } = connection
+        socket.destroy()
+      }
+    }
+  }
+  sweep()
+  const timer = setInterval(sweep, CLOSING_SWEEP_MS)
+  return () => clearInterval(timer)
+}
+
+/** An error that goes out to the client as it is. */
+export function smtpReply(responseCode: number, text: string): Error {
+  return Object.assign(new Error(text), { responseCode })
+}
+
+/** Counts connections and mails of each peer. */
+function createPeers({ connectionsOfOne, mailsPerMinuteOfOne }: SmtpServerLimits) {
+  const open = new Map<string, number>()
+  const counted = new Set<SMTPServerSession>()
+  let mails = new Map<string, number>()
+  let minute = 0
+
+  return {
+    async arrive(session: SMTPServerSession): Promise<void> {
+      const peer = networkOf(session.remoteAddress)
+      const others = open.get(peer) ?? 0
+      if (others >= connectionsOfOne) throw smtpReply(421, '4.7.0 Too many connections from your network')
+      open.set(peer, others + 1)
+      counted.add(session)
+    },
+    leave(session: SMTPServerSession): void {
+      // One that was refused was never counted.
+      if (!counted.delete(session)) return
+      const peer = networkOf(session.remoteAddress)
+      const others = (open.get(peer) ?? 1) - 1
+      if (others === 0) open.delete(peer)
+      else open.set(peer, others)
+    },
+    async mail({ remoteAddress }: SMTPServerSession): Promise<void> {
+      const now = Math.floor(Date.now() / 60_000)
+      if (now !== minute) mails = new Map()
+      minute = now
+      const peer = networkOf(remoteAddress)
+      const count = (mails.get(peer) ?? 0) + 1
+      mails.set(peer, count)
+      if (count > mailsPerMinuteOfOne) throw smtpReply(450, '4.7.1 Too many mails from your network in this minute')
+    },
+  }
+}
+
+/** The address, or the /64 of an IPv6 address: who has one of those has all. */
+function networkOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  return parsed.kind() === 'ipv4' ? parsed.toString() : parsed.toByteArray().slice(0, 8).join('.')
+}
+
+/** Reads mails into memory, each and all together within their limits. */
+function createTransfers({ size, sizeTogether, transfer }: SmtpServerLimits) {
+  let together = 0
+
+  async function read(stream: SMTPServerDataStream): Promise<Buffer> {
+    const timer = setTimeout(() => stream.destroy(smtpReply(421, '4.4.2 Too slow')), transfer)
+    const chunks: Buffer[] = []
+    let held = 0
+    let [seen, isFull] = [0, false]
+    try {
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        seen += chunk.length
+        // What is not kept is read on, because the client hears us only after its last byte; but not for ever.
+        if (seen > 2 * size) throw smtpReply(421, '4.3.1 The mail does not end')
+        isFull ||= together + chunk.length > sizeTogether
+        if (isFull || stream.sizeExceeded) continue
+        chunks.push(chunk)
+        held += chunk.length
+        together += chunk.length
+      }
+      if (stream.sizeExceeded) throw smtpReply(552, '5.3.4 The mail is too large')
+      if (isFull) throw smtpReply(452, '4.3.1 Too much mail at once; try again later')
+      return Buffer.concat(chunks, held)
+    } finally {
+      clearTimeout(timer)
+      together -= held
+    }
+  }
+  return { read }
+}
+
+function readCertificate({ cert, key }: { cert: string; key: string }) {
+  try {
+    return { cert: readFileSync(cert), key: readFileSync(key), minVersion: 'TLSv1.2' as const }
+  } catch (cause) {
+    throw new Fault('invalid_request', `The certificate for SMTP cannot be read: ${messageOf(cause)}.`, { cause })
+  }
+}
+
+/** Takes a renewed certificate without a new start; one that cannot be used leaves the old one. */
+function watchCertificate(
+  server: SMTPServer,
+  { certificate, log }: Pick<SmtpServerOptions<never>, 'certificate' | 'log'>,
+) {
+  if (!certificate) return () => {}
+  let changed = statSync(certificate.cert).mtimeMs
+  const timer = setInterval(() => {
+    try {
+      const now = statSync(certificate.cert).mtimeMs
+      if (now === changed) return
+      server.updateSecureContext(readCertificate(certificate))
+      changed = now
+    } catch (error) {
+      log.warn({ err: error }, 'the new certificate for SMTP cannot be used')
+    }
+  }, CERTIFICATE_EVERY).unref()
+  return () => clearInterval(timer)
+}

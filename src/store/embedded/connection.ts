@@ -1,0 +1,91 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { chownSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Fault } from '../../errors.ts'
+import { createFile } from '../file.ts'
+import { ourselves, type User } from './user.ts'
+
+/** How we, and no other user of this system, reach the server. */
+export type ServerAddress = {
+  /** Settings of the server. */
+  settings: string[]
+  hba: string
+  ident: string
+  /** Holds the password, where one is needed. */
+  passwordFile: string | null
+  url(role: string, database: string): string
+}
+
+/** `sun_path` holds 104 bytes on macOS and 108 on Linux, with the final zero. */
+const LONGEST_SOCKET_PATH = 103
+const SOCKET = '.s.PGSQL.5432'
+
+/**
+ * A Unix socket at which the kernel says who knocks; on Windows, a loopback port and a password.
+ * @param folder the data folder, for which the server's user has the only key
+ * @param user whom the server runs as, or null for ourselves
+ * @param named the folder whose password it has, where it will take its place
+ */
+export function serverAddressOf(folder: string, user: User | null, named: string = folder): ServerAddress {
+  return process.platform === 'win32' ? loopbackDoor(folder, named) : socketDoor(socketFolder(folder, user))
+}
+
+/** A short name that no other data folder has. */
+export function nameOf(folder: string): string {
+  return `portreeve-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`
+}
+
+/** The file that says which server has the socket. */
+export function socketLock(folder: string, user: User | null): string {
+  return join(process.platform === 'win32' ? folder : socketFolder(folder, user), `${SOCKET}.lock`)
+}
+
+function socketDoor(socket: string): ServerAddress {
+  return {
+    settings: ['listen_addresses=', `unix_socket_directories=${socket}`],
+    hba: 'local all all peer map=portreeve\n',
+    // Root may do anything here as it is, and has to end what another user's service left.
+    ident: [...new Set([ourselves().name, 'root'])].flatMap(rolesOf).join(''),
+    passwordFile: null,
+    url: (role, database) => `postgres://${role}@localhost/${database}?host=${encodeURIComponent(socket)}`,
+  }
+}
+
+/** Each role by its name: a PostgreSQL before 16 knows no `all`. */
+function rolesOf(name: string): string[] {
+  return ['postgres', 'portreeve'].map((role) => `portreeve "${name}" ${role}\n`)
+}
+
+/** The data folder itself, or where its path is too long for a socket, a folder as closed as it under /tmp. */
+function socketFolder(folder: string, user: User | null): string {
+  if (Buffer.byteLength(join(folder, SOCKET)) <= LONGEST_SOCKET_PATH) return folder
+  const short = join('/tmp', nameOf(folder))
+  const owner = user ?? ourselves()
+  try {
+    mkdirSync(short, { mode: 0o700 })
+    chownSync(short, owner.uid, owner.gid)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  const { uid, mode } = lstatSync(short)
+  // Anybody can make a folder in /tmp before us, and would own the socket in it.
+  if (uid === owner.uid && (mode & 0o40777) === 0o40700) return short
+  throw new Fault(
+    'unavailable',
+    `${short} is not a folder of ${owner.name} alone: remove it, or choose a shorter DATA_DIR.`,
+  )
+}
+
+function loopbackDoor(folder: string, named: string): ServerAddress {
+  const passwordFile = `${named}.password`
+  createFile(passwordFile, randomBytes(32).toString('hex'), 0o600)
+  const password = readFileSync(passwordFile, 'utf8')
+  const port = 20_000 + (parseInt(nameOf(folder).slice(-4), 16) % 10_000)
+  return {
+    settings: ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories='],
+    hba: 'host all all 127.0.0.1/32 scram-sha-256\n',
+    ident: '',
+    passwordFile,
+    url: (role, database) => `postgres://${role}:${password}@127.0.0.1:${port}/${database}`,
+  }
+}

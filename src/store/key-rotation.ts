@@ -1,0 +1,102 @@
+import { sql } from 'kysely'
+import { Fault } from '../errors.ts'
+import type { Db } from './database.ts'
+import { encrypt, decrypt } from './encryption.ts'
+
+/** Where a table keeps what is sealed. */
+export type EncryptedColumn = {
+  table: string
+  /** Of its primary key, a UUID. */
+  id: string
+  column: string
+  /** As it was sealed under. */
+  contextOf: (id: string) => string
+}
+
+export type SecretKeys = { secretKey: string; previousKey?: string | undefined }
+
+type Row = { id: string; sealed: string }
+
+const PAGE = 500
+
+/**
+ * Seals anew, under the new key, what the previous one sealed. Any number of instances may do it at once, and again.
+ * @returns how many were sealed anew, and how many neither key opens, which are left as they are
+ */
+export async function reencryptAll(
+  db: Db,
+  columns: EncryptedColumn[],
+  keys: SecretKeys,
+): Promise<{ resealed: number; lost: number }> {
+  const sum = { resealed: 0, lost: 0 }
+  for (const column of columns) {
+    for (let rows = await pageAfter(db, column, null); rows.length > 0;) {
+      for (const row of rows) await reencryptRow(db, column, row, keys, sum)
+      rows = await pageAfter(db, column, rows.at(-1)?.id ?? null)
+    }
+  }
+  return sum
+}
+
+async function pageAfter(db: Db, { table, id, column }: EncryptedColumn, after: string | null): Promise<Row[]> {
+  const [name, key, value] = [sql.table(table), sql.ref(id), sql.ref(column)]
+  const query = sql<Row>`select ${key} as id, ${value} as sealed from ${name}
+    where ${value} is not null and (${after}::uuid is null or ${key} > ${after}::uuid) order by ${key} limit ${PAGE}`
+  return (await query.execute(db)).rows
+}
+
+async function reencryptRow(
+  db: Db,
+  { table, id: idColumn, column, contextOf }: EncryptedColumn,
+  { id, sealed }: Row,
+  { secretKey, previousKey }: SecretKeys,
+  sum: { resealed: number; lost: number },
+): Promise<void> {
+  const context = contextOf(id)
+  if (opened(sealed, secretKey, context) !== null) return
+  const text = previousKey === undefined ? null : opened(sealed, previousKey, context)
+  if (text === null) return void (sum.lost += 1)
+  // Only what still stands there: its owner may have entered another meanwhile.
+  await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${encrypt(text, secretKey, context)}
+    where ${sql.ref(idColumn)} = ${id}::uuid and ${sql.ref(column)} = ${sealed}`.execute(db)
+  sum.resealed += 1
+}
+
+/** The text; null when this key does not open it. */
+function opened(sealed: string, key: string, context: string): string | null {
+  try {
+    return decrypt(sealed, key, context)
+  } catch (error) {
+    if (error instanceof Fault) return null
+    throw error
+  }
+}
+
+/**
+ * A key that stays the same when SECRET_KEY changes: made from it once, then kept sealed.
+ * @param name what it is for
+ * @param derive makes it from SECRET_KEY
+ */
+export async function loadStableKey(
+  db: Db,
+  name: string,
+  derive: (secretKey: string) => string,
+  keys: SecretKeys,
+): Promise<string> {
+  const { secretKey, previousKey } = keys
+  const context = `kept key/${name}`
+  const first = derive(previousKey ?? secretKey)
+  const put = (text: string) => ({ name, sealed: encrypt(text, secretKey, context) })
+  await db
+    .insertInto('keptKey')
+    .values(put(first))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const { sealed } = await db.selectFrom('keptKey').select('sealed').where('name', '=', name).executeTakeFirstOrThrow()
+  const kept = opened(sealed, secretKey, context)
+  if (kept !== null) return kept
+  // A key that nobody has any more takes along what was made with it.
+  const saved = (previousKey !== undefined ? opened(sealed, previousKey, context) : null) ?? first
+  await db.updateTable('keptKey').set(put(saved)).where('name', '=', name).where('sealed', '=', sealed).execute()
+  return saved
+}

@@ -1,0 +1,136 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { Client } from 'pg'
+import { messageOf } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import type { Db } from './database.ts'
+
+/** What instances tell each other through the database. A signal says that something changed; the row is the truth. */
+export type Notifications = {
+  /** @returns a function that ends it */
+  on(channel: string, handler: (payload: unknown) => void): () => void
+  /** Called after signals may have been missed: read again what they would have been about. */
+  onReconnect(handler: () => void): () => void
+  close: () => Promise<void>
+}
+
+/** All channels share one of PostgreSQL's, so that a subscription holds at once and needs no statement. */
+const CHANNEL = 'portreeve'
+
+/** NOTIFY takes payloads shorter than this. */
+const LONGEST = 8_000
+
+const HEARTBEAT = 15_000
+const HEARTBEAT_DEADLINE = 5_000
+const BACK_OFF = { first: 100, most: 10_000 }
+
+/**
+ * Sends a signal to every instance, this one included; from within a transaction, when it commits.
+ * @param payload JSON, less than some 7,900 bytes of it
+ */
+export async function notify(db: Db, channel: string, payload: unknown): Promise<void> {
+  const [name, text] = notificationArguments(channel, payload)
+  await sql`select pg_notify(${name}, ${text})`.execute(db)
+}
+
+/** What `pg_notify` is called with, for who has no Kysely. */
+export function notificationArguments(channel: string, payload: unknown): [channel: string, text: string] {
+  const text = JSON.stringify([channel, payload])
+  if (Buffer.byteLength(text) >= LONGEST)
+    throw new RangeError(`signal ${channel} is too long: send an id, not the thing`)
+  return [CHANNEL, text]
+}
+
+/**
+ * Listens on a connection of its own, and makes a new one whenever that breaks.
+ * @throws what the first connection throws
+ */
+export async function openNotifications(url: string, log: Logger): Promise<Notifications> {
+  const handlers = new Map<string, Set<(payload: unknown) => void>>()
+  const reconnected = new Set<() => void>()
+  const closing = new AbortController()
+  const closed = once(closing.signal, 'abort')
+  let connection = await listen(url, receive)
+  const upkeep = keepUp()
+
+  function receive(text: string): void {
+    const [channel, payload] = JSON.parse(text) as [string, unknown]
+    for (const handler of handlers.get(channel) ?? []) attempt(() => handler(payload))
+  }
+
+  function attempt(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      log.error({ err: error }, 'a signal was not handled')
+    }
+  }
+
+  async function keepUp(): Promise<void> {
+    for (;;) {
+      await Promise.race([connection.broken, closed])
+      if (closing.signal.aborted) return
+      log.warn('the connection for signals broke: making a new one')
+      await reconnect()
+    }
+  }
+
+  async function reconnect(): Promise<void> {
+    for (let wait = BACK_OFF.first; !closing.signal.aborted; wait = Math.min(wait * 2, BACK_OFF.most)) {
+      try {
+        connection = await listen(url, receive)
+        return reconnected.forEach(attempt)
+      } catch (error) {
+        log.debug({ wait }, `no connection for notifications: ${messageOf(error)}`)
+        await sleep(wait, undefined, { signal: closing.signal }).catch(() => {})
+      }
+    }
+  }
+
+  return {
+    on: (channel, handler) => {
+      const those = handlers.get(channel) ?? new Set()
+      handlers.set(channel, those.add(handler))
+      return () => void those.delete(handler)
+    },
+    onReconnect: (handler) => {
+      reconnected.add(handler)
+      return () => void reconnected.delete(handler)
+    },
+    async close() {
+      closing.abort()
+      await upkeep
+      await connection.end()
+    },
+  }
+}
+
+type Connection = { broken: Promise<void>; end(): Promise<void> }
+
+async function listen(url: string, receive: (text: string) => void): Promise<Connection> {
+  const client = new Client({
+    connectionString: url,
+    application_name: 'portreeve notifications',
+    connectionTimeoutMillis: HEARTBEAT_DEADLINE,
+    query_timeout: HEARTBEAT_DEADLINE,
+    keepAlive: true,
+  })
+  client.on('error', () => {})
+  client.on('notification', ({ payload }) => receive(payload ?? 'null'))
+  const broken = new Promise<void>((resolve) => client.once('end', () => resolve()))
+  try {
+    await client.connect()
+    await client.query(`listen ${CHANNEL}`)
+  } catch (error) {
+    await client.end().catch(() => {})
+    throw error
+  }
+  // A peer that vanished without a word shows only when it is asked.
+  const heartbeat = setInterval(
+    () => void client.query('select 1').catch(() => client.connection.stream.destroy()),
+    HEARTBEAT,
+  )
+  void broken.then(() => clearInterval(heartbeat))
+  return { broken, end: () => client.end() }
+}

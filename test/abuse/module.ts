@@ -1,0 +1,128 @@
+import { abuseRoutes } from '../../src/abuse/routes.ts'
+import { createAbuseServices } from '../../src/abuse/create-services.ts'
+import type { Systems } from '../../src/abuse/systems.ts'
+import { keepOnce } from '../../src/abuse/keeper.ts'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { createAuth, ownOrigins } from '../../src/accounts/auth.ts'
+import { createIdentify } from '../../src/accounts/identify.ts'
+import { issueToken } from '../../src/accounts/tokens.ts'
+import { readConfig } from '../../src/config.ts'
+import { createAuthHooks } from '../../src/http/auth.ts'
+import { createServer } from '../../src/http/server.ts'
+import { createLog } from '../../src/log.ts'
+import { isUnavailable, openDatabase } from '../../src/store/database.ts'
+import { openNotifications } from '../../src/store/notifications.ts'
+import { openRoomDoor } from '../scaled/instances.ts'
+
+export type AbuseTest = Awaited<ReturnType<typeof startAbuse>>
+export type Person = { id: string; token: string }
+
+const secretKey = 'the key of the room in which reports are tested'
+const ORIGIN = 'http://portreeve.test'
+
+/** Where somebody who says nothing reports from. */
+const SOMEWHERE = '81.2.69.160'
+
+/** Numbers of systems that no real one has. */
+const SYSTEM_PER_SIXTEEN: Systems = {
+  source: 'configured',
+  date: null,
+  find(address) {
+    const [first, second] = address.split('.').map(Number)
+    return second === undefined ? null : (first ?? 0) * 256 + second + 1
+  },
+}
+
+type Asked = {
+  /** The address the request comes from. */
+  from?: string
+  token?: string
+  body?: unknown
+  headers?: Record<string, string>
+  method?: string
+}
+
+/**
+ * One instance of attack reporting behind an HTTP server that believes X-Forwarded-For; several may share a database.
+ * @param clock milliseconds since 1970
+ * @param systems which operator announces an address: in tests, unless they say otherwise, one for each IPv4 /16
+ */
+export async function startAbuse(
+  databaseUrl: string,
+  clock: () => number = Date.now,
+  systems: Systems = SYSTEM_PER_SIXTEEN,
+) {
+  const settings = { BASE_URL: ORIGIN, TRUSTED_PROXIES: '127.0.0.1' }
+  const config = readConfig(settings)
+  const log = createLog('silent')
+  const { db, pool, close } = openDatabase(databaseUrl)
+  const notifications = await openNotifications(databaseUrl, log)
+  const isSetUp = async () => true
+  const onChange = async () => {}
+  const auth = createAuth({ pool, config, secret: secretKey, log, isSetUp, onChange })
+  const identify = createIdentify({ db, auth, notifications, log })
+  const authHooks = createAuthHooks(identify, ownOrigins(config.BASE_URL))
+  const { REPORTS_URL: reportsUrl, BASE_URL: baseUrl } = config
+  const abuse = await createAbuseServices({
+    db,
+    pool,
+    notifications,
+    log,
+    secretKey,
+    reportsUrl,
+    baseUrl,
+    systems,
+    clock,
+  })
+  const isReady = async () => true
+  const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })
+  abuseRoutes(app, { ...abuse, authHooks })
+  const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY: secretKey })
+  const { url } = entrance
+
+  function request(path: string, { from = SOMEWHERE, token, body, headers, method }: Asked = {}): Promise<Response> {
+    const isText = typeof body === 'string'
+    return fetch(new URL(`/api/v1/abuse/${path}`, url), {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: {
+        'x-forwarded-for': from,
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': isText ? 'application/x-ndjson' : 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? null : isText ? body : JSON.stringify(body),
+    })
+  }
+
+  async function answerTo<T = Record<string, unknown>>(path: string, asked?: Asked): Promise<T> {
+    return (await (await request(path, asked)).json()) as T
+  }
+
+  return {
+    url,
+    db,
+    pool,
+    abuse,
+    request,
+    answerTo,
+    /** Reports an attacker. */
+    report: (from: string, ip: string, body: object = {}, headers: Record<string, string> = {}) =>
+      answerTo('report', { from, body: { ip, service: 'ssh', ...body }, headers }),
+    check: async (ip: string) => (await answerTo<{ data: Record<string, unknown> }>(`check?ip=${ip}`)).data,
+    /** What the keeper does every second. */
+    keep: () => keepOnce(abuse),
+    async addPerson(name: string, admin = false): Promise<Person> {
+      const email = `${name.toLowerCase()}@people.test`
+      const person = { email, password: `the password of ${name}`, name, plan: 'free' as const, admin }
+      const { id } = await createAccount(db, person)
+      return { id, token: (await issueToken(db, id, 'tests')).token }
+    },
+    async stop(): Promise<void> {
+      await entrance.stop()
+      await abuse.close()
+      await identify.close()
+      await notifications.close()
+      await close()
+    },
+  }
+}

@@ -1,0 +1,123 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createExportFiles } from '../../src/accounts/export-file.ts'
+import { accountRoutes } from '../../src/accounts/routes.ts'
+import { authRoutes } from '../../src/accounts/auth-routes.ts'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { createAuth, ownOrigins } from '../../src/accounts/auth.ts'
+import { announceChange } from '../../src/accounts/changes.ts'
+import { createIdentify } from '../../src/accounts/identify.ts'
+import { createKnownPlaces } from '../../src/accounts/known-places.ts'
+import { createPasswordThrottle } from '../../src/accounts/password-throttle.ts'
+import { createSignUp } from '../../src/accounts/sign-up.ts'
+import { deriveKey } from '../../src/accounts/keys.ts'
+import { findSetupLink } from '../../src/accounts/setup.ts'
+import { ownDataRoutes } from '../../src/accounts/own-data.ts'
+import { hasAccounts } from '../../src/accounts/store.ts'
+import { issueToken } from '../../src/accounts/tokens.ts'
+import { readConfig, type Plan } from '../../src/config.ts'
+import { createAuthHooks } from '../../src/http/auth.ts'
+import { createServer } from '../../src/http/server.ts'
+import { createLog } from '../../src/log.ts'
+import { isUnavailable, openDatabase } from '../../src/store/database.ts'
+import { openNotifications } from '../../src/store/notifications.ts'
+import { openRoomDoor } from '../scaled/instances.ts'
+
+export type Person = { id: string; email: string; password: string; token: string }
+export type AccountsTest = Awaited<ReturnType<typeof startAccounts>>
+
+const secretKey = 'the key of the room in which accounts are tested'
+const isReady = async () => true
+export const ORIGIN = 'http://portreeve.test'
+
+/** One instance of the accounts room behind an HTTP server; several may share a database. */
+export async function startAccounts(databaseUrl: string, env: Record<string, string> = {}) {
+  const settings = { BASE_URL: ORIGIN, ...env }
+  const config = readConfig(settings)
+  const log = createLog('silent')
+  const { db, pool, close } = openDatabase(databaseUrl)
+  const notifications = await openNotifications(databaseUrl, log)
+  const { BASE_URL: baseUrl, DEFAULT_PLAN: plan } = config
+  const relay = config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null
+  const signUp = createSignUp({ db, relay, baseUrl, secretKey, plan, log })
+  const throttle = createPasswordThrottle({ db, secretKey })
+  const places = createKnownPlaces({ db, secretKey, isSecure: baseUrl.startsWith('https:') })
+  const auth = createAuth({
+    pool,
+    config,
+    secret: deriveKey(secretKey, 'sessions'),
+    log,
+    isSetUp: () => hasAccounts(db),
+    signUp,
+    onChange: (accountId) => announceChange(db, accountId),
+  })
+  const identify = createIdentify({ db, auth, notifications, log })
+  const authHooks = createAuthHooks(identify, ownOrigins(config.BASE_URL))
+  const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })
+  authRoutes(app, { auth, identify, throttle, places })
+  accountRoutes(app, { db, authHooks, auth, throttle, places, signUp, config, secretKey, version: '0.1.0' })
+  ownDataRoutes(app, { db, authHooks, throttle, exports: createExportFiles(join(tmpdir(), 'portreeve-exports')) })
+  const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY: secretKey })
+  const { url } = entrance
+
+  /** A request of a browser on our own page, unless its headers say otherwise. */
+  function request(path: string, { token, cookie, body, headers, method }: Asked = {}): Promise<Response> {
+    return fetch(new URL(path, url), {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: {
+        origin: ORIGIN,
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(cookie && { cookie }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+  }
+
+  return {
+    url,
+    db,
+    pool,
+    auth,
+    identify,
+    notifications,
+    request,
+    findSetupLink: () => findSetupLink({ db, secretKey, baseUrl: config.BASE_URL }),
+    async addPerson(name: string, rights: { plan?: Plan; admin?: boolean } = {}): Promise<Person> {
+      const email = `${name.toLowerCase()}@people.test`
+      const password = `the password of ${name}`
+      const { id } = await createAccount(db, { email, password, name, plan: 'free', ...rights })
+      const { token } = await issueToken(db, id, 'tests')
+      return { id, email, password, token }
+    },
+    /** Signs in beside the limits. @returns the Cookie header */
+    async signIn({ email, password }: Person): Promise<string> {
+      const { headers } = await auth.api.signInEmail({ body: { email, password }, returnHeaders: true })
+      return cookieOf(headers)
+    },
+    async stop(): Promise<void> {
+      await entrance.stop()
+      await identify.close()
+      await signUp.close()
+      await notifications.close()
+      await close()
+    },
+  }
+}
+
+type Asked = {
+  token?: string
+  cookie?: string
+  body?: unknown
+  headers?: Record<string, string>
+  method?: string
+}
+
+/** What a browser would send back. */
+export function cookieOf(headers: Headers): string {
+  return headers
+    .getSetCookie()
+    .map((line) => line.split(';', 1)[0])
+    .join('; ')
+}

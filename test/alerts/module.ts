@@ -1,0 +1,153 @@
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { createAuth } from '../../src/accounts/auth.ts'
+import { createIdentify } from '../../src/accounts/identify.ts'
+import { issueToken } from '../../src/accounts/tokens.ts'
+import type { Patience } from '../../src/alerts/messages/store.ts'
+import { createAlertsModule } from '../../src/alerts/module.ts'
+import { raiseAlert, type NewAlert } from '../../src/alerts/raise.ts'
+import { readConfig } from '../../src/config.ts'
+import { createAuthHooks } from '../../src/http/auth.ts'
+import { createServer } from '../../src/http/server.ts'
+import { createLog } from '../../src/log.ts'
+import { createResolver } from '../../src/net/dns.ts'
+import { isUnavailable, openDatabase } from '../../src/store/database.ts'
+import { openNotifications } from '../../src/store/notifications.ts'
+import { openRoomDoor } from '../scaled/instances.ts'
+
+export const SECRET_KEY = 'the key of the room in which alerts are tested'
+export const BASE_URL = 'http://portreeve.test'
+
+/** Of what alerts are about here. */
+const PATH = '/monitoring/0199a1c2-7c3b-7f7e-8a51-3c1d9f0b6a11'
+export const LINK = BASE_URL + PATH
+
+export type Person = { id: string; email: string; token: string }
+export type Reply<T> = { status: number; json: { success: boolean; data: T; error: string; code: string } }
+
+export type AlertsTestOptions = {
+  smtpUrl?: string
+  patience?: Patience
+  clock?: () => number
+  /** Whether it sends what is raised. */
+  works?: boolean
+  env?: Record<string, string>
+}
+
+export type AlertsTest = Awaited<ReturnType<typeof startAlerts>>
+
+/** What all tests of alerts and of those who raise them stand on: an instance without routes of its own. */
+export async function startAlertsContext(databaseUrl: string, { smtpUrl = '', env = {} }: AlertsTestOptions = {}) {
+  const settings = {
+    ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1',
+    BASE_URL,
+    SMTP_URL: smtpUrl,
+    MAIL_FROM: 'Portreeve <alerts@portreeve.test>',
+    ...env,
+  }
+  const config = readConfig(settings)
+  const log = createLog(process.env['ROOM_LOG'] ?? 'silent')
+  const { db, pool, close } = openDatabase(databaseUrl)
+  const notifications = await openNotifications(databaseUrl, log)
+  const isSetUp = async () => true
+  const onChange = async () => {}
+  const auth = createAuth({ pool, config, secret: SECRET_KEY, log, isSetUp, onChange })
+  const identify = createIdentify({ db, auth, notifications, log })
+  const authHooks = createAuthHooks(identify, [])
+  const resolver = createResolver({ servers: [] })
+  const isReady = async () => true
+  const app = await createServer({ log, version: '0', trustedProxies: [], isUnavailable, isReady })
+
+  let entrance: Awaited<ReturnType<typeof openRoomDoor>> | undefined
+
+  async function call<T>(token: string, method: string, path: string, body?: object): Promise<Reply<T>> {
+    const answer = await fetch(new URL(`/api/v1/${path}`, entrance?.url), {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, json: (await answer.json()) as Reply<T>['json'] }
+  }
+
+  return {
+    config,
+    log,
+    db,
+    pool,
+    notifications,
+    authHooks,
+    resolver,
+    app,
+    /** Where it listens, once it is open. */
+    get url(): string {
+      return entrance?.url ?? ''
+    },
+    /** Lets requests in, once the routes are there. */
+    async open(): Promise<void> {
+      entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
+    },
+    call,
+    async addPerson(name: string): Promise<Person> {
+      const email = `${name.toLowerCase()}@people.test`
+      const person = { email, password: `the password of ${name}`, name, plan: 'free' as const, admin: false }
+      const { id } = await createAccount(db, person)
+      return { id, email, token: (await issueToken(db, id, 'tests')).token }
+    },
+    async stop(): Promise<void> {
+      await (entrance ?? { stop: () => app.close() }).stop()
+      await identify.close()
+      resolver.close()
+      await notifications.close()
+      await close()
+    },
+  }
+}
+
+/** No waiting for more, and none between two mails. */
+export const AT_ONCE: Patience = { hold: 0, gap: 0 }
+
+/** One instance with the alerts alone; several may share a database. */
+export async function startAlerts(databaseUrl: string, options: AlertsTestOptions = {}) {
+  const { patience = AT_ONCE, clock, works = true } = options
+  const ground = await startAlertsContext(databaseUrl, options)
+  const { db, app, authHooks } = ground
+  const alerts = createAlertsModule({ ...ground, secretKey: SECRET_KEY, patience, ...(clock && { clock }) })
+  alerts.routes(app, { authHooks })
+  await ground.open()
+  const stopWork = works ? alerts.startWork() : async () => {}
+  return {
+    ...ground,
+    /** Raises one about something of this name. */
+    raise: (accountId: string, name: string, more: Partial<NewAlert> = {}) =>
+      raiseAlert(db, {
+        accountId,
+        kind: 'blacklist.listed',
+        key: name,
+        title: `${name} is listed`,
+        text: `The list says: “spam from ${name}”.`,
+        nextStep: 'Ask for removal.',
+        path: PATH,
+        at: new Date('2026-11-21T12:00:00Z'),
+        ...more,
+      }),
+    async stop() {
+      await stopWork()
+      await ground.stop()
+    },
+  }
+}
+
+/** Waits until it holds; fails with what it was instead. */
+export async function until<T>(read: () => T | Promise<T>, holds: (value: T) => boolean, seconds = 10): Promise<T> {
+  const end = Date.now() + seconds * 1000
+  for (;;) {
+    const value = await read()
+    if (holds(value)) return value
+    if (Date.now() > end) throw new Error(`still ${JSON.stringify(value)}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** Long enough for something that must not come. */
+export function aWhile(milliseconds = 400): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}

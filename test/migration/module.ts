@@ -1,0 +1,91 @@
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { createIdentify } from '../../src/accounts/identify.ts'
+import { createAuth } from '../../src/accounts/auth.ts'
+import { issueToken } from '../../src/accounts/tokens.ts'
+import { readConfig, type Plan } from '../../src/config.ts'
+import { createAuthHooks } from '../../src/http/auth.ts'
+import { createEvents } from '../../src/http/events.ts'
+import { createServer } from '../../src/http/server.ts'
+import { openQueue } from '../../src/jobs/queue.ts'
+import { startWorker } from '../../src/jobs/worker.ts'
+import type { Job } from '../../src/jobs/job.ts'
+import { createLog } from '../../src/log.ts'
+import { migrationJob } from '../../src/migration/jobs.ts'
+import type { SlotLimits } from '../../src/migration/limits.ts'
+import { migrationRoutes } from '../../src/migration/routes.ts'
+import { createResolver } from '../../src/net/dns.ts'
+import { isUnavailable, openDatabase } from '../../src/store/database.ts'
+import { openNotifications } from '../../src/store/notifications.ts'
+import { openRoomDoor } from '../scaled/instances.ts'
+
+export const SECRET_KEY = 'the key of the room in which migrations are tested'
+
+export type Person = { id: string; token: string }
+export type MigrationTest = Awaited<ReturnType<typeof startMigrations>>
+type Asked = { token?: string; body?: unknown; method?: string; signal?: AbortSignal }
+
+type RoomOptions = { concurrency?: number; works?: boolean; slots?: SlotLimits }
+
+/** One instance with the migration room alone; several may share a database. */
+export async function startMigrations(databaseUrl: string, { concurrency = 4, works = true, slots }: RoomOptions = {}) {
+  const settings = { ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1' }
+  const config = readConfig(settings)
+  const log = createLog(process.env['ROOM_LOG'] ?? 'silent')
+  const { db, pool, close } = openDatabase(databaseUrl)
+  const notifications = await openNotifications(databaseUrl, log)
+  const auth = createAuth({
+    pool,
+    config,
+    secret: SECRET_KEY,
+    log,
+    isSetUp: async () => true,
+    onChange: async () => {},
+  })
+  const identify = createIdentify({ db, auth, notifications, log })
+  const authHooks = createAuthHooks(identify, [])
+  const resolver = createResolver({ servers: [] })
+  const deps = { db, secretKey: SECRET_KEY, resolver, allowPrivate: config.ALLOW_PRIVATE_TARGETS }
+  const job = migrationJob({ ...deps, concurrency, ...(slots && { slots }) })
+  const jobs = [job as unknown as Job]
+  const queue = await openQueue({ pool, jobs, log })
+  const worker = works ? startWorker({ queue, jobs, notifications, log }) : null
+  const app = await createServer({ log, version: '0', trustedProxies: [], isUnavailable, isReady: async () => true })
+  migrationRoutes(app, { ...deps, queue, job, authHooks, events: createEvents(app), notifications })
+  const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
+  const { url } = entrance
+
+  function request(path: string, { token, body, method, signal }: Asked = {}): Promise<Response> {
+    return fetch(new URL(`/api/v1/imap/${path}`, url), {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
+    })
+  }
+
+  let stopped: Promise<void> | undefined
+  async function stop(): Promise<void> {
+    await Promise.all([worker?.stop(8_000), entrance.stop()])
+    await queue.close()
+    await identify.close()
+    resolver.close()
+    await notifications.close()
+    await close()
+  }
+  return {
+    url,
+    db,
+    pool,
+    app,
+    request,
+    async addPerson(name: string, plan: Plan = 'enterprise'): Promise<Person> {
+      const email = `${name.toLowerCase()}@people.test`
+      const { id } = await createAccount(db, { email, password: `the password of ${name}`, name, plan, admin: false })
+      return { id, token: (await issueToken(db, id, 'tests')).token }
+    },
+    stop: () => (stopped ??= stop()),
+  }
+}

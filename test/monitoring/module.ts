@@ -1,0 +1,165 @@
+import { expect } from 'vitest'
+import { createAlertsModule } from '../../src/alerts/module.ts'
+import { raiseAlert } from '../../src/alerts/raise.ts'
+import type { Endpoint } from '../../src/config.ts'
+import type { Job } from '../../src/jobs/job.ts'
+import { openQueue } from '../../src/jobs/queue.ts'
+import { startWorker } from '../../src/jobs/worker.ts'
+import type { Rhythm } from '../../src/monitoring/limits.ts'
+import { createDelistingModule } from '../../src/delisting/module.ts'
+import { createMonitoringModule } from '../../src/monitoring/module.ts'
+import { createResolver } from '../../src/net/dns.ts'
+import { AT_ONCE, SECRET_KEY, startAlertsContext, until } from '../alerts/module.ts'
+import { open as openLists } from '../servers/blacklists.ts'
+
+/** What takes minutes and hours takes as many milliseconds here. */
+export const FAST: Rhythm = { grave: 300, full: 600, side: 300, confirm: 150, retry: 200 }
+
+/** Nothing is looked at but by request. */
+export const NEVER: Rhythm = { grave: 1e9, full: 1e9, side: 1e9, confirm: 100, retry: 1e9 }
+
+export type Host = {
+  id: string
+  host: string
+  status: string
+  listedCount: number
+  totalChecked: number
+  unknownCount: number
+  detail: string | null
+  lastCheckAt: string | null
+  addresses: { ip: string; unknownLists: string[] }[]
+  listings: {
+    ip: string
+    dnsbl: string
+    state: string
+    codes: string[]
+    reason: string | null
+    delistUrl: string | null
+  }[]
+  certificates: { port: number; state: string; daysRemaining: number }[]
+  records: { name: string; type: string; values: string[] }[]
+  availability: { percent: number | null; listedSeconds: number; unknownSeconds: number }
+  periods: { state: string; from: string; to: string }[]
+}
+
+export type Change = {
+  at: string
+  name: string
+  dnsbl: string | null
+  from: string
+  to: string
+  codes: string[]
+  reason: string | null
+  kind: string
+  ip: string | null
+  baseline: boolean
+}
+
+export type MonitoringTest = Awaited<ReturnType<typeof startMonitoring>>
+
+type Options = {
+  lists: Endpoint
+  dns?: Endpoint
+  smtpUrl?: string
+  rhythm?: Rhythm
+  works?: boolean
+  /** Who watches. */
+  name?: string
+}
+
+/** One instance of monitoring with alerts; several may share a database. */
+export async function startMonitoring(
+  databaseUrl: string,
+  { lists, dns, smtpUrl, rhythm = FAST, works = true, name = 'Alice' }: Options,
+) {
+  const ground = await startAlertsContext(databaseUrl, { ...(smtpUrl && { smtpUrl }) })
+  const { db, pool, log, notifications, app, authHooks } = ground
+  const resolver = createResolver({ servers: dns ? [dns] : [lists], timeoutMs: 300 })
+  // Long enough for a machine that runs other tests meanwhile: a list that is late once counts as failing for a minute.
+  const blocklists = openLists(lists, { timeoutMs: 1_000 })
+  const alerts = createAlertsModule({ ...ground, secretKey: SECRET_KEY, patience: AT_ONCE })
+  const monitoring = createMonitoringModule({ ...ground, resolver, blocklists, rhythm, spacing: 0 })
+  const delisting = createDelistingModule({ ...ground, blocklists, resolver, raiseAlert })
+  const jobs: Job[] = [...alerts.jobs, ...monitoring.jobs, ...delisting.jobs]
+  const queue = await openQueue({ pool, jobs, log })
+  monitoring.routes(app, { authHooks, queue })
+  alerts.routes(app, { authHooks })
+  delisting.routes(app, { authHooks, queue })
+  await ground.open()
+  const worker = works ? startWorker({ queue, jobs, notifications, log }) : null
+  const stopSending = works ? alerts.startWork() : async () => {}
+  let person = await ground.addPerson(name)
+  const [sweep] = monitoring.jobs
+  const timer = setInterval(() => void sweepSoon(), 200)
+
+  /** The schedule looks once a minute; here as often as is due. */
+  async function sweepSoon(): Promise<void> {
+    if (works && sweep) await queue.enqueue(db, sweep, {}).catch(() => {})
+  }
+
+  async function call<T>(method: string, path: string, body?: object, token: string = person.token) {
+    return ground.call<T>(token, method, `monitoring/${path}`, body)
+  }
+
+  async function read(id: string): Promise<Host> {
+    return (await call<Host>('GET', `hosts/${id}`)).json.data
+  }
+
+  return {
+    ...ground,
+    blocklists,
+    /** Any route of the API. */
+    callAs: ground.call,
+    /** Somebody new, who from now on is the one who asks. */
+    async become(newcomer: string): Promise<void> {
+      person = await ground.addPerson(newcomer)
+    },
+    owner: () => person,
+    call,
+    read,
+    async add(host: string, settings: object = {}): Promise<Host> {
+      const { status, json } = await call<Host>('POST', 'hosts', { host, ...settings })
+      expect(status, json.error).toBe(201)
+      return json.data
+    },
+    /** Looks at everything of a host now. */
+    async check({ id }: { id: string }): Promise<Host> {
+      const { status, json } = await call<Host>('POST', `hosts/${id}/check`)
+      expect(status, json.error).toBe(200)
+      return json.data
+    },
+    /** Waits until the host is so. */
+    seen: ({ id }: { id: string }, holds: (host: Host) => boolean) => until(() => read(id), holds, 40),
+    /** Waits until it was looked at so many times more. */
+    async looked({ id }: { id: string }, times = 3): Promise<void> {
+      for (let look = 0; look < times; look++) {
+        const { lastCheckAt } = await read(id)
+        await until(
+          () => read(id),
+          (host) => host.lastCheckAt !== lastCheckAt,
+          40,
+        )
+      }
+    },
+    async history({ id }: { id: string }, query = 'limit=100'): Promise<Change[]> {
+      return (await call<{ events: Change[] }>('GET', `hosts/${id}/history?${query}`)).json.data.events
+    },
+    async told(): Promise<string[]> {
+      const { json } = await ground.call<{ alerts: { kind: string; title: string }[] }>(
+        person.token,
+        'GET',
+        'alerts?limit=100',
+      )
+      return json.data.alerts.map(({ title }) => title).toReversed()
+    },
+    async stop() {
+      clearInterval(timer)
+      await stopSending()
+      await worker?.stop(5_000)
+      await queue.close()
+      await ground.stop()
+      resolver.close()
+      ;(blocklists.resolver as { close?(): void }).close?.()
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import type { Kysely } from 'kysely'
+import { createAccount } from '../src/accounts/accounts.ts'
+import { issueToken } from '../src/accounts/tokens.ts'
+import { readConfig, type Plan } from '../src/config.ts'
+import { createLog } from '../src/log.ts'
+import { startService } from '../src/app.ts'
+import { findSetupLink } from '../src/accounts/setup.ts'
+import type { DB } from '../src/store/tables.ts'
+import { freshDatabase } from './database.ts'
+import { freePort } from './free-port.ts'
+import { isScaled, startScaled } from './scaled/instances.ts'
+
+/** Somebody with an account: Alice, who owns things; Bob, who has things of his own; Charlie, who must see nothing of theirs. */
+export type Person = { id: string; email: string; password: string; token: string }
+
+export type TestService = {
+  url: string
+  /** The address of one instance, for bytes that no proxy lets through as they are. */
+  wire: string
+  setupLink: string
+  databaseUrl: string
+  /** Makes an account with an API token. */
+  addPerson(name: string, rights?: { plan?: Plan; admin?: boolean }): Promise<Person>
+  /** A request with a Bearer token, a cookie, or neither. */
+  request(path: string, init?: RequestInit & { token?: string }): Promise<Response>
+  stop(): Promise<void>
+}
+
+const KEY = 'the key of the houses in which tests live'
+
+/**
+ * A whole running service on a database of its own: in this process, or in a scaled run as three behind nginx.
+ * Connections to this machine are allowed unless `env` says otherwise.
+ */
+export async function startTestService(env: Record<string, string> = {}): Promise<TestService> {
+  const database = await freshDatabase()
+  const settings = {
+    DATABASE_URL: database.url,
+    SECRET_KEY: KEY,
+    ALLOW_PRIVATE_TARGETS: '127.0.0.0/8,::1',
+    SMTP_LISTEN: 'off',
+    LOG_LEVEL: 'warn',
+    ...env,
+  }
+  const service = await (isScaled ? startSeveral(settings, database.db) : startOne(settings))
+  return {
+    url: service.url,
+    wire: service.wire,
+    setupLink: service.setupLink ?? '',
+    databaseUrl: database.url,
+    async addPerson(name, { plan = 'free', admin = false } = {}) {
+      const email = `${name.toLowerCase()}@people.test`
+      const password = `the password of ${name}`
+      const { id } = await createAccount(database.db, { email, password, name, plan, admin })
+      const { token } = await issueToken(database.db, id, 'tests')
+      return { id, email, password, token }
+    },
+    request(path, { token, headers, ...init } = {}) {
+      const authorization: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
+      return fetch(new URL(path, service.url), { ...init, headers: { ...authorization, ...(headers as object) } })
+    },
+    async stop() {
+      await service.stop()
+      await database.drop()
+    },
+  }
+}
+
+async function startOne(env: Record<string, string>) {
+  const config = readConfig({ HOST: '127.0.0.1', PORT: String(await freePort()), ...env })
+  const service = await startService(config, createLog(config.LOG_LEVEL))
+  return { ...service, wire: service.url }
+}
+
+async function startSeveral(env: Record<string, string>, db: Kysely<DB>) {
+  const service = await startScaled(env)
+  const baseUrl = env['BASE_URL'] ?? service.url
+  return { ...service, setupLink: await findSetupLink({ db, secretKey: KEY, baseUrl }) }
+}

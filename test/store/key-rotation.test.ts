@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { startService } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+import { loadStableKey } from '../../src/store/key-rotation.ts'
+import { encrypt, decrypt } from '../../src/store/encryption.ts'
+import { freshDatabase, type FreshDatabase } from '../database.ts'
+
+const [OLD, NEW] = ['the key of the years that have gone by', 'the key of all the years to come now']
+const derive = (key: string) => `derived from ${key}`
+const idOf = (n: number) => `019a9d2e-90aa-7d0c-b1f2-${String(n).padStart(12, '0')}`
+
+let database: FreshDatabase
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  const { db, pool } = database
+  const email = 'alice@people.test'
+  const { id } = await createAccount(db, { email, password: 'the password of Alice', plan: 'pro' })
+  const of = (context: string, key = OLD) => encrypt(`what ${context} needs`, key, context)
+  const endpoint = 'insert into webhook_endpoint (id, account_id, token, signature_secret) values ($1, $2, $3, $4)'
+  for (let n = 0; n < 1_100; n++) {
+    const token = `t${String(n).padStart(9, '0')}`
+    await pool.query(endpoint, [idOf(n), id, token, of(`webhook/${idOf(n)}/signature`, n < 3 ? NEW : OLD)])
+  }
+  await pool.query(endpoint, [idOf(9_000), id, 'lost000000', of('webhook/other/signature')])
+  const migration = `insert into migration (id, account_id, source, destination, folders, options, progress, counted)
+    values ($1, $2, '{}', '{}', '{}', '{}', '{}', false)`
+  await pool.query(migration, [idOf(1), id])
+  await pool.query('insert into migration_secret values ($1, $2)', [idOf(1), of(`migration/${idOf(1)}`)])
+})
+afterAll(() => database.drop())
+
+async function start(keys: Record<string, string>): Promise<void> {
+  const settings = { DATABASE_URL: database.url, PORT: '0', ROLES: 'web', SMTP_LISTEN: 'off', ...keys }
+  const service = await startService(readConfig(settings), createLog('silent'))
+  await service.stop()
+}
+
+async function sealedOf(table: string, column: string, id: string): Promise<{ id: string; sealed: string }[]> {
+  const { rows } = await database.pool.query(`select ${id} as id, ${column} as sealed from ${table} order by 1`)
+  return rows
+}
+
+describe('a new SECRET_KEY', () => {
+  it('opens what the previous one sealed, when both were given once', async () => {
+    await start({ SECRET_KEY: OLD })
+    await start({ SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: OLD })
+    const endpoints = await sealedOf('webhook_endpoint', 'signature_secret', 'id')
+    const opened = endpoints.slice(0, -1).map(({ id, sealed }) => decrypt(sealed, NEW, `webhook/${id}/signature`))
+    expect(opened).toEqual(endpoints.slice(0, -1).map(({ id }) => `what webhook/${id}/signature needs`))
+    const [secret] = await sealedOf('migration_secret', 'sealed', 'migration_id')
+    expect(decrypt(secret?.sealed ?? '', NEW, `migration/${idOf(1)}`)).toBe(`what migration/${idOf(1)} needs`)
+  })
+
+  it('leaves alone what neither opens', async () => {
+    const lost = (await sealedOf('webhook_endpoint', 'signature_secret', 'id')).at(-1)
+    expect(decrypt(lost?.sealed ?? '', OLD, 'webhook/other/signature')).toBe('what webhook/other/signature needs')
+  })
+
+  it('keeps the pseudonyms of reporting networks, and with them what they have earned', async () => {
+    const [before] = await sealedOf('kept_key', 'sealed', 'name')
+    const kept = decrypt(before?.sealed ?? '', NEW, 'kept key/abuse pseudonyms')
+    await start({ SECRET_KEY: OLD, SECRET_KEY_PREVIOUS: NEW })
+    const [after] = await sealedOf('kept_key', 'sealed', 'name')
+    expect(decrypt(after?.sealed ?? '', OLD, 'kept key/abuse pseudonyms')).toBe(kept)
+  })
+
+  it('has no column that it does not know of', async () => {
+    const { rows } = await database.pool.query<{ place: string }>(
+      `select table_name || '.' || column_name as place from information_schema.columns
+       where table_schema = 'public' and column_name ~ '^(sealed|secret|signature_secret|response_secret)$' order by 1`,
+    )
+    const known = ['alert_channel.secret', 'dmarc_mailbox.sealed', 'kept_key.sealed', 'migration_secret.sealed']
+    expect(rows.map(({ place }) => place)).toEqual([
+      ...known,
+      'webhook_endpoint.response_secret',
+      'webhook_endpoint.signature_secret',
+    ])
+  })
+})
+
+describe('a key that is kept', () => {
+  it('is made once, whoever comes first, and survives a lost SECRET_KEY as a new one', async () => {
+    const keys = { secretKey: OLD }
+    const made = await Promise.all([1, 2, 3].map(() => loadStableKey(database.db, 'test', derive, keys)))
+    expect(new Set(made)).toEqual(new Set([derive(OLD)]))
+    expect(await loadStableKey(database.db, 'test', derive, { secretKey: NEW, previousKey: OLD })).toBe(derive(OLD))
+    expect(await loadStableKey(database.db, 'test', derive, { secretKey: NEW })).toBe(derive(OLD))
+    const third = 'a third key, of which nobody had heard before'
+    expect(await loadStableKey(database.db, 'test', derive, { secretKey: third })).toBe(derive(third))
+  })
+})

@@ -1,0 +1,124 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect } from 'vitest'
+import { startTestService, type TestService, type Person } from '../service.ts'
+
+export type Endpoint = {
+  id: string
+  token: string
+  url: string
+  label: string
+  responseStatus: number
+  responseBody: string
+  responseType: string
+  template: boolean
+  cors: boolean
+  timeout: number
+  requestCount: number
+  signature: object | null
+  createdAt: string
+}
+
+export type Captured = {
+  id: string
+  method: string
+  path: string
+  query: string
+  headers: [string, string][]
+  trailers: [string, string][] | null
+  ip: string
+  body: string
+  bodyEncoding: 'utf8' | 'base64'
+  bodySize: number
+  truncated: boolean
+  contentType: string | null
+  receivedAt: string
+  durationMs: number
+  httpVersion: string
+  preflight: boolean
+  aborted: boolean
+  rejected: string | null
+  responseStatus: number | null
+  surplus: { size: number; start: string; startEncoding: 'utf8' | 'base64'; responseStatus: number | null } | null
+  signature: { status: string; reason: string } | null
+}
+
+/** What any of the routes may answer. */
+export type Answer = {
+  success: boolean
+  code: string
+  error: string
+  details: { path: string; message: string }[]
+  endpoint: Endpoint
+  responseSecret: string
+  endpoints: Endpoint[]
+  requests: Captured[]
+  nextCursor: string | null
+  hasMore: boolean
+  deleted: number
+  request: Captured
+  signature: { status: string; reason: string } | null
+  curl: string | null
+}
+
+/** A running service with one owner and the ways to it that webhook tests take. */
+export type WebhooksTest = {
+  portreeve: TestService
+  alice: Person
+  /** Calls the API as Alice, or as somebody else. */
+  api(method: string, path: string, body?: object, token?: string): Promise<{ status: number; json: Answer }>
+  makeEndpoint(settings?: object): Promise<Endpoint>
+  /** What was captured, newest first; waits until there are so many. */
+  captured(endpoint: Endpoint, atLeast?: number): Promise<Captured[]>
+  /** Sends these bytes on a connection of their own and reads until the service closes it. */
+  raw(bytes: string | Buffer): Promise<string>
+  stop(): Promise<void>
+}
+
+export async function startWebhooks(env: Record<string, string> = {}): Promise<WebhooksTest> {
+  const portreeve = await startTestService(env)
+  const alice = await portreeve.addPerson('Alice')
+  const base = '/api/webhook/endpoints'
+
+  async function api(method: string, path: string, body?: object, token = alice.token) {
+    const headers: Record<string, string> = body ? { 'content-type': 'application/json' } : {}
+    const answer = await portreeve.request(base + path, {
+      method,
+      headers,
+      ...(token && { token }),
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, json: (await answer.json()) as Answer }
+  }
+
+  return {
+    portreeve,
+    alice,
+    api,
+    async makeEndpoint(settings = {}) {
+      const { status, json } = await api('POST', '', settings)
+      expect(status, JSON.stringify(json)).toBe(201)
+      return json.endpoint
+    },
+    async captured({ id }, atLeast = 1) {
+      for (let tries = 0; ; tries++) {
+        const { json } = await api('GET', `/${id}/requests?limit=500`)
+        if (json.requests.length >= atLeast || tries > 100) return json.requests
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    },
+    raw: (bytes) => sendRaw(portreeve.wire, bytes),
+    stop: () => portreeve.stop(),
+  }
+}
+
+/** Sends these bytes and reads until the other side closes. */
+export async function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.on('error', () => {})
+  let answer = ''
+  socket.setEncoding('latin1').on('data', (text: string) => (answer += text))
+  socket.write(bytes, 'latin1')
+  await once(socket, 'close')
+  return answer
+}

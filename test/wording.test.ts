@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { readTexts, RULES, type Text } from './wording.ts'
+
+const texts = readTexts()
+
+const broken = (all: Text[]) =>
+  all.flatMap(({ file, line, text, kind }) =>
+    RULES.filter(({ pattern, kinds }) => (kinds?.includes(kind) ?? true) && pattern.test(text)).map(
+      ({ instead }) => `${file}:${line} “${text.slice(0, 100)}” → ${instead}`,
+    ),
+  )
+
+describe('texts that people read', () => {
+  it('follow docs/style.md', () => {
+    expect(texts.length).toBeGreaterThan(5_000)
+    expect(broken(texts)).toEqual([])
+  })
+
+  it('stand in the messages of their module, not in components', () => {
+    const inComponents = texts.filter(
+      ({ file, kind, text }) => kind === 'jsx' && file.startsWith('web/') && /[a-z]{2}/.test(text),
+    )
+    expect(inComponents.map(({ file, line, text }) => `${file}:${line} ${text}`)).toEqual([])
+  })
+
+  it('are searched by rules that find what they name', () => {
+    const text = (value: string, kind: Text['kind'] = 'prose'): Text => ({ file: 'x', line: 1, text: value, kind })
+    const wrong = ['What was found', '94.8 % of it', 'It is to be copied.', 'No such host', 'Your e-mail', 'looked at']
+    for (const one of wrong) expect(broken([text(one, 'heading')]), one).not.toEqual([])
+    expect(broken([text('94.8% of messages passed.'), text('Recent activity', 'heading')])).toEqual([])
+  })
+})
