@@ -61,9 +61,10 @@ export function spawnServer(
   log: Logger,
 ): Server {
   const newer = SINCE.filter(([major]) => binaries.major >= major).map(([, setting]) => setting)
-  const settings = [...SETTINGS, ...newer, ...address.settings, `cluster_name=${nameOf(folder)}`].flatMap(
-    (setting) => ['-c', setting],
-  )
+  const settings = [...SETTINGS, ...newer, ...address.settings, `cluster_name=${nameOf(folder)}`].flatMap((setting) => [
+    '-c',
+    setting,
+  ])
   const child = spawnAs(user, [join(binaries.bin, 'postgres'), '-D', folder, ...settings], [binaries.bin, folder], {
     env: binaries.env,
     stdio: ['ignore', 'ignore', 'pipe'],
