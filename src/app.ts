@@ -1,6 +1,7 @@
 import { findSetupLink } from './accounts/setup.ts'
 import type { Pool } from 'pg'
 import type { Config } from './config.ts'
+import { limitConcurrency } from './http/concurrency.ts'
 import { createEvents } from './http/events.ts'
 import { STOP_GRACE } from './http/limits.ts'
 import { closeWithin, listen } from './http/listen.ts'
@@ -84,7 +85,10 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const app = await createServer({ log, version: VERSION, trustedProxies, isSecure, isUnavailable, isReady, capture })
   metrics?.watch(app)
   running.add(() => closeWithin(app, STOP_GRACE))
-  if (config.REQUEST_LIMITS === 'on') limitRequests(app, db)
+  if (config.REQUEST_LIMITS === 'on') {
+    limitConcurrency(app)
+    limitRequests(app, db)
+  }
   const routeContext = { authHooks, queue, events: createEvents(app) }
   for (const module of modules) module.routes?.(app, routeContext)
   const url = await listen(app, config.HOST, config.PORT)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import { Fault, type FaultCode } from '../errors.ts'
 import { isDatabaseTimeout } from '../store/database.ts'
@@ -14,6 +15,9 @@ const FRAMEWORK_FAULTS: Record<string, [FaultCode, string]> = {
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
   FST_ERR_BAD_URL: ['invalid_request', 'The path has a malformed escape.'],
 }
+
+/** Delay of a 429: a client that repeats what was refused without waiting would otherwise do so a thousand times a second. */
+const REFUSAL_DELAY_MS = 500
 
 type Route = { pattern: RegExp; method: string }
 
@@ -33,8 +37,9 @@ export function answerErrors(app: FastifyInstance, isUnavailable: (error: unknow
     for (const one of [method].flat()) routes.push({ pattern, method: one })
   })
 
-  app.setErrorHandler((error: FastifyError, request, reply) => {
+  app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const fault = faultOf(error, isUnavailable)
+    if (fault.code === 'rate_limited') await sleep(REFUSAL_DELAY_MS)
     if (fault.code === 'internal' || fault.code === 'unavailable')
       request.log.error({ reqId: request.id, err: error }, 'request failed')
     return answer(fault, reply)

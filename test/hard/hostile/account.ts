@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { runPortreeve } from '../../cli/command.ts'
 import { mailWith } from '../../dmarc/reports.ts'
@@ -7,16 +10,15 @@ import { listen, type Listening } from '../../servers/listen.ts'
 import type { Place } from '../place.ts'
 import { beHostile } from './mail.ts'
 
-/** An account that misuses all it is allowed to do, and the servers it brings along. */
+/** An account that misuses all it is allowed to do. Plain data, so that another process can be the attacker. */
 export type Attacker = {
+  url: string
   token: string
   cookie: string
-  place: Place
   smtpPort: number
   /** Its address for DMARC reports. */
   reportEmail: string
   endpoint: { id: string; token: string }
-  api: (path: string, method?: string, body?: string) => Promise<number>
 }
 
 /** Begins an attack, which goes on until it is stopped. */
@@ -38,20 +40,16 @@ export async function startAttacker(place: Place, smtpPort: number): Promise<Att
   }
   const domain = (await post('/api/v1/dmarc/domains', { domain: 'mallory.test' })) as { data: { reportEmail: string } }
   const { endpoint } = (await post('/api/webhook/endpoints', {})) as { endpoint: { id: string; token: string } }
-  return {
-    token,
-    cookie: await signIn(place),
-    place,
-    smtpPort,
-    reportEmail: domain.data.reportEmail,
-    endpoint,
-    async api(path, method = 'GET', body) {
-      const sent = { method, headers, ...(body !== undefined && { body }) }
-      const answer = await fetch(place.url + path, sent).catch(() => null)
-      await answer?.arrayBuffer().catch(() => null)
-      return answer?.status ?? 0
-    },
-  }
+  const { reportEmail } = domain.data
+  return { url: place.url, token, cookie: await signIn(place), smtpPort, reportEmail, endpoint }
+}
+
+/** A request of the attacker's. @returns its status; 0 when there was no answer */
+async function send({ url, token }: Attacker, path: string, method = 'GET', body?: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const answer = await fetch(url + path, { method, headers, ...(body !== undefined && { body }) }).catch(() => null)
+  await answer?.arrayBuffer().catch(() => null)
+  return answer?.status ?? 0
 }
 
 async function signIn({ url }: Place): Promise<string> {
@@ -65,11 +63,11 @@ async function signIn({ url }: Place): Promise<string> {
 }
 
 /** Sends the same kind of request on so many connections at once, each as soon as the one before is answered. */
-function repeat(connections: number, send: (n: number) => Promise<unknown>): Stoppable {
+function repeat(connections: number, attempt: (n: number) => Promise<unknown>): Stoppable {
   const stopping = new AbortController()
   let next = 0
   const senders = Array.from({ length: connections }, async () => {
-    while (!stopping.signal.aborted) await send(next++)
+    while (!stopping.signal.aborted) await attempt(next++)
   })
   return {
     async stop() {
@@ -80,8 +78,8 @@ function repeat(connections: number, send: (n: number) => Promise<unknown>): Sto
 }
 
 /** Requests whose answers are never read. */
-function readNothing(place: Place, count: number, path: (n: number) => string, header: string): Stoppable {
-  const port = Number(new URL(place.url).port)
+function readNothing({ url }: Attacker, count: number, path: (n: number) => string, header: string): Stoppable {
+  const port = Number(new URL(url).port)
   const sockets = Array.from({ length: count }, (_, n) => {
     const socket: Socket = connect(port, '127.0.0.1', () => {
       socket.write(`GET ${path(n)} HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`)
@@ -139,10 +137,10 @@ function sendMails({ smtpPort, reportEmail }: Attacker, mail: () => string): Sto
 }
 
 /** Fills the endpoint, so that an export has more to say than sockets buffer. */
-async function fillEndpoint({ place, endpoint }: Attacker): Promise<void> {
+async function fillEndpoint({ url, endpoint }: Attacker): Promise<void> {
   const body = 'x'.repeat(1 << 20)
   for (let n = 0; n < 40; n++) {
-    await (await fetch(`${place.url}/webhooks/${endpoint.token}`, { method: 'POST', body })).arrayBuffer()
+    await (await fetch(`${url}/webhooks/${endpoint.token}`, { method: 'POST', body })).arrayBuffer()
   }
 }
 
@@ -150,33 +148,42 @@ const side = (port: number) => ({ host: '127.0.0.1', port, secure: false, user: 
 
 /** What one account does to all others, by what it does. */
 export const ATTACKS: Record<string, Attack> = {
-  'sends requests that are wrong in 40,000 places': ({ api }) => {
+  'sends requests that are wrong in 40,000 places': (attacker) => {
     const kinds = JSON.stringify({ type: 'email', target: 'a@b.test', kinds: Array(40_000).fill('wrong') })
     const check = JSON.stringify({ kind: 'dns', data: Array.from({ length: 100_000 }, () => ({ a: 1 })), receipt: 'x' })
     return repeat(8, (n) =>
-      n % 2 ? api('/api/v1/alerts/channels', 'POST', kinds) : api('/api/v1/shared-checks', 'POST', check),
+      n % 2
+        ? send(attacker, '/api/v1/alerts/channels', 'POST', kinds)
+        : send(attacker, '/api/v1/shared-checks', 'POST', check),
     )
   },
   'downloads its data 32 times at once and reads nothing of it': async (attacker) => {
     await fillEndpoint(attacker)
-    return readNothing(attacker.place, 32, () => '/api/v1/account/export', `Cookie: ${attacker.cookie}`)
+    return readNothing(attacker, 32, () => '/api/v1/account/export', `Cookie: ${attacker.cookie}`)
   },
   'reads nothing of 200 lists of requests with large bodies': async (attacker) => {
     await fillEndpoint(attacker)
     const path = `/api/webhook/endpoints/${attacker.endpoint.id}/requests?limit=500`
-    return readNothing(attacker.place, 200, () => path, `Authorization: Bearer ${attacker.token}`)
+    return readNothing(attacker, 200, () => path, `Authorization: Bearer ${attacker.token}`)
   },
   'is sent mails that are whole mailboxes': (attacker) => {
     const mail = mboxMail()
     return sendMails(attacker, () => mail)
   },
-  'is sent junk of two megabytes a mail': (attacker) => sendMails(attacker, junkMail),
-  'migrates from servers that never answer': async ({ api }) => {
+  'is sent junk of two megabytes a mail': (attacker) => {
+    // Made before the attack: to make one takes longer than to send it.
+    const mails = Array.from({ length: 60 }, junkMail)
+    let next = 0
+    return sendMails(attacker, () => mails[next++ % mails.length] ?? '')
+  },
+  'migrates from servers that never answer': async (attacker) => {
     const tarpit = await startTarpit()
     const body = (dryRun: boolean) =>
       JSON.stringify({ source: side(tarpit.port), destination: side(tarpit.port), folders: ['INBOX'], dryRun })
-    for (let n = 0; n < 6; n++) await api('/api/v1/imap/migrate', 'POST', body(n > 0))
-    const looks = repeat(10, () => api('/api/v1/imap/list-folders', 'POST', JSON.stringify(side(tarpit.port))))
+    for (let n = 0; n < 6; n++) await send(attacker, '/api/v1/imap/migrate', 'POST', body(n > 0))
+    const looks = repeat(10, () =>
+      send(attacker, '/api/v1/imap/list-folders', 'POST', JSON.stringify(side(tarpit.port))),
+    )
     return {
       async stop() {
         await tarpit.close()
@@ -184,44 +191,66 @@ export const ATTACKS: Record<string, Attack> = {
       },
     }
   },
-  'has its reports fetched from mailboxes that never answer': async ({ api }) => {
+  'has its reports fetched from mailboxes that never answer': async (attacker) => {
     const tarpit = await startTarpit()
     for (let n = 0; n < 10; n++) {
-      await api('/api/v1/dmarc/mailboxes', 'POST', JSON.stringify({ ...side(tarpit.port), user: `mallory${n}` }))
+      await send(
+        attacker,
+        '/api/v1/dmarc/mailboxes',
+        'POST',
+        JSON.stringify({ ...side(tarpit.port), user: `mallory${n}` }),
+      )
     }
     return { stop: () => tarpit.close() }
   },
-  'sends its endpoint a mebibyte at a time': ({ place, endpoint }) => {
+  'sends its endpoint a mebibyte at a time': ({ url, endpoint }) => {
     const body = 'x'.repeat(1 << 20)
     return repeat(8, async () => {
-      const answer = await fetch(`${place.url}/webhooks/${endpoint.token}`, { method: 'POST', body }).catch(() => null)
+      const answer = await fetch(`${url}/webhooks/${endpoint.token}`, { method: 'POST', body }).catch(() => null)
       await answer?.arrayBuffer()
     })
   },
-  'opens 300 event streams': ({ place, endpoint, token }) =>
+  'opens 300 event streams': (attacker) =>
     readNothing(
-      place,
+      attacker,
       300,
-      (n) => (n % 2 ? '/api/v1/events' : `/api/webhook/endpoints/${endpoint.id}/events`),
-      `Authorization: Bearer ${token}`,
+      (n) => (n % 2 ? '/api/v1/events' : `/api/webhook/endpoints/${attacker.endpoint.id}/events`),
+      `Authorization: Bearer ${attacker.token}`,
     ),
-  'checks domains and addresses that nothing answers for, 200 at once': ({ api }) =>
+  'checks domains and addresses that nothing answers for, 200 at once': (attacker) =>
     repeat(200, (n) =>
       n % 2
-        ? api(`/api/v1/dmarc-check?domain=n${n}.mallory.test`)
-        : api(`/api/v1/blacklist-check?ip=8.${(n >> 8) & 255}.${n & 255}.8`),
+        ? send(attacker, `/api/v1/dmarc-check?domain=n${n}.mallory.test`)
+        : send(attacker, `/api/v1/blacklist-check?ip=8.${(n >> 8) & 255}.${n & 255}.8`),
     ),
   'searches its captured requests, 50 at once': async (attacker) => {
     await fillEndpoint(attacker)
     return repeat(50, (n) =>
-      attacker.api(`/api/webhook/endpoints/${attacker.endpoint.id}/requests?limit=500&q=none${n}`),
+      send(attacker, `/api/webhook/endpoints/${attacker.endpoint.id}/requests?limit=500&q=none${n}`),
     )
   },
-  'guesses the password of the other, from 200 networks at once': ({ place }) =>
+  'guesses the password of the other, from 200 networks at once': ({ url }) =>
     repeat(100, async (n) => {
       const headers = { 'content-type': 'application/json', 'x-forwarded-for': `10.${n % 200}.0.1` }
       const body = JSON.stringify({ email: 'alice@people.test', password: `guess number ${n}` })
-      const answer = await fetch(`${place.url}/api/auth/sign-in/email`, { method: 'POST', headers, body })
+      const answer = await fetch(`${url}/api/auth/sign-in/email`, { method: 'POST', headers, body })
       await answer.arrayBuffer()
     }),
+}
+
+/** Starts an attack in a process of its own, and waits until it has begun. */
+export async function startAttack(what: string, attacker: Attacker): Promise<Stoppable> {
+  const program = join(import.meta.dirname, 'attack-process.ts')
+  const child = spawn(process.execPath, [program, JSON.stringify({ what, attacker })], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  await Promise.race([once(child.stdout, 'data'), ended])
+  if (child.exitCode !== null) throw new Error(`the attack ended with ${child.exitCode} before it began`)
+  return {
+    async stop() {
+      child.stdin.end()
+      await ended
+    },
+  }
 }

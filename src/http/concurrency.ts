@@ -1,0 +1,105 @@
+import { finished } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Fault } from '../errors.ts'
+import { clientNetwork } from './client-address.ts'
+import type { App } from './server.ts'
+
+/** Requests of one account handled at once in one instance, which has 15 database connections. */
+const MAX_AT_ONCE = 8
+
+/** A body this large keeps the processor from everything else while it is parsed. */
+const LARGE_BODY_BYTES = 64 * 1024
+const MAX_LARGE_BODIES_AT_ONCE = 2
+
+/** Answers of at least this size hold memory until the client has read them: they count until then. */
+const LARGE_ANSWER_BYTES = 256 * 1024
+
+/** Requests of one account that wait for others of the same account. */
+const MAX_WAITING = 200
+const RETRY_AFTER_SECONDS = 2
+
+type Turn = () => void
+type Share = { running: number; waiting: Turn[] }
+/** What a request waits for: the others with the same key. */
+type Subject = { key: string; atOnce: number }
+
+/**
+ * Lets the requests of one account wait for one another rather than for everybody: some are handled at once, the others in
+ * the order in which they came. Holds for every route that is registered after this, except those with a limit of their own.
+ * Large bodies have a share of their own, also where no account is needed: there the client's network counts.
+ */
+export function limitConcurrency(app: App): void {
+  const shares = new Map<string, Share>()
+  const leaving = new WeakMap<FastifyRequest, () => void>()
+
+  // After authentication, and before the body is read.
+  app.addHook('preParsing', async (request, reply, payload) => {
+    const subject = subjectOf(request)
+    if (subject === null) return payload
+    const leave = await enter(shares, subject, reply)
+    leaving.set(request, leave)
+    // Whatever becomes of it: an answer, a client that leaves, a connection that breaks.
+    finished(reply.raw, { readable: false }, leave)
+    return payload
+  })
+
+  app.addHook('onSend', async (request, _reply, payload) => {
+    if (sizeOf(payload) < LARGE_ANSWER_BYTES) leaving.get(request)?.()
+  })
+}
+
+function subjectOf({ caller, headers, ip, routeOptions }: FastifyRequest): Subject | null {
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers
+  const who = caller?.accountId ?? clientNetwork(ip)
+  if (encoding !== undefined || Number(length ?? 0) > LARGE_BODY_BYTES)
+    return { key: `large ${who}`, atOnce: MAX_LARGE_BODIES_AT_ONCE }
+  const hasOwnLimit = typeof routeOptions.config.limit === 'string'
+  return caller && !hasOwnLimit ? { key: who, atOnce: MAX_AT_ONCE } : null
+}
+
+/**
+ * Waits for the request's turn.
+ * @returns ends it; may be called more than once
+ * @throws Fault `rate_limited` when too many wait already
+ */
+async function enter(shares: Map<string, Share>, { key, atOnce }: Subject, reply: FastifyReply): Promise<() => void> {
+  const share = shares.get(key) ?? { running: 0, waiting: [] }
+  shares.set(key, share)
+  // Whoever ends hands its place to the next, so that a request that comes in between does not overtake.
+  if (share.running >= atOnce) await waitIn(share, reply)
+  else share.running++
+
+  let hasLeft = false
+  return () => {
+    if (hasLeft) return
+    hasLeft = true
+    const next = share.waiting.shift()
+    if (next) return next()
+    share.running--
+    if (share.running === 0) shares.delete(key)
+  }
+}
+
+function waitIn({ waiting }: Share, reply: FastifyReply): Promise<void> {
+  if (waiting.length >= MAX_WAITING) throw tooMany()
+  return new Promise((resolve, reject) => {
+    waiting.push(resolve)
+    // A client that leaves gives its place to those behind it.
+    reply.raw.once('close', () => {
+      const at = waiting.indexOf(resolve)
+      if (at < 0) return
+      waiting.splice(at, 1)
+      reject(tooMany())
+    })
+  })
+}
+
+function tooMany(): Fault {
+  const sentence = `An account may have up to ${MAX_WAITING} requests waiting. Wait for some to end, then try again.`
+  return new Fault('rate_limited', sentence, { retryAfter: RETRY_AFTER_SECONDS })
+}
+
+/** Bytes of an answer in memory; those of a stream are not. */
+function sizeOf(payload: unknown): number {
+  return typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0
+}

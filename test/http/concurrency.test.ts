@@ -1,0 +1,101 @@
+import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestService, type Person, type TestService } from '../service.ts'
+
+let portreeve: TestService
+let alice: Person
+let bob: Person
+let endpoint: { id: string; token: string }
+beforeAll(async () => {
+  portreeve = await startTestService()
+  ;[alice, bob] = [await portreeve.addPerson('Alice'), await portreeve.addPerson('Bob')]
+  const answer = await portreeve.request('/api/webhook/endpoints', {
+    method: 'POST',
+    token: alice.token,
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  })
+  endpoint = ((await answer.json()) as { endpoint: typeof endpoint }).endpoint
+  for (let n = 0; n < 8; n++)
+    await portreeve.request(`/webhooks/${endpoint.token}`, { method: 'POST', body: 'x'.repeat(1 << 20) })
+})
+afterAll(() => portreeve.stop())
+
+const statusOf = async ({ token }: Person, path = '/api/v1/tokens') => (await portreeve.request(path, { token })).status
+
+/** Sends the head of a request with a large body, and none of the body. */
+function beginLargeBody({ token }: Person) {
+  const request = httpRequest(`${portreeve.url}/api/v1/alerts/channels`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'content-length': 500_000 },
+  })
+  request.on('error', () => {})
+  request.flushHeaders()
+  return request
+}
+
+/** Asks for lists with large bodies, and reads nothing of them. */
+function readNothing(count: number) {
+  const { hostname, port } = new URL(portreeve.url)
+  const path = `/api/webhook/endpoints/${endpoint.id}/requests?limit=500`
+  const sockets = Array.from({ length: count }, () => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${alice.token}\r\n\r\n`)
+    })
+    return socket.on('error', () => {}).pause()
+  })
+  return () => sockets.forEach((socket) => socket.destroy())
+}
+
+describe('requests of one account', () => {
+  it('wait for one another when their answers are not read, and delay no other account', async () => {
+    const stop = readNothing(60)
+    try {
+      const waiting = statusOf(alice)
+      for (let n = 0; n < 20; n++) expect(await statusOf(bob)).toBe(200)
+      stop()
+      expect(await waiting).toBe(200)
+    } finally {
+      stop()
+    }
+  })
+
+  it('with large bodies wait for two of them, while small ones pass', async () => {
+    const begun = [beginLargeBody(alice), beginLargeBody(alice), beginLargeBody(alice)]
+    const third = new Promise<number>((resolve) =>
+      begun[2]?.once('response', ({ statusCode = 0 }) => resolve(statusCode)),
+    )
+    begun[2]?.end(`{"type":"email"${' '.repeat(499_984)}}`)
+    expect(await statusOf(alice)).toBe(200)
+    expect(await Promise.race([third, new Promise((resolve) => setTimeout(resolve, 500, 'waits'))])).toBe('waits')
+    begun[0]?.destroy()
+    expect(await third).toBe(400)
+    begun[1]?.destroy()
+  })
+
+  it('are handled again after clients that waited have left', async () => {
+    for (let n = 0; n < 3; n++) {
+      const begun = Array.from({ length: 10 }, () => beginLargeBody(alice))
+      await statusOf(alice)
+      begun.forEach((one) => one.destroy())
+    }
+    const last = beginLargeBody(alice)
+    const answer = new Promise<number>((resolve) => last.once('response', ({ statusCode = 0 }) => resolve(statusCode)))
+    last.end(`{"type":"email"${' '.repeat(499_984)}}`)
+    expect(await answer).toBe(400)
+  })
+
+  it('are refused beyond 200 that wait', async () => {
+    // Whichever comes last: connections that are opened together arrive in any order.
+    const begun = Array.from({ length: 203 }, () => beginLargeBody(bob))
+    const answers = begun.map(
+      (one) =>
+        new Promise<[number, string?]>((resolve) =>
+          one.once('response', ({ statusCode = 0, headers }) => resolve([statusCode, headers['retry-after']])),
+        ),
+    )
+    expect(await Promise.race(answers)).toEqual([429, '2'])
+    begun.forEach((one) => one.destroy())
+  })
+})
