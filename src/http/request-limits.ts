@@ -24,7 +24,7 @@ const MINUTE = 60
 export const ACCOUNT_LIMITS = {
   checks: { what: 'checks', rate: { requests: 3_000, windowSeconds: HOUR }, atOnce: 10 },
   connections: { what: 'IMAP connection requests', rate: { requests: 600, windowSeconds: HOUR }, atOnce: 5 },
-  searches: { what: 'searches', rate: { requests: 1_800, windowSeconds: HOUR }, atOnce: 3 },
+  searches: { what: 'searches', rate: { requests: 1_800, windowSeconds: HOUR }, atOnce: 2 },
   'HAR exports': { what: 'HAR exports', rate: { requests: 300, windowSeconds: HOUR }, atOnce: 2 },
   'account exports': { what: 'account exports', rate: { requests: 6, windowSeconds: HOUR }, atOnce: 1 },
   'shared checks': { what: 'shared checks', rate: { requests: 600, windowSeconds: HOUR }, atOnce: 5 },

@@ -55,7 +55,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
   const authHooks = createAuthHooks(identify, ownOrigins(config.BASE_URL))
   const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })
   authRoutes(app, { auth, identify, throttle, places })
-  accountRoutes(app, { db, authHooks, auth, throttle, places, signUp, config, secretKey, version: '0.1.0' })
+  accountRoutes(app, { db, authHooks, auth, throttle, places, signUp, config, secretKey, version: '0.2.0' })
   ownDataRoutes(app, { db, authHooks, throttle, exports: createExportFiles(join(tmpdir(), 'portreeve-exports')) })
   const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY: secretKey })
   const { url } = entrance

@@ -101,7 +101,7 @@ const service = async (where: AccountsTest) =>
 
 describe('what anybody may know of the service', () => {
   it('is whether it is set up, and whether one may sign up', async () => {
-    const data = { name: 'Portreeve', version: '0.1.0', setupNeeded: true, signup: false, mail: false }
+    const data = { name: 'Portreeve', version: '0.2.0', setupNeeded: true, signup: false, mail: false }
     expect(await service(portreeve)).toEqual(data)
     const opened = await open({ SIGNUP: 'open', SMTP_URL: 'smtp://relay.test:25' })
     await setUp(portreeve, await tokenOf(portreeve))
