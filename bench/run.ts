@@ -8,7 +8,7 @@ const isBenchmark = (file: string) => /^export (?:async )?function run\b/m.test(
 
 const wanted = process.argv.slice(2)
 const modules = [...new Set(globSync('*/*.ts', { cwd: import.meta.dirname }).map((file) => file.split('/')[0] ?? ''))]
-const unknown = wanted.filter((module) => !modules.includes(portreeve))
+const unknown = wanted.filter((module) => !modules.includes(module))
 if (unknown.length > 0) {
   console.error(`Benchmark not found: “${unknown.join(', ')}”. Available: ${modules.join(', ')}.`)
   process.exit(2)
