@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client'
 import { ApiError } from './api.ts'
 import { accountQuery } from './queries.ts'
 import { createDashboard } from './routes.tsx'
-import { Ui } from './ui/ui.tsx'
+import { Ui } from './ui/theme/ui-provider.tsx'
 
 const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: signedOut }),

@@ -1,8 +1,8 @@
 import { useEffect, useId, useRef, useState } from 'react'
 import { onConfirmPassword } from '../confirm-password.ts'
-import { Button } from '../ui/button.tsx'
-import { ConfirmDialog } from '../ui/confirm.tsx'
-import { Form, PasswordField } from '../ui/form.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { ConfirmDialog } from '../ui/actions/confirm.tsx'
+import { Form, PasswordField } from '../ui/forms/form.tsx'
 import { person } from './api.ts'
 
 /** Asks for the password over whatever is on the screen, when an act needs a recent sign-in. What is typed there stays. */

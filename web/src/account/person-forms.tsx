@@ -2,8 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Account } from '../api.ts'
 import { accountQuery } from '../queries.ts'
-import { FieldRow, Form, PasswordField, TextField } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
+import { FieldRow, Form, PasswordField, TextField } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
 import { person, sessionsQuery } from './api.ts'
 
 const SHORTEST = 10

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { Bar } from '../ui/bar.tsx'
-import { List, ListItem } from '../ui/list.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Soft } from '../ui/page.tsx'
-import { sizeText } from '../ui/words.ts'
-import { Waiting } from '../ui/waiting.tsx'
+import { Bar } from '../ui/feedback/progress-bar.tsx'
+import { List, ListItem } from '../ui/lists/list.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Soft } from '../ui/layout/page.tsx'
+import { sizeText } from '../ui/text/format.ts'
+import { Waiting } from '../ui/feedback/loading.tsx'
 import { usageQuery, type QuotaUsage } from './api.ts'
 
 const NAMES: Record<QuotaUsage['name'], string> = {

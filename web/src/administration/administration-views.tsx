@@ -1,4 +1,4 @@
-import { EXACT, View, Views } from '../ui/views.tsx'
+import { EXACT, View, Views } from '../ui/navigation/sub-navigation.tsx'
 
 /** The screens of administration. */
 export function AdministrationViews() {

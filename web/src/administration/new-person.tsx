@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { FieldRow, Form, PasswordField, SelectField, TextField } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Card, Stack } from '../ui/page.tsx'
+import { FieldRow, Form, PasswordField, SelectField, TextField } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Card, Stack } from '../ui/layout/page.tsx'
 import { administration } from './api.ts'
 import { PLANS, type Plan } from './plans.ts'
 

@@ -1,5 +1,5 @@
-import type { Tone } from '../ui/status.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import type { Tone } from '../ui/feedback/status.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 import type { Act, Health } from './api.ts'
 
 type State = Health['findings'][number]['state']

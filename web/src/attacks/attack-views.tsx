@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { accountQuery } from '../queries.ts'
-import { EXACT, View, Views } from '../ui/views.tsx'
+import { EXACT, View, Views } from '../ui/navigation/sub-navigation.tsx'
 
 /** The screens of attack reporting. */
 export function AttackViews() {

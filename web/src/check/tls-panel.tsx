@@ -1,6 +1,6 @@
 import type { TlsResult } from '../../../src/diagnostics/shapes.ts'
-import { Facts, Values } from '../ui/facts.tsx'
-import { Moment } from '../ui/moment.tsx'
+import { Facts, Values } from '../ui/lists/facts.tsx'
+import { Moment } from '../ui/text/date-text.tsx'
 import type { CheckKind } from './kind.ts'
 import { tlsVerdict } from './verdict.ts'
 import { Warnings } from './warnings.tsx'

@@ -1,8 +1,8 @@
 import { Fragment } from 'react'
-import { Ago, ExactMoment } from '../ui/ago.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Facts } from '../ui/facts.tsx'
-import { Soft } from '../ui/page.tsx'
+import { Ago, ExactMoment } from '../ui/text/ago.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Facts } from '../ui/lists/facts.tsx'
+import { Soft } from '../ui/layout/page.tsx'
 import type { Answer, Step } from './api.ts'
 import { RequestText } from './request-text.tsx'
 

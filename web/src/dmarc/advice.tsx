@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
-import { Snippet } from '../ui/copy.tsx'
-import { Points } from '../ui/points.tsx'
-import { Section, Soft, Stack } from '../ui/page.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Points } from '../ui/lists/bullet-list.tsx'
+import { Section, Soft, Stack } from '../ui/layout/page.tsx'
 import type { SourceDetail } from './api.ts'
 
 /** What to do about a source, for whom it belongs to and for whom it does not. */

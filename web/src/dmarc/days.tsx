@@ -1,8 +1,8 @@
-import { ChartDays, dayText } from '../ui/chart-days.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Section } from '../ui/page.tsx'
-import { Table } from '../ui/table.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { ChartDays, dayText } from '../ui/charts/daily-chart.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Section } from '../ui/layout/page.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 import type { Summary } from './api.ts'
 import { daysText } from './words.ts'
 

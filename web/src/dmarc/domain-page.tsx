@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { BackLink } from '../ui/back-link.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page } from '../ui/page.tsx'
-import { EXACT, View, Views } from '../ui/views.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page } from '../ui/layout/page.tsx'
+import { EXACT, View, Views } from '../ui/navigation/sub-navigation.tsx'
 import { domainsQuery } from './api.ts'
 
 type DomainPageProps = {

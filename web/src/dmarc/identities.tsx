@@ -1,7 +1,7 @@
-import { Section, Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { Section, Soft } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 import type { SourceDetail } from './api.ts'
 
 type Identities = SourceDetail['identities']

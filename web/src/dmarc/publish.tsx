@@ -1,6 +1,6 @@
-import { Snippet } from '../ui/copy.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Soft, Stack } from '../ui/page.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Soft, Stack } from '../ui/layout/page.tsx'
 import type { Published } from './api.ts'
 import { mayTakeMail } from './words.ts'
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
+import { Soft } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
 import type { ReportRecord } from './api.ts'
 
 type RecordTableProps<T> = {

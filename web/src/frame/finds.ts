@@ -1,5 +1,5 @@
 import { guessTarget } from '../check/target.ts'
-import type { IconName } from '../ui/icons.tsx'
+import type { IconName } from '../ui/brand/icons.tsx'
 
 /** Something that can be found and gone to. */
 export type Find = {

@@ -1,8 +1,8 @@
 import { useState, type RefObject } from 'react'
 import { keysNow } from '../keys.ts'
-import { Button } from '../ui/button.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { COMMAND, Kbd } from '../ui/kbd.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { Dialog } from '../ui/layout/dialog.tsx'
+import { COMMAND, Kbd } from '../ui/actions/shortcut.tsx'
 import classes from './key-sheet.module.css'
 
 type Part = { title: string; rows: [keys: string, says: string][] }

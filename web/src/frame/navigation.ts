@@ -1,6 +1,6 @@
 import type { LinkProps } from '@tanstack/react-router'
 import type { Account } from '../api.ts'
-import type { IconName } from '../ui/icons.tsx'
+import type { IconName } from '../ui/brand/icons.tsx'
 
 export type Entry = {
   to: NonNullable<LinkProps['to']>

@@ -1,8 +1,8 @@
 import { useState } from 'react'
-import { Button } from '../ui/button.tsx'
-import { Soft } from '../ui/page.tsx'
-import { Table } from '../ui/table.tsx'
-import { counted, numberText, sizeText } from '../ui/words.ts'
+import { Button } from '../ui/actions/button.tsx'
+import { Soft } from '../ui/layout/page.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { counted, numberText, sizeText } from '../ui/text/format.ts'
 import type { Migration } from './api.ts'
 
 /** Rows at once; a mailbox can fail a thousand times in the same way. */

@@ -1,7 +1,7 @@
-import { Bar } from '../ui/bar.tsx'
-import { Soft } from '../ui/page.tsx'
-import { Table } from '../ui/table.tsx'
-import { durationText, numberText, sizeText } from '../ui/words.ts'
+import { Bar } from '../ui/feedback/progress-bar.tsx'
+import { Soft } from '../ui/layout/page.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { durationText, numberText, sizeText } from '../ui/text/format.ts'
 import type { Migration } from './api.ts'
 import { useRates, type Rate } from './use-rates.ts'
 

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { accountQuery } from '../queries.ts'
-import { Notice } from '../ui/notice.tsx'
-import { Soft } from '../ui/page.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Soft } from '../ui/layout/page.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 import type { MigrationList } from './api.ts'
 
 type Month = Pick<MigrationList, 'month'>

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { secretOf, wrongSecret } from '../imap/account.ts'
 import { SecretField } from '../imap/secret-field.tsx'
-import { FieldRow, Form } from '../ui/form.tsx'
-import { Soft, Stack } from '../ui/page.tsx'
+import { FieldRow, Form } from '../ui/forms/form.tsx'
+import { Soft, Stack } from '../ui/layout/page.tsx'
 import { migrationQuery, migrations, type Migration } from './api.ts'
 
 /** Before the names of the fields of each side. */

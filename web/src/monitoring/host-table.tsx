@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
-import { Ago } from '../ui/ago.tsx'
-import { Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
+import { Ago } from '../ui/text/ago.tsx'
+import { Soft } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
 import type { Host } from './api.ts'
 import { answersText, availabilityText, standing } from './words.ts'
 

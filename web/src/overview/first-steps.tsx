@@ -3,9 +3,9 @@ import { Link, type LinkProps } from '@tanstack/react-router'
 import { joinCommand } from '../attacks/commands.ts'
 import { postCommand } from '../check/curl.ts'
 import { accountQuery } from '../queries.ts'
-import { Snippet } from '../ui/copy.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Section, Soft } from '../ui/page.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Section, Soft } from '../ui/layout/page.tsx'
 import classes from './first-steps.module.css'
 
 type Step = { name: string; words: string; to: LinkProps['to']; command: string }

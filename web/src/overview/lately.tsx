@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { AlertTitle } from '../alerts/alert-title.tsx'
 import { alertsQuery } from '../alerts/api.ts'
-import { Ago } from '../ui/ago.tsx'
-import { List, ListItem } from '../ui/list.tsx'
-import { Section } from '../ui/page.tsx'
+import { Ago } from '../ui/text/ago.tsx'
+import { List, ListItem } from '../ui/lists/list.tsx'
+import { Section } from '../ui/layout/page.tsx'
 
 const SOME = 5
 

@@ -1,5 +1,5 @@
-import { ButtonLink } from '../ui/button.tsx'
-import { Icon } from '../ui/icons.tsx'
+import { ButtonLink } from '../ui/actions/button.tsx'
+import { Icon } from '../ui/brand/icons.tsx'
 import type { Need } from './needs.ts'
 import classes from './need-list.module.css'
 

@@ -7,7 +7,7 @@ import { needing } from '../delisting/words.ts'
 import type { Domain, Mailbox } from '../dmarc/api.ts'
 import { isOpen, type Listed } from '../migrations/api.ts'
 import type { Host } from '../monitoring/api.ts'
-import { counted } from '../ui/words.ts'
+import { counted } from '../ui/text/format.ts'
 
 /** Something that goes on only when a person looks at it, and where they do. */
 export type Need = {

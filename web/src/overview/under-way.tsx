@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router'
 import type { Case } from '../delisting/api.ts'
 import { sentenceOf as sentenceOfCase } from '../delisting/words.ts'
 import type { Listed } from '../migrations/api.ts'
-import { Bar } from '../ui/bar.tsx'
-import { List, ListItem } from '../ui/list.tsx'
-import { Section } from '../ui/page.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { Bar } from '../ui/feedback/progress-bar.tsx'
+import { List, ListItem } from '../ui/lists/list.tsx'
+import { Section } from '../ui/layout/page.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 
 /** What goes on by itself. */
 export function UnderWay({ cases, migrations }: { cases: Case[]; migrations: Listed[] }) {

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { Host } from '../monitoring/api.ts'
 import { HostTable } from '../monitoring/host-table.tsx'
 import { worstFirst } from '../monitoring/words.ts'
-import { Section } from '../ui/page.tsx'
+import { Section } from '../ui/layout/page.tsx'
 
 /** Rows at most: the others are a press away. */
 const SOME = 8

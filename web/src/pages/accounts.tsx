@@ -4,9 +4,9 @@ import { AdministrationViews } from '../administration/administration-views.tsx'
 import { peopleQuery } from '../administration/api.ts'
 import { NewPerson } from '../administration/new-person.tsx'
 import { PeopleTable } from '../administration/people-table.tsx'
-import { Page, Section } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
-import { Fetching } from '../ui/waiting.tsx'
+import { Page, Section } from '../ui/layout/page.tsx'
+import { Pages } from '../ui/navigation/pagination.tsx'
+import { Fetching } from '../ui/feedback/loading.tsx'
 
 /** Who uses this Portreeve, and how much they may. */
 export function Screen() {

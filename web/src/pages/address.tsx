@@ -5,9 +5,9 @@ import { AddressPanel } from '../attacks/address-panel.tsx'
 import { addressQuery, type Appeal } from '../attacks/api.ts'
 import { AppealForm, AppealOutcome } from '../attacks/appeal-form.tsx'
 import { LookUp } from '../attacks/look-up.tsx'
-import { Card, Page, Section, Soft, Stack } from '../ui/page.tsx'
-import { Points } from '../ui/points.tsx'
-import { useInView } from '../ui/use-in-view.ts'
+import { Card, Page, Section, Soft, Stack } from '../ui/layout/page.tsx'
+import { Points } from '../ui/lists/bullet-list.tsx'
+import { useInView } from '../ui/forms/use-in-view.ts'
 
 export function Screen() {
   const { ip } = useSearch({ from: '/open/address' })

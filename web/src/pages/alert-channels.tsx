@@ -3,8 +3,8 @@ import { channelsQuery } from '../alerts/api.ts'
 import { ChannelCard } from '../alerts/channel-card.tsx'
 import { NewChannel } from '../alerts/new-channel.tsx'
 import { AlertViews } from '../alerts/views.tsx'
-import { Card, Page, Section, Stack } from '../ui/page.tsx'
-import { Fetching } from '../ui/waiting.tsx'
+import { Card, Page, Section, Stack } from '../ui/layout/page.tsx'
+import { Fetching } from '../ui/feedback/loading.tsx'
 
 export function Screen() {
   const { data: channels, error } = useQuery(channelsQuery)

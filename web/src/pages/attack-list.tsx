@@ -3,11 +3,11 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { networkQuery, servicesQuery } from '../attacks/api.ts'
 import { AttackViews } from '../attacks/attack-views.tsx'
 import { listUrl, TAKINGS } from '../attacks/commands.ts'
-import { Choice } from '../ui/choice.tsx'
-import { CopyButton, Snippet } from '../ui/copy.tsx'
-import { Page, Row, Soft, Stack } from '../ui/page.tsx'
-import { Sheet, Tabs } from '../ui/tabs.tsx'
-import { counted } from '../ui/words.ts'
+import { Choice } from '../ui/forms/choice.tsx'
+import { CopyButton, Snippet } from '../ui/actions/copy.tsx'
+import { Page, Row, Soft, Stack } from '../ui/layout/page.tsx'
+import { Sheet, Tabs } from '../ui/navigation/tabs.tsx'
+import { counted } from '../ui/text/format.ts'
 
 /** What the address of the screen says about the list that is wanted. */
 export type ListSearch = { format?: string; service?: string }

@@ -5,14 +5,14 @@ import { dmarc, domainQuery, domainsQuery, type Published } from '../dmarc/api.t
 import { DomainPage } from '../dmarc/domain-page.tsx'
 import { Publish } from '../dmarc/publish.tsx'
 import { letGo } from '../renew.ts'
-import { Button } from '../ui/button.tsx'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { Snippet } from '../ui/copy.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Section, Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Fetching } from '../ui/waiting.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Section, Soft } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Fetching } from '../ui/feedback/loading.tsx'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/record' })

@@ -8,9 +8,9 @@ import { UnderWay } from '../overview/under-way.tsx'
 import { useThings } from '../overview/use-things.ts'
 import { Watched } from '../overview/watched.tsx'
 import { accountQuery } from '../queries.ts'
-import { Notice } from '../ui/notice.tsx'
-import { Page } from '../ui/page.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page } from '../ui/layout/page.tsx'
+import { Waiting } from '../ui/feedback/loading.tsx'
 
 /** What needs the person, before anything else; then what goes on, what is watched, and what happened. */
 export function Screen() {

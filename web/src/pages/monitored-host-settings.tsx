@@ -5,11 +5,11 @@ import { hostQuery, listsQuery, monitoring, type HostDetail, type List, type Mod
 import { ModeTable } from '../monitoring/mode-table.tsx'
 import { MODE_NAMES } from '../monitoring/words.ts'
 import { portsOf, wrongPorts } from '../monitoring/ports.ts'
-import { BackLink } from '../ui/back-link.tsx'
-import { CheckField, Form, TextField } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page, Section, Soft } from '../ui/page.tsx'
-import { Fetching, Waiting } from '../ui/waiting.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { CheckField, Form, TextField } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page, Section, Soft } from '../ui/layout/page.tsx'
+import { Fetching, Waiting } from '../ui/feedback/loading.tsx'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/monitoring/$id/settings' })

@@ -3,10 +3,10 @@ import { useState } from 'react'
 import { listsQuery, monitoring, type List, type Mode } from '../monitoring/api.ts'
 import { ModeTable } from '../monitoring/mode-table.tsx'
 import { MODE_NAMES } from '../monitoring/words.ts'
-import { BackLink } from '../ui/back-link.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page } from '../ui/page.tsx'
-import { Fetching } from '../ui/waiting.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page } from '../ui/layout/page.tsx'
+import { Fetching } from '../ui/feedback/loading.tsx'
 
 export function Screen() {
   const { data: lists, error } = useQuery(listsQuery)

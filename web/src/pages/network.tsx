@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { NetworkPanel } from '../attacks/network-panel.tsx'
 import { joinCommand } from '../attacks/commands.ts'
-import { Snippet } from '../ui/copy.tsx'
-import { Page, Section, Soft } from '../ui/page.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Page, Section, Soft } from '../ui/layout/page.tsx'
 
 export function Screen() {
   return (

@@ -3,9 +3,9 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { serviceQuery } from '../queries.ts'
-import { Form, PasswordField, TextField } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Card, Page } from '../ui/page.tsx'
+import { Form, PasswordField, TextField } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Card, Page } from '../ui/layout/page.tsx'
 
 export function Screen() {
   const { data: service } = useQuery(serviceQuery)

@@ -3,12 +3,12 @@ import { Link, useParams } from '@tanstack/react-router'
 import { sharedQuery, type Shared } from '../check/api.ts'
 import { kindNamed } from '../check/kinds.ts'
 import { Result } from '../check/result.tsx'
-import { ExactMoment } from '../ui/ago.tsx'
-import { Button } from '../ui/button.tsx'
-import { Moment } from '../ui/moment.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Card, Page, Section, Soft } from '../ui/page.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { ExactMoment } from '../ui/text/ago.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { Moment } from '../ui/text/date-text.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Card, Page, Section, Soft } from '../ui/layout/page.tsx'
+import { Waiting } from '../ui/feedback/loading.tsx'
 
 /** Milliseconds within which results are of one time. */
 const MINUTE = 60_000

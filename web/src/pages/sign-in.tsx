@@ -2,9 +2,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useRouter, useSearch } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { serviceQuery } from '../queries.ts'
-import { Form, PasswordField, TextField } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Card, Page, Soft } from '../ui/page.tsx'
+import { Form, PasswordField, TextField } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Card, Page, Soft } from '../ui/layout/page.tsx'
 
 export function Screen() {
   const { next = '/home' } = useSearch({ from: '/open/sign-in' })

@@ -1,9 +1,9 @@
 import { useLocation, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
-import { Form } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Card, Page } from '../ui/page.tsx'
+import { Form } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Card, Page } from '../ui/layout/page.tsx'
 
 /** Where the link of a sign-up mail leads. A press is needed: mail scanners open links, too. */
 export function Screen() {

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate } from '@tanstack/react-router'
 import { accountQuery, serviceQuery } from '../queries.ts'
-import { ButtonLink } from '../ui/button.tsx'
-import { Harbour } from '../ui/harbour.tsx'
-import { Jobs, type Job } from '../ui/jobs.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page, Row, Section, Soft } from '../ui/page.tsx'
+import { ButtonLink } from '../ui/actions/button.tsx'
+import { Harbour } from '../ui/brand/harbour-illustration.tsx'
+import { Jobs, type Job } from '../ui/brand/feature-list.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page, Row, Section, Soft } from '../ui/layout/page.tsx'
 
 const JOBS: Job[] = [
   {

@@ -1,10 +1,10 @@
 import { useState } from 'react'
 import { useLink } from '../live.ts'
-import { Button } from '../ui/button.tsx'
-import { Snippet } from '../ui/copy.tsx'
-import { Empty } from '../ui/empty.tsx'
-import { Live } from '../ui/live.tsx'
-import { Row, Soft } from '../ui/page.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Empty } from '../ui/feedback/empty.tsx'
+import { Live } from '../ui/feedback/connection-status.tsx'
+import { Row, Soft } from '../ui/layout/page.tsx'
 import type { Endpoint } from './api.ts'
 
 /** What an endpoint shows before anything came: a command that makes it come. */

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { Button } from '../ui/button.tsx'
-import { Hidden } from '../ui/hidden.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { Hidden } from '../ui/text/visually-hidden.tsx'
 import classes from './inspector.module.css'
 
 type InspectorProps = {

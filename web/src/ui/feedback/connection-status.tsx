@@ -1,0 +1,14 @@
+import type { Link } from '../../events.ts'
+import classes from './connection-status.module.css'
+
+const WORDS: Record<Link, string> = { live: 'Live', connecting: 'Connecting', broken: 'Reconnecting' }
+
+/** Whether what is shown follows what happens. */
+export function Live({ link }: { link: Link }) {
+  return (
+    <span className={classes.live} data-link={link} role="status">
+      <span className={classes.dot} />
+      {WORDS[link]}
+    </span>
+  )
+}
