@@ -10,8 +10,8 @@ import { Button } from '../ui/actions/button.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { FieldRow, Form, PasswordField, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Points } from '../ui/lists/bullet-list.tsx'
-import { Soft, Stack } from '../ui/layout/page.tsx'
+import { BulletList } from '../ui/lists/bullet-list.tsx'
+import { Muted, Stack } from '../ui/layout/page.tsx'
 import { counted } from '../ui/text/format.ts'
 import { endpointsQuery } from '../webhooks/api.ts'
 import { EXPORT, person } from './api.ts'
@@ -67,11 +67,11 @@ function Erase({ account: { email, admin } }: { account: Account }) {
         <p>These are erased with the account:</p>
         <Lost />
       </Notice>
-      <Soft>
+      <Muted>
         What you export before is yours. Backups of this Portreeve that were made before still hold it until they
         expire.
         {admin && ' The last administrator cannot be erased: make somebody else one before.'}
-      </Soft>
+      </Muted>
       <Form onSubmit={erase} check={(values) => unsure(values, email)} submit="Erase my account" kind="danger">
         <FieldRow>
           <TextField
@@ -104,7 +104,7 @@ function Lost() {
     [tokens?.length, 'API token', 'so whatever uses one is locked out'],
   ]
   return (
-    <Points>
+    <BulletList>
       {counts
         .filter(([count]) => count !== 0)
         .map(([count, word, rest]) => (
@@ -113,7 +113,7 @@ function Lost() {
           </li>
         ))}
       <li>Your alerts and their channels, your sessions, and the account itself.</li>
-    </Points>
+    </BulletList>
   )
 }
 

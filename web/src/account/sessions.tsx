@@ -3,7 +3,7 @@ import { Ago } from '../ui/text/ago.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Waiting } from '../ui/feedback/loading.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
 import { person, sessionsQuery, type Session } from './api.ts'
 import { browserName } from './browser-name.ts'
 
@@ -12,7 +12,7 @@ export function Sessions() {
   const queries = useQueryClient()
   const { data, error } = useQuery(sessionsQuery)
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!data) return <Waiting lines={2}>Fetching your sessions …</Waiting>
+  if (!data) return <Loading lines={2}>Fetching your sessions …</Loading>
 
   async function endOthers(): Promise<void> {
     await person.endOtherSessions()

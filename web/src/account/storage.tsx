@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { Bar } from '../ui/feedback/progress-bar.tsx'
+import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Soft } from '../ui/layout/page.tsx'
+import { Muted } from '../ui/layout/page.tsx'
 import { sizeText } from '../ui/text/format.ts'
-import { Waiting } from '../ui/feedback/loading.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
 import { usageQuery, type QuotaUsage } from './api.ts'
 
 const NAMES: Record<QuotaUsage['name'], string> = {
@@ -19,19 +19,19 @@ const WARNING_SHARE = 0.8
 export function Storage() {
   const { data, error } = useQuery(usageQuery)
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!data) return <Waiting lines={3}>Fetching your storage …</Waiting>
+  if (!data) return <Loading lines={3}>Fetching your storage …</Loading>
   return (
     <List>
       {data.quotas.map((quota) => (
         <ListItem key={quota.name} title={NAMES[quota.name]}>
           {usedText(quota)}
-          <Bar
+          <ProgressBar
             label={`${NAMES[quota.name]}: storage used`}
             done={quota.used}
             total={quota.limit}
             {...(quota.used >= quota.limit * WARNING_SHARE && { tone: 'warn' })}
           />
-          <Soft>When full: {quota.beyond}</Soft>
+          <Muted>When full: {quota.beyond}</Muted>
         </ListItem>
       ))}
     </List>
@@ -44,9 +44,9 @@ export function StorageLine({ name, children }: { name: QuotaUsage['name']; chil
   const quota = data?.quotas.find((one) => one.name === name)
   if (!quota) return null
   return (
-    <Soft>
+    <Muted>
       Storage: {usedText(quota)}; {children}
-    </Soft>
+    </Muted>
   )
 }
 

@@ -1,14 +1,14 @@
-import { EXACT, View, Views } from '../ui/navigation/sub-navigation.tsx'
+import { EXACT_PATH, SubNavigationLink, SubNavigation } from '../ui/navigation/sub-navigation.tsx'
 
 /** The screens of administration. */
 export function AdministrationViews() {
   return (
-    <Views label="Administration">
-      <View to="/administration" activeOptions={EXACT}>
+    <SubNavigation label="Administration">
+      <SubNavigationLink to="/administration" activeOptions={EXACT_PATH}>
         Health
-      </View>
-      <View to="/administration/accounts">Accounts</View>
-      <View to="/administration/audit">Audit log</View>
-    </Views>
+      </SubNavigationLink>
+      <SubNavigationLink to="/administration/accounts">Accounts</SubNavigationLink>
+      <SubNavigationLink to="/administration/audit">Audit log</SubNavigationLink>
+    </SubNavigation>
   )
 }

@@ -6,7 +6,7 @@ import { Ago } from '../ui/text/ago.tsx'
 import { Choice } from '../ui/forms/choice.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Soft } from '../ui/layout/page.tsx'
+import { Muted } from '../ui/layout/page.tsx'
 import { Switch } from '../ui/actions/switch.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { sizeText } from '../ui/text/format.ts'
@@ -75,9 +75,9 @@ function PersonRow({ person, storedBytes: bytes, onChange }: PersonRowProps) {
       </td>
       <td data-label="Storage">{bytes !== null && sizeText(bytes)}</td>
       <td data-label="Made">
-        <Soft>
+        <Muted>
           <Ago at={createdAt} />
-        </Soft>
+        </Muted>
       </td>
       <td>{id !== me?.id && <Remove person={person} />}</td>
     </tr>

@@ -5,7 +5,7 @@ import { Button } from '../ui/actions/button.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { Form, TextField } from '../ui/forms/form.tsx'
-import { Hidden } from '../ui/text/visually-hidden.tsx'
+import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Row } from '../ui/layout/page.tsx'
 import { Status } from '../ui/feedback/status.tsx'
@@ -90,10 +90,10 @@ function Ways({ channel, isChanging, onChange }: WaysProps) {
           disabled={status === 'unconfirmed' || status === 'undeliverable'}
           onClick={() => void test()}
         >
-          Send test <Hidden>to {target}</Hidden>
+          Send test <VisuallyHidden>to {target}</VisuallyHidden>
         </Button>
         <Button size="small" kind="quiet" onClick={onChange}>
-          {isChanging ? 'Leave it as it is' : 'Change'} <Hidden>{target}</Hidden>
+          {isChanging ? 'Leave it as it is' : 'Change'} <VisuallyHidden>{target}</VisuallyHidden>
         </Button>
         <ConfirmButton label="Delete" about={target} title={`Tell ${target} nothing more?`} onConfirm={remove}>
           What was told stays in the list of alerts.

@@ -6,7 +6,7 @@ import { HourAgo } from '../ui/text/hour-ago.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Stack } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
-import { Waiting } from '../ui/feedback/loading.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
 import { counted, numberText } from '../ui/text/format.ts'
 import { addressQuery, type AddressFacts } from './api.ts'
 import { useLabels } from './use-labels.ts'
@@ -22,7 +22,7 @@ type AddressPanelProps = {
 export function AddressPanel({ ip, children }: AddressPanelProps) {
   const { data, error } = useQuery(addressQuery(ip))
   if (error) return <Notice tone="unknown">{error.message}</Notice>
-  if (!data) return <Waiting lines={4}>Looking the address up …</Waiting>
+  if (!data) return <Loading lines={4}>Looking the address up …</Loading>
   const { tone, sentence } = addressVerdict(data)
   return (
     <Stack>

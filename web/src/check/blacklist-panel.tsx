@@ -1,6 +1,6 @@
 import type { BlacklistItem, BlacklistResult } from '../../../src/diagnostics/shapes.ts'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
-import { Soft } from '../ui/layout/page.tsx'
+import { Muted } from '../ui/layout/page.tsx'
 import { Status, type Tone } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { counted } from '../ui/text/format.ts'
@@ -66,7 +66,7 @@ function ListRow({ list }: { list: BlacklistItem }) {
         </small>
       </th>
       <td data-label="Category">
-        <Soft>{list.category}</Soft>
+        <Muted>{list.category}</Muted>
       </td>
       <td>
         <Status tone={tone}>{word}</Status>

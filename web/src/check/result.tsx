@@ -1,4 +1,4 @@
-import { Bar } from '../ui/feedback/progress-bar.tsx'
+import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -47,7 +47,7 @@ function Progress({ data, total }: { data: unknown; total: number }) {
           far.
         </strong>
       </Notice>
-      <Bar label="Answers" done={totalChecked} total={total} />
+      <ProgressBar label="Answers" done={totalChecked} total={total} />
     </>
   )
 }

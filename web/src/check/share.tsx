@@ -5,7 +5,7 @@ import { Button } from '../ui/actions/button.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { CopyButton, Snippet } from '../ui/actions/copy.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
-import { Moment } from '../ui/text/date-text.tsx'
+import { DateText } from '../ui/text/date-text.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Row, Section } from '../ui/layout/page.tsx'
 import { checkQuery, shares, sharesQuery, type Share } from './api.ts'
@@ -64,7 +64,7 @@ function Made({ url, expiresAt }: Share) {
     <Notice tone="good" title="Whoever has this link sees these results">
       <Snippet what="the link" text={url} />
       <p>
-        They stay as they are now, until <Moment at={expiresAt} />. You can take the link back on the screen{' '}
+        They stay as they are now, until <DateText at={expiresAt} />. You can take the link back on the screen{' '}
         <Link to="/check">Check</Link>.
       </p>
     </Notice>
@@ -115,7 +115,7 @@ function ShareItem({ token, url, target, createdAt, expiresAt }: Share) {
         </Row>
       }
     >
-      Made <Moment at={createdAt} /> · until <Moment at={expiresAt} />
+      Made <DateText at={createdAt} /> · until <DateText at={expiresAt} />
     </ListItem>
   )
 }

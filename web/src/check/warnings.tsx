@@ -2,7 +2,7 @@ import type { MailAuthResult } from '../../../src/diagnostics/shapes.ts'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Icon, type IconName } from '../ui/brand/icons.tsx'
-import { Marked } from '../ui/text/text-with-code.tsx'
+import { TextWithCode } from '../ui/text/text-with-code.tsx'
 import { counted } from '../ui/text/format.ts'
 import classes from './warnings.module.css'
 
@@ -39,7 +39,7 @@ function AdviceList({ label, advice }: { label: string; advice: Advice[] }) {
           </span>
           <div className={classes.words}>
             <p>
-              <Marked text={message} />
+              <TextWithCode text={message} />
             </p>
             {publish && <Publish {...publish} />}
           </div>

@@ -1,4 +1,4 @@
-import { ChartDays, dayText } from '../ui/charts/daily-chart.tsx'
+import { DailyChart, dayText } from '../ui/charts/daily-chart.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Section } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
@@ -10,7 +10,7 @@ import { daysText } from './words.ts'
 export function Days({ days, totals }: { days: Summary['days']; totals: { messages: number; fail: number } }) {
   return (
     <Section title="Messages per day">
-      <ChartDays
+      <DailyChart
         label="Messages per day, passed and failed"
         text={daysText({ days, totals })}
         days={days.map(({ day }) => day)}

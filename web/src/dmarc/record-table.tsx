@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Soft } from '../ui/layout/page.tsx'
+import { Muted } from '../ui/layout/page.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import type { ReportRecord } from './api.ts'
@@ -31,7 +31,7 @@ function RecordCells({ record }: { record: ReportRecord }) {
   return (
     <>
       <td>
-        {headerFrom ?? <Soft>nobody</Soft>}
+        {headerFrom ?? <Muted>nobody</Muted>}
         {envelopeFrom && envelopeFrom !== headerFrom && <small>sent by {envelopeFrom}</small>}
       </td>
       <td>

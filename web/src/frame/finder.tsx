@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { Dialog } from '../ui/layout/dialog.tsx'
 import { Icon } from '../ui/brand/icons.tsx'
-import { COMMAND, Kbd } from '../ui/actions/shortcut.tsx'
+import { MODIFIER_KEY, Shortcut } from '../ui/actions/shortcut.tsx'
 import classes from './finder.module.css'
 import { useKeySheet } from './key-sheet.tsx'
 import { Palette } from './palette.tsx'
@@ -28,7 +28,7 @@ export function Finder() {
         <Icon name="search" />
         Find or check …
         <span className={classes.stroke} aria-hidden="true">
-          <Kbd keys={`${COMMAND} K`} />
+          <Shortcut keys={`${MODIFIER_KEY} K`} />
         </span>
       </button>
       <Dialog ref={dialog} label="Find" onClose={() => setOpen(false)}>

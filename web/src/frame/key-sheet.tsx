@@ -2,7 +2,7 @@ import { useState, type RefObject } from 'react'
 import { keysNow } from '../keys.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { Dialog } from '../ui/layout/dialog.tsx'
-import { COMMAND, Kbd } from '../ui/actions/shortcut.tsx'
+import { MODIFIER_KEY, Shortcut } from '../ui/actions/shortcut.tsx'
 import classes from './key-sheet.module.css'
 
 type Part = { title: string; rows: [keys: string, says: string][] }
@@ -24,7 +24,7 @@ const rowOf = ([keys, [says]]: [string, [string, unknown]]): Part['rows'][number
 const ALWAYS: Part = {
   title: 'Always',
   rows: [
-    [`${COMMAND} K`, 'Find a screen, check an address'],
+    [`${MODIFIER_KEY} K`, 'Find a screen, check an address'],
     ['Tab', 'The next link, button or field'],
     ['Esc', 'Close what is open'],
   ],
@@ -47,7 +47,7 @@ function KeySheet({ dialog, parts }: { dialog: RefObject<HTMLDialogElement | nul
               {rows.map(([keys, says]) => (
                 <div key={keys}>
                   <dt>
-                    <Kbd keys={keys} />
+                    <Shortcut keys={keys} />
                   </dt>
                   <dd>{says}</dd>
                 </div>

@@ -1,8 +1,8 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useId, useState, type KeyboardEvent } from 'react'
-import { Hidden } from '../ui/text/visually-hidden.tsx'
+import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import { Icon } from '../ui/brand/icons.tsx'
-import { Kbd } from '../ui/actions/shortcut.tsx'
+import { Shortcut } from '../ui/actions/shortcut.tsx'
 import { counted } from '../ui/text/format.ts'
 import { findsOf, type Find } from './finds.ts'
 import classes from './palette.module.css'
@@ -70,13 +70,13 @@ export function Palette({ onDone }: { onDone: () => void }) {
             <Icon name={find.icon} />
             <span className={classes.name}>{find.name}</span>
             <small>{find.kind}</small>
-            {find.stroke && <Kbd keys={find.stroke} />}
+            {find.stroke && <Shortcut keys={find.stroke} />}
           </li>
         ))}
       </ul>
       {found.length === 0 && <p className={classes.nothing}>Nothing is called so.</p>}
       <div role="status">
-        <Hidden>{text && `${counted(found.length, 'way')} found.`}</Hidden>
+        <VisuallyHidden>{text && `${counted(found.length, 'way')} found.`}</VisuallyHidden>
       </div>
     </>
   )

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Button } from '../ui/actions/button.tsx'
-import { Soft } from '../ui/layout/page.tsx'
+import { Muted } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { counted, numberText, sizeText } from '../ui/text/format.ts'
 import type { Migration } from './api.ts'
@@ -28,7 +28,7 @@ export function ErrorTable({ errors, count }: ErrorTableProps) {
             </th>
             <td>{message}</td>
             <td>
-              <Soft>{attempts > 0 && counted(attempts, 'time')}</Soft>
+              <Muted>{attempts > 0 && counted(attempts, 'time')}</Muted>
             </td>
           </tr>
         ))}
@@ -41,9 +41,9 @@ export function ErrorTable({ errors, count }: ErrorTableProps) {
         </div>
       )}
       {count > errors.length && (
-        <Soft>
+        <Muted>
           There are {numberText(count)}; the first {numberText(errors.length)} are kept by name.
-        </Soft>
+        </Muted>
       )}
     </>
   )

@@ -1,5 +1,5 @@
-import { Bar } from '../ui/feedback/progress-bar.tsx'
-import { Soft } from '../ui/layout/page.tsx'
+import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
+import { Muted } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { durationText, numberText, sizeText } from '../ui/text/format.ts'
 import type { Migration } from './api.ts'
@@ -49,7 +49,7 @@ function FolderRow({ path, progress, rate, isRunning, isCurrent }: FolderRowProp
         {numberText(doneCount)} of {numberText(total)}
       </td>
       <td>
-        <Bar
+        <ProgressBar
           label={`Progress of ${path}`}
           done={isDone ? 1 : doneCount}
           total={isDone ? 1 : total}
@@ -57,14 +57,14 @@ function FolderRow({ path, progress, rate, isRunning, isCurrent }: FolderRowProp
         />
       </td>
       <td>
-        <Soft>
+        <Muted>
           {sizeText(bytes)}
           {bytesTotal !== null && bytesTotal > bytes && ` of ${sizeText(bytesTotal)}`}
-        </Soft>
+        </Muted>
       </td>
       {isRunning && (
         <td>
-          <Soft>{isDone ? '' : rate ? rateText(rate, total - doneCount) : isCurrent && 'under way'}</Soft>
+          <Muted>{isDone ? '' : rate ? rateText(rate, total - doneCount) : isCurrent && 'under way'}</Muted>
         </td>
       )}
     </tr>

@@ -1,4 +1,4 @@
-import { Soft } from '../ui/layout/page.tsx'
+import { Muted } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { numberText, sizeText } from '../ui/text/format.ts'
 import type { Folder, Wanted } from './api.ts'
@@ -48,7 +48,7 @@ function Mapping({ folders, map, found, onChange }: MappingProps) {
             </td>
             {isLooked && (
               <td>
-                <Soft>{bytes === null || bytes === undefined ? '' : sizeText(bytes)}</Soft>
+                <Muted>{bytes === null || bytes === undefined ? '' : sizeText(bytes)}</Muted>
               </td>
             )}
             <td>

@@ -5,7 +5,7 @@ import { postCommand } from '../check/curl.ts'
 import { accountQuery } from '../queries.ts'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
-import { Section, Soft } from '../ui/layout/page.tsx'
+import { Section, Muted } from '../ui/layout/page.tsx'
 import classes from './first-steps.module.css'
 
 type Step = { name: string; words: string; to: LinkProps['to']; command: string }
@@ -32,11 +32,11 @@ function StepList({ steps }: { steps: Step[] }) {
   return (
     <>
       <p>
-        <Soft>
+        <Muted>
           Each begins on its screen: follow its name. Or run its command, after you made a{' '}
           <Link to="/tokens">token</Link> and typed <code>export PORTREEVE_TOKEN=prv_…</code>. Everything is in the{' '}
           <a href="/docs">documentation</a>.
-        </Soft>
+        </Muted>
       </p>
       <ul className={classes.steps} data-rows>
         {steps.map(({ name, words, to, command }) => (
@@ -45,7 +45,7 @@ function StepList({ steps }: { steps: Step[] }) {
               <Link to={to}>{name}</Link>
             </h3>
             <p>
-              <Soft>{words}</Soft>
+              <Muted>{words}</Muted>
             </p>
             <Snippet what={`the command: ${name}`} text={command} />
           </li>

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { Case } from '../delisting/api.ts'
 import { sentenceOf as sentenceOfCase } from '../delisting/words.ts'
 import type { Listed } from '../migrations/api.ts'
-import { Bar } from '../ui/feedback/progress-bar.tsx'
+import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { Section } from '../ui/layout/page.tsx'
 import { counted, numberText } from '../ui/text/format.ts'
@@ -45,7 +45,7 @@ function MigrationItem({ migration }: { migration: Listed }) {
       }
     >
       {numberText(messagesDone)} of {counted(messagesTotal, 'message')}
-      {totalMessages > 0 && <Bar label={`Messages of ${srcUser}`} done={messagesDone} total={messagesTotal} />}
+      {totalMessages > 0 && <ProgressBar label={`Messages of ${srcUser}`} done={messagesDone} total={messagesTotal} />}
     </ListItem>
   )
 }

@@ -5,8 +5,8 @@ import { peopleQuery } from '../administration/api.ts'
 import { NewPerson } from '../administration/new-person.tsx'
 import { PeopleTable } from '../administration/people-table.tsx'
 import { Page, Section } from '../ui/layout/page.tsx'
-import { Pages } from '../ui/navigation/pagination.tsx'
-import { Fetching } from '../ui/feedback/loading.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
 
 /** Who uses this Portreeve, and how much they may. */
 export function Screen() {
@@ -16,13 +16,13 @@ export function Screen() {
   return (
     <Page wide title="Accounts">
       <AdministrationViews />
-      <Fetching there={data} error={error} lines={4}>
+      <LoadingOrError there={data} error={error} lines={4}>
         Fetching the accounts …
-      </Fetching>
+      </LoadingOrError>
       {data && (
         <div>
           <PeopleTable people={data.accounts} page={page} />
-          <Pages {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
+          <Pagination {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
         </div>
       )}
       <Section title="A new account">

@@ -6,10 +6,10 @@ import { Ago } from '../ui/text/ago.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Facts, Values } from '../ui/lists/facts.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Page, Section, Soft } from '../ui/layout/page.tsx'
+import { Page, Section, Muted } from '../ui/layout/page.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
-import { Fetching } from '../ui/feedback/loading.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { counted, numberText, sizeText } from '../ui/text/format.ts'
 
 /** Whether this Portreeve is well. */
@@ -18,9 +18,9 @@ export function Screen() {
   return (
     <Page wide title="Administration">
       <AdministrationViews />
-      <Fetching there={health} error={error} lines={5}>
+      <LoadingOrError there={health} error={error} lines={5}>
         Asking the resolvers and the blacklists …
-      </Fetching>
+      </LoadingOrError>
       {health && <Found {...health} />}
     </Page>
   )
@@ -79,7 +79,7 @@ function Queue({ jobs }: Pick<Health, 'jobs'>) {
       {busy.length > 0 ? (
         <JobTable caption="Jobs with work" jobs={busy} />
       ) : (
-        <Soft>Nothing runs, nothing waits, and nothing failed within a day.</Soft>
+        <Muted>Nothing runs, nothing waits, and nothing failed within a day.</Muted>
       )}
       {idle.length > 0 && (
         <Disclosure summary={`${counted(idle.length, 'kind')} of jobs with nothing to do`}>

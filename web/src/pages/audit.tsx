@@ -5,10 +5,10 @@ import { auditQuery, type Act, type ActFilter } from '../administration/api.ts'
 import { givenOf } from '../administration/words.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
-import { Page, Row, Soft } from '../ui/layout/page.tsx'
-import { Pages } from '../ui/navigation/pagination.tsx'
+import { Page, Row, Muted } from '../ui/layout/page.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
 import { Table } from '../ui/lists/table.tsx'
-import { Fetching } from '../ui/feedback/loading.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { counted } from '../ui/text/format.ts'
 
 /** What administrators did: who, when, and what they gave. */
@@ -21,19 +21,21 @@ export function Screen() {
   return (
     <Page wide title="Audit log">
       <AdministrationViews />
-      <Soft>What administrators change is written down here for 400 days, and nobody can take it away.</Soft>
+      <Muted>What administrators change is written down here for 400 days, and nobody can take it away.</Muted>
       <Row>
         <FilterField
           label="E-mail, change or value"
           value={filter.q ?? ''}
           onFilter={(text) => go({ q: text || undefined })}
         />
-        {data && <Soft>{counted(data.pagination.total, 'entry', 'entries')}</Soft>}
+        {data && <Muted>{counted(data.pagination.total, 'entry', 'entries')}</Muted>}
       </Row>
-      <Fetching there={data} error={error} lines={4}>
+      <LoadingOrError there={data} error={error} lines={4}>
         Fetching what was done …
-      </Fetching>
-      {data?.entries.length === 0 && <Soft>{filter.q ? 'There is none like that.' : 'Nothing was changed yet.'}</Soft>}
+      </LoadingOrError>
+      {data?.entries.length === 0 && (
+        <Muted>{filter.q ? 'There is none like that.' : 'Nothing was changed yet.'}</Muted>
+      )}
       {data && data.entries.length > 0 && (
         <div>
           <Table caption="What administrators did" quiet columns={['What', 'About', 'Who', 'When']}>
@@ -41,7 +43,7 @@ export function Screen() {
               <ActRow key={act.id} act={act} />
             ))}
           </Table>
-          <Pages {...data.pagination} onGo={(page) => go({ page })} />
+          <Pagination {...data.pagination} onGo={(page) => go({ page })} />
         </div>
       )}
     </Page>
@@ -64,9 +66,9 @@ function ActRow({ act: { at, actorEmail, what, route, details } }: { act: Act })
       </td>
       <td>by {actorEmail}</td>
       <td>
-        <Soft>
+        <Muted>
           <Ago at={at} />
-        </Soft>
+        </Muted>
       </td>
     </tr>
   )

@@ -10,18 +10,18 @@ import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Section, Soft } from '../ui/layout/page.tsx'
+import { Section, Muted } from '../ui/layout/page.tsx'
 import { Status } from '../ui/feedback/status.tsx'
-import { Fetching } from '../ui/feedback/loading.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/record' })
   const { data: domain, error } = useQuery(domainQuery(id))
   return (
     <DomainPage id={id} part="DNS record">
-      <Fetching there={domain} error={error} lines={5}>
+      <LoadingOrError there={domain} error={error} lines={5}>
         Asking the DNS …
-      </Fetching>
+      </LoadingOrError>
       {domain && (
         <>
           <Section title="The record that asks for reports">
@@ -66,11 +66,11 @@ function Proof({ domain }: { domain: Published }) {
       title="Is it yours?"
       aside={verified ? <Status tone="good">Verified</Status> : <Status tone="unknown">Not verified yet</Status>}
     >
-      <Soft>
+      <Muted>
         {verifiedBy
           ? PROOFS[verifiedBy]
           : 'It counts as yours once the record above is published. Reports are taken meanwhile. The DNS is looked at every day, or now:'}
-      </Soft>
+      </Muted>
       <div role="status">{state.problem && <Notice tone="warn">{state.problem}</Notice>}</div>
       <div>
         <Button kind={verified ? 'plain' : 'primary'} busy={state.busy} onClick={() => void verify()}>

@@ -10,7 +10,7 @@ import { Watched } from '../overview/watched.tsx'
 import { accountQuery } from '../queries.ts'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page } from '../ui/layout/page.tsx'
-import { Waiting } from '../ui/feedback/loading.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
 
 /** What needs the person, before anything else; then what goes on, what is watched, and what happened. */
 export function Screen() {
@@ -20,7 +20,7 @@ export function Screen() {
   if (!things) {
     return (
       <Page title="Overview">
-        <Waiting lines={4}>Looking around …</Waiting>
+        <Loading lines={4}>Looking around …</Loading>
       </Page>
     )
   }

@@ -13,10 +13,10 @@ import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Button, ButtonLink } from '../ui/actions/button.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { DayStrip } from '../ui/charts/day-strip.tsx'
-import { Figures } from '../ui/lists/stats.tsx'
+import { Stats } from '../ui/lists/stats.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page, Row, Section } from '../ui/layout/page.tsx'
-import { Fetching } from '../ui/feedback/loading.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { counted, numberText } from '../ui/text/format.ts'
 
 export function Screen() {
@@ -30,9 +30,9 @@ export function Screen() {
       lead={host?.label}
       aside={host && <Ways host={host} />}
     >
-      <Fetching there={host} error={error} lines={5}>
+      <LoadingOrError there={host} error={error} lines={5}>
         Fetching the host …
-      </Fetching>
+      </LoadingOrError>
       {host && <Known host={host} />}
     </Page>
   )
@@ -146,8 +146,8 @@ function Headline({ host }: { host: HostDetail }) {
         </Notice>
       </div>
       {host.periods.length > 0 && <DayStrip {...stripOf(host.periods, days, Date.now())} />}
-      <Figures
-        figures={[
+      <Stats
+        stats={[
           [`Off the lists, ${counted(days, 'day')}`, percent !== null && availabilityText(availability)],
           ['Listed for', listedSeconds > 0 && spanText(listedSeconds)],
           ['Not known for', unknownSeconds > 0 && spanText(unknownSeconds)],

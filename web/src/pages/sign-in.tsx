@@ -4,7 +4,7 @@ import { api } from '../api.ts'
 import { serviceQuery } from '../queries.ts'
 import { Form, PasswordField, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Card, Page, Soft } from '../ui/layout/page.tsx'
+import { Card, Page, Muted } from '../ui/layout/page.tsx'
 
 export function Screen() {
   const { next = '/home' } = useSearch({ from: '/open/sign-in' })
@@ -33,8 +33,8 @@ export function Screen() {
         </Form>
       </Card>
       <p>
-        <Soft>Without an account you may ask</Soft> <Link to="/address">whether an address was reported</Link>{' '}
-        <Soft>for attacks, and see</Soft> <Link to="/network">the network in numbers</Link>.
+        <Muted>Without an account you may ask</Muted> <Link to="/address">whether an address was reported</Link>{' '}
+        <Muted>for attacks, and see</Muted> <Link to="/network">the network in numbers</Link>.
       </p>
     </Page>
   )

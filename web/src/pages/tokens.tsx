@@ -8,10 +8,10 @@ import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Form, TextField } from '../ui/forms/form.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
-import { Moment } from '../ui/text/date-text.tsx'
+import { DateText } from '../ui/text/date-text.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Card, Page, Section, Soft, Stack } from '../ui/layout/page.tsx'
-import { Waiting } from '../ui/feedback/loading.tsx'
+import { Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
 
 export function Screen() {
   return (
@@ -21,9 +21,9 @@ export function Screen() {
     >
       <NewToken />
       <p>
-        <Soft>
+        <Muted>
           Servers that report attacks have <Link to="/attacks/servers">report tokens</Link> of their own.
-        </Soft>
+        </Muted>
       </p>
       <Section title="Your tokens">
         <TokenList />
@@ -68,8 +68,8 @@ function MadeToken({ token, label }: NewApiToken) {
 function TokenList() {
   const { data: tokens, error } = useQuery(tokensQuery)
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!tokens) return <Waiting lines={2}>Fetching your tokens …</Waiting>
-  if (tokens.length === 0) return <Soft>You have none yet.</Soft>
+  if (!tokens) return <Loading lines={2}>Fetching your tokens …</Loading>
+  if (tokens.length === 0) return <Muted>You have none yet.</Muted>
   return (
     <List>
       {tokens.map((token) => (
@@ -98,10 +98,10 @@ function TokenItem({ id, label, lastFour, createdAt, lastUsedAt }: ApiToken) {
         </ConfirmButton>
       }
     >
-      <code>prv_…{lastFour}</code> · made <Moment at={createdAt} /> ·{' '}
+      <code>prv_…{lastFour}</code> · made <DateText at={createdAt} /> ·{' '}
       {lastUsedAt ? (
         <>
-          last used <Moment at={lastUsedAt} />
+          last used <DateText at={lastUsedAt} />
         </>
       ) : (
         'never used'

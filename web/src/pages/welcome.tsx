@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate } from '@tanstack/react-router'
 import { accountQuery, serviceQuery } from '../queries.ts'
 import { ButtonLink } from '../ui/actions/button.tsx'
-import { Harbour } from '../ui/brand/harbour-illustration.tsx'
-import { Jobs, type Job } from '../ui/brand/feature-list.tsx'
+import { HarbourIllustration } from '../ui/brand/harbour-illustration.tsx'
+import { FeatureList, type Feature } from '../ui/brand/feature-list.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
-import { Page, Row, Section, Soft } from '../ui/layout/page.tsx'
+import { Page, Row, Section, Muted } from '../ui/layout/page.tsx'
 
-const JOBS: Job[] = [
+const JOBS: Feature[] = [
   {
     name: 'Checks',
     words:
@@ -39,25 +39,25 @@ export function Screen() {
     <Page
       title="Keep your mail and your servers in good standing"
       lead="Portreeve is a service for people who run mail and servers. It runs on your own machine, on its own database, and five jobs are its trade."
-      above={<Harbour />}
+      above={<HarbourIllustration />}
     >
       <Door />
       <Section title="What it does">
-        <Jobs jobs={JOBS} />
+        <FeatureList features={JOBS} />
       </Section>
       <Section title="For everybody">
         <p>
-          <Soft>Without an account you may ask</Soft> <Link to="/address">whether an address was reported</Link>{' '}
-          <Soft>for attacks, and see</Soft> <Link to="/network">the network in numbers</Link>.
+          <Muted>Without an account you may ask</Muted> <Link to="/address">whether an address was reported</Link>{' '}
+          <Muted>for attacks, and see</Muted> <Link to="/network">the network in numbers</Link>.
         </p>
       </Section>
       <Section title="Three ways in">
         <p>
-          <Soft>
+          <Muted>
             This dashboard, a command line (<code>npx portreeve check dns example.com</code>), and an API that does
             everything the dashboard does: <a href="/docs">read its documentation</a>, or take{' '}
             <a href="/openapi.json">openapi.json</a>.
-          </Soft>
+          </Muted>
         </p>
       </Section>
     </Page>

@@ -6,8 +6,8 @@ import { letGo } from '../renew.ts'
 import { ButtonLink, DownloadLink } from '../ui/actions/button.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { CopyButton } from '../ui/actions/copy.tsx'
-import { Live } from '../ui/feedback/connection-status.tsx'
-import { Row, Soft } from '../ui/layout/page.tsx'
+import { ConnectionStatus } from '../ui/feedback/connection-status.tsx'
+import { Row, Muted } from '../ui/layout/page.tsx'
 import { durationText } from '../ui/text/format.ts'
 import { endpointsQuery, harPath, webhooks, type Endpoint } from './api.ts'
 import classes from './endpoint-head.module.css'
@@ -22,13 +22,13 @@ export function EndpointAddress({ endpoint }: { endpoint: Endpoint }) {
       <code className={classes.url}>{url}</code>
       <CopyButton text={url} what="the address" />
       <SendTest endpoint={endpoint} />
-      <Live link={link} />
+      <ConnectionStatus link={link} />
       <span className={classes.answer}>
         <Link to="/hooks/$id/settings" params={{ id }}>
           answers {responseStatus} {responseType.split(';')[0]}
           {timeout > 0 && ` after ${durationText(timeout)}`}
         </Link>
-        {signature && <Soft> · signatures: {signature.scheme}</Soft>}
+        {signature && <Muted> · signatures: {signature.scheme}</Muted>}
       </span>
       <StorageLine name="captures">the oldest requests are removed first</StorageLine>
     </div>

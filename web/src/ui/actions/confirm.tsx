@@ -1,7 +1,7 @@
 import { useId, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { Button, type ButtonKind } from './button.tsx'
 import classes from './confirm.module.css'
-import { Hidden } from '../text/visually-hidden.tsx'
+import { VisuallyHidden } from '../text/visually-hidden.tsx'
 import { Notice } from '../feedback/notice.tsx'
 
 type ConfirmProps = {
@@ -45,7 +45,7 @@ export function ConfirmButton({
   return (
     <>
       <Button size="small" kind={kind} onClick={() => dialog.current?.showModal()}>
-        {label} <Hidden>{about}</Hidden>
+        {label} <VisuallyHidden>{about}</VisuallyHidden>
       </Button>
       <ConfirmDialog ref={dialog} heading={heading} title={title}>
         <div>{children}</div>

@@ -1,7 +1,7 @@
 import { useClipboard } from '@mantine/hooks'
 import { Button } from './button.tsx'
 import classes from './copy.module.css'
-import { Hidden } from '../text/visually-hidden.tsx'
+import { VisuallyHidden } from '../text/visually-hidden.tsx'
 
 type CopyProps = {
   text: string
@@ -16,10 +16,11 @@ export function CopyButton({ text, what, label }: CopyProps) {
   return (
     <span className={classes.button}>
       <Button size="small" icon={clipboard.copied ? 'done' : 'copy'} onClick={() => clipboard.copy(text)}>
-        {clipboard.copied ? 'Copied' : (label ?? 'Copy')} {label === undefined && <Hidden>{what}</Hidden>}
+        {clipboard.copied ? 'Copied' : (label ?? 'Copy')}{' '}
+        {label === undefined && <VisuallyHidden>{what}</VisuallyHidden>}
       </Button>
       <span role="status">
-        <Hidden>{clipboard.copied ? 'Copied.' : ''}</Hidden>
+        <VisuallyHidden>{clipboard.copied ? 'Copied.' : ''}</VisuallyHidden>
       </span>
     </span>
   )

@@ -1,7 +1,7 @@
 import classes from './shortcut.module.css'
 
 /** Keys to press, one after the other: `g h`. */
-export function Kbd({ keys }: { keys: string }) {
+export function Shortcut({ keys }: { keys: string }) {
   return (
     <span className={classes.keys}>
       {keys.split(' ').map((key, at) => (
@@ -12,4 +12,4 @@ export function Kbd({ keys }: { keys: string }) {
 }
 
 /** How the key that goes with another is called here. */
-export const COMMAND = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl'
+export const MODIFIER_KEY = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl'

@@ -1,4 +1,4 @@
-import { Hidden } from '../text/visually-hidden.tsx'
+import { VisuallyHidden } from '../text/visually-hidden.tsx'
 import classes from './switch.module.css'
 
 type SwitchProps = {
@@ -21,7 +21,7 @@ export function Switch({ label, about, checked, onChange }: SwitchProps) {
         onChange={(event) => onChange(event.currentTarget.checked)}
       />
       <span>
-        {label} {about && <Hidden>{about}</Hidden>}
+        {label} {about && <VisuallyHidden>{about}</VisuallyHidden>}
       </span>
     </label>
   )

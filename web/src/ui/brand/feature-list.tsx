@@ -1,12 +1,12 @@
 import classes from './feature-list.module.css'
 
-export type Job = { name: string; words: string }
+export type Feature = { name: string; words: string }
 
 /** What the service does, a sentence each. */
-export function Jobs({ jobs }: { jobs: Job[] }) {
+export function FeatureList({ features }: { features: Feature[] }) {
   return (
     <ul className={classes.jobs}>
-      {jobs.map(({ name, words }) => (
+      {features.map(({ name, words }) => (
         <li key={name}>
           <h3>{name}</h3>
           <p>{words}</p>

@@ -1,7 +1,7 @@
 import classes from './harbour-illustration.module.css'
 
 /** The harbour of the mark, seen from the sea: two breakwaters, a boat on its way in, the lamp and its light. */
-export function Harbour() {
+export function HarbourIllustration() {
   return (
     <svg className={classes.harbour} viewBox="0 0 640 132" aria-hidden="true" focusable="false">
       <linearGradient id="light" gradientUnits="userSpaceOnUse" x1="0" x2="640">

@@ -1,7 +1,7 @@
 import classes from './logo.module.css'
 
 /** A harbour: the breakwater around it, the water that comes in, and the lamp at the way in. */
-export function Mark({ size = 28 }: { size?: number }) {
+export function Logo({ size = 28 }: { size?: number }) {
   return (
     <svg
       className={classes.mark}
@@ -23,7 +23,7 @@ export function Mark({ size = 28 }: { size?: number }) {
 export function Wordmark() {
   return (
     <span className={classes.wordmark}>
-      <Mark />
+      <Logo />
       Portreeve
     </span>
   )

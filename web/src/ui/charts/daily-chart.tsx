@@ -8,7 +8,7 @@ import { numberText } from '../text/format.ts'
 /** What is counted on each day; `bad` is hatched, so that it is told apart without its colour too. */
 export type DaySeries = { name: string; look: 'main' | 'bad'; counts: number[] }
 
-type ChartDaysProps = {
+type DailyChartProps = {
   /** What is shown. */
   label: string
   /** What there is to see, in a sentence or two. */
@@ -33,7 +33,7 @@ export function dayText(day: string): string {
 }
 
 /** A bar a day, in parts. The words below it say the same; a table belongs beside it. */
-export function ChartDays({ label, text, days, series }: ChartDaysProps) {
+export function DailyChart({ label, text, days, series }: DailyChartProps) {
   const [place, width] = useWidth<HTMLDivElement>()
   const [caption, hatch] = [useId(), useId()]
   return (
@@ -65,7 +65,7 @@ export function ChartDays({ label, text, days, series }: ChartDaysProps) {
   )
 }
 
-type PlotProps = Pick<ChartDaysProps, 'days' | 'series'> & { width: number; hatch: string }
+type PlotProps = Pick<DailyChartProps, 'days' | 'series'> & { width: number; hatch: string }
 
 function Plot({ days, series, width, hatch }: PlotProps) {
   const layers = stack<number, number>()

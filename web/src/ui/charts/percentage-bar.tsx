@@ -1,7 +1,7 @@
 import classes from './percentage-bar.module.css'
 
 /** A part of a whole, in percent and as a bar beside it. */
-export function Share({ part, whole }: { part: number; whole: number }) {
+export function PercentageBar({ part, whole }: { part: number; whole: number }) {
   const percent = whole > 0 ? (part / whole) * 100 : 0
   return (
     <span className={classes.share}>

@@ -4,7 +4,7 @@ import classes from './connection-status.module.css'
 const WORDS: Record<Link, string> = { live: 'Live', connecting: 'Connecting', broken: 'Reconnecting' }
 
 /** Whether what is shown follows what happens. */
-export function Live({ link }: { link: Link }) {
+export function ConnectionStatus({ link }: { link: Link }) {
   return (
     <span className={classes.live} data-link={link} role="status">
       <span className={classes.dot} />

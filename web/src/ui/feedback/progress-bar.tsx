@@ -1,7 +1,7 @@
 import classes from './progress-bar.module.css'
 import type { Tone } from './status.tsx'
 
-type BarProps = {
+type ProgressBarProps = {
   /** What is going on, for those who cannot see the bar. */
   label: string
   done: number
@@ -11,7 +11,7 @@ type BarProps = {
 }
 
 /** How much of something is done. Words beside it say the same. */
-export function Bar({ label, done, total, tone, size = 'thin' }: BarProps) {
+export function ProgressBar({ label, done, total, tone, size = 'thin' }: ProgressBarProps) {
   const percent = total > 0 ? Math.min(100, Math.floor((done / total) * 100)) : 0
   return (
     <div

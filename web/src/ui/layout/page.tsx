@@ -81,7 +81,7 @@ export function Stack({ rows = false, children }: { rows?: boolean; children: Re
 }
 
 /** Sections one below the other, where the page itself does not hold them. */
-export function Parts({ children }: { children: ReactNode }) {
+export function SectionList({ children }: { children: ReactNode }) {
   return <div className={classes.parts}>{children}</div>
 }
 
@@ -91,6 +91,6 @@ export function Row({ children }: { children: ReactNode }) {
 }
 
 /** Words of less weight. */
-export function Soft({ children }: { children: ReactNode }) {
+export function Muted({ children }: { children: ReactNode }) {
   return <span className={classes.soft}>{children}</span>
 }

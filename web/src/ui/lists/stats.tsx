@@ -2,6 +2,6 @@ import classes from './stats.module.css'
 import { PairList, type Pairs } from './pairs.tsx'
 
 /** A few numbers that say how something stands. One without a value is left out. */
-export function Figures({ figures }: { figures: Pairs }) {
-  return <PairList className={classes.figures} pairs={figures} />
+export function Stats({ stats }: { stats: Pairs }) {
+  return <PairList className={classes.figures} pairs={stats} />
 }

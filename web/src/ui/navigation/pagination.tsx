@@ -1,10 +1,10 @@
 import { Button } from '../actions/button.tsx'
 import classes from './pagination.module.css'
 
-type PagesProps = { page: number; totalPages: number; onGo: (page: number) => void }
+type PaginationProps = { page: number; totalPages: number; onGo: (page: number) => void }
 
 /** The way through a list that is longer than a page. */
-export function Pages({ page, totalPages, onGo }: PagesProps) {
+export function Pagination({ page, totalPages, onGo }: PaginationProps) {
   if (totalPages <= 1) return null
   return (
     <nav className={classes.pages} aria-label="Pages">

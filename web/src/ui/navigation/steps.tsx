@@ -1,6 +1,6 @@
 import classes from './steps.module.css'
 import { Icon } from '../brand/icons.tsx'
-import { Hidden } from '../text/visually-hidden.tsx'
+import { VisuallyHidden } from '../text/visually-hidden.tsx'
 
 export type Step<T extends string> = {
   value: T
@@ -26,7 +26,7 @@ export function Steps<T extends string>({ label, steps, now, onGo }: StepsProps<
           <span className={classes.sign}>{index !== at && summary ? <Icon name="done" size={14} /> : index + 1}</span>
           {index !== at && summary !== undefined ? (
             <button type="button" className={classes.name} onClick={() => onGo(value)}>
-              {name} <Hidden>(change)</Hidden>
+              {name} <VisuallyHidden>(change)</VisuallyHidden>
             </button>
           ) : (
             <span className={classes.name}>{name}</span>

@@ -3,7 +3,7 @@ import type { ComponentProps, ReactNode } from 'react'
 import classes from './sub-navigation.module.css'
 
 /** The screens that belong to one thing, below its heading. */
-export function Views({ label, children }: { label: string; children: ReactNode }) {
+export function SubNavigation({ label, children }: { label: string; children: ReactNode }) {
   return (
     <nav aria-label={label}>
       <ul className={classes.views}>{children}</ul>
@@ -11,7 +11,7 @@ export function Views({ label, children }: { label: string; children: ReactNode 
   )
 }
 
-export const View = createLink(function View({ children, ...rest }: ComponentProps<'a'>) {
+export const SubNavigationLink = createLink(function View({ children, ...rest }: ComponentProps<'a'>) {
   return (
     <li>
       <a {...rest} className={classes.view}>
@@ -22,4 +22,4 @@ export const View = createLink(function View({ children, ...rest }: ComponentPro
 })
 
 /** Only the very screen is the one that is looked at, whatever stands behind its `?`. */
-export const EXACT = { exact: true, includeSearch: false } as const
+export const EXACT_PATH = { exact: true, includeSearch: false } as const

@@ -61,6 +61,6 @@ export function Tabs<T extends string>({ label, tabs, value, onChange, children 
 }
 
 /** What stands in a view that has no frame of its own. */
-export function Sheet({ children }: { children: ReactNode }) {
+export function TabContent({ children }: { children: ReactNode }) {
   return <div className={classes.sheet}>{children}</div>
 }

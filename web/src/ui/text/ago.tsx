@@ -33,7 +33,7 @@ export function Ago({ at }: { at: string }) {
 }
 
 /** The very second. */
-export function ExactMoment({ at }: { at: string }) {
+export function ExactTime({ at }: { at: string }) {
   return <time dateTime={at}>{EXACT.format(new Date(at))}</time>
 }
 

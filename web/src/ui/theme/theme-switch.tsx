@@ -1,6 +1,6 @@
 import { SegmentedControl, useMantineColorScheme, type MantineColorScheme } from '@mantine/core'
 import { Icon, type IconName } from '../brand/icons.tsx'
-import { Hidden } from '../text/visually-hidden.tsx'
+import { VisuallyHidden } from '../text/visually-hidden.tsx'
 import classes from './theme-switch.module.css'
 
 const CHOICES: { value: MantineColorScheme; word: string; icon: IconName }[] = [
@@ -23,7 +23,7 @@ export function ThemeSwitch() {
         label: (
           <span className={classes.choice} title={word}>
             <Icon name={icon} size={16} />
-            <Hidden>{word}</Hidden>
+            <VisuallyHidden>{word}</VisuallyHidden>
           </span>
         ),
       }))}

@@ -6,7 +6,7 @@ import { colorSchemeManager, theme } from './theme.ts'
  * What every component of this folder stands in. Mantine must not write `<style>` elements, which the content security
  * policy refuses: its variables come from tokens.css, and no component may get a responsive style prop.
  */
-export function Ui({ children }: { children: ReactNode }) {
+export function UiProvider({ children }: { children: ReactNode }) {
   return (
     <MantineProvider
       theme={theme}
