@@ -29,7 +29,7 @@ export class ApiError extends Error {
 const UNREACHABLE = { error: 'The service does not answer. Is it running, and are you online?', code: 'unreachable' }
 
 /** Browsers carry at most 64 KiB for pages that were left; of three bytes a character, this leaves room for others. */
-const OUTLIVES_THE_PAGE = 4000
+const MAX_KEEPALIVE_CHARS = 4000
 
 type Options = { body?: object; signal?: AbortSignal }
 
@@ -51,7 +51,7 @@ export async function request<T>(method: string, path: string, options: Options 
 async function send<T>(method: string, path: string, { body, signal }: Options): Promise<T> {
   const isForm = body instanceof FormData
   const json = body && !isForm ? JSON.stringify(body) : ''
-  const keepalive = method !== 'GET' && !isForm && json.length <= OUTLIVES_THE_PAGE
+  const keepalive = method !== 'GET' && !isForm && json.length <= MAX_KEEPALIVE_CHARS
   const init: RequestInit = { method, credentials: 'same-origin', keepalive }
   if (isForm) init.body = body
   else if (json) Object.assign(init, { body: json, headers: { 'content-type': 'application/json' } })
@@ -66,30 +66,30 @@ async function send<T>(method: string, path: string, { body, signal }: Options):
 }
 
 /** What most answers are wrapped in. */
-export type Data<T> = { success: true; data: T }
+export type ApiResponse<T> = { success: true; data: T }
 
 export const api = {
-  service: async () => (await request<Data<ServiceFacts>>('GET', '/api/v1/service')).data,
+  service: async () => (await request<ApiResponse<ServiceFacts>>('GET', '/api/v1/service')).data,
 
   /** Who is signed in; null when nobody is. */
   account: async (): Promise<Account | null> => {
     try {
-      return (await request<Data<Account>>('GET', '/api/v1/account')).data
+      return (await request<ApiResponse<Account>>('GET', '/api/v1/account')).data
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return null
       throw error
     }
   },
   setUp: (person: { token: string; email: string; password: string; name?: string }) =>
-    request<Data<unknown>>('POST', '/api/v1/setup', { body: person }),
+    request<ApiResponse<unknown>>('POST', '/api/v1/setup', { body: person }),
   /** Creates the account of the link in a sign-up mail. */
   confirmSignUp: async (token: string) =>
-    (await request<Data<{ email: string }>>('POST', '/api/v1/sign-up/confirm', { body: { token } })).data,
+    (await request<ApiResponse<{ email: string }>>('POST', '/api/v1/sign-up/confirm', { body: { token } })).data,
   signIn: (credentials: { email: string; password: string }) =>
     request<unknown>('POST', '/api/auth/sign-in/email', { body: credentials }),
   signOut: () => request<unknown>('POST', '/api/auth/sign-out', { body: {} }),
 
-  tokens: async () => (await request<Data<ApiToken[]>>('GET', '/api/v1/tokens')).data,
-  makeToken: (label: string) => request<NewApiToken>('POST', '/api/v1/tokens', { body: { label } }),
+  tokens: async () => (await request<ApiResponse<ApiToken[]>>('GET', '/api/v1/tokens')).data,
+  createToken: (label: string) => request<NewApiToken>('POST', '/api/v1/tokens', { body: { label } }),
   revokeToken: (id: string) => request<unknown>('DELETE', `/api/v1/tokens/${id}`),
 }

@@ -3,7 +3,7 @@ import { onConfirmPassword } from '../confirm-password.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { ConfirmDialog } from '../ui/actions/confirm.tsx'
 import { Form, PasswordField } from '../ui/forms/form.tsx'
-import { person } from './api.ts'
+import { profile } from './api.ts'
 
 /** Asks for the password over whatever is on the screen, when an act needs a recent sign-in. What is typed there stays. */
 export function PasswordPrompt() {
@@ -24,7 +24,7 @@ export function PasswordPrompt() {
   )
 
   async function confirm({ password = '' }: Record<string, string>): Promise<void> {
-    await person.reauthenticate(password)
+    await profile.reauthenticate(password)
     answer.current?.(true)
     dialog.current?.close()
   }

@@ -4,7 +4,7 @@ import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
-import { person, sessionsQuery, type Session } from './api.ts'
+import { profile, sessionsQuery, type Session } from './api.ts'
 import { browserName } from './browser-name.ts'
 
 /** Where the person is signed in, and how to end that from here. */
@@ -15,7 +15,7 @@ export function Sessions() {
   if (!data) return <Loading lines={2}>Fetching your sessions …</Loading>
 
   async function endOthers(): Promise<void> {
-    await person.endOtherSessions()
+    await profile.endOtherSessions()
     await queries.invalidateQueries(sessionsQuery)
   }
 
@@ -49,7 +49,7 @@ function SessionItem({ session, isCurrent }: { session: Session; isCurrent: bool
   const name = browserName(session.userAgent)
 
   async function end(): Promise<void> {
-    await person.endSession(session.token)
+    await profile.endSession(session.token)
     await queries.invalidateQueries(sessionsQuery)
   }
 

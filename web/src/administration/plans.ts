@@ -1,6 +1,6 @@
-import type { Person } from './api.ts'
+import type { ManagedAccount } from './api.ts'
 
-export type Plan = Person['plan']
+export type Plan = ManagedAccount['plan']
 
 /** With the migrations a month that each allows. */
 export const PLANS: { value: Plan; name: string }[] = [

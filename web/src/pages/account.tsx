@@ -1,12 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { OwnData } from '../account/own-data.tsx'
-import { NameForm, PasswordForm } from '../account/person-forms.tsx'
+import { YourData } from '../account/your-data.tsx'
+import { NameForm, PasswordForm } from '../account/profile-forms.tsx'
 import { Sessions } from '../account/sessions.tsx'
 import { Storage } from '../account/storage.tsx'
 import { api, type Account } from '../api.ts'
-import { areOff, turnKeys } from '../keys.ts'
+import { areShortcutsOff, enableShortcuts } from '../shortcuts.ts'
 import { migrationsQuery, type MigrationList } from '../migrations/api.ts'
 import { accountQuery } from '../queries.ts'
 import { Button } from '../ui/actions/button.tsx'
@@ -52,12 +52,12 @@ export function Screen() {
           name="keys"
           label="Single keys"
           hint="g and a letter go to a screen, j and k through a list, ? lists them all. Kept in this browser."
-          defaultChecked={!areOff()}
-          onChoose={turnKeys}
+          defaultChecked={!areShortcutsOff()}
+          onChoose={enableShortcuts}
         />
       </Section>
       <Section title="Your data">
-        <OwnData account={account} />
+        <YourData account={account} />
       </Section>
     </Page>
   )

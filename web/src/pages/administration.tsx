@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { AdministrationViews } from '../administration/administration-views.tsx'
+import { AdministrationNavigation } from '../administration/administration-navigation.tsx'
 import { healthQuery, type Health } from '../administration/api.ts'
-import { sentenceOf, TONES, workText } from '../administration/words.ts'
+import { describeHealth, STATE_TONES, describeQueue } from '../administration/messages.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Facts, Values } from '../ui/lists/facts.tsx'
@@ -17,7 +17,7 @@ export function Screen() {
   const { data: health, error } = useQuery(healthQuery)
   return (
     <Page wide title="Administration">
-      <AdministrationViews />
+      <AdministrationNavigation />
       <LoadingOrError there={health} error={error} lines={5}>
         Asking the resolvers and the blacklists …
       </LoadingOrError>
@@ -27,7 +27,7 @@ export function Screen() {
 }
 
 function Found({ findings, version, upSince, database, jobs }: Health) {
-  const { tone, sentence } = sentenceOf(findings)
+  const { tone, sentence } = describeHealth(findings)
   return (
     <>
       <div role="status">
@@ -61,7 +61,7 @@ function Findings({ findings }: Pick<Health, 'findings'>) {
         <tr key={`${about} ${sentence}`}>
           <th scope="row">{about.replace(/^./, (letter) => letter.toUpperCase())}</th>
           <td>
-            <Status tone={TONES[state].tone}>{TONES[state].word}</Status>
+            <Status tone={STATE_TONES[state].tone}>{STATE_TONES[state].word}</Status>
           </td>
           <td>{sentence}</td>
         </tr>
@@ -72,7 +72,7 @@ function Findings({ findings }: Pick<Health, 'findings'>) {
 
 /** What has work, and folded away what has none. */
 function Queue({ jobs }: Pick<Health, 'jobs'>) {
-  const busy = jobs.filter((job) => workText(job) !== null || job.failed > 0)
+  const busy = jobs.filter((job) => describeQueue(job) !== null || job.failed > 0)
   const idle = jobs.filter((job) => !busy.includes(job))
   return (
     <>
@@ -96,7 +96,7 @@ function JobTable({ caption, jobs }: Pick<Health, 'jobs'> & { caption: string })
       {jobs.map((job) => (
         <tr key={job.name}>
           <th scope="row">{job.name}</th>
-          <td>{workText(job)}</td>
+          <td>{describeQueue(job)}</td>
           <td>{job.failed > 0 && <Status tone="warn">{`${numberText(job.failed)} failed within a day`}</Status>}</td>
         </tr>
       ))}

@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { AdministrationViews } from '../administration/administration-views.tsx'
-import { auditQuery, type Act, type ActFilter } from '../administration/api.ts'
-import { givenOf } from '../administration/words.ts'
+import { AdministrationNavigation } from '../administration/administration-navigation.tsx'
+import { auditQuery, type AuditEntryRow, type AuditFilter } from '../administration/api.ts'
+import { describeDetails } from '../administration/messages.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
 import { Page, Row, Muted } from '../ui/layout/page.tsx'
@@ -16,11 +16,11 @@ export function Screen() {
   const filter = useSearch({ from: '/own/administration/audit' })
   const navigate = useNavigate({ from: '/administration/audit' })
   const { data, error } = useQuery({ ...auditQuery(filter), placeholderData: keepPreviousData })
-  const go = (changed: ActFilter) =>
+  const go = (changed: AuditFilter) =>
     void navigate({ search: (before) => ({ ...before, page: undefined, ...changed }), replace: true })
   return (
     <Page wide title="Audit log">
-      <AdministrationViews />
+      <AdministrationNavigation />
       <Muted>What administrators change is written down here for 400 days, and nobody can take it away.</Muted>
       <Row>
         <FilterField
@@ -50,7 +50,7 @@ export function Screen() {
   )
 }
 
-function ActRow({ act: { at, actorEmail, what, route, details } }: { act: Act }) {
+function ActRow({ act: { at, actorEmail, what, route, details } }: { act: AuditEntryRow }) {
   return (
     <tr>
       <th scope="row">
@@ -58,7 +58,7 @@ function ActRow({ act: { at, actorEmail, what, route, details } }: { act: Act })
         <small>{route}</small>
       </th>
       <td>
-        {givenOf(details).map(([name, value]) => (
+        {describeDetails(details).map(([name, value]) => (
           <div key={name}>
             {name}: {value}
           </div>

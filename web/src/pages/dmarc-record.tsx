@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { dmarc, domainQuery, domainsQuery, type Published } from '../dmarc/api.ts'
 import { DomainPage } from '../dmarc/domain-page.tsx'
 import { Publish } from '../dmarc/publish.tsx'
-import { letGo } from '../renew.ts'
+import { deleteShown } from '../refresh-queries.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
@@ -94,7 +94,7 @@ function Remove({ domain: { id, domain } }: { domain: Published }) {
   const navigate = useNavigate()
 
   async function remove(): Promise<void> {
-    await letGo(id, () => dmarc.remove(id))
+    await deleteShown(id, () => dmarc.remove(id))
     await navigate({ to: '/dmarc' })
     await queries.invalidateQueries(domainsQuery)
   }

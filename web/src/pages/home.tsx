@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { CheckBox } from '../check/check-box.tsx'
 import { FirstSteps } from '../overview/first-steps.tsx'
-import { Lately } from '../overview/lately.tsx'
-import { NeedList } from '../overview/need-list.tsx'
-import { needsOf, underWayOf, verdictOf } from '../overview/needs.ts'
-import { UnderWay } from '../overview/under-way.tsx'
-import { useThings } from '../overview/use-things.ts'
-import { Watched } from '../overview/watched.tsx'
+import { RecentActivity } from '../overview/recent-activity.tsx'
+import { IssueList } from '../overview/issue-list.tsx'
+import { findIssues, findInProgress, issuesTitle } from '../overview/issues.ts'
+import { InProgress } from '../overview/in-progress.tsx'
+import { useOverview } from '../overview/use-overview.ts'
+import { HostsSection } from '../overview/hosts-section.tsx'
 import { accountQuery } from '../queries.ts'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page } from '../ui/layout/page.tsx'
@@ -15,7 +15,7 @@ import { Loading } from '../ui/feedback/loading.tsx'
 /** What needs the person, before anything else; then what goes on, what is watched, and what happened. */
 export function Screen() {
   const { data: account } = useQuery(accountQuery)
-  const { things, isNew, problems } = useThings()
+  const { things, isNew, problems } = useOverview()
   const greeting = account?.name ? `Good to see you, ${account.name}` : 'Good to see you'
   if (!things) {
     return (
@@ -25,19 +25,19 @@ export function Screen() {
     )
   }
   // Who has begun nothing misses nothing yet.
-  const needs = isNew ? [] : needsOf(things)
+  const needs = isNew ? [] : findIssues(things)
   return (
-    <Page title={isNew ? greeting : verdictOf(needs)}>
+    <Page title={isNew ? greeting : issuesTitle(needs)}>
       {problems.map((problem) => (
         <Notice key={problem} tone="unknown">
           {problem}
         </Notice>
       ))}
-      {needs.length > 0 && <NeedList needs={needs} />}
+      {needs.length > 0 && <IssueList needs={needs} />}
       <CheckBox />
-      <UnderWay {...underWayOf(things)} />
-      <Watched hosts={things.hosts} />
-      <Lately />
+      <InProgress {...findInProgress(things)} />
+      <HostsSection hosts={things.hosts} />
+      <RecentActivity />
       <FirstSteps isNew={isNew} />
     </Page>
   )

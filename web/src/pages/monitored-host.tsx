@@ -7,7 +7,7 @@ import { HistorySection } from '../monitoring/history.tsx'
 import { ListingTable } from '../monitoring/listing-table.tsx'
 import { availabilityText, certificateTroubles, sentenceOf, spanText, standing } from '../monitoring/words.ts'
 import { Addresses, Certificates, Records } from '../monitoring/watched.tsx'
-import { letGo } from '../renew.ts'
+import { deleteShown } from '../refresh-queries.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Button, ButtonLink } from '../ui/actions/button.tsx'
@@ -80,7 +80,7 @@ function Remove({ host: { id, host } }: { host: HostDetail }) {
   const navigate = useNavigate()
 
   async function remove(): Promise<void> {
-    await letGo(id, () => monitoring.remove(id))
+    await deleteShown(id, () => monitoring.remove(id))
     await queries.invalidateQueries(hostsQuery)
     await navigate({ to: '/monitoring' })
   }

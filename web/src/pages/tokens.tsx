@@ -37,7 +37,7 @@ function NewToken() {
   const [made, setMade] = useState<NewApiToken | null>(null)
 
   async function make({ label = '' }: Record<string, string>): Promise<void> {
-    setMade(await api.makeToken(label.trim()))
+    setMade(await api.createToken(label.trim()))
     await queries.invalidateQueries(tokensQuery)
   }
 

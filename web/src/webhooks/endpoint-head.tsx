@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { StorageLine } from '../account/storage.tsx'
-import { useLink } from '../live.ts'
-import { letGo } from '../renew.ts'
+import { useStreamState } from '../live-updates.ts'
+import { deleteShown } from '../refresh-queries.ts'
 import { ButtonLink, DownloadLink } from '../ui/actions/button.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { CopyButton } from '../ui/actions/copy.tsx'
@@ -16,7 +16,7 @@ import { SendTest } from './first-request.tsx'
 /** Where to send, what is answered, and whether the screen follows. */
 export function EndpointAddress({ endpoint }: { endpoint: Endpoint }) {
   const { id, url, responseStatus, responseType, timeout, signature } = endpoint
-  const link = useLink()
+  const link = useStreamState()
   return (
     <div className={classes.address}>
       <code className={classes.url}>{url}</code>
@@ -66,7 +66,7 @@ export function DeleteEndpoint({ endpoint: { id, label, token } }: { endpoint: E
   const navigate = useNavigate()
 
   async function remove(): Promise<void> {
-    await letGo(id, () => webhooks.remove(id))
+    await deleteShown(id, () => webhooks.remove(id))
     await navigate({ to: '/hooks' })
     await queries.invalidateQueries(endpointsQuery)
   }

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useLink } from '../live.ts'
+import { useStreamState } from '../live-updates.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
@@ -9,7 +9,7 @@ import type { Endpoint } from './api.ts'
 
 /** What an endpoint shows before anything came: a command that makes it come. */
 export function FirstRequest({ endpoint }: { endpoint: Endpoint }) {
-  const link = useLink()
+  const link = useStreamState()
   return (
     <div>
       <Empty icon="hook" title="Waiting for the first request …">

@@ -1,0 +1,51 @@
+import { Link } from '@tanstack/react-router'
+import type { Case } from '../delisting/api.ts'
+import { sentenceOf as sentenceOfCase } from '../delisting/words.ts'
+import type { Listed } from '../migrations/api.ts'
+import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
+import { List, ListItem } from '../ui/lists/list.tsx'
+import { Section } from '../ui/layout/page.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
+
+/** What goes on by itself. */
+export function InProgress({ cases, migrations }: { cases: Case[]; migrations: Listed[] }) {
+  if (cases.length + migrations.length === 0) return null
+  return (
+    <Section title="Under way">
+      <List>
+        {migrations.map((migration) => (
+          <MigrationItem key={migration.migrationId} migration={migration} />
+        ))}
+        {cases.map((it) => (
+          <ListItem
+            key={it.id}
+            title={
+              <Link to="/delisting/$id" params={{ id: it.id }}>
+                Delisting of {it.ip}
+              </Link>
+            }
+          >
+            {sentenceOfCase(it)}
+          </ListItem>
+        ))}
+      </List>
+    </Section>
+  )
+}
+
+function MigrationItem({ migration }: { migration: Listed }) {
+  const { migrationId: id, srcUser, dryRun, progress, totalMessages } = migration
+  const { messagesDone, messagesTotal } = progress
+  return (
+    <ListItem
+      title={
+        <Link to="/migrations/$id" params={{ id }}>
+          {dryRun ? 'Dry run' : 'Migration'} of {srcUser}
+        </Link>
+      }
+    >
+      {numberText(messagesDone)} of {counted(messagesTotal, 'message')}
+      {totalMessages > 0 && <ProgressBar label={`Messages of ${srcUser}`} done={messagesDone} total={messagesTotal} />}
+    </ListItem>
+  )
+}
