@@ -1,21 +1,26 @@
 import { useEffect, useEffectEvent } from 'react'
+import { messages } from './messages.ts'
 
-/** What a key does, in words for the sheet that lists them; what answers `false` had nothing to do. */
-export type ShortcutAction = [says: string, act: () => unknown]
+/** The description of a shortcut and its action, which returns `false` when there was nothing to do. */
+export type ShortcutAction = [description: string, run: () => unknown]
 
-/** By the key, as the browser names it; `g h` is one key after the other. */
+/** Actions by key, as the browser names it; `g h` is one key after the other. */
 export type Shortcuts = Record<string, ShortcutAction>
 
 type Layer = { title: string; isEverywhere: boolean; keys: () => Shortcuts }
 
-/** What is shown and has keys; a screen's own go before those that work everywhere. */
+/** Components with shortcuts; those of a screen take precedence over those of the frame. */
 const layers = new Set<Layer>()
 
 /**
- * Single keys that do something on this screen, such as `{ j: ['Next request', next] }`. They rest while somebody types, while
- * a dialog is open, and with Ctrl, Alt or Cmd held.
+ * Registers single-key shortcuts of a screen, such as `{ j: ['Next request', next] }`. They are ignored while the user types,
+ * while a dialog is open, and with Ctrl, Alt or Cmd held.
  */
-export function useShortcuts(keys: Shortcuts, title = 'On this screen', isEverywhere = false): void {
+export function useShortcuts(
+  keys: Shortcuts,
+  title = messages.shortcutsOnThisScreen as string,
+  isEverywhere = false,
+): void {
   const current = useEffectEvent(() => keys)
   useEffect(() => {
     const layer: Layer = { title, isEverywhere, keys: () => current() }
@@ -28,7 +33,7 @@ export function useShortcuts(keys: Shortcuts, title = 'On this screen', isEveryw
   }, [title, isEverywhere])
 }
 
-/** What works now, the screen's own first. */
+/** The shortcuts that are active, those of the screen first. */
 export function activeShortcuts(): { title: string; keys: Shortcuts }[] {
   const inOrder = [...layers].toSorted((one, other) => Number(one.isEverywhere) - Number(other.isEverywhere))
   return inOrder.map(({ title, keys }) => ({ title, keys: keys() }))
@@ -37,17 +42,17 @@ export function activeShortcuts(): { title: string; keys: Shortcuts }[] {
 /** Milliseconds within which a second key belongs to the first. */
 const SEQUENCE_MS = 1_500
 
-let begun = { name: '', at: 0 }
+let pending = { name: '', at: 0 }
 
 function press(event: KeyboardEvent): void {
   if (isIgnored(event)) return
-  const isSecond = begun.name !== '' && event.timeStamp - begun.at < SEQUENCE_MS
-  const name = isSecond ? `${begun.name} ${event.key}` : event.key
+  const isSecond = pending.name !== '' && event.timeStamp - pending.at < SEQUENCE_MS
+  const name = isSecond ? `${pending.name} ${event.key}` : event.key
   const now = activeShortcuts()
   const isDone = now.some(({ keys }) => name in keys && keys[name]?.[1]() !== false)
-  const isBeginning = !isDone && now.some(({ keys }) => Object.keys(keys).some((each) => each.startsWith(`${name} `)))
-  begun = { name: isBeginning ? name : '', at: event.timeStamp }
-  if (isDone || isBeginning) event.preventDefault()
+  const isPrefix = !isDone && now.some(({ keys }) => Object.keys(keys).some((each) => each.startsWith(`${name} `)))
+  pending = { name: isPrefix ? name : '', at: event.timeStamp }
+  if (isDone || isPrefix) event.preventDefault()
 }
 
 const TYPES_IN = 'input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], dialog'
@@ -61,7 +66,7 @@ function isIgnored(event: KeyboardEvent): boolean {
 
 const OFF = 'portreeve-keys'
 
-/** Whether somebody turned single keys off, because they speak to their computer or hit keys by accident (WCAG 2.1.4). */
+/** Whether the user turned single-key shortcuts off, as users of voice input need to (WCAG 2.1.4). */
 export function areShortcutsOff(): boolean {
   try {
     return localStorage.getItem(OFF) === 'off'

@@ -5,6 +5,7 @@ import { accountQuery } from '../queries.ts'
 import { FieldRow, Form, PasswordField, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { profile, sessionsQuery } from './api.ts'
+import { fields, profile as messages } from './messages.ts'
 
 const MIN_PASSWORD_LENGTH = 10
 
@@ -20,15 +21,15 @@ export function NameForm({ account }: { account: Account }) {
 
   return (
     <>
-      <Form onSubmit={rename} submit="Save the name">
-        <TextField name="name" label="Your name" defaultValue={account.name} maxLength={200} autoComplete="name" />
+      <Form onSubmit={rename} submit={messages.saveName}>
+        <TextField name="name" label={messages.name} defaultValue={account.name} maxLength={200} autoComplete="name" />
       </Form>
-      <div role="status">{isSaved && <Notice tone="good">Your name is saved.</Notice>}</div>
+      <div role="status">{isSaved && <Notice tone="good">{messages.nameSaved}</Notice>}</div>
     </>
   )
 }
 
-/** Ends all other sessions: who changes a password may fear that somebody knows it. */
+/** Changing the password ends all other sessions: the old password may have leaked. */
 export function PasswordForm() {
   const queries = useQueryClient()
   const [changes, setChanges] = useState(0)
@@ -41,24 +42,22 @@ export function PasswordForm() {
 
   return (
     <>
-      <Form key={changes} onSubmit={change} check={missing} submit="Change the password">
+      <Form key={changes} onSubmit={change} check={missing} submit={messages.changePassword}>
         <FieldRow>
-          <PasswordField name="current" label="Password now" autoComplete="current-password" />
-          <PasswordField name="newPassword" label="New password" autoComplete="new-password" />
+          <PasswordField name="current" label={messages.currentPassword} autoComplete="current-password" />
+          <PasswordField name="newPassword" label={messages.newPassword} autoComplete="new-password" />
         </FieldRow>
       </Form>
-      <div role="status">
-        {changes > 0 && <Notice tone="good">Your password is changed. All other sessions were ended.</Notice>}
-      </div>
+      <div role="status">{changes > 0 && <Notice tone="good">{messages.passwordChanged}</Notice>}</div>
     </>
   )
 }
 
 function missing({ current, newPassword = '' }: Record<string, string>): Record<string, string> {
   return {
-    ...(!current && { current: 'Type the password you sign in with.' }),
+    ...(!current && { current: messages.enterCurrentPassword }),
     ...(newPassword.length < MIN_PASSWORD_LENGTH && {
-      newPassword: `Type at least ${MIN_PASSWORD_LENGTH} characters.`,
+      newPassword: fields.minLength(MIN_PASSWORD_LENGTH),
     }),
   }
 }

@@ -19,10 +19,9 @@ import {
   type ManagedAccount,
 } from './api.ts'
 import { PLANS } from './plans.ts'
+import { accounts as messages } from './messages.ts'
 
-const COLUMNS = ['Account', 'Plan: migrations a month', 'Rights', 'Storage', 'Made', 'Delete']
-
-/** A plan or a right is changed in place, at once. */
+/** The accounts of a page. Plan and role are changed in place. */
 export function AccountTable({ people, page }: { people: ManagedAccount[]; page: number }) {
   const queries = useQueryClient()
   const { queryKey } = accountsQuery(page)
@@ -44,7 +43,7 @@ export function AccountTable({ people, page }: { people: ManagedAccount[]; page:
   return (
     <>
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
-      <Table caption="Accounts" quiet columns={COLUMNS}>
+      <Table caption={messages.title} quiet columns={[...messages.columns]}>
         {people.map((person) => (
           <PersonRow
             key={person.id}
@@ -60,7 +59,7 @@ export function AccountTable({ people, page }: { people: ManagedAccount[]; page:
 
 type PersonRowProps = { person: ManagedAccount; storedBytes: number | null; onChange: (change: Change) => void }
 
-/** Of captures, report files and shared checks together; null until it is known. */
+/** Bytes of captured requests, report files and shared checks together; null until loaded. */
 function storedBytes(usage: { quotas: { used: number }[] } | undefined): number | null {
   return usage ? usage.quotas.reduce((sum, { used }) => sum + used, 0) : null
 }
@@ -72,16 +71,21 @@ function PersonRow({ person, storedBytes: bytes, onChange }: PersonRowProps) {
     <tr>
       <th scope="row">
         {email}
-        <small>{id === me?.id ? `${name} (you)` : name}</small>
+        <small>{id === me?.id ? messages.you(name) : name}</small>
       </th>
       <td>
-        <Choice label={`Plan of ${email}`} choices={PLANS} value={plan} onChange={(to) => onChange({ plan: to })} />
+        <Choice label={messages.planOf(email)} choices={PLANS} value={plan} onChange={(to) => onChange({ plan: to })} />
       </td>
       <td>
-        <Switch label="Administrator" about={email} checked={admin} onChange={(to) => onChange({ admin: to })} />
+        <Switch
+          label={messages.administrator}
+          about={email}
+          checked={admin}
+          onChange={(to) => onChange({ admin: to })}
+        />
       </td>
-      <td data-label="Storage">{bytes !== null && sizeText(bytes)}</td>
-      <td data-label="Made">
+      <td data-label={messages.storage}>{bytes !== null && sizeText(bytes)}</td>
+      <td data-label={messages.created}>
         <Muted>
           <Ago at={createdAt} />
         </Muted>
@@ -100,9 +104,8 @@ function Remove({ person: { id, email } }: { person: ManagedAccount }) {
   }
 
   return (
-    <ConfirmButton label="Delete" about={email} title={`Delete ${email}?`} onConfirm={remove}>
-      Everything of this account is deleted with it: hosts, reports, migrations, webhooks, tokens. This cannot be
-      undone.
+    <ConfirmButton label={messages.delete} about={email} title={messages.deleteTitle(email)} onConfirm={remove}>
+      {messages.deleteEffect}
     </ConfirmButton>
   )
 }

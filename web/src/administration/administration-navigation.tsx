@@ -1,14 +1,15 @@
 import { EXACT_PATH, SubNavigationLink, SubNavigation } from '../ui/navigation/sub-navigation.tsx'
+import { navigation } from './messages.ts'
 
-/** The screens of administration. */
+/** Navigation between the screens of the administration. */
 export function AdministrationNavigation() {
   return (
-    <SubNavigation label="Administration">
+    <SubNavigation label={navigation.label}>
       <SubNavigationLink to="/administration" activeOptions={EXACT_PATH}>
-        Health
+        {navigation.health}
       </SubNavigationLink>
-      <SubNavigationLink to="/administration/accounts">Accounts</SubNavigationLink>
-      <SubNavigationLink to="/administration/audit">Audit log</SubNavigationLink>
+      <SubNavigationLink to="/administration/accounts">{navigation.accounts}</SubNavigationLink>
+      <SubNavigationLink to="/administration/audit">{navigation.audit}</SubNavigationLink>
     </SubNavigation>
   )
 }

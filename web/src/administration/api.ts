@@ -19,13 +19,13 @@ export type Change = Static<typeof AccountChange>
 export type AuditEntryRow = Static<typeof AuditEntry>
 export type Health = Static<typeof HealthShape>
 
-/** What narrows the acts down: a text in any part of them. */
+/** Filters the audit log by a text in any part of an entry. */
 export type AuditFilter = { q?: string | undefined; page?: number | undefined }
 
 const ACCOUNTS = '/api/v1/accounts'
 
 export const administration = {
-  /** Asks the resolvers and blacklists now; takes some seconds. */
+  /** Checks the resolvers and blocklists now, which takes a few seconds. */
   health: async () => (await request<ApiResponse<Health>>('GET', '/api/v1/service/health')).data,
   accounts: async (page: number) =>
     (await request<ApiResponse<AccountList>>('GET', `${ACCOUNTS}?page=${page}&limit=20`)).data,
@@ -40,7 +40,7 @@ export const administration = {
   remove: (id: string) => request<unknown>('DELETE', `${ACCOUNTS}/${id}`),
 }
 
-/** Milliseconds between two looks at what may fail at any time. */
+/** Milliseconds between two health checks of an open page. */
 const HEALTH_REFRESH_MS = 30_000
 
 export const healthQuery = queryOptions({
@@ -52,7 +52,7 @@ export const healthQuery = queryOptions({
 export const accountsQuery = (page: number) =>
   queryOptions({ queryKey: ['people', page], queryFn: () => administration.accounts(page) })
 
-/** What each of these accounts stores. */
+/** Storage used by each account of a page of the list. */
 export const accountsUsageQuery = (page: number) =>
   queryOptions({ queryKey: ['people', 'usage', page], queryFn: () => administration.usage(page) })
 

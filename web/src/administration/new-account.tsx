@@ -5,11 +5,14 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Card, Stack } from '../ui/layout/page.tsx'
 import { administration } from './api.ts'
 import { PLANS, type Plan } from './plans.ts'
+import { newAccount as messages } from './messages.ts'
 
-/** Makes an account for somebody, who changes the password after the first sign-in. */
+const MIN_PASSWORD_LENGTH = 10
+
+/** The form that creates an account for another user, who changes the password after the first sign-in. */
 export function NewAccount() {
   const queries = useQueryClient()
-  const [made, setMade] = useState('')
+  const [created, setCreated] = useState('')
 
   async function add({ email = '', name = '', password = '', plan }: Record<string, string>): Promise<void> {
     const person = await administration.add({
@@ -19,35 +22,39 @@ export function NewAccount() {
       plan: plan as Plan,
     })
     await queries.invalidateQueries({ queryKey: ['people'] })
-    setMade(person.email)
+    setCreated(person.email)
   }
 
   return (
     <Card>
       <Stack>
-        <Form key={made} onSubmit={add} check={missing} submit="Make the account">
+        <Form key={created} onSubmit={add} check={missing} submit={messages.submit}>
           <FieldRow>
-            <TextField name="email" label="E-mail" type="email" placeholder="bob@example.com" autoComplete="off" />
-            <TextField name="name" label="Name" maxLength={200} autoComplete="off" />
+            <TextField
+              name="email"
+              label={messages.email}
+              type="email"
+              placeholder={messages.emailExample}
+              autoComplete="off"
+            />
+            <TextField name="name" label={messages.name} maxLength={200} autoComplete="off" />
           </FieldRow>
           <FieldRow>
             <PasswordField
               name="password"
-              label="First password"
-              hint="At least 10 characters; to be changed after the first sign-in."
+              label={messages.password}
+              hint={messages.passwordHint}
               autoComplete="new-password"
             />
             <SelectField
               name="plan"
-              label="Plan"
-              hint="Migrations a month."
+              label={messages.plan}
+              hint={messages.planHint}
               choices={PLANS.map(({ value, name }) => ({ value, label: name }))}
             />
           </FieldRow>
         </Form>
-        <div role="status">
-          {made && <Notice tone="good">{made} can sign in now. Tell them the password in a safe way.</Notice>}
-        </div>
+        <div role="status">{created && <Notice tone="good">{messages.created(created)}</Notice>}</div>
       </Stack>
     </Card>
   )
@@ -55,7 +62,7 @@ export function NewAccount() {
 
 function missing({ email = '', password = '' }: Record<string, string>): Record<string, string> {
   return {
-    ...(!/^[^\s@]+@[^\s@]+$/.test(email.trim()) && { email: 'Type an e-mail address, such as bob@example.com.' }),
-    ...(password.length < 10 && { password: 'Type at least 10 characters.' }),
+    ...(!/^[^\s@]+@[^\s@]+$/.test(email.trim()) && { email: messages.enterEmail }),
+    ...(password.length < MIN_PASSWORD_LENGTH && { password: messages.minLength(MIN_PASSWORD_LENGTH) }),
   }
 }

@@ -12,8 +12,9 @@ import { MODULES, SETTINGS, type NavigationEntry } from './navigation.ts'
 import classes from './account-frame.module.css'
 import { SkipLink } from './skip-link.tsx'
 import { useVisibleEntries } from './use-visible-entries.ts'
+import { frame } from './messages.ts'
 
-/** Around the screens of somebody who is signed in: navigation at the side, or below on a phone. */
+/** The frame of screens behind the sign-in: navigation at the side, or at the bottom on a phone. */
 export function AccountFrame() {
   useLiveTab()
   return (
@@ -42,7 +43,7 @@ export function AccountFrame() {
 
 function Navigation() {
   return (
-    <nav className={classes.navigation} aria-label="Main">
+    <nav className={classes.navigation} aria-label={frame.mainNavigation}>
       <Entries entries={MODULES} />
       <More />
       <div className={classes.beside}>
@@ -72,12 +73,12 @@ function Documentation() {
   return (
     <a href="/docs" className={classes.entry}>
       <Icon name="book" />
-      API documentation
+      {frame.documentation}
     </a>
   )
 }
 
-/** On a phone: all that the bar at the bottom has no room for. */
+/** On a phone: the screens that the bar at the bottom has no room for. */
 function More() {
   const sheet = useRef<HTMLDialogElement>(null)
   const close = () => sheet.current?.close()
@@ -92,15 +93,15 @@ function More() {
         onClick={() => sheet.current?.showModal()}
       >
         <Icon name="more" />
-        More
+        {frame.more}
       </button>
-      <dialog ref={sheet} className={classes.sheet} aria-label="More screens" onClick={close}>
+      <dialog ref={sheet} className={classes.sheet} aria-label={frame.moreScreens} onClick={close}>
         <Entries entries={MODULES.filter(({ isPrimary }) => !isPrimary)} onGo={close} />
         <Entries entries={SETTINGS} onGo={close} />
         <Documentation />
         <button type="button" className={classes.entry} onClick={close}>
           <Icon name="bad" />
-          Close
+          {frame.close}
         </button>
       </dialog>
     </>

@@ -6,8 +6,9 @@ import classes from './command-palette.module.css'
 import { useShortcutSheet } from './shortcut-sheet.tsx'
 import { PaletteSearch } from './palette-search.tsx'
 import { useFrameShortcuts } from './use-frame-shortcuts.ts'
+import { palette as messages } from './messages.ts'
 
-/** The way to everything: a button, Ctrl or Cmd with K, and the keys that work on every screen. */
+/** The search button, its Ctrl-K or Cmd-K shortcut, and the shortcuts of every screen. */
 export function CommandPalette() {
   const dialog = useRef<HTMLDialogElement>(null)
   const [isOpen, setOpen] = useState(false)
@@ -26,12 +27,12 @@ export function CommandPalette() {
     <>
       <button type="button" className={classes.button} onClick={openPalette}>
         <Icon name="search" />
-        Find or check …
+        {messages.open}
         <span className={classes.stroke} aria-hidden="true">
           <Shortcut keys={`${MODIFIER_KEY} K`} />
         </span>
       </button>
-      <Dialog ref={dialog} label="Find" onClose={() => setOpen(false)}>
+      <Dialog ref={dialog} label={messages.dialog} onClose={() => setOpen(false)}>
         {isOpen && <PaletteSearch onDone={close} />}
       </Dialog>
       {sheet}
@@ -39,12 +40,12 @@ export function CommandPalette() {
   )
 }
 
-/** Works while somebody types too, and where single keys are turned off. */
-function useCommandK(act: () => void): void {
+/** Works while typing too, and when single-key shortcuts are off. */
+function useCommandK(open: () => void): void {
   const press = useEffectEvent((event: KeyboardEvent) => {
     if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return
     event.preventDefault()
-    act()
+    open()
   })
   useEffect(() => {
     const listen = (event: KeyboardEvent) => press(event)

@@ -1,42 +1,43 @@
 import type { LinkProps } from '@tanstack/react-router'
 import type { Account } from '../api.ts'
 import type { IconName } from '../ui/brand/icons.tsx'
+import { screens } from './messages.ts'
 
 export type NavigationEntry = {
   to: NonNullable<LinkProps['to']>
   label: string
   icon: IconName
-  /** Pressed after `g`, it leads there. */
+  /** The key that opens the screen after `g`. */
   shortcut?: string
-  /** A phone shows it at the bottom; the others are under “More”. */
+  /** Shown in the bottom bar of a phone; the others are under “More”. */
   isPrimary?: boolean
-  /** Who sees it: everybody, unless it says otherwise. */
+  /** Whether an account sees the entry; every account by default. */
   isVisibleTo?: (account: Account) => boolean
 }
 
 /**
- * What one works on. A room adds a line, in this order: Check, DMARC, Monitoring, Delisting, Migrations, Attacks, Webhooks.
- * Addresses below /webhooks/ belong to those who send there, so that room lives at /hooks.
+ * The screens of the modules, in this order: Check, DMARC, Monitoring, Delisting, Migrations, Attacks, Webhooks.
+ * Paths below /webhooks/ are the capture URLs, so the dashboard uses /hooks.
  */
 export const MODULES: NavigationEntry[] = [
-  { to: '/home', label: 'Overview', icon: 'home', shortcut: 'o', isPrimary: true },
-  { to: '/check', label: 'Check', icon: 'search', shortcut: 'c', isPrimary: true },
-  { to: '/dmarc', label: 'DMARC', icon: 'mail', shortcut: 'd' },
-  { to: '/monitoring', label: 'Monitoring', icon: 'watch', shortcut: 'm' },
-  { to: '/delisting', label: 'Delisting', icon: 'leave', shortcut: 'l' },
-  { to: '/migrations', label: 'Migrations', icon: 'move', shortcut: 'i', isPrimary: true },
-  { to: '/attacks', label: 'Attacks', icon: 'shield', shortcut: 'a' },
-  { to: '/hooks', label: 'Webhooks', icon: 'hook', shortcut: 'w', isPrimary: true },
+  { to: '/home', label: screens.overview, icon: 'home', shortcut: 'o', isPrimary: true },
+  { to: '/check', label: screens.check, icon: 'search', shortcut: 'c', isPrimary: true },
+  { to: '/dmarc', label: screens.dmarc, icon: 'mail', shortcut: 'd' },
+  { to: '/monitoring', label: screens.monitoring, icon: 'watch', shortcut: 'm' },
+  { to: '/delisting', label: screens.delisting, icon: 'leave', shortcut: 'l' },
+  { to: '/migrations', label: screens.migrations, icon: 'move', shortcut: 'i', isPrimary: true },
+  { to: '/attacks', label: screens.attacks, icon: 'shield', shortcut: 'a' },
+  { to: '/hooks', label: screens.webhooks, icon: 'hook', shortcut: 'w', isPrimary: true },
 ]
 
-/** What one sets up, in this order: API tokens, Alerts, Account, Administration. */
+/** The screens of settings, in this order: API tokens, Alerts, Account, Administration. */
 export const SETTINGS: NavigationEntry[] = [
-  { to: '/tokens', label: 'API tokens', icon: 'key', shortcut: 't' },
-  { to: '/alerts', label: 'Alerts', icon: 'bell', shortcut: 'n' },
-  { to: '/account', label: 'Account', icon: 'person', shortcut: 'p' },
+  { to: '/tokens', label: screens.tokens, icon: 'key', shortcut: 't' },
+  { to: '/alerts', label: screens.alerts, icon: 'bell', shortcut: 'n' },
+  { to: '/account', label: screens.account, icon: 'person', shortcut: 'p' },
   {
     to: '/administration',
-    label: 'Administration',
+    label: screens.administration,
     icon: 'settings',
     shortcut: 's',
     isVisibleTo: ({ admin }) => admin,

@@ -1,25 +1,26 @@
 import { guessTarget } from '../check/target.ts'
 import type { IconName } from '../ui/brand/icons.tsx'
+import { palette as messages } from './messages.ts'
 
-/** Something that can be found and gone to. */
+/** An entry of the command palette. */
 export type PaletteItem = {
   name: string
-  /** What it is, where the name does not say it. */
+  /** The kind of object, shown beside the name. */
   kind: string
   icon: IconName
-  /** Keys that lead there too. */
+  /** The shortcut that opens it too. */
   shortcut?: string | undefined
-  /** Other words it is found by. */
+  /** Further words that match. */
   keywords?: string
   open: () => void
 }
 
-/** Most that are shown at once. */
+/** Entries shown at once, at most. */
 const MAX_SHOWN = 9
 
 /**
- * What somebody means by what is typed: a check of the address or name it is, then what has these words, those whose name
- * begins with them first.
+ * Finds the entries for a search text: first a check of the address or name in it, then entries that match, those whose
+ * name begins with the text first.
  */
 export function findItems(typed: string, all: readonly PaletteItem[], ways: CheckActions): PaletteItem[] {
   const text = typed.trim().toLowerCase()
@@ -31,18 +32,18 @@ export function findItems(typed: string, all: readonly PaletteItem[], ways: Chec
   return [...checkItems(typed, ways), ...found].slice(0, MAX_SHOWN)
 }
 
-/** Where what is typed can be asked about. */
+/** The checks that a search text can start. */
 export type CheckActions = { check: (name: string) => void; lookUp: (ip: string) => void }
 
-const CHECKS = { address: 'On the blacklists', domain: 'Mail, certificate, DNS' }
+const CHECKS = { address: messages.kinds.addressCheck, domain: messages.kinds.domainCheck }
 const IPV6 = /^(?=.*:.*:)[\da-f:]+(\.\d+){0,3}$/i
 
 function checkItems(typed: string, { check, lookUp }: CheckActions): PaletteItem[] {
   const target = guessTarget(typed)
   const ip = target?.kind === 'address' ? target.name : IPV6.exec(typed.trim())?.[0]
   return [
-    ...(target ? [checkItem(`Check ${target.name}`, CHECKS[target.kind], () => check(target.name))] : []),
-    ...(ip ? [checkItem(`Look up ${ip}`, 'In the attack reports', () => lookUp(ip))] : []),
+    ...(target ? [checkItem(messages.checkTarget(target.name), CHECKS[target.kind], () => check(target.name))] : []),
+    ...(ip ? [checkItem(messages.lookUp(ip), messages.kinds.attackReports, () => lookUp(ip))] : []),
   ]
 }
 
@@ -50,7 +51,7 @@ function checkItem(name: string, kind: string, open: () => void): PaletteItem {
   return { name, kind, icon: 'search', open }
 }
 
-/** 3: the name begins so; 2: a word of it does; 1: each word is somewhere; 0: it is not what is meant. */
+/** 3: the name begins with the text; 2: a word of it does; 1: each word occurs; 0: no match. */
 function rankOf({ name, kind, keywords = '' }: PaletteItem, text: string): number {
   const lower = name.toLowerCase()
   if (lower.startsWith(text)) return 3

@@ -3,12 +3,12 @@ import { useId, useState, type KeyboardEvent } from 'react'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import { Icon } from '../ui/brand/icons.tsx'
 import { Shortcut } from '../ui/actions/shortcut.tsx'
-import { counted } from '../ui/text/format.ts'
 import { findItems, type PaletteItem } from './palette-items.ts'
 import classes from './palette-search.module.css'
 import { usePaletteItems } from './use-palette-items.ts'
+import { palette as messages } from './messages.ts'
 
-/** One field for everything: the name of a screen or a thing of one's own, or what is to be checked. */
+/** One field for everything: the name of a screen or an object, or a target to check. */
 export function PaletteSearch({ onDone }: { onDone: () => void }) {
   const navigate = useNavigate()
   const list = useId()
@@ -40,12 +40,12 @@ export function PaletteSearch({ onDone }: { onDone: () => void }) {
         <input
           autoFocus
           role="combobox"
-          aria-label="Find a screen, or check an address or domain"
+          aria-label={messages.label}
           aria-expanded={found.length > 0}
           aria-controls={list}
           aria-activedescendant={found[at] && `${list}-${at}`}
           aria-autocomplete="list"
-          placeholder="A screen, a webhook, or a domain or address to check"
+          placeholder={messages.placeholder}
           autoComplete="off"
           spellCheck={false}
           value={text}
@@ -56,7 +56,7 @@ export function PaletteSearch({ onDone }: { onDone: () => void }) {
           onKeyDown={press}
         />
       </div>
-      <ul id={list} role="listbox" aria-label="Found" className={classes.finds}>
+      <ul id={list} role="listbox" aria-label={messages.results} className={classes.finds}>
         {found.map((find, index) => (
           <li
             key={`${find.kind} ${find.name}`}
@@ -74,9 +74,9 @@ export function PaletteSearch({ onDone }: { onDone: () => void }) {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p className={classes.nothing}>Nothing is called so.</p>}
+      {found.length === 0 && <p className={classes.nothing}>{messages.noResults(text)}</p>}
       <div role="status">
-        <VisuallyHidden>{text && `${counted(found.length, 'way')} found.`}</VisuallyHidden>
+        <VisuallyHidden>{text && messages.resultCount(found.length)}</VisuallyHidden>
       </div>
     </>
   )

@@ -6,8 +6,9 @@ import { Wordmark } from '../ui/brand/logo.tsx'
 import { ThemeSwitch } from '../ui/theme/theme-switch.tsx'
 import classes from './public-frame.module.css'
 import { SkipLink } from './skip-link.tsx'
+import { frame } from './messages.ts'
 
-/** Around what everybody may see: the name above, the version below. */
+/** The frame of public screens: the name above, the version below. */
 export function PublicFrame({ children = <Outlet /> }: { children?: ReactNode }) {
   const { data: service } = useQuery(serviceQuery)
   return (
@@ -23,9 +24,9 @@ export function PublicFrame({ children = <Outlet /> }: { children?: ReactNode })
         {children}
       </main>
       <footer className={classes.footer}>
-        <span>Portreeve {service?.version}</span>
-        <a href="/docs">API documentation</a>
-        <a href="/openapi.json">openapi.json</a>
+        <span>{frame.version(service?.version)}</span>
+        <a href="/docs">{frame.documentation}</a>
+        <a href="/openapi.json">{frame.openApi}</a>
       </footer>
     </div>
   )

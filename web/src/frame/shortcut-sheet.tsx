@@ -4,10 +4,11 @@ import { Button } from '../ui/actions/button.tsx'
 import { Dialog } from '../ui/layout/dialog.tsx'
 import { MODIFIER_KEY, Shortcut } from '../ui/actions/shortcut.tsx'
 import classes from './shortcut-sheet.module.css'
+import { shortcuts as messages } from './messages.ts'
 
-type Part = { title: string; rows: [keys: string, says: string][] }
+type Part = { title: string; rows: [keys: string, description: string][] }
 
-/** The keys that work where it was opened. */
+/** A dialog that lists the shortcuts of the current screen. */
 export function useShortcutSheet(dialog: RefObject<HTMLDialogElement | null>) {
   const [parts, setParts] = useState<Part[]>([])
   function open(): void {
@@ -18,38 +19,38 @@ export function useShortcutSheet(dialog: RefObject<HTMLDialogElement | null>) {
   return { open, sheet: <ShortcutSheet dialog={dialog} parts={parts} /> }
 }
 
-const rowOf = ([keys, [says]]: [string, [string, unknown]]): Part['rows'][number] => [keys, says]
+const rowOf = ([keys, [description]]: [string, [string, unknown]]): Part['rows'][number] => [keys, description]
 
-/** What works also for those who turned single keys off. */
+/** These work even when single-key shortcuts are off. */
 const ALWAYS: Part = {
-  title: 'Always',
+  title: messages.always,
   rows: [
-    [`${MODIFIER_KEY} K`, 'Find a screen, check an address'],
-    ['Tab', 'The next link, button or field'],
-    ['Esc', 'Close what is open'],
+    [`${MODIFIER_KEY} K`, messages.search],
+    ['Tab', messages.tab],
+    ['Esc', messages.escape],
   ],
 }
 
 function ShortcutSheet({ dialog, parts }: { dialog: RefObject<HTMLDialogElement | null>; parts: Part[] }) {
   return (
-    <Dialog ref={dialog} label="Keys">
+    <Dialog ref={dialog} label={messages.title}>
       <div className={classes.sheet}>
         <div className={classes.head}>
-          <h2>Keys</h2>
+          <h2>{messages.title}</h2>
           <Button size="small" kind="quiet" onClick={() => dialog.current?.close()}>
-            Close
+            {messages.close}
           </Button>
         </div>
         {parts.map(({ title, rows }) => (
           <section key={title} className={classes.part}>
             <h3>{title}</h3>
             <dl>
-              {rows.map(([keys, says]) => (
+              {rows.map(([keys, description]) => (
                 <div key={keys}>
                   <dt>
                     <Shortcut keys={keys} />
                   </dt>
-                  <dd>{says}</dd>
+                  <dd>{description}</dd>
                 </div>
               ))}
             </dl>

@@ -2,10 +2,11 @@ import { useNavigate } from '@tanstack/react-router'
 import { useShortcuts, type ShortcutAction } from '../shortcuts.ts'
 import { MODULES, SETTINGS } from './navigation.ts'
 import { useVisibleEntries } from './use-visible-entries.ts'
+import { shortcuts as messages } from './messages.ts'
 
 type FrameKeys = { openPalette: () => void; openSheet: () => void }
 
-/** The keys that work on every screen: where to go, what is found, and j and k in whatever stands there in rows. */
+/** The shortcuts of every screen: navigation, search, and j and k through the rows of a list or table. */
 export function useFrameShortcuts({ openPalette, openSheet }: FrameKeys): void {
   const navigate = useNavigate()
   const entries = useVisibleEntries([...MODULES, ...SETTINGS])
@@ -15,17 +16,17 @@ export function useFrameShortcuts({ openPalette, openSheet }: FrameKeys): void {
   useShortcuts(
     {
       ...Object.fromEntries(ways),
-      '/': ['Find a screen, check an address', openPalette],
-      '?': ['This sheet', openSheet],
-      j: ['Next row', () => stepRow(1)],
-      k: ['Row before', () => stepRow(-1)],
+      '/': [messages.search, openPalette],
+      '?': [messages.thisSheet, openSheet],
+      j: [messages.nextRow, () => stepRow(1)],
+      k: [messages.previousRow, () => stepRow(-1)],
     },
-    'Everywhere',
+    messages.everywhere,
     true,
   )
 }
 
-/** Takes the focus to the way into the next row of a list or table. @returns whether there is one */
+/** Focuses the first control of the next or previous row. @returns whether there is one */
 function stepRow(by: 1 | -1): boolean {
   const ways = [...document.querySelectorAll<HTMLElement>('main [data-rows] > *')].flatMap((row) => {
     const way = row.querySelector<HTMLElement>('a, button, input')

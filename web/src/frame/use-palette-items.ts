@@ -7,37 +7,69 @@ import { endpointsQuery } from '../webhooks/api.ts'
 import type { PaletteItem } from './palette-items.ts'
 import { MODULES, SETTINGS } from './navigation.ts'
 import { useVisibleEntries } from './use-visible-entries.ts'
+import { frame, palette as messages } from './messages.ts'
 
-/** All that can be gone to: screens, what is begun often, and what belongs to the person. */
+/** All entries: screens, frequent actions, and the objects of the account. */
 export function usePaletteItems(): PaletteItem[] {
   const navigate = useNavigate()
   const entries = useVisibleEntries([...MODULES, ...SETTINGS])
   const screens = entries.map(({ label: name, icon, shortcut, to }): PaletteItem => {
-    return { name, icon, kind: 'Screen', shortcut: shortcut && `g ${shortcut}`, open: () => void navigate({ to }) }
+    return {
+      name,
+      icon,
+      kind: messages.kinds.screen,
+      shortcut: shortcut && `g ${shortcut}`,
+      open: () => void navigate({ to }),
+    }
   })
-  const begins: PaletteItem[] = [
-    { name: 'New migration', kind: 'Begin', icon: 'plus', open: () => void navigate({ to: '/migrations/new' }) },
-    { name: 'New delisting', kind: 'Begin', icon: 'plus', open: () => void navigate({ to: '/delisting/new' }) },
-    { name: 'Export my data', kind: 'Account', icon: 'download', open: () => void navigate({ to: '/account' }) },
-    { name: 'Erase my account', kind: 'Account', icon: 'person', open: () => void navigate({ to: '/account' }) },
-    { name: 'API documentation', kind: 'Screen', icon: 'book', open: () => window.location.assign('/docs') },
+  const actions: PaletteItem[] = [
+    {
+      name: messages.newMigration,
+      kind: messages.kinds.action,
+      icon: 'plus',
+      open: () => void navigate({ to: '/migrations/new' }),
+    },
+    {
+      name: messages.newDelisting,
+      kind: messages.kinds.action,
+      icon: 'plus',
+      open: () => void navigate({ to: '/delisting/new' }),
+    },
+    {
+      name: messages.exportData,
+      kind: messages.kinds.account,
+      icon: 'download',
+      open: () => void navigate({ to: '/account' }),
+    },
+    {
+      name: messages.deleteAccount,
+      kind: messages.kinds.account,
+      icon: 'person',
+      open: () => void navigate({ to: '/account' }),
+    },
+    {
+      name: frame.documentation,
+      kind: messages.kinds.screen,
+      icon: 'book',
+      open: () => window.location.assign('/docs'),
+    },
   ]
-  return [...screens, ...begins, ...useAdministration(), ...useHosts(), ...useDomains(), ...useHooks()]
+  return [...screens, ...actions, ...useAdministration(), ...useHosts(), ...useDomains(), ...useHooks()]
 }
 
-/** What stands below administration. */
+/** The screens of the administration. */
 function useAdministration(): PaletteItem[] {
   const navigate = useNavigate()
   const { data: account } = useQuery(accountQuery)
   if (!account?.admin) return []
-  const kind = 'Administration'
+  const kind = messages.kinds.administration
   return [
-    { name: 'Accounts', kind, icon: 'person', open: () => void navigate({ to: '/administration/accounts' }) },
+    { name: messages.accounts, kind, icon: 'person', open: () => void navigate({ to: '/administration/accounts' }) },
     {
-      name: 'Audit log',
+      name: messages.auditLog,
       kind,
       icon: 'settings',
-      keywords: 'acts of administrators',
+      keywords: messages.auditKeywords,
       open: () => void navigate({ to: '/administration/audit' }),
     },
   ]
@@ -48,7 +80,7 @@ function useHosts(): PaletteItem[] {
   const { data: hosts = [] } = useQuery(hostsQuery)
   return hosts.map(({ id, host, label }) => ({
     name: host,
-    kind: 'Monitored host',
+    kind: messages.kinds.host,
     icon: 'watch',
     keywords: label,
     open: () => void navigate({ to: '/monitoring/$id', params: { id } }),
@@ -60,7 +92,7 @@ function useDomains(): PaletteItem[] {
   const { data: domains = [] } = useQuery(domainsQuery)
   return domains.map(({ id, domain }) => ({
     name: domain,
-    kind: 'DMARC reports',
+    kind: messages.kinds.domain,
     icon: 'mail',
     open: () => void navigate({ to: '/dmarc/$id', params: { id } }),
   }))
@@ -71,7 +103,7 @@ function useHooks(): PaletteItem[] {
   const { data: endpoints = [] } = useQuery(endpointsQuery)
   return endpoints.map(({ id, label, token, url }) => ({
     name: label || token,
-    kind: 'Webhook',
+    kind: messages.kinds.endpoint,
     icon: 'hook',
     keywords: url,
     open: () => void navigate({ to: '/hooks/$id', params: { id } }),

@@ -5,13 +5,13 @@ import type { Listed } from '../migrations/api.ts'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { Section } from '../ui/layout/page.tsx'
-import { counted, numberText } from '../ui/text/format.ts'
+import { inProgress as messages, overview } from './messages.ts'
 
-/** What goes on by itself. */
+/** Migrations and delistings that run without the user. */
 export function InProgress({ cases, migrations }: { cases: Case[]; migrations: Listed[] }) {
   if (cases.length + migrations.length === 0) return null
   return (
-    <Section title="Under way">
+    <Section title={overview.inProgress}>
       <List>
         {migrations.map((migration) => (
           <MigrationItem key={migration.migrationId} migration={migration} />
@@ -21,7 +21,7 @@ export function InProgress({ cases, migrations }: { cases: Case[]; migrations: L
             key={it.id}
             title={
               <Link to="/delisting/$id" params={{ id: it.id }}>
-                Delisting of {it.ip}
+                {messages.delisting(it.ip)}
               </Link>
             }
           >
@@ -40,12 +40,14 @@ function MigrationItem({ migration }: { migration: Listed }) {
     <ListItem
       title={
         <Link to="/migrations/$id" params={{ id }}>
-          {dryRun ? 'Dry run' : 'Migration'} of {srcUser}
+          {messages.migration(srcUser, dryRun)}
         </Link>
       }
     >
-      {numberText(messagesDone)} of {counted(messagesTotal, 'message')}
-      {totalMessages > 0 && <ProgressBar label={`Messages of ${srcUser}`} done={messagesDone} total={messagesTotal} />}
+      {messages.messages(messagesDone, messagesTotal)}
+      {totalMessages > 0 && (
+        <ProgressBar label={messages.progressLabel(srcUser)} done={messagesDone} total={messagesTotal} />
+      )}
     </ListItem>
   )
 }

@@ -3,11 +3,11 @@ import { Icon } from '../ui/brand/icons.tsx'
 import type { Issue } from './issues.ts'
 import classes from './issue-list.module.css'
 
-/** Each with its way on. */
-export function IssueList({ needs }: { needs: Issue[] }) {
+/** The issues, each with a button that leads to its screen. */
+export function IssueList({ issues }: { issues: Issue[] }) {
   return (
     <ul className={classes.needs} data-rows>
-      {needs.map(({ key, tone, sentence, action, link }) => (
+      {issues.map(({ key, tone, sentence, action, link }) => (
         <li key={key} data-tone={tone}>
           <Icon name={tone} />
           <span>{sentence}</span>

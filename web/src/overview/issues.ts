@@ -7,19 +7,19 @@ import { needing } from '../delisting/words.ts'
 import type { Domain, Mailbox } from '../dmarc/api.ts'
 import { isOpen, type Listed } from '../migrations/api.ts'
 import type { Host } from '../monitoring/api.ts'
-import { counted } from '../ui/text/format.ts'
+import { issues as messages, overview } from './messages.ts'
 
-/** Something that goes on only when a person looks at it, and where they do. */
+/** Something that needs the user, and the screen to do it on. */
 export type Issue = {
   key: string
   tone: 'bad' | 'warn'
   sentence: string
-  /** What stands on its button. */
+  /** The label of its button. */
   action: string
   link: Pick<LinkProps, 'to' | 'params' | 'search'>
 }
 
-/** What the rooms know of the person's things; of appeals and a list held back only administrators are told. */
+/** The objects of all modules. Appeals, a held list and candidates are loaded for administrators only. */
 export type OverviewData = {
   hosts: Host[]
   cases: Case[]
@@ -29,34 +29,34 @@ export type OverviewData = {
   channels: Channel[]
   appeals: Appeals['appeals']
   hold: Hold
-  /** How many addresses wait for an administrator before they are listed. */
+  /** Number of addresses that an administrator has to list or discard. */
   candidates: number
 }
 
-/** Days after which a migration that failed is no news any more. */
+/** Days for which a failed migration counts as an issue. */
 const FAILED_MIGRATION_DAYS = 14
 
-/** What needs the person, gravest first. */
-export function findIssues(things: OverviewData, now = Date.now()): Issue[] {
-  const isNews = ({ createdAt }: Listed) => now - Date.parse(createdAt) < FAILED_MIGRATION_DAYS * 86_400_000
-  const needs = [
-    ...things.hosts.filter(({ status }) => status === 'listed').map(listedHost),
-    ...things.migrations.filter((it) => it.status === 'failed' && !it.dryRun && isNews(it)).map(failedMigration),
-    ...things.mailboxes.filter(({ failingSince }) => failingSince !== null).map(failingMailbox),
-    ...silentChannels(things.channels),
-    ...things.cases.flatMap(waitingCase),
-    ...things.domains.filter(({ verified }) => !verified).map(unverifiedDomain),
-    ...administrationNeeds(things),
+/** The issues that need the user, the worst first. */
+export function findIssues(data: OverviewData, now = Date.now()): Issue[] {
+  const isRecent = ({ createdAt }: Listed) => now - Date.parse(createdAt) < FAILED_MIGRATION_DAYS * 86_400_000
+  const issues = [
+    ...data.hosts.filter(({ status }) => status === 'listed').map(listedHost),
+    ...data.migrations.filter((it) => it.status === 'failed' && !it.dryRun && isRecent(it)).map(failedMigration),
+    ...data.mailboxes.filter(({ failingSince }) => failingSince !== null).map(failingMailbox),
+    ...channelIssues(data.channels),
+    ...data.cases.flatMap(waitingCase),
+    ...data.domains.filter(({ verified }) => !verified).map(unverifiedDomain),
+    ...administrationIssues(data),
   ]
-  return needs.toSorted((one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'))
+  return issues.toSorted((one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'))
 }
 
 function listedHost({ id, host, listedCount }: Host): Issue {
   return {
     key: id,
     tone: 'bad',
-    sentence: `${host} is listed on ${counted(listedCount, 'blacklist')}.`,
-    action: 'See where',
+    sentence: messages.listedHost(host, listedCount),
+    action: messages.viewListings,
     link: { to: '/monitoring/$id', params: { id } },
   }
 }
@@ -65,8 +65,8 @@ function failedMigration({ migrationId: id, srcUser, errorCount }: Listed): Issu
   return {
     key: id,
     tone: 'bad',
-    sentence: `The migration of ${srcUser} ended with ${counted(errorCount, 'error')}.`,
-    action: 'Try again',
+    sentence: messages.failedMigration(srcUser, errorCount),
+    action: messages.reviewMigration,
     link: { to: '/migrations/$id', params: { id } },
   }
 }
@@ -74,13 +74,12 @@ function failedMigration({ migrationId: id, srcUser, errorCount }: Listed): Issu
 function waitingCase(it: Case): Issue[] {
   const waiting = needing(it).length
   if (waiting === 0) return []
-  const steps = `${counted(waiting, 'step')} ${waiting === 1 ? 'waits' : 'wait'} for you`
   return [
     {
       key: it.id,
       tone: 'warn',
-      sentence: `${it.ip} is to leave the blacklists: ${steps}.`,
-      action: 'Go on',
+      sentence: messages.delisting(it.ip, waiting),
+      action: messages.continueDelisting,
       link: { to: '/delisting/$id', params: { id: it.id } },
     },
   ]
@@ -90,55 +89,57 @@ function failingMailbox({ id, user, host }: Mailbox): Issue {
   return {
     key: id,
     tone: 'bad',
-    sentence: `The mailbox ${user} on ${host} cannot be read for reports.`,
-    action: 'See why',
+    sentence: messages.failingMailbox(user, host),
+    action: messages.viewMailbox,
     link: { to: '/dmarc/mailboxes' },
   }
 }
 
-const SILENCE: Partial<Record<Channel['status'], [Issue['tone'], why: string]>> = {
-  unconfirmed: ['warn', 'wait for the code that was mailed there'],
-  disabled: ['bad', 'were switched off after failures'],
-  undeliverable: ['bad', 'reach nobody, because no mail goes out'],
+const CHANNEL_ISSUES: Partial<Record<Channel['status'], [Issue['tone'], sentence: (target: string) => string]>> = {
+  unconfirmed: ['warn', messages.unconfirmedChannel],
+  disabled: ['bad', messages.disabledChannel],
+  undeliverable: ['bad', messages.undeliverableChannel],
 }
 
-/** That no mail goes out is no trouble to who is told elsewhere. */
-function silentChannels(channels: Channel[]): Issue[] {
-  const isTold = channels.some(({ status }) => status === 'active')
-  return channels.filter(({ status }) => !(isTold && status === 'undeliverable')).flatMap(silentChannel)
+/** An email channel that cannot deliver is no issue while another channel works. */
+function channelIssues(channels: Channel[]): Issue[] {
+  const isReachable = channels.some(({ status }) => status === 'active')
+  return channels.filter(({ status }) => !(isReachable && status === 'undeliverable')).flatMap(channelIssue)
 }
 
-function silentChannel(channel: Channel): Issue[] {
-  const silence = SILENCE[channel.status]
-  if (!silence) return []
-  const [tone, why] = silence
-  const sentence = `Alerts to ${targetOf(channel)} ${why}.`
-  return [{ key: channel.id, tone, sentence, action: 'Look', link: { to: '/alerts/channels' } }]
+function channelIssue(channel: Channel): Issue[] {
+  const issue = CHANNEL_ISSUES[channel.status]
+  if (!issue) return []
+  const [tone, describe] = issue
+  const sentence = describe(targetOf(channel))
+  return [{ key: channel.id, tone, sentence, action: messages.viewChannels, link: { to: '/alerts/channels' } }]
 }
 
 function unverifiedDomain({ id, domain }: Domain): Issue {
   return {
     key: id,
     tone: 'warn',
-    sentence: `${domain} is not verified yet: its record is to be published.`,
-    action: 'See the record',
+    sentence: messages.unverifiedDomain(domain),
+    action: messages.viewRecord,
     link: { to: '/dmarc/$id/record', params: { id } },
   }
 }
 
-function administrationNeeds({ appeals, hold, candidates }: OverviewData): Issue[] {
+function administrationIssues({ appeals, hold, candidates }: OverviewData): Issue[] {
   const link = { to: '/attacks/administration' } as const
   const open = appeals.filter(({ status }) => status === 'open').length
-  const held = 'A new list of attackers is held back: it differs too much from the last.'
+  const held = messages.heldList
   return [
-    ...(hold && !hold.approved ? [{ key: 'hold', tone: 'warn', sentence: held, action: 'Decide', link } as const] : []),
+    ...(hold && !hold.approved
+      ? [{ key: 'hold', tone: 'warn', sentence: held, action: messages.review, link } as const]
+      : []),
     ...(open > 0
       ? [
           {
             key: 'appeals',
             tone: 'warn',
-            sentence: `${counted(open, 'appeal')} to decide.`,
-            action: 'Decide',
+            sentence: messages.appeals(open),
+            action: messages.review,
             link,
           } as const,
         ]
@@ -148,8 +149,8 @@ function administrationNeeds({ appeals, hold, candidates }: OverviewData): Issue
           {
             key: 'candidates',
             tone: 'warn',
-            sentence: `${counted(candidates, 'reported address', 'reported addresses')} to list or discard.`,
-            action: 'Decide',
+            sentence: messages.candidates(candidates),
+            action: messages.review,
             link,
           } as const,
         ]
@@ -157,17 +158,16 @@ function administrationNeeds({ appeals, hold, candidates }: OverviewData): Issue
   ]
 }
 
-/** `2 things need you`. */
-export function issuesTitle(needs: readonly Issue[]): string {
-  if (needs.length === 0) return 'Nothing needs you'
-  return `${counted(needs.length, 'thing')} ${needs.length === 1 ? 'needs' : 'need'} you`
+/** `2 issues need your attention`, the title of the overview. */
+export function issuesTitle(issues: readonly Issue[]): string {
+  return overview.issueCount(issues.length)
 }
 
-/** What goes on by itself. */
+/** Migrations and delistings that run without the user. */
 export function findInProgress({ cases, migrations }: Pick<OverviewData, 'cases' | 'migrations'>): {
   cases: Case[]
   migrations: Listed[]
 } {
-  const isGoingOn = (it: Case) => (it.status === 'pending' || it.status === 'in-progress') && needing(it).length === 0
-  return { cases: cases.filter(isGoingOn), migrations: migrations.filter(isOpen) }
+  const isRunning = (it: Case) => (it.status === 'pending' || it.status === 'in-progress') && needing(it).length === 0
+  return { cases: cases.filter(isRunning), migrations: migrations.filter(isOpen) }
 }

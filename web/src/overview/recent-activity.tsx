@@ -5,16 +5,17 @@ import { alertsQuery } from '../alerts/api.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
 import { Section } from '../ui/layout/page.tsx'
+import { overview as messages } from './messages.ts'
 
 const MAX_SHOWN = 5
 
-/** The last the person was told of. */
+/** The latest alerts. */
 export function RecentActivity() {
   const { data } = useQuery(alertsQuery({}))
   const alerts = data?.alerts ?? []
   if (alerts.length === 0) return null
   return (
-    <Section title="Lately" aside={<Link to="/alerts">All</Link>}>
+    <Section title={messages.recentActivity} aside={<Link to="/alerts">{messages.allActivity}</Link>}>
       <List>
         {alerts.slice(0, MAX_SHOWN).map((alert) => (
           <ListItem key={alert.id} title={<AlertTitle alert={alert} />}>

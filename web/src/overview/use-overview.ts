@@ -9,17 +9,17 @@ import { accountQuery } from '../queries.ts'
 import { endpointsQuery } from '../webhooks/api.ts'
 import type { OverviewData } from './issues.ts'
 
-type Found = {
-  /** null until every room has answered. */
-  things: OverviewData | null
-  /** Nothing was begun in any room. */
+type Overview = {
+  /** Null until every module has answered. */
+  data: OverviewData | null
+  /** Whether the account has no objects in any module yet. */
   isNew: boolean
-  /** What a room answered instead; it does not hide the others. */
+  /** Errors of single modules, which do not hide the others. */
   problems: string[]
 }
 
-/** The person's things in every room. */
-export function useOverview(): Found {
+/** Loads the objects of the account from every module. */
+export function useOverview(): Overview {
   const { data: account } = useQuery(accountQuery)
   const enabled = account?.admin === true
   return useQueries({
@@ -38,7 +38,7 @@ export function useOverview(): Found {
     combine: (all) => {
       const [hosts, cases, migrations, domains, mailboxes, channels, endpoints, appeals, hold, candidates] = all
       const problems = new Set(all.flatMap(({ error }) => (error ? [error.message] : [])))
-      const things = {
+      const data = {
         hosts: hosts.data ?? [],
         cases: cases.data?.processes ?? [],
         migrations: migrations.data?.migrations ?? [],
@@ -49,17 +49,10 @@ export function useOverview(): Found {
         hold: hold.data ?? null,
         candidates: candidates.data?.pagination.total ?? 0,
       }
-      const begun = [
-        things.hosts,
-        things.cases,
-        things.migrations,
-        things.domains,
-        things.appeals,
-        endpoints.data ?? [],
-      ]
+      const collections = [data.hosts, data.cases, data.migrations, data.domains, data.appeals, endpoints.data ?? []]
       return {
-        things: all.some(({ isLoading }) => isLoading) ? null : things,
-        isNew: begun.every(({ length }) => length === 0),
+        data: all.some(({ isLoading }) => isLoading) ? null : data,
+        isNew: collections.every(({ length }) => length === 0),
         problems: [...problems],
       }
     },

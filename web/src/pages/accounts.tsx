@@ -7,17 +7,18 @@ import { AccountTable } from '../administration/account-table.tsx'
 import { Page, Section } from '../ui/layout/page.tsx'
 import { Pagination } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { accounts as messages, newAccount } from '../administration/messages.ts'
 
-/** Who uses this Portreeve, and how much they may. */
+/** All accounts of this service, with their plans and roles. */
 export function Screen() {
   const { page = 1 } = useSearch({ from: '/own/administration/accounts' })
   const navigate = useNavigate({ from: '/administration/accounts' })
   const { data, error } = useQuery({ ...accountsQuery(page), placeholderData: keepPreviousData })
   return (
-    <Page wide title="Accounts">
+    <Page wide title={messages.title}>
       <AdministrationNavigation />
       <LoadingOrError there={data} error={error} lines={4}>
-        Fetching the accounts …
+        {messages.loading}
       </LoadingOrError>
       {data && (
         <div>
@@ -25,7 +26,7 @@ export function Screen() {
           <Pagination {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
         </div>
       )}
-      <Section title="A new account">
+      <Section title={newAccount.title}>
         <NewAccount />
       </Section>
     </Page>

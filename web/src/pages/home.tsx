@@ -11,32 +11,33 @@ import { accountQuery } from '../queries.ts'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
+import { overview as messages } from '../overview/messages.ts'
 
-/** What needs the person, before anything else; then what goes on, what is watched, and what happened. */
+/** Issues first, then work in progress, monitored hosts and recent activity. */
 export function Screen() {
   const { data: account } = useQuery(accountQuery)
-  const { things, isNew, problems } = useOverview()
-  const greeting = account?.name ? `Good to see you, ${account.name}` : 'Good to see you'
-  if (!things) {
+  const { data, isNew, problems } = useOverview()
+  const greeting = messages.greeting(account?.name)
+  if (!data) {
     return (
-      <Page title="Overview">
-        <Loading lines={4}>Looking around …</Loading>
+      <Page title={messages.title}>
+        <Loading lines={4}>{messages.loading}</Loading>
       </Page>
     )
   }
-  // Who has begun nothing misses nothing yet.
-  const needs = isNew ? [] : findIssues(things)
+  // A new account has no issues yet.
+  const issues = isNew ? [] : findIssues(data)
   return (
-    <Page title={isNew ? greeting : issuesTitle(needs)}>
+    <Page title={isNew ? greeting : issuesTitle(issues)}>
       {problems.map((problem) => (
         <Notice key={problem} tone="unknown">
           {problem}
         </Notice>
       ))}
-      {needs.length > 0 && <IssueList needs={needs} />}
+      {issues.length > 0 && <IssueList issues={issues} />}
       <CheckBox />
-      <InProgress {...findInProgress(things)} />
-      <HostsSection hosts={things.hosts} />
+      <InProgress {...findInProgress(data)} />
+      <HostsSection hosts={data.hosts} />
       <RecentActivity />
       <FirstSteps isNew={isNew} />
     </Page>

@@ -12,20 +12,19 @@ import { DateText } from '../ui/text/date-text.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
+import { tokens as messages } from '../account/messages.ts'
+import { TextWithCode } from '../ui/text/text-with-code.tsx'
 
 export function Screen() {
   return (
-    <Page
-      title="API tokens"
-      lead="A token lets a program use Portreeve in your name. It can do what you can, except make other tokens."
-    >
+    <Page title={messages.title} lead={messages.lead}>
       <NewToken />
       <p>
         <Muted>
-          Servers that report attacks have <Link to="/attacks/servers">report tokens</Link> of their own.
+          {messages.reportTokensBefore} <Link to="/attacks/servers">{messages.reportTokensLink}</Link>.
         </Muted>
       </p>
-      <Section title="Your tokens">
+      <Section title={messages.yours}>
         <TokenList />
       </Section>
     </Page>
@@ -34,33 +33,42 @@ export function Screen() {
 
 function NewToken() {
   const queries = useQueryClient()
-  const [made, setMade] = useState<NewApiToken | null>(null)
+  const [created, setCreated] = useState<NewApiToken | null>(null)
 
-  async function make({ label = '' }: Record<string, string>): Promise<void> {
-    setMade(await api.createToken(label.trim()))
+  async function create({ label = '' }: Record<string, string>): Promise<void> {
+    setCreated(await api.createToken(label.trim()))
     await queries.invalidateQueries(tokensQuery)
   }
 
   return (
     <Card>
       <Stack>
-        <Form key={made?.id} onSubmit={make} submit="Make a token">
-          <TextField name="label" label="What is it for?" placeholder="monitoring" maxLength={100} autoComplete="off" />
+        <Form key={created?.id} onSubmit={create} submit={messages.create}>
+          <TextField
+            name="label"
+            label={messages.name}
+            placeholder={messages.namePlaceholder}
+            maxLength={100}
+            autoComplete="off"
+          />
         </Form>
-        <div role="status">{made && <MadeToken {...made} />}</div>
+        <div role="status">{created && <CreatedToken {...created} />}</div>
       </Stack>
     </Card>
   )
 }
 
-function MadeToken({ token, label }: NewApiToken) {
+function CreatedToken({ token, label }: NewApiToken) {
   const domain = useOwnDomain()
   return (
-    <Notice tone="good" title={label ? `The token “${label}” is made` : 'The token is made'}>
-      <p>Copy it now: it is shown this once, and nobody can look it up later.</p>
-      <Snippet what="the token" text={token} />
-      <p>Try it:</p>
-      <Snippet what="the command" text={curlOf(`/api/v1/dns-check?domain=${encodeURIComponent(domain)}`, token)} />
+    <Notice tone="good" title={messages.created(label)}>
+      <p>{messages.copyNow}</p>
+      <Snippet what={messages.theToken} text={token} />
+      <p>{messages.tryIt}</p>
+      <Snippet
+        what={messages.theCommand}
+        text={curlOf(`/api/v1/dns-check?domain=${encodeURIComponent(domain)}`, token)}
+      />
     </Notice>
   )
 }
@@ -68,8 +76,8 @@ function MadeToken({ token, label }: NewApiToken) {
 function TokenList() {
   const { data: tokens, error } = useQuery(tokensQuery)
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!tokens) return <Loading lines={2}>Fetching your tokens …</Loading>
-  if (tokens.length === 0) return <Muted>You have none yet.</Muted>
+  if (!tokens) return <Loading lines={2}>{messages.loading}</Loading>
+  if (tokens.length === 0) return <Muted>{messages.empty}</Muted>
   return (
     <List>
       {tokens.map((token) => (
@@ -81,7 +89,7 @@ function TokenList() {
 
 function TokenItem({ id, label, lastFour, createdAt, lastUsedAt }: ApiToken) {
   const queries = useQueryClient()
-  const name = label || 'Without a label'
+  const name = label || messages.unnamed
 
   async function revoke(): Promise<void> {
     await api.revokeToken(id)
@@ -92,19 +100,18 @@ function TokenItem({ id, label, lastFour, createdAt, lastUsedAt }: ApiToken) {
     <ListItem
       title={name}
       action={
-        <ConfirmButton label="Revoke" about={name} title={`Revoke “${name}”?`} onConfirm={revoke}>
-          Programs that use the token ending in <code>{lastFour}</code> are turned away from now on. This cannot be
-          undone.
+        <ConfirmButton label={messages.revoke} about={name} title={messages.revokeTitle(name)} onConfirm={revoke}>
+          <TextWithCode text={messages.revokeEffect(lastFour)} />
         </ConfirmButton>
       }
     >
-      <code>prv_…{lastFour}</code> · made <DateText at={createdAt} /> ·{' '}
+      <code>prv_…{lastFour}</code> · {messages.createdLabel} <DateText at={createdAt} /> ·{' '}
       {lastUsedAt ? (
         <>
-          last used <DateText at={lastUsedAt} />
+          {messages.lastUsed} <DateText at={lastUsedAt} />
         </>
       ) : (
-        'never used'
+        messages.neverUsed
       )}
     </ListItem>
   )

@@ -3,27 +3,28 @@ import { Button, type ButtonKind } from './button.tsx'
 import classes from './confirm.module.css'
 import { VisuallyHidden } from '../text/visually-hidden.tsx'
 import { Notice } from '../feedback/notice.tsx'
+import { messages } from '../messages.ts'
 
 type ConfirmProps = {
-  /** The button that asks, and the one that does. */
+  /** Label of the button that opens the dialog, and of the one that confirms. */
   label: string
-  /** What the label is said of, for those who hear the button alone. */
+  /** The object of the label, for screen readers. */
   about: string
   title: string
   kind?: ButtonKind
-  /** What it says instead of “Keep it”, where nothing is kept. */
+  /** Label of the button that closes the dialog, “Cancel” by default. */
   keep?: string
   children: ReactNode
   onConfirm: () => Promise<void>
 }
 
-/** A button for what cannot be undone: it asks first. The browser's own dialog keeps the focus inside and takes Escape. */
+/** A button that asks for confirmation first. The browser's own dialog traps the focus and closes on Escape. */
 export function ConfirmButton({
   label,
   about,
   title,
   kind = 'quiet',
-  keep = 'Keep it',
+  keep = messages.confirm.cancel,
   children,
   onConfirm,
 }: ConfirmProps) {
@@ -63,15 +64,15 @@ export function ConfirmButton({
 
 type ConfirmDialogProps = {
   ref: RefObject<HTMLDialogElement | null>
-  /** The id of its heading. */
+  /** The id of the dialog's heading. */
   heading: string
   title: string
-  /** Called when it was closed, also by Escape. */
+  /** Called when the dialog is closed, also by Escape. */
   onClose?: () => void
   children: ReactNode
 }
 
-/** A small dialog that asks something before going on, opened by `showModal()`. */
+/** A small dialog with a question, opened by `showModal()`. */
 export function ConfirmDialog({ ref, heading, title, onClose, children }: ConfirmDialogProps) {
   return (
     <dialog ref={ref} className={classes.dialog} aria-labelledby={heading} onClose={onClose}>

@@ -2,12 +2,13 @@ import { useClipboard } from '@mantine/hooks'
 import { Button } from './button.tsx'
 import classes from './copy.module.css'
 import { VisuallyHidden } from '../text/visually-hidden.tsx'
+import { messages } from '../messages.ts'
 
 type CopyProps = {
   text: string
-  /** Completes “Copy …” for those who hear the button without seeing what stands beside it. */
+  /** Completes “Copy …” for screen readers. */
   what: string
-  /** In place of “Copy”, where the button has to say it all by itself. */
+  /** Replaces “Copy”, where the button stands alone. */
   label?: string
 }
 
@@ -16,21 +17,21 @@ export function CopyButton({ text, what, label }: CopyProps) {
   return (
     <span className={classes.button}>
       <Button size="small" icon={clipboard.copied ? 'done' : 'copy'} onClick={() => clipboard.copy(text)}>
-        {clipboard.copied ? 'Copied' : (label ?? 'Copy')}{' '}
+        {clipboard.copied ? messages.copy.copied : (label ?? messages.copy.copy)}{' '}
         {label === undefined && <VisuallyHidden>{what}</VisuallyHidden>}
       </Button>
       <span role="status">
-        <VisuallyHidden>{clipboard.copied ? 'Copied.' : ''}</VisuallyHidden>
+        <VisuallyHidden>{clipboard.copied ? messages.copy.announcement : ''}</VisuallyHidden>
       </span>
     </span>
   )
 }
 
-/** Text to take along, whole and unbroken by the page: a record, a command, JSON. */
+/** Text to copy, such as a record, a command or JSON. Its lines are not wrapped. */
 export function Snippet({ text, what }: { text: string; what: string }) {
   return (
     <figure className={classes.snippet} aria-label={what}>
-      {/* Focusable, because what is too wide can be scrolled with the keyboard only then. */}
+      {/* Focusable, so that wide text can be scrolled with the keyboard. */}
       <pre tabIndex={0}>{text}</pre>
       <CopyButton text={text} what={what} />
     </figure>

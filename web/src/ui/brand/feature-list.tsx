@@ -2,10 +2,10 @@ import classes from './feature-list.module.css'
 
 export type Feature = { name: string; words: string }
 
-/** What the service does, a sentence each. */
-export function FeatureList({ features }: { features: Feature[] }) {
+/** The features of the service, with a sentence each. */
+export function FeatureList({ features }: { features: readonly Feature[] }) {
   return (
-    <ul className={classes.jobs}>
+    <ul className={classes.features}>
       {features.map(({ name, words }) => (
         <li key={name}>
           <h3>{name}</h3>

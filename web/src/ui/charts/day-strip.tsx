@@ -1,4 +1,5 @@
 import classes from './day-strip.module.css'
+import { messages } from '../messages.ts'
 
 export type StripDay = {
   /** UTC: `2026-11-21`. */
@@ -26,7 +27,7 @@ export function DayStrip({ text, days }: DayStripProps) {
       </div>
       <figcaption className={classes.ends}>
         <span>{text}</span>
-        <span>today</span>
+        <span>{messages.dayStrip.today}</span>
       </figcaption>
     </figure>
   )

@@ -4,6 +4,7 @@ import { Button, type ButtonKind } from '../actions/button.tsx'
 import classes from './form.module.css'
 import { Notice } from '../feedback/notice.tsx'
 import { useInView } from './use-in-view.ts'
+import { messages } from '../messages.ts'
 
 /** What may go wrong with a form: a sentence, and what is wrong with single fields by their names. */
 type Problem = { message: string; fields: Record<string, string> }
@@ -116,7 +117,7 @@ export function PasswordField({ hint, ...rest }: Omit<FieldProps, 'type'>) {
       description={hint}
       error={error}
       visibilityToggleFocusable
-      visibilityToggleButtonProps={{ 'aria-label': 'Show the password', variant: 'quiet' }}
+      visibilityToggleButtonProps={{ 'aria-label': messages.form.showPassword, variant: 'quiet' }}
       {...rest}
     />
   )

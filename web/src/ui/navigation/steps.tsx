@@ -1,6 +1,7 @@
 import classes from './steps.module.css'
 import { Icon } from '../brand/icons.tsx'
 import { VisuallyHidden } from '../text/visually-hidden.tsx'
+import { messages } from '../messages.ts'
 
 export type Step<T extends string> = {
   value: T
@@ -26,7 +27,7 @@ export function Steps<T extends string>({ label, steps, now, onGo }: StepsProps<
           <span className={classes.sign}>{index !== at && summary ? <Icon name="done" size={14} /> : index + 1}</span>
           {index !== at && summary !== undefined ? (
             <button type="button" className={classes.name} onClick={() => onGo(value)}>
-              {name} <VisuallyHidden>(change)</VisuallyHidden>
+              {name} <VisuallyHidden>{messages.steps.change}</VisuallyHidden>
             </button>
           ) : (
             <span className={classes.name}>{name}</span>

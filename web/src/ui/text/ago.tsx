@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { messages } from '../messages.ts'
 
 const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'medium' })
 const CLOCK = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
@@ -40,8 +41,8 @@ export function ExactTime({ at }: { at: string }) {
 /** @param now milliseconds since 1970 */
 export function agoText(date: Date, now: number): string {
   const minutes = Math.floor((now - date.getTime()) / 60_000)
-  if (minutes < 1) return 'just now'
-  if (minutes < 60) return `${minutes} min ago`
+  if (minutes < 1) return messages.time.justNow
+  if (minutes < 60) return messages.time.minutesAgo(minutes)
   const today = new Date(now)
   if (date.toDateString() === today.toDateString()) return CLOCK.format(date)
   return (date.getFullYear() === today.getFullYear() ? DAY : YEAR).format(date)

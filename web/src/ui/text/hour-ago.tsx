@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { messages } from '../messages.ts'
 
 const HOUR = 3_600_000
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
@@ -8,15 +9,15 @@ const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: '
 export function HourAgo({ at }: { at: string }) {
   const hours = useSyncExternalStore(subscribe, () => Math.floor((Date.now() - Date.parse(at)) / HOUR))
   return (
-    <time dateTime={at} title={`In the hour from ${EXACT.format(new Date(at))}`}>
+    <time dateTime={at} title={messages.time.inHourFrom(EXACT.format(new Date(at)))}>
       {hoursText(hours, new Date(at))}
     </time>
   )
 }
 
 function hoursText(hours: number, date: Date): string {
-  if (hours < 1) return 'within the last hour'
-  if (hours < 24) return hours === 1 ? 'an hour ago' : `${hours} hours ago`
+  if (hours < 1) return messages.time.withinLastHour
+  if (hours < 24) return hours === 1 ? messages.time.hourAgo : messages.time.hoursAgo(hours)
   return DAY.format(date)
 }
 

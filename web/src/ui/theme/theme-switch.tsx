@@ -2,19 +2,20 @@ import { SegmentedControl, useMantineColorScheme, type MantineColorScheme } from
 import { Icon, type IconName } from '../brand/icons.tsx'
 import { VisuallyHidden } from '../text/visually-hidden.tsx'
 import classes from './theme-switch.module.css'
+import { messages } from '../messages.ts'
 
 const CHOICES: { value: MantineColorScheme; word: string; icon: IconName }[] = [
-  { value: 'light', word: 'Light', icon: 'sun' },
-  { value: 'dark', word: 'Dark', icon: 'moon' },
-  { value: 'auto', word: 'Like the system', icon: 'system' },
+  { value: 'light', word: messages.theme.light, icon: 'sun' },
+  { value: 'dark', word: messages.theme.dark, icon: 'moon' },
+  { value: 'auto', word: messages.theme.auto, icon: 'system' },
 ]
 
-/** Light, dark, or what the system says; kept in this browser. */
+/** Light, dark, or the system's theme. The choice is saved in this browser. */
 export function ThemeSwitch() {
   const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true })
   return (
     <SegmentedControl
-      aria-label="Theme"
+      aria-label={messages.theme.label}
       classNames={classes}
       value={colorScheme}
       onChange={(value) => setColorScheme(value)}
