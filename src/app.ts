@@ -2,8 +2,8 @@ import { findSetupLink } from './accounts/setup.ts'
 import type { Pool } from 'pg'
 import type { Config } from './config.ts'
 import { limitConcurrency } from './http/concurrency.ts'
-import { createEvents } from './http/events.ts'
-import { STOP_GRACE } from './http/limits.ts'
+import { createEventStreams } from './http/event-streams.ts'
+import { STOP_GRACE_MS } from './http/server-limits.ts'
 import { closeWithin, listen } from './http/listen.ts'
 import { startMetricsServer } from './http/metrics-server.ts'
 import { addReadings, createMetrics, type Metrics } from './http/metrics.ts'
@@ -69,7 +69,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
 
   if (config.ROLES.includes('worker')) {
     const worker = startWorker({ queue, jobs, notifications, log })
-    running.add(() => worker.stop(STOP_GRACE))
+    running.add(() => worker.stop(STOP_GRACE_MS))
     for (const module of modules) if (module.startWork) running.add(module.startWork())
   }
   if (config.ROLES.includes('smtp')) {
@@ -83,13 +83,13 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const trustedProxies = config.TRUSTED_PROXIES
   const isSecure = config.BASE_URL.startsWith('https:')
   const app = await createServer({ log, version: VERSION, trustedProxies, isSecure, isUnavailable, isReady, capture })
-  metrics?.watch(app)
-  running.add(() => closeWithin(app, STOP_GRACE))
+  metrics?.observeRequests(app)
+  running.add(() => closeWithin(app, STOP_GRACE_MS))
   if (config.REQUEST_LIMITS === 'on') {
     limitConcurrency(app)
     limitRequests(app, db)
   }
-  const routeContext = { authHooks, queue, events: createEvents(app) }
+  const routeContext = { authHooks, queue, events: createEventStreams(app) }
   for (const module of modules) module.routes?.(app, routeContext)
   const url = await listen(app, config.HOST, config.PORT)
 
@@ -121,7 +121,7 @@ async function showMetrics(
   undo: AsyncDisposableStack,
 ): Promise<void> {
   if (!config.METRICS_LISTEN) return
-  addReadings(metrics, { pool, figures: () => queue.stats(), isReady })
+  addReadings(metrics, { pool, countJobs: () => queue.stats(), isReady })
   const server = await startMetricsServer(config.METRICS_LISTEN, { registry: metrics.registry, isReady })
   undo.defer(() => server.close())
 }

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Pool } from 'pg'
 import type { Config } from './config.ts'
 import type { AuthHooks } from './http/auth.ts'
-import type { Events } from './http/events.ts'
+import type { EventStreams } from './http/event-streams.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { App } from './http/server.ts'
 import type { Job } from './jobs/job.ts'
@@ -26,7 +26,7 @@ export type AppContext = {
 }
 
 /** What all routes share. */
-export type RouteContext = { authHooks: AuthHooks; queue: Queue; events: Events }
+export type RouteContext = { authHooks: AuthHooks; queue: Queue; events: EventStreams }
 
 /** A part of the service with a life of its own: its jobs, routes and background work. */
 export type Module = {

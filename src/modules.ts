@@ -36,7 +36,7 @@ export async function createModules(context: AppContext, undo: AsyncDisposableSt
   }
 
   const { authHooks } = add(createAccountsModule(context))
-  const opened = createCheckServices(config, log, metrics?.asked)
+  const opened = createCheckServices(config, log, metrics?.countDnsQuery)
   undo.defer(() => opened.close())
   const { deps: checks } = opened
   for (const warning of checks.blocklists.warnings) log.warn(warning)
@@ -66,25 +66,25 @@ export async function createModules(context: AppContext, undo: AsyncDisposableSt
       reportsUrl,
       baseUrl,
       systems: readSystems(asnPath === 'none' ? 'none' : systems),
-      onReport: metrics?.reported,
+      onReport: metrics?.countAttackReport,
     }),
   )
-  const onReports = metrics?.takenIn
+  const onReports = metrics?.countMailReports
   const dmarc = add(createDmarcModule({ db, log, secretKey, resolver, config, systems, raiseAlert, onReports }))
   const { selectorsSeen } = dmarc
   const diagnostics = add(
     createDiagnosticsModule({ ...checks, db, secretKey, selectorsSeen, baseUrl: config.BASE_URL }),
   )
   add({ routes: (app, { queue }) => healthRoutes(app, { db, authHooks, queue, resolver, blocklists }) })
-  add(createMonitoringModule({ db, resolver, blocklists, config, log, onLook: metrics?.looked }))
+  add(createMonitoringModule({ db, resolver, blocklists, config, log, onLook: metrics?.countHostCheck }))
   add(createDelistingModule({ db, blocklists, resolver, raiseAlert, config, log }))
-  add(createAlertsModule({ db, notifications, secretKey, resolver, config, log, onTry: metrics?.alerted }))
+  add(createAlertsModule({ db, notifications, secretKey, resolver, config, log, onTry: metrics?.countAlertAttempt }))
   const webhooks = add(
     createWebhooksModule({
       ...context,
-      onOutcome: metrics?.captured,
-      onRemoved: metrics?.removed,
-      onSpace: metrics?.space,
+      onOutcome: metrics?.countCapture,
+      onRemoved: metrics?.countRemovedCaptures,
+      onSpace: metrics?.setFreeBytes,
     }),
   )
   const readers = { captures: webhooks.usage, reportFiles: dmarc.fileUsage, sharedChecks: diagnostics.sharedUsage }

@@ -64,7 +64,7 @@ describe('the house', () => {
     // It is read into a file before the answer begins.
     const readers = filesMatching(/\breadOwned\(/, /^src\/(store\/owned|accounts\/own-data)\.ts$/)
     expect(readers).toEqual([])
-    expect(sourceOf('src/accounts/own-data.ts')).toMatch(/exports\.spool\(\(signal\) => readOwned\(/)
+    expect(sourceOf('src/accounts/own-data-routes.ts')).toMatch(/exports\.spool\(\(signal\) => readOwned\(/)
   })
   it('keeps the SQL of a domain in its store.ts', () => {
     const sql = /\.(selectFrom|insertInto|updateTable|deleteFrom)\(|\bsql`/

@@ -3,7 +3,7 @@ import type { Plan } from '../config.ts'
 import { Fault, type FaultDetail } from '../errors.ts'
 import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
-import { announceChange } from './changes.ts'
+import { notifyAccountChange } from './account-changes.ts'
 import { isCommonPassword } from './common-passwords.ts'
 import { hashPassword } from './password-hash.ts'
 import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from './shapes.ts'
@@ -71,7 +71,7 @@ export async function changeAccount(db: Kysely<DB>, id: string, change: AccountC
   const row = await db.transaction().execute(async (trx) => {
     if (change.admin === false) requireAnotherAdministrator(await lockAdministrators(trx), id)
     const changed = await updateAccount(trx, id, change)
-    await announceChange(trx, id)
+    await notifyAccountChange(trx, id)
     return changed
   })
   return row ?? notFound()
@@ -93,7 +93,7 @@ export async function setPassword(db: Kysely<DB>, email: string, password: strin
   const hash = await hashPassword(password)
   await db.transaction().execute(async (trx) => {
     await updatePassword(trx, account.id, hash)
-    await announceChange(trx, account.id)
+    await notifyAccountChange(trx, account.id)
   })
   return account
 }
@@ -107,7 +107,7 @@ export async function removeAccount(db: Kysely<DB>, id: string): Promise<void> {
     connection.transaction().execute(async (trx) => {
       requireAnotherAdministrator(await lockAdministrators(trx), id)
       if (!(await deleteAccount(trx, id))) notFound()
-      await announceChange(trx, id)
+      await notifyAccountChange(trx, id)
     }),
   )
 }

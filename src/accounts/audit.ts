@@ -10,12 +10,12 @@ import { countAuditEntries, findEmail, insertAuditEntry, listAuditEntries } from
 
 export type AuditDeps = { db: Db; authHooks: AuthHooks; log: Logger }
 
-const READING = new Set(['GET', 'HEAD', 'OPTIONS'])
+const READ_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Longer texts of a request are cut: who did what must be seen, not every list that was uploaded. */
-const LONGEST = 500
+const MAX_DETAIL_CHARS = 500
 
-const SECRETS = new Set(['password', 'token', 'secret'])
+const SECRET_FIELDS = new Set(['password', 'token', 'secret'])
 
 /** Writes down what administrators do on every route that is for them alone, of every room. Call it before those are registered. */
 export function auditAdministrators(app: App, { db, authHooks, log }: AuditDeps): void {
@@ -49,7 +49,7 @@ export function auditAdministrators(app: App, { db, authHooks, log }: AuditDeps)
   }
   app.addHook('onRoute', (route) => {
     const isTheirs = [route.onRequest ?? []].flat().includes(authHooks.admin)
-    const changes = [route.method].flat().some((method) => !READING.has(method))
+    const changes = [route.method].flat().some((method) => !READ_METHODS.has(method))
     if (!isTheirs || !changes) return
     route.onSend = [...[route.onSend ?? []].flat(), write]
     if (route.url === '/api/v1/accounts/:id') route.preHandler = [...[route.preHandler ?? []].flat(), name]
@@ -80,14 +80,16 @@ export function auditRoute(app: App, { db, authHooks }: AuditDeps): void {
 
 function detailsOf({ params, body }: { params: unknown; body: unknown }): Record<string, unknown> {
   const given = Object.entries({ ...(params as object), ...(isPlain(body) && body) })
-  return Object.fromEntries(given.filter(([name]) => !SECRETS.has(name)).map(([name, value]) => [name, short(value)]))
+  return Object.fromEntries(
+    given.filter(([name]) => !SECRET_FIELDS.has(name)).map(([name, value]) => [name, truncated(value)]),
+  )
 }
 
 function isPlain(body: unknown): body is object {
   return typeof body === 'object' && body !== null && !Array.isArray(body)
 }
 
-function short(value: unknown): unknown {
+function truncated(value: unknown): unknown {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text !== undefined && text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : value
+  return text !== undefined && text.length > MAX_DETAIL_CHARS ? `${text.slice(0, MAX_DETAIL_CHARS)}…` : value
 }

@@ -18,14 +18,14 @@ import {
   SignedOut,
   SignedUp,
 } from './auth-shapes.ts'
-import type { KnownPlaces } from './known-places.ts'
-import { subjects, type Outcome, type PasswordThrottle } from './password-throttle.ts'
+import type { TrustedClients } from './trusted-clients.ts'
+import { subjects, type PasswordOutcome, type PasswordThrottle } from './password-throttle.ts'
 import { Email, Name, OwnPassword, Password } from './shapes.ts'
 
 /** Bytes; the longest real body is an e-mail, two passwords and a name. */
-const BODY_LIMIT = 64 * 1024
+const MAX_BODY_BYTES = 64 * 1024
 
-type Endpoint = {
+type AuthEndpoint = {
   method: 'GET' | 'POST'
   path: string
   summary: string
@@ -35,7 +35,7 @@ type Endpoint = {
 }
 
 /** What of better-auth we offer; the rest of it (social sign-in, mails we do not send) stays unreachable. */
-const ENDPOINTS: Endpoint[] = [
+const ENDPOINTS: AuthEndpoint[] = [
   {
     method: 'POST',
     path: '/sign-in/email',
@@ -90,16 +90,21 @@ const ENDPOINTS: Endpoint[] = [
   },
 ]
 
-export type AuthRoutesDeps = { auth: Auth; identify: Identify; throttle: PasswordThrottle; places: KnownPlaces }
+export type AuthRoutesDeps = {
+  auth: Auth
+  identify: Identify
+  throttle: PasswordThrottle
+  trustedClients: TrustedClients
+}
 
-type Ask = (request: FastifyRequest) => Promise<Response>
+type Handler = (request: FastifyRequest) => Promise<Response>
 
 /** better-auth's endpoints under `/api/auth`, with its own answers. */
 export function authRoutes(app: App, deps: AuthRoutesDeps): void {
   const { auth } = deps
   // Before the first query: a crowd at the door must not take the database's connections from everybody else.
-  const signIns = createBoundedQueue({ atOnce: 4, maxWaiting: 60 })
-  const guarded: Record<string, Ask> = {
+  const signIns = createBoundedQueue({ maxConcurrent: 4, maxWaiting: 60 })
+  const guarded: Record<string, Handler> = {
     '/sign-in/email': (request) => signIns(() => askToSignIn(request, deps)),
     '/change-password': (request) => askToChangePassword(request, deps),
   }
@@ -114,7 +119,7 @@ export function authRoutes(app: App, deps: AuthRoutesDeps): void {
       scope.route({
         method,
         url: `/api/auth${path}`,
-        bodyLimit: BODY_LIMIT,
+        bodyLimit: MAX_BODY_BYTES,
         exposeHeadRoute: false,
         schema,
         handler: async (request, reply) => {
@@ -126,16 +131,19 @@ export function authRoutes(app: App, deps: AuthRoutesDeps): void {
   })
 }
 
-async function askToSignIn(request: FastifyRequest, { auth, throttle, places }: AuthRoutesDeps): Promise<Response> {
+async function askToSignIn(
+  request: FastifyRequest,
+  { auth, throttle, trustedClients }: AuthRoutesDeps,
+): Promise<Response> {
   const body = fieldsOf(request, ['email', 'password', 'rememberMe'])
   const email = textOf(body['email']).toLowerCase()
   const ask = () => auth.handler(fetchRequest(request, '/sign-in/email', auth, body))
-  const response = await throttle.check(await places.subjectOf(request, email), ask, outcomeOfSignIn)
-  if (response.ok) response.headers.append('set-cookie', await places.remember(request, email))
+  const response = await throttle.check(await trustedClients.subjectOf(request, email), ask, outcomeOfSignIn)
+  if (response.ok) response.headers.append('set-cookie', await trustedClients.remember(request, email))
   return response
 }
 
-function outcomeOfSignIn({ status }: Response): Outcome {
+function outcomeOfSignIn({ status }: Response): PasswordOutcome {
   if (status === 200) return 'right'
   return status === 401 ? 'wrong' : 'unchecked'
 }
@@ -154,7 +162,7 @@ async function askToChangePassword(
     const { code } = (await response.clone().json()) as { code?: string }
     return { response, isWrong: code === 'INVALID_PASSWORD' }
   }
-  const { response } = await throttle.check(subjects.session(caller.accountId), ask, (asked): Outcome => {
+  const { response } = await throttle.check(subjects.session(caller.accountId), ask, (asked): PasswordOutcome => {
     if (asked.isWrong) return 'wrong'
     return asked.response.ok ? 'right' : 'unchecked'
   })

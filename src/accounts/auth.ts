@@ -16,7 +16,7 @@ export const COOKIE_PREFIX = 'portreeve'
  * Of one address: the rate of the library's default (3 in 10 seconds), but a household may sign in at once.
  * /get-session has no limit: every page asks it, and there is nothing to guess.
  */
-const ATTEMPTS = { window: 30, max: 10 }
+const SIGN_IN_RATE = { window: 30, max: 10 }
 
 export type Auth = ReturnType<typeof createAuth>
 
@@ -141,7 +141,7 @@ export function tables(config: Pick<Config, 'DEFAULT_PLAN'>) {
       storage: 'database',
       modelName: 'auth_rate_limit',
       fields: { lastRequest: 'last_request' },
-      customRules: { '/sign-in/email': ATTEMPTS, '/sign-up/email': ATTEMPTS, '/get-session': false },
+      customRules: { '/sign-in/email': SIGN_IN_RATE, '/sign-up/email': SIGN_IN_RATE, '/get-session': false },
     },
   } as const
 }

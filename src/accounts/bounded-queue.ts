@@ -6,7 +6,7 @@ const RETRY_AFTER_SECONDS = 5
  * Runs so much at once, lets so much more wait, and refuses the rest before anything is done for it.
  * @returns what runs one piece of work; throws Fault `unavailable` when too much waits
  */
-export function createBoundedQueue({ atOnce, maxWaiting }: { atOnce: number; maxWaiting: number }) {
+export function createBoundedQueue({ maxConcurrent, maxWaiting }: { maxConcurrent: number; maxWaiting: number }) {
   let running = 0
   const waiting: (() => void)[] = []
 
@@ -17,7 +17,7 @@ export function createBoundedQueue({ atOnce, maxWaiting }: { atOnce: number; max
   }
 
   return async function run<T>(work: () => Promise<T>): Promise<T> {
-    if (running >= atOnce) await enqueue()
+    if (running >= maxConcurrent) await enqueue()
     else running++
     try {
       return await work()

@@ -5,10 +5,10 @@ import type { Logger } from '../log.ts'
 import type { Db } from '../store/database.ts'
 import type { Notifications } from '../store/notifications.ts'
 import { COOKIE_PREFIX, type Auth } from './auth.ts'
-import { onChange } from './changes.ts'
+import { onAccountChange } from './account-changes.ts'
 import { createLastUse } from './last-use.ts'
 import { findAccountByToken } from './store.ts'
-import { createTokenCache, type KnownToken } from './token-cache.ts'
+import { createTokenCache, type CachedToken } from './token-cache.ts'
 import { hashToken, tokenIn } from './tokens.ts'
 
 export type IdentifyOptions = { db: Db; auth: Auth; notifications: Notifications; log: Logger }
@@ -29,7 +29,7 @@ export function createIdentify({
   const cache = createTokenCache()
   const lastUse = createLastUse({ db, log })
   const forgetAccount = (accountId: string) => cache.forgetAccount(accountId)
-  onChange(notifications, forgetAccount, () => cache.forgetAll())
+  onAccountChange(notifications, forgetAccount, () => cache.forgetAll())
 
   function byToken(authorization: string): Caller | null | Promise<Caller | null> {
     const token = tokenIn(authorization)
@@ -40,7 +40,7 @@ export function createIdentify({
       : cache.fill(token, () => findToken(db, hashToken(token))).then((found) => found && used(found))
   }
 
-  function used({ tokenId, caller }: KnownToken): Caller {
+  function used({ tokenId, caller }: CachedToken): Caller {
     lastUse.record(tokenId)
     return caller
   }
@@ -53,7 +53,7 @@ export function createIdentify({
   return Object.assign(identify, { close: () => lastUse.close() })
 }
 
-async function findToken(db: Db, hash: Buffer): Promise<KnownToken | null> {
+async function findToken(db: Db, hash: Buffer): Promise<CachedToken | null> {
   const row = await findAccountByToken(db, hash)
   if (!row) return null
   const { tokenId, id: accountId, ...account } = row

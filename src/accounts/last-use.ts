@@ -3,10 +3,10 @@ import type { Db } from '../store/database.ts'
 import { markTokensUsed } from './store.ts'
 
 /** Milliseconds between two writes for one token. */
-const ONCE_PER = 60_000
+const MIN_WRITE_INTERVAL_MS = 60_000
 
 /** Milliseconds in which uses are gathered into one statement. */
-const GATHER = 1_000
+const BATCH_MS = 1_000
 
 /** Records when tokens were last used, beside the requests and never in their way. */
 export function createLastUse({ db, log }: { db: Db; log: Logger }) {
@@ -32,7 +32,7 @@ export function createLastUse({ db, log }: { db: Db; log: Logger }) {
       if (isRecent(recorded.get(tokenId))) return
       recorded.set(tokenId, performance.now())
       pending.add(tokenId)
-      timer ??= setTimeout(() => void write(), GATHER).unref()
+      timer ??= setTimeout(() => void write(), BATCH_MS).unref()
     },
     /** Writes what is pending. */
     close: write,
@@ -40,5 +40,5 @@ export function createLastUse({ db, log }: { db: Db; log: Logger }) {
 }
 
 function isRecent(at = -Infinity): boolean {
-  return performance.now() - at < ONCE_PER
+  return performance.now() - at < MIN_WRITE_INTERVAL_MS
 }

@@ -12,15 +12,15 @@ import type { DB } from '../store/tables.ts'
 import { VERSION } from '../version.ts'
 import { authRoutes } from './auth-routes.ts'
 import { createAuth, ownOrigins } from './auth.ts'
-import { announceChange } from './changes.ts'
-import { createExportFiles } from './export-file.ts'
+import { notifyAccountChange } from './account-changes.ts'
+import { createExportFiles } from './export-files.ts'
 import { createIdentify } from './identify.ts'
-import { cleanUpJob, forgetAttemptsJob } from './jobs.ts'
+import { cleanUpJob, deleteAttemptsJob } from './jobs.ts'
 import { deriveKey } from './keys.ts'
-import { createKnownPlaces } from './known-places.ts'
+import { createTrustedClients } from './trusted-clients.ts'
 import { BACKOFF, createPasswordThrottle } from './password-throttle.ts'
 import { auditAdministrators, auditRoute } from './audit.ts'
-import { ownDataRoutes } from './own-data.ts'
+import { ownDataRoutes } from './own-data-routes.ts'
 import { accountRoutes } from './routes.ts'
 import { createSignUp } from './sign-up.ts'
 import { hasAccounts } from './store.ts'
@@ -35,7 +35,7 @@ export type AccountsOptions = {
 }
 
 /** Whom a clock that was ahead would keep signed in, or out, for longer; sessions last a week, as better-auth has it. */
-const MOMENTS: FutureTimestamp[] = [
+const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
   { table: 'session', column: 'expires_at', maxAheadSeconds: 7 * 86_400, clock: 'service' },
   { table: 'session', column: 'authenticated_at', maxAheadSeconds: 0, clock: 'service' },
   { table: 'password_attempt', column: 'blocked_until', maxAheadSeconds: BACKOFF.longestSeconds, clock: 'database' },
@@ -49,7 +49,7 @@ export function createAccountsModule({ db, pool, notifications, secretKey, confi
   const relay = config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null
   const signUp = createSignUp({ db, relay, baseUrl: config.BASE_URL, secretKey, plan: config.DEFAULT_PLAN, log })
   const throttle = createPasswordThrottle({ db, secretKey })
-  const places = createKnownPlaces({ db, secretKey, isSecure: config.BASE_URL.startsWith('https:') })
+  const trustedClients = createTrustedClients({ db, secretKey, isSecure: config.BASE_URL.startsWith('https:') })
   const auth = createAuth({
     pool,
     config,
@@ -57,18 +57,18 @@ export function createAccountsModule({ db, pool, notifications, secretKey, confi
     log,
     isSetUp: () => hasAccounts(db),
     signUp,
-    onChange: (accountId) => announceChange(db, accountId),
+    onChange: (accountId) => notifyAccountChange(db, accountId),
   })
   const identify = createIdentify({ db, auth, notifications, log })
   const authHooks = createAuthHooks(identify, ownOrigins(config.BASE_URL))
   return {
     authHooks,
-    jobs: [cleanUpJob({ db }), forgetAttemptsJob({ db })] as Job[],
-    futureTimestamps: MOMENTS,
+    jobs: [cleanUpJob({ db }), deleteAttemptsJob({ db })] as Job[],
+    futureTimestamps: FUTURE_TIMESTAMPS,
     routes(app: App): void {
       auditAdministrators(app, { db, authHooks, log })
-      authRoutes(app, { auth, identify, throttle, places })
-      accountRoutes(app, { db, authHooks, auth, throttle, places, signUp, config, secretKey, version: VERSION })
+      authRoutes(app, { auth, identify, throttle, trustedClients })
+      accountRoutes(app, { db, authHooks, auth, throttle, trustedClients, signUp, config, secretKey, version: VERSION })
       auditRoute(app, { db, authHooks, log })
       const exports = createExportFiles(join(config.DATA_DIR, 'exports'))
       ownDataRoutes(app, { db, authHooks, throttle, exports })

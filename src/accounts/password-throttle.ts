@@ -13,7 +13,7 @@ import { deriveKey } from './keys.ts'
 export const BACKOFF = { freeFailures: 10, firstSeconds: 15, longestSeconds: 300, forgottenAfterSeconds: 3600 }
 
 /** What came of asking for a password; `unchecked` where something else was refused before it was looked at. */
-export type Outcome = 'right' | 'wrong' | 'unchecked'
+export type PasswordOutcome = 'right' | 'wrong' | 'unchecked'
 
 export type PasswordThrottle = ReturnType<typeof createPasswordThrottle>
 
@@ -29,10 +29,10 @@ export function createPasswordThrottle({ db, secretKey }: { db: Kysely<DB>; secr
      * @param subject what is guessed at: of `subjects` below
      * @throws Fault `rate_limited` with the seconds to wait
      */
-    async check<T>(subject: string, ask: () => Promise<T>, outcomeOf: (answer: T) => Outcome): Promise<T> {
+    async check<T>(subject: string, ask: () => Promise<T>, outcomeOf: (answer: T) => PasswordOutcome): Promise<T> {
       const attempt = keyOf(subject)
       if (!(await reserveAttempt(db, attempt, BACKOFF))) throw tooMany(await findBlockEnd(db, attempt))
-      let outcome: Outcome = 'unchecked'
+      let outcome: PasswordOutcome = 'unchecked'
       try {
         const answer = await ask()
         outcome = outcomeOf(answer)

@@ -21,7 +21,7 @@ export const QUOTA_BYTES: Record<Plan, Record<Quota, number>> = {
 export const WARNING_SHARE = 0.8
 
 /** What happens to what goes beyond a quota. */
-export const BEYOND: Record<Quota, string> = {
+export const OVER_QUOTA_EFFECTS: Record<Quota, string> = {
   captures: 'The oldest requests are removed first. New requests are always captured.',
   reportFiles: 'Uploads are refused. Reports that arrive by mail are evaluated, but their files are not stored.',
   sharedChecks: 'No more results can be shared until one is removed or expires.',

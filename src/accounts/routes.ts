@@ -9,8 +9,8 @@ import type { DB } from '../store/tables.ts'
 import { changeAccount, createAccount, createFirstAccount, removeAccount } from './accounts.ts'
 import { signIn } from './auth-routes.ts'
 import type { Auth } from './auth.ts'
-import type { KnownPlaces } from './known-places.ts'
-import { reauthenticationRoutes } from './own-password.ts'
+import type { TrustedClients } from './trusted-clients.ts'
+import { reauthenticationRoutes } from './reauthentication.ts'
 import type { PasswordThrottle } from './password-throttle.ts'
 import { requireSetupToken } from './setup.ts'
 import {
@@ -34,7 +34,7 @@ export type AccountRoutesOptions = {
   authHooks: AuthHooks
   auth: Auth
   throttle: PasswordThrottle
-  places: KnownPlaces
+  trustedClients: TrustedClients
   signUp: SignUp
   config: Pick<Config, 'SIGNUP' | 'DEFAULT_PLAN' | 'SMTP_URL'>
   secretKey: string
@@ -180,7 +180,10 @@ function administratorRoutes(app: App, { db, authHooks, config }: AccountRoutesO
   )
 }
 
-function serviceRoutes(app: App, { db, auth, places, signUp, config, secretKey, version }: AccountRoutesOptions): void {
+function serviceRoutes(
+  app: App,
+  { db, auth, trustedClients, signUp, config, secretKey, version }: AccountRoutesOptions,
+): void {
   const tags = ['Service']
   const facts = {
     name: 'Portreeve' as const,
@@ -211,7 +214,7 @@ function serviceRoutes(app: App, { db, auth, places, signUp, config, secretKey, 
       await requireSetupToken({ db, secretKey }, token)
       const data = await createFirstAccount(db, person)
       const cookies = await signIn(auth, request, person.email, person.password)
-      reply.header('set-cookie', [...cookies, await places.remember(request, data.email)])
+      reply.header('set-cookie', [...cookies, await trustedClients.remember(request, data.email)])
       return reply.code(201).send({ success: true, data })
     },
   )

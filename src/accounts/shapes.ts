@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { PLANS } from '../config.ts'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
-import { BEYOND, QUOTAS } from './quotas.ts'
+import { OVER_QUOTA_EFFECTS, QUOTAS } from './quotas.ts'
 
 /** PostgreSQL chokes on NUL and half a surrogate pair, a terminal on the other control characters. */
 const PLAIN_TEXT = '^[^\\p{Cc}\\p{Cs}]*$'
@@ -145,7 +145,12 @@ const QuotaUsage = Type.Object({
   limit: Type.Integer({ description: 'Bytes, by the plan.' }),
   beyond: Type.String({ description: 'What happens beyond the limit.' }),
 })
-const EXAMPLE = { name: 'captures' as const, used: 412_000_000, limit: 1_000_000_000, beyond: BEYOND.captures }
+const EXAMPLE = {
+  name: 'captures' as const,
+  used: 412_000_000,
+  limit: 1_000_000_000,
+  beyond: OVER_QUOTA_EFFECTS.captures,
+}
 
 export const Usage = Type.Object(
   { plan: PlanName, quotas: Type.Array(QuotaUsage) },

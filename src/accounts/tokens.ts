@@ -4,7 +4,7 @@ import { Fault } from '../errors.ts'
 import { notifyChange } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
-import { announceChange } from './changes.ts'
+import { notifyAccountChange } from './account-changes.ts'
 import { isPlainText, LABEL_LENGTH } from './shapes.ts'
 import { countTokens, deleteToken, insertToken, type TokenRow } from './store.ts'
 
@@ -52,6 +52,6 @@ export async function issueToken(db: Db, accountId: string, label = ''): Promise
 export async function revokeToken(db: Kysely<DB>, accountId: string, id: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (!(await deleteToken(trx, accountId, id))) throw new Fault('not_found', 'There is no such token.')
-    await announceChange(trx, accountId)
+    await notifyAccountChange(trx, accountId)
   })
 }

@@ -3,7 +3,7 @@ import { callerOf, type AuthHooks } from '../http/auth.ts'
 import { answers, PageQuery, paginationOf, security, sliceOf, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Db } from '../store/database.ts'
-import { BEYOND, QUOTA_BYTES, QUOTAS, type Quota } from './quotas.ts'
+import { OVER_QUOTA_EFFECTS, QUOTA_BYTES, QUOTAS, type Quota } from './quotas.ts'
 import { AccountUsagePage, Usage } from './shapes.ts'
 import { countAccounts, listAccounts } from './store.ts'
 
@@ -66,7 +66,7 @@ async function readUsage({ readers }: UsageRoutesDeps, accounts: { id: string; p
       name,
       used: used[index]?.get(id) ?? 0,
       limit: QUOTA_BYTES[plan][name],
-      beyond: BEYOND[name],
+      beyond: OVER_QUOTA_EFFECTS[name],
     })),
   }))
 }

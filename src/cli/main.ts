@@ -1,5 +1,5 @@
 import { Fault, messageOf } from '../errors.ts'
-import { bodyOf } from '../http/errors.ts'
+import { failureBody } from '../http/errors.ts'
 import { VERSION } from '../version.ts'
 import { UsageError, type Command } from './command.ts'
 
@@ -74,7 +74,7 @@ function explain(error: unknown, command: Command, json: boolean): number {
   const isUsage = isUsageError(error)
   if (!isUsage && !(error instanceof Fault)) throw error
   const fault = error instanceof Fault ? error : new Fault('invalid_request', messageOf(error))
-  if (json) console.log(JSON.stringify(bodyOf(fault)))
+  if (json) console.log(JSON.stringify(failureBody(fault)))
   else console.error(`portreeve ${command.name}: ${fault.message}${isUsage ? `\n\n${command.usage}` : ''}`)
   return fault.code === 'invalid_request' ? 2 : 1
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { AuthHooks } from '../http/auth.ts'
-import type { Events } from '../http/events.ts'
+import type { EventStreams } from '../http/event-streams.ts'
 import type { App } from '../http/server.ts'
 import type { Job } from '../jobs/job.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
@@ -22,7 +22,7 @@ export function createDiagnosticsModule({ db, baseUrl, ...checks }: OpenOptions)
     ] as FutureTimestamp[],
     /** Bytes of results that these accounts share. */
     sharedUsage: (accountIds: string[]) => listSharedUsage(db, accountIds),
-    routes(app: App, { authHooks, events }: { authHooks: AuthHooks; events: Events }): void {
+    routes(app: App, { authHooks, events }: { authHooks: AuthHooks; events: EventStreams }): void {
       diagnosticsRoutes(app, { ...checks, authHooks, events })
       shareRoutes(app, { db, authHooks, secretKey: checks.secretKey, baseUrl })
     },

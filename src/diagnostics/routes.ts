@@ -1,7 +1,7 @@
 import { Type, type TObject } from 'typebox'
 import { Clean } from 'typebox/value'
 import { callerOf, type AuthHooks } from '../http/auth.ts'
-import type { Events } from '../http/events.ts'
+import type { EventStreams } from '../http/event-streams.ts'
 import { Failure, security, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { Fault } from '../errors.ts'
@@ -22,7 +22,7 @@ const RECEIPT = `1795262400000.${'x'.repeat(43)}`
 
 export type DiagnosticsOptions = Omit<CheckDeps, 'selectorsSeen'> & {
   authHooks: AuthHooks
-  events: Events
+  events: EventStreams
   secretKey: string
   /** DKIM selectors in the reports of an account on a domain. */
   selectorsSeen: (accountId: string, domain: string) => Promise<string[]>

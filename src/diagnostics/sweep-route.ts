@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { callerOf, type AuthHooks } from '../http/auth.ts'
-import type { Events, EventSource } from '../http/events.ts'
+import type { EventStreams, EventStreamSource } from '../http/event-streams.ts'
 import { answersAs, security } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Blocklists } from '../protocols/dnsbl-lists.ts'
@@ -9,7 +9,7 @@ import { CHECK_DEADLINE } from './check.ts'
 import { writeReceipt } from './receipt.ts'
 import { BlacklistProgress, type BlacklistItem, type BlacklistResult } from './shapes.ts'
 
-type SweepRouteOptions = { authHooks: AuthHooks; events: Events; blocklists: Blocklists; secretKey: string }
+type SweepRouteOptions = { authHooks: AuthHooks; events: EventStreams; blocklists: Blocklists; secretKey: string }
 
 /** Milliseconds between two events of a sweep: most lists answer within a few of them. */
 const AT_MOST_EVERY = 200
@@ -48,7 +48,7 @@ export function sweepRoute(app: App, { authHooks, events, blocklists, secretKey 
 type Following = { blocklists: Blocklists; signal: AbortSignal; receiptOf: (data: BlacklistResult) => string }
 
 /** Begins a sweep; what is read is its answers so far, and nothing more after the last was read. */
-function followSweep(ip: string, { blocklists, signal, receiptOf }: Following): EventSource {
+function followSweep(ip: string, { blocklists, signal, receiptOf }: Following): EventStreamSource {
   const started = performance.now()
   const items: BlacklistItem[] = []
   let wake = () => {}
@@ -71,7 +71,7 @@ function followSweep(ip: string, { blocklists, signal, receiptOf }: Following): 
 
   return {
     name: 'sweep',
-    atMostEvery: AT_MOST_EVERY,
+    minIntervalMs: AT_MOST_EVERY,
     async read(): Promise<Static<typeof BlacklistProgress> | null> {
       if (end instanceof Error) throw end
       if (isRead) return null

@@ -53,10 +53,10 @@ const FRESH_SESSION_MS = 10 * 60_000
  * `reauthenticate`, asks for the password and repeats the request.
  */
 export const requireFreshSession: onRequestHookHandler = (request, _reply, done) => {
-  done(refuseStaleSession(callerOf(request)))
+  done(rejectStaleSession(callerOf(request)))
 }
 
-function refuseStaleSession(caller: Caller): Fault | undefined {
+function rejectStaleSession(caller: Caller): Fault | undefined {
   if (caller.authenticatedAt === null) return requireSession(caller)
   if (Date.now() - caller.authenticatedAt.getTime() < FRESH_SESSION_MS) return undefined
   return new Fault('reauthenticate', 'Confirm your password to continue: you signed in more than 10 minutes ago.')
@@ -74,7 +74,7 @@ export function createAuthHooks(identify: Identify, ownOrigins: string[]): AuthH
     return (request, _reply, done) => {
       const settle = (caller: Caller | null) => {
         request.caller = caller
-        done(denialOf(request, caller, ownOrigins) ?? (caller ? requirement?.(caller) : undefined))
+        done(rejectionOf(request, caller, ownOrigins) ?? (caller ? requirement?.(caller) : undefined))
       }
       const caller = identify(request.headers)
       // A token that is remembered costs no promise.
@@ -89,7 +89,7 @@ export function createAuthHooks(identify: Identify, ownOrigins: string[]): AuthH
     admin: entry(requireAdmin),
     async reauthenticate(request) {
       const caller = await identify(request.headers)
-      const fault = denialOf(request, caller, ownOrigins)
+      const fault = rejectionOf(request, caller, ownOrigins)
       if (fault || !caller) throw fault ?? unauthenticated(request)
       return caller
     },
@@ -107,9 +107,9 @@ function requireAdmin({ admin }: Caller): Fault | undefined {
 }
 
 /** Why a request is not let in at all. */
-function denialOf(request: FastifyRequest, caller: Caller | null, own: string[]): Fault | undefined {
+function rejectionOf(request: FastifyRequest, caller: Caller | null, own: string[]): Fault | undefined {
   if (!caller) return unauthenticated(request)
-  return caller.via === 'session' ? refuseForeignOrigin(request, own) : undefined
+  return caller.via === 'session' ? rejectForeignOrigin(request, own) : undefined
 }
 
 function unauthenticated({ headers }: FastifyRequest): Fault {
@@ -119,7 +119,7 @@ function unauthenticated({ headers }: FastifyRequest): Fault {
   return new Fault('unauthenticated', sentence)
 }
 
-function refuseForeignOrigin({ method, headers }: FastifyRequest, own: string[]): Fault | undefined {
+function rejectForeignOrigin({ method, headers }: FastifyRequest, own: string[]): Fault | undefined {
   if (SAFE_METHODS.has(method) || isProgram(headers)) return undefined
   if (headers.origin !== undefined && own.includes(headers.origin)) return undefined
   return new Fault('forbidden', 'A request that changes something must come from this site itself.')

@@ -3,38 +3,38 @@ import type { Notifications } from '../store/notifications.ts'
 import type { Caller } from './auth.ts'
 
 /** Somebody who is told what changes. */
-export type Listener = {
+export type ChangeListener = {
   caller: Pick<Caller, 'accountId' | 'admin'>
-  hear(change: Change): void
+  onChange(change: Change): void
   /** Anything may have changed. */
-  miss(): void
+  onMissed(): void
 }
 
 export type ChangeHub = {
   /** Tells from now on, and what was told just before. @returns a function that ends it */
-  add(listener: Listener): () => void
+  add(listener: ChangeListener): () => void
   close(): void
 }
 
 /** Milliseconds for which a change is told to who comes later: it may lie between their first look and their first event. */
-export const TOLD_AGAIN = 5_000
+export const REPLAY_MS = 5_000
 /** Changes that are remembered for that; of more, who comes is told to look at everything. */
-const REMEMBERED = 1_000
+const MAX_REPLAYED_CHANGES = 1_000
 
 /** One ear for the signals of all instances, and who in this instance wants to hear of which. */
 export function createChangeHub(notifications: Notifications): ChangeHub {
-  const listeners = new Set<Listener>()
-  const byAccount = new Map<string, Set<Listener>>()
-  const recent = createMemory()
+  const listeners = new Set<ChangeListener>()
+  const byAccount = new Map<string, Set<ChangeListener>>()
+  const recent = createRecentChanges()
   const end = onChange(
     notifications,
     (told) => {
       recent.note(told)
       const { audience, ...change } = told
       const those = byAccount.get(audience) ?? (isShared(audience) ? listeners : [])
-      for (const listener of those) if (concerns(audience, listener)) listener.hear(change)
+      for (const listener of those) if (isVisibleTo(audience, listener)) listener.onChange(change)
     },
-    () => listeners.forEach((listener) => listener.miss()),
+    () => listeners.forEach((listener) => listener.onMissed()),
   )
 
   return {
@@ -44,8 +44,8 @@ export function createChangeHub(notifications: Notifications): ChangeHub {
       byAccount.set(accountId, those.add(listener))
       listeners.add(listener)
       const before = recent.all()
-      if (before === null) listener.miss()
-      else for (const { audience, ...change } of before) if (concerns(audience, listener)) listener.hear(change)
+      if (before === null) listener.onMissed()
+      else for (const { audience, ...change } of before) if (isVisibleTo(audience, listener)) listener.onChange(change)
       return () => {
         listeners.delete(listener)
         those.delete(listener)
@@ -58,19 +58,19 @@ export function createChangeHub(notifications: Notifications): ChangeHub {
 
 const isShared = (audience: string) => audience === EVERYONE || audience === ADMINISTRATORS
 
-function concerns(audience: string, { caller }: Listener): boolean {
+function isVisibleTo(audience: string, { caller }: ChangeListener): boolean {
   return audience === caller.accountId || audience === EVERYONE || (audience === ADMINISTRATORS && caller.admin)
 }
 
 /** What was told in the last seconds, each thing once; null when it was too much to remember. */
-function createMemory() {
+function createRecentChanges() {
   const known = new Map<string, { told: ChangeNotice; at: number }>()
   let forgotAt = -Infinity
 
   function forget(): void {
     for (const [key, { at }] of known) {
-      const isOld = performance.now() - at > TOLD_AGAIN
-      if (!isOld && known.size <= REMEMBERED) return
+      const isOld = performance.now() - at > REPLAY_MS
+      if (!isOld && known.size <= MAX_REPLAYED_CHANGES) return
       if (!isOld) forgotAt = performance.now()
       known.delete(key)
     }
@@ -85,7 +85,7 @@ function createMemory() {
     },
     all(): ChangeNotice[] | null {
       forget()
-      return performance.now() - forgotAt < TOLD_AGAIN ? null : Array.from(known.values(), ({ told }) => told)
+      return performance.now() - forgotAt < REPLAY_MS ? null : Array.from(known.values(), ({ told }) => told)
     },
   }
 }

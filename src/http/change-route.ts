@@ -2,7 +2,7 @@ import type { Notifications } from '../store/notifications.ts'
 import { callerOf, type Caller, type AuthHooks } from './auth.ts'
 import { createChangeHub } from './change-hub.ts'
 import { openChangeStream } from './change-stream.ts'
-import { beginEvents } from './events.ts'
+import { startEventStream } from './event-streams.ts'
 import { ACCOUNT_LIMITS } from './request-limits.ts'
 import { failures, security } from './schema.ts'
 import type { App } from './server.ts'
@@ -32,7 +32,7 @@ export function changeRoute(
         description:
           'An event `changed` says where something looks different now: ask there again. What changes often is told a few ' +
           'times a second at most. A stream begins with what changed in the last 5 seconds. After an event `missed`, ' +
-          `whose data is \`{}\`, anything may have changed. An account has at most ${ACCOUNT_LIMITS['change streams'].atOnce} streams.`,
+          `whose data is \`{}\`, anything may have changed. An account has at most ${ACCOUNT_LIMITS['change streams'].maxConcurrent} streams.`,
         tags: ['Accounts'],
         security,
         produces: ['text/event-stream'],
@@ -46,7 +46,7 @@ export function changeRoute(
       const caller = callerOf(request)
       const those = open.get(caller.accountId) ?? new Set()
       open.set(caller.accountId, those)
-      const { raw } = beginEvents(reply)
+      const { raw } = startEventStream(reply)
       const stream = openChangeStream(raw, () => isSame(caller, authHooks.reauthenticate(request)))
       const leave = hub.add({ caller, ...stream })
       those.add(stream.end)

@@ -1,24 +1,24 @@
 import type { ServerResponse } from 'node:http'
 import type { Change, ChangeTopic } from '../store/changes.ts'
-import { HEARTBEAT } from './events.ts'
+import { HEARTBEAT_MS } from './event-streams.ts'
 
 /** Milliseconds between two writings; what changes in between is written once. */
-export const PACE = 250
+export const MIN_WRITE_INTERVAL_MS = 250
 
 /** Things of one room that are named; of more it is only said that the room changed. */
-export const NAMED = 10
+export const MAX_NAMED_IDS = 10
 
 export type ChangeStream = {
-  hear: (change: Change) => void
-  miss: () => void
+  onChange: (change: Change) => void
+  onMissed: () => void
   end: () => void
 }
 
 /**
  * Writes what changes as server-sent events, each thing once however often it changed meanwhile.
- * @param mayStay asked now and then, and when the account changed; false ends the stream
+ * @param hasAccess asked now and then, and when the account changed; false ends the stream
  */
-export function openChangeStream(raw: ServerResponse, mayStay: () => Promise<boolean>): ChangeStream {
+export function openChangeStream(raw: ServerResponse, hasAccess: () => Promise<boolean>): ChangeStream {
   let pending = new Map<ChangeTopic, Set<string> | null>()
   let hasMissed = false
   let mustAsk = false
@@ -26,7 +26,8 @@ export function openChangeStream(raw: ServerResponse, mayStay: () => Promise<boo
   let writtenAt = -Infinity
 
   function later(): void {
-    if (!raw.writableEnded) timer ??= setTimeout(() => void write(), Math.max(0, writtenAt + PACE - performance.now()))
+    if (!raw.writableEnded)
+      timer ??= setTimeout(() => void write(), Math.max(0, writtenAt + MIN_WRITE_INTERVAL_MS - performance.now()))
   }
 
   async function write(): Promise<void> {
@@ -34,7 +35,7 @@ export function openChangeStream(raw: ServerResponse, mayStay: () => Promise<boo
     if (raw.writableNeedDrain) await new Promise((resolve) => raw.once('drain', resolve).once('close', resolve))
     while (mustAsk) {
       mustAsk = false
-      if (!(await mayStay())) return end()
+      if (!(await hasAccess())) return end()
     }
     timer = undefined
     if (raw.writableEnded) return
@@ -57,15 +58,15 @@ export function openChangeStream(raw: ServerResponse, mayStay: () => Promise<boo
     raw.end()
   }
 
-  const heartbeat = setInterval(beat, HEARTBEAT)
+  const heartbeat = setInterval(beat, HEARTBEAT_MS)
   raw.write('retry: 2000\n\n')
   return {
-    hear({ room, id }) {
+    onChange({ room, id }) {
       if (room === 'account') mustAsk = true
-      pending.set(room, named(pending.get(room), id))
+      pending.set(room, addId(pending.get(room), id))
       later()
     },
-    miss() {
+    onMissed() {
       hasMissed = true
       mustAsk = true
       later()
@@ -75,10 +76,10 @@ export function openChangeStream(raw: ServerResponse, mayStay: () => Promise<boo
 }
 
 /** Null is all of a room. */
-function named(before: Set<string> | null | undefined, id: string | null): Set<string> | null {
+function addId(before: Set<string> | null | undefined, id: string | null): Set<string> | null {
   if (before === null || id === null) return null
   const ids = (before ?? new Set()).add(id)
-  return ids.size > NAMED ? null : ids
+  return ids.size > MAX_NAMED_IDS ? null : ids
 }
 
 function* eventsOf(changes: Map<ChangeTopic, Set<string> | null>): Generator<string> {

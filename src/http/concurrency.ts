@@ -5,11 +5,11 @@ import { clientNetwork } from './client-address.ts'
 import type { App } from './server.ts'
 
 /** Requests of one account handled at once in one instance, which has 15 database connections. */
-const MAX_AT_ONCE = 8
+const MAX_CONCURRENT = 8
 
 /** A body this large keeps the processor from everything else while it is parsed. */
 const LARGE_BODY_BYTES = 64 * 1024
-const MAX_LARGE_BODIES_AT_ONCE = 2
+const MAX_CONCURRENT_LARGE_BODIES = 2
 
 /** Answers of at least this size hold memory until the client has read them: they count until then. */
 const LARGE_ANSWER_BYTES = 256 * 1024
@@ -21,7 +21,7 @@ const RETRY_AFTER_SECONDS = 2
 type Turn = () => void
 type Share = { running: number; waiting: Turn[] }
 /** What a request waits for: the others with the same key. */
-type Subject = { key: string; atOnce: number }
+type Subject = { key: string; maxConcurrent: number }
 
 /**
  * Lets the requests of one account wait for one another rather than for everybody: some are handled at once, the others in
@@ -52,9 +52,9 @@ function subjectOf({ caller, headers, ip, routeOptions }: FastifyRequest): Subje
   const { 'content-length': length, 'transfer-encoding': encoding } = headers
   const who = caller?.accountId ?? clientNetwork(ip)
   if (encoding !== undefined || Number(length ?? 0) > LARGE_BODY_BYTES)
-    return { key: `large ${who}`, atOnce: MAX_LARGE_BODIES_AT_ONCE }
+    return { key: `large ${who}`, maxConcurrent: MAX_CONCURRENT_LARGE_BODIES }
   const hasOwnLimit = typeof routeOptions.config.limit === 'string'
-  return caller && !hasOwnLimit ? { key: who, atOnce: MAX_AT_ONCE } : null
+  return caller && !hasOwnLimit ? { key: who, maxConcurrent: MAX_CONCURRENT } : null
 }
 
 /**
@@ -62,11 +62,15 @@ function subjectOf({ caller, headers, ip, routeOptions }: FastifyRequest): Subje
  * @returns ends it; may be called more than once
  * @throws Fault `rate_limited` when too many wait already
  */
-async function enter(shares: Map<string, Share>, { key, atOnce }: Subject, reply: FastifyReply): Promise<() => void> {
+async function enter(
+  shares: Map<string, Share>,
+  { key, maxConcurrent }: Subject,
+  reply: FastifyReply,
+): Promise<() => void> {
   const share = shares.get(key) ?? { running: 0, waiting: [] }
   shares.set(key, share)
   // Whoever ends hands its place to the next, so that a request that comes in between does not overtake.
-  if (share.running >= atOnce) await waitIn(share, reply)
+  if (share.running >= maxConcurrent) await waitIn(share, reply)
   else share.running++
 
   let hasLeft = false

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import { Fault, type FaultCode } from '../errors.ts'
 import { isDatabaseTimeout } from '../store/database.ts'
-import { detailsOf, MAX_DETAILS } from './problems.ts'
+import { describeProblems, MAX_DETAILS } from './describe-problems.ts'
 
 /** Fastify's own refusals, in our words. */
-const FRAMEWORK_FAULTS: Record<string, [FaultCode, string]> = {
+const FASTIFY_FAULTS: Record<string, [FaultCode, string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The body is larger than this endpoint takes.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'unsupported_media_type',
@@ -25,7 +25,7 @@ type Route = { pattern: RegExp; method: string }
  * The one place where what went wrong becomes an answer.
  * @param isUnavailable tells a database that is away from a defect of ours
  */
-export function answerErrors(app: FastifyInstance, isUnavailable: (error: unknown) => boolean): void {
+export function addErrorHandlers(app: FastifyInstance, isUnavailable: (error: unknown) => boolean): void {
   const routes: Route[] = []
   app.addHook('onRoute', ({ url, method }) => {
     const pattern = new RegExp(
@@ -38,11 +38,11 @@ export function answerErrors(app: FastifyInstance, isUnavailable: (error: unknow
   })
 
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
-    const fault = faultOf(error, isUnavailable)
+    const fault = toFault(error, isUnavailable)
     if (fault.code === 'rate_limited') await sleep(REFUSAL_DELAY_MS)
     if (fault.code === 'internal' || fault.code === 'unavailable')
       request.log.error({ reqId: request.id, err: error }, 'request failed')
-    return answer(fault, reply)
+    return sendFault(fault, reply)
   })
 
   app.setNotFoundHandler((request, reply) => {
@@ -50,17 +50,17 @@ export function answerErrors(app: FastifyInstance, isUnavailable: (error: unknow
     const allowed = [...new Set(routes.filter((r) => r.pattern.test(path)).map((r) => r.method))]
     // A route that takes the method and still found nothing: a file that is not there.
     if (allowed.length === 0 || allowed.includes(request.method))
-      return answer(new Fault('not_found', `There is nothing at ${path}.`), reply)
+      return sendFault(new Fault('not_found', `There is nothing at ${path}.`), reply)
     reply.header('allow', allowed.join(', '))
-    return answer(new Fault('method_not_allowed', `${path} takes ${allowed.join(', ')}.`), reply)
+    return sendFault(new Fault('method_not_allowed', `${path} takes ${allowed.join(', ')}.`), reply)
   })
 }
 
 /** Writes a Fault as the answer, with the headers its status asks for. */
-export function answer(fault: Fault, reply: FastifyReply): FastifyReply {
+export function sendFault(fault: Fault, reply: FastifyReply): FastifyReply {
   if (fault.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer')
   if (fault.retryAfter !== undefined) reply.header('retry-after', String(Math.ceil(fault.retryAfter)))
-  return reply.code(fault.status).type('application/json').send(bodyOf(fault))
+  return reply.code(fault.status).type('application/json').send(failureBody(fault))
 }
 
 /** Characters of an error's sentence, and of one detail: what a request quotes back is cut, so an answer stays below 64 kB. */
@@ -68,7 +68,7 @@ const MAX_ERROR_LENGTH = 8_000
 const MAX_DETAIL_LENGTH = 1_000
 
 /** The JSON body of a failure. */
-export function bodyOf(fault: Fault) {
+export function failureBody(fault: Fault) {
   const details = fault.details?.slice(0, MAX_DETAILS).map(({ path, message }) => ({
     path: shortened(path, MAX_DETAIL_LENGTH),
     message: shortened(message, MAX_DETAIL_LENGTH),
@@ -81,10 +81,10 @@ function shortened(text: string, length: number): string {
 }
 
 /** What was thrown, in our words. */
-export function faultOf(error: FastifyError, isUnavailable: (error: unknown) => boolean): Fault {
+export function toFault(error: FastifyError, isUnavailable: (error: unknown) => boolean): Fault {
   if (error instanceof Fault) return error
   if (error.validation) return invalid(error)
-  const known = FRAMEWORK_FAULTS[error.code]
+  const known = FASTIFY_FAULTS[error.code]
   if (known) return new Fault(...known)
   if (isUnavailable(error)) {
     return new Fault('unavailable', 'The database is away for the moment.', { retryAfter: 5, cause: error })
@@ -99,7 +99,7 @@ export function faultOf(error: FastifyError, isUnavailable: (error: unknown) => 
 function invalid(error: FastifyError): Fault {
   // Nothing has such an id or such a name.
   if (error.validationContext === 'params') return new Fault('not_found', 'There is nothing with such an id.')
-  const details = detailsOf(error.validation ?? [], error.validationContext)
+  const details = describeProblems(error.validation ?? [], error.validationContext)
   const sentence = details.map(({ path, message }) => `${path} ${message}`).join('; ')
   return new Fault('invalid_request', `The request is not valid: ${sentence}.`, { details })
 }

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Registry } from 'prom-client'
 import type { Endpoint } from '../config.ts'
 import { Fault, messageOf } from '../errors.ts'
-import { HEADERS_TIMEOUT } from './limits.ts'
+import { HEADERS_TIMEOUT_MS } from './server-limits.ts'
 
-export type MetricsDoor = {
+export type MetricsServer = {
   /** Where it listens. */
   port: number
   close(): Promise<void>
@@ -23,7 +23,7 @@ const NOT_FOUND: Answer = { status: 404, type: TEXT, body: 'There are /metrics, 
 export async function startMetricsServer(
   { address, port }: Endpoint,
   { registry, isReady }: { registry: Registry; isReady: () => Promise<boolean> },
-): Promise<MetricsDoor> {
+): Promise<MetricsServer> {
   const pages: Record<string, Page> = {
     '/metrics': async () => ({ status: 200, type: registry.contentType, body: await registry.metrics() }),
     '/healthz': async () => ({ status: 200, type: TEXT, body: 'ok\n' }),
@@ -33,7 +33,7 @@ export async function startMetricsServer(
     },
   }
   const server = createServer(
-    { headersTimeout: HEADERS_TIMEOUT, requestTimeout: HEADERS_TIMEOUT },
+    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS },
     (request, response) => {
       answer(pages, request, response).catch(() => response.destroy())
     },

@@ -2,60 +2,64 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type LabelV
 import type { App } from './server.ts'
 
 /** The library's gauges whose names end as counters do, which `promtool check metrics` refuses: sums over labels of others. */
-const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+const MISNAMED_METRICS = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+]
 
 /** Counters that rooms are handed as plain functions, and the registry in which all of them stand. */
 export type Metrics = {
   registry: Registry
   /** Counts and times what the router answers, by the pattern of its route. */
-  watch(app: App): void
-  captured: (outcome: string) => void
+  observeRequests(app: App): void
+  countCapture: (outcome: string) => void
   /** Captured requests that were removed before their time. */
-  removed: (reason: string, requests: number) => void
+  countRemovedCaptures: (reason: string, requests: number) => void
   /** What is free for the database, where that is watched. */
-  space: (freeBytes: number) => void
+  setFreeBytes: (freeBytes: number) => void
   /** One attack report. */
-  reported: (outcome: string) => void
+  countAttackReport: (outcome: string) => void
   /** One DNS query. */
-  asked: (resolver: string, outcome: string) => void
+  countDnsQuery: (resolver: string, outcome: string) => void
   /** DMARC and TLS reports that came by one way. */
-  takenIn: (via: string, outcome: string, reports: number) => void
+  countMailReports: (via: string, outcome: string, reports: number) => void
   /** One look at a watched host. */
-  looked: (status: string) => void
+  countHostCheck: (status: string) => void
   /** One try to send an alert. */
-  alerted: (channel: string, outcome: string) => void
+  countAlertAttempt: (channel: string, outcome: string) => void
 }
 
 /** How many jobs of a name are in each state. */
 export type JobCounts = { name: string; later: number; ready: number; running: number; failed: number }
 
 /** What is read when somebody looks, not counted as it happens. */
-export type Readings = {
+export type MetricReadings = {
   pool: { totalCount: number; idleCount: number; waitingCount: number }
   /** Of all instances together. */
-  figures: () => Promise<JobCounts[]>
+  countJobs: () => Promise<JobCounts[]>
   isReady: () => Promise<boolean>
 }
 
 /** Seconds. Most answers take a few milliseconds; a check waits for slow servers, a capture for its set delay. */
-const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /** The job behind a running migration. */
-const MIGRATION = 'migration.run'
+const MIGRATION_JOB = 'migration.run'
 
 export function createMetrics(version: string): Metrics {
   const registry = new Registry()
   const registers = [registry]
   // Brings the delay of the event loop, memory, garbage collection and open files.
   collectDefaultMetrics({ register: registry })
-  for (const name of MISNAMED) registry.removeSingleMetric(name)
+  for (const name of MISNAMED_METRICS) registry.removeSingleMetric(name)
   const labels = { name: 'portreeve_info', help: 'Which version runs.', labelNames: ['version'], registers }
   new Gauge(labels).set({ version }, 1)
   const requests = new Histogram({
     name: 'portreeve_http_request_duration_seconds',
     help: 'Requests by the pattern of their route; webhook captures are counted apart.',
     labelNames: ['method', 'route', 'status'],
-    buckets: BUCKETS,
+    buckets: DURATION_BUCKETS_SECONDS,
     registers,
   })
   const captures = counter('portreeve_captures_total', 'Webhook requests by what became of them.', ['outcome'])
@@ -90,26 +94,26 @@ export function createMetrics(version: string): Metrics {
 
   return {
     registry,
-    watch(app) {
+    observeRequests(app) {
       app.addHook('onResponse', ({ method, routeOptions }, { statusCode, elapsedTime }, done) => {
         requests.observe({ method, route: routeOptions.url ?? 'unknown', status: statusCode }, elapsedTime / 1000)
         done()
       })
     },
-    captured: (outcome) => captures.inc({ outcome }),
-    removed: (reason, sum) => removals.inc({ reason }, sum),
+    countCapture: (outcome) => captures.inc({ outcome }),
+    countRemovedCaptures: (reason, sum) => removals.inc({ reason }, sum),
     // Where nothing is watched there is none: 0 would be an alarm.
-    space: (freeBytes) => (free ??= createFree()).set(freeBytes),
-    reported: (outcome) => reports.inc({ outcome }),
-    asked: (resolver, outcome) => queries.inc({ resolver, outcome }),
-    takenIn: (via, outcome, sum) => mailReports.inc({ via, outcome }, sum),
-    looked: (status) => looks.inc({ status }),
-    alerted: (channel, outcome) => alerts.inc({ channel, outcome }),
+    setFreeBytes: (freeBytes) => (free ??= createFree()).set(freeBytes),
+    countAttackReport: (outcome) => reports.inc({ outcome }),
+    countDnsQuery: (resolver, outcome) => queries.inc({ resolver, outcome }),
+    countMailReports: (via, outcome, sum) => mailReports.inc({ via, outcome }, sum),
+    countHostCheck: (status) => looks.inc({ status }),
+    countAlertAttempt: (channel, outcome) => alerts.inc({ channel, outcome }),
   }
 }
 
 /** Adds what is read at every look: connections, the queue, and whether the database answers. */
-export function addReadings({ registry }: Metrics, { pool, figures, isReady }: Readings): void {
+export function addReadings({ registry }: Metrics, { pool, countJobs, isReady }: MetricReadings): void {
   const gauge = <T extends string>(name: string, help: string, labelNames: T[], read: Read<T>) =>
     new Gauge({
       name: `portreeve_${name}`,
@@ -129,9 +133,11 @@ export function addReadings({ registry }: Metrics, { pool, figures, isReady }: R
     [{ state: 'idle' }, pool.idleCount],
   ])
   gauge('database_waiting', 'Who waits for a connection.', [], async () => [[{}, pool.waitingCount]])
-  gauge('jobs', 'Jobs of all instances together.', ['queue', 'state'], async () => (await figures()).flatMap(statesOf))
+  gauge('jobs', 'Jobs of all instances together.', ['queue', 'state'], async () =>
+    (await countJobs()).flatMap(statesOf),
+  )
   gauge('migrations_running', 'Migrations that run, in all instances together.', [], async () => {
-    const running = (await figures()).find(({ name }) => name === MIGRATION)?.running ?? 0
+    const running = (await countJobs()).find(({ name }) => name === MIGRATION_JOB)?.running ?? 0
     return [[{}, running]]
   })
 }

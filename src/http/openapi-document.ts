@@ -36,13 +36,13 @@ export function completeDocument(document: Document, more: Paths = {}): void {
   )
   const failure = {
     description: 'Failure',
-    content: { 'application/json': { schema: shareSchemas(failed(), schemas) } },
+    content: { 'application/json': { schema: shareSchemas(failureSchema(), schemas) } },
   }
   const sorted = Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1))
   document.components = { ...document.components, schemas: Object.fromEntries(sorted), responses: { Failure: failure } }
 }
 
-const failed = () => modern(JSON.parse(JSON.stringify(Failure)) as Schema)
+const failureSchema = () => toDraft2020(JSON.parse(JSON.stringify(Failure)) as Schema)
 
 function complete(method: string, path: string, operation: Operation): void {
   operation.operationId ??= operationIdOf(method, path)
@@ -52,10 +52,10 @@ function complete(method: string, path: string, operation: Operation): void {
     ...one,
     // What has a default need not be sent.
     required: one.in === 'path' || (one.required === true && one.schema['default'] === undefined),
-    schema: modern(one.schema),
+    schema: toDraft2020(one.schema),
   }))
   for (const media of Object.values(operation.requestBody?.content ?? {})) {
-    if (media.schema) media.schema = optionalWhereDefault(modern(media.schema))
+    if (media.schema) media.schema = optionalWhereDefault(toDraft2020(media.schema))
   }
   operation.responses = responsesOf(operation.responses)
 }
@@ -66,13 +66,16 @@ function responsesOf(given: Operation['responses'] = {}): Record<string, Respons
     ([, { description }]) => description !== (Failure as { description?: string }).description,
   )
   const failure = { $ref: '#/components/responses/Failure' }
-  const mended = responses.map(([status, response]) => [status, mendedResponse(response)] as const)
+  const mended = responses.map(([status, response]) => [status, normalizedResponse(response)] as const)
   return { '4XX': failure, '5XX': failure, ...Object.fromEntries(mended) }
 }
 
-function mendedResponse({ content = {}, description, ...response }: Response): Response {
+function normalizedResponse({ content = {}, description, ...response }: Response): Response {
   const kept = Object.entries(content).filter(([, { schema }]) => schema?.['type'] !== 'null')
-  const media = kept.map(([type, { schema, ...one }]) => [type, { ...one, ...(schema && { schema: modern(schema) }) }])
+  const media = kept.map(([type, { schema, ...one }]) => [
+    type,
+    { ...one, ...(schema && { schema: toDraft2020(schema) }) },
+  ])
   return {
     ...response,
     description: description === undefined || description === 'Default Response' ? 'Success' : description,
@@ -81,10 +84,10 @@ function mendedResponse({ content = {}, description, ...response }: Response): R
 }
 
 /** A copy of a value in which every object has been changed, the innermost first. */
-function mapped(value: unknown, change: (schema: Schema) => Schema): unknown {
-  if (Array.isArray(value)) return value.map((one) => mapped(one, change))
+function mapSchemas(value: unknown, change: (schema: Schema) => Schema): unknown {
+  if (Array.isArray(value)) return value.map((one) => mapSchemas(one, change))
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([key, part]) => [key, isData(key) ? part : mapped(part, change)])
+  const entries = Object.entries(value).map(([key, part]) => [key, isData(key) ? part : mapSchemas(part, change)])
   return change(Object.fromEntries(entries) as Schema)
 }
 
@@ -94,8 +97,8 @@ function isData(key: string): boolean {
 }
 
 /** JSON Schema of draft 7, which the validator reads, as that of 2020-12, which OpenAPI 3.1 takes. */
-function modern(schema: Schema): Schema {
-  return mapped(schema, (one) => {
+function toDraft2020(schema: Schema): Schema {
+  return mapSchemas(schema, (one) => {
     if (Array.isArray(one['items'])) {
       const { items, additionalItems, ...rest } = one
       const isEnded = additionalItems === false
@@ -143,11 +146,11 @@ function recordOf({ patternProperties, ...schema }: Schema): Schema {
  * What has a default need not be sent. Generators of clients ask for every field that has one, so it is told in the description.
  */
 function optionalWhereDefault(schema: Schema): Schema {
-  return mapped(schema, ({ required, ...one }) => {
+  return mapSchemas(schema, ({ required, ...one }) => {
     const properties = (one['properties'] ?? {}) as Record<string, Schema>
     const isNeeded = (name: string) => properties[name]?.['default'] === undefined
     const needed = Array.isArray(required) ? required.filter(isNeeded) : []
-    const told = Object.entries(properties).map(([name, property]) => [name, withDefaultTold(property)])
+    const told = Object.entries(properties).map(([name, property]) => [name, withDefaultDescribed(property)])
     return {
       ...one,
       ...(one['properties'] !== undefined && { properties: Object.fromEntries(told) }),
@@ -156,7 +159,7 @@ function optionalWhereDefault(schema: Schema): Schema {
   }) as Schema
 }
 
-function withDefaultTold({ default: value, ...property }: Schema): Schema {
+function withDefaultDescribed({ default: value, ...property }: Schema): Schema {
   if (value === undefined) return property
   const sentence = `By default \`${JSON.stringify(value)}\`.`
   const { description } = property
@@ -165,7 +168,7 @@ function withDefaultTold({ default: value, ...property }: Schema): Schema {
 
 /** Replaces what has a title with a reference to it, and puts it into `schemas`. */
 function shareSchemas<T>(value: T, schemas: Record<string, Schema>): T {
-  return mapped(value, ({ title, ...schema }) => {
+  return mapSchemas(value, ({ title, ...schema }) => {
     if (typeof title !== 'string') return title === undefined ? schema : { ...schema, title }
     const known = schemas[title]
     if (known && !isDeepStrictEqual(withoutExamples(known), withoutExamples(schema)))

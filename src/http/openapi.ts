@@ -27,7 +27,7 @@ const TAGS = {
 }
 
 /** Swagger UI sets styles on its elements; scripts and requests stay on our own origin. */
-const DOCS_POLICY =
+const DOCS_CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
@@ -66,7 +66,7 @@ export async function describeApi(app: App, { version, paths }: Described): Prom
   })
   await app.register(fastifySwaggerUi, {
     routePrefix: '/docs',
-    staticCSP: DOCS_POLICY,
+    staticCSP: DOCS_CONTENT_SECURITY_POLICY,
     theme: { title: 'Portreeve API' },
     uiConfig: {
       layout: 'BaseLayout',

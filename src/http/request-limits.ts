@@ -10,11 +10,11 @@ import type { App } from './server.ts'
 /** What one account, or without an account one address, may ask of a group of routes. */
 export type RequestLimit = {
   /** Completes “up to 3,000 …”. */
-  what: string
+  noun: string
   /** Counted for an account over all instances, for an address in each instance. */
   rate?: Rate
   /** How many may run at once in one instance: each may hold a database connection, or sockets. */
-  atOnce?: number
+  maxConcurrent?: number
 }
 
 const HOUR = 3_600
@@ -22,30 +22,38 @@ const MINUTE = 60
 
 /** Limits of routes that need an account. docs/api.md lists them. */
 export const ACCOUNT_LIMITS = {
-  checks: { what: 'checks', rate: { requests: 3_000, windowSeconds: HOUR }, atOnce: 10 },
-  connections: { what: 'IMAP connection requests', rate: { requests: 600, windowSeconds: HOUR }, atOnce: 5 },
-  searches: { what: 'searches', rate: { requests: 1_800, windowSeconds: HOUR }, atOnce: 2 },
-  'HAR exports': { what: 'HAR exports', rate: { requests: 300, windowSeconds: HOUR }, atOnce: 2 },
-  'account exports': { what: 'account exports', rate: { requests: 6, windowSeconds: HOUR }, atOnce: 1 },
-  'shared checks': { what: 'shared checks', rate: { requests: 600, windowSeconds: HOUR }, atOnce: 5 },
-  'report uploads': { what: 'report uploads', rate: { requests: 6_000, windowSeconds: HOUR }, atOnce: 5 },
+  checks: { noun: 'checks', rate: { requests: 3_000, windowSeconds: HOUR }, maxConcurrent: 10 },
+  connections: { noun: 'IMAP connection requests', rate: { requests: 600, windowSeconds: HOUR }, maxConcurrent: 5 },
+  searches: { noun: 'searches', rate: { requests: 1_800, windowSeconds: HOUR }, maxConcurrent: 2 },
+  'HAR exports': { noun: 'HAR exports', rate: { requests: 300, windowSeconds: HOUR }, maxConcurrent: 2 },
+  'account exports': { noun: 'account exports', rate: { requests: 6, windowSeconds: HOUR }, maxConcurrent: 1 },
+  'shared checks': { noun: 'shared checks', rate: { requests: 600, windowSeconds: HOUR }, maxConcurrent: 5 },
+  'report uploads': { noun: 'report uploads', rate: { requests: 6_000, windowSeconds: HOUR }, maxConcurrent: 5 },
   verifications: {
-    what: 'verifications and checks on demand',
+    noun: 'verifications and checks on demand',
     rate: { requests: 600, windowSeconds: HOUR },
-    atOnce: 10,
+    maxConcurrent: 10,
   },
-  'change streams': { what: 'streams of changes', atOnce: 20 },
-  'webhook streams': { what: 'streams of captured requests', atOnce: 20 },
-  'migration streams': { what: 'streams of migrations', atOnce: 20 },
+  'change streams': { noun: 'streams of changes', maxConcurrent: 20 },
+  'webhook streams': { noun: 'streams of captured requests', maxConcurrent: 20 },
+  'migration streams': { noun: 'streams of migrations', maxConcurrent: 20 },
 } satisfies Record<string, RequestLimit>
 
 /** Limits of public routes, of one IPv4 address or one IPv6 /64. */
 export const ADDRESS_LIMITS = {
-  'address look-ups': { what: 'look-ups of addresses', rate: { requests: 1_200, windowSeconds: MINUTE }, atOnce: 20 },
-  'list exports': { what: 'downloads of the list', rate: { requests: 600, windowSeconds: HOUR }, atOnce: 10 },
-  'public pages': { what: 'requests for public pages', rate: { requests: 600, windowSeconds: MINUTE }, atOnce: 20 },
-  appeals: { what: 'appeals', rate: { requests: 60, windowSeconds: HOUR }, atOnce: 3 },
-  setup: { what: 'set-up attempts', rate: { requests: 30, windowSeconds: HOUR }, atOnce: 3 },
+  'address look-ups': {
+    noun: 'look-ups of addresses',
+    rate: { requests: 1_200, windowSeconds: MINUTE },
+    maxConcurrent: 20,
+  },
+  'list exports': { noun: 'downloads of the list', rate: { requests: 600, windowSeconds: HOUR }, maxConcurrent: 10 },
+  'public pages': {
+    noun: 'requests for public pages',
+    rate: { requests: 600, windowSeconds: MINUTE },
+    maxConcurrent: 20,
+  },
+  appeals: { noun: 'appeals', rate: { requests: 60, windowSeconds: HOUR }, maxConcurrent: 3 },
+  setup: { noun: 'set-up attempts', rate: { requests: 30, windowSeconds: HOUR }, maxConcurrent: 3 },
 } satisfies Record<string, RequestLimit>
 
 export type LimitName = keyof typeof ACCOUNT_LIMITS | keyof typeof ADDRESS_LIMITS
@@ -62,8 +70,8 @@ type Subject = { key: string; accountId: string | null; name: LimitName; limit: 
 /** Holds every route that is registered after this to the limit its `config` names. */
 export function limitRequests(app: App, db: Db): void {
   const limited = new WeakSet<RouteHandlerMethod>()
-  const running = createRunning()
-  const rates = createRates(db)
+  const running = createConcurrencyCounter()
+  const rates = createRateCounter(db)
   app.addHook('onRoute', (route) => {
     const { handler, config } = route
     const limit = config?.limit
@@ -101,14 +109,14 @@ function whenSent(reply: FastifyReply, done: () => void): void {
 }
 
 /** Counts what runs. */
-function createRunning() {
+function createConcurrencyCounter() {
   const counts = new Map<string, number>()
   return {
     /** @throws Fault `rate_limited` */
-    enter({ key, accountId, limit: { what, atOnce = Infinity } }: Subject): () => void {
+    enter({ key, accountId, limit: { noun, maxConcurrent = Infinity } }: Subject): () => void {
       const count = counts.get(key) ?? 0
-      if (count >= atOnce) {
-        const sentence = `${whoOf(accountId)} may have up to ${atOnce} ${what} open at once. Wait for one to end, then try again.`
+      if (count >= maxConcurrent) {
+        const sentence = `${subjectText(accountId)} may have up to ${maxConcurrent} ${noun} open at once. Wait for one to end, then try again.`
         throw new Fault('rate_limited', sentence, { retryAfter: 2 })
       }
       counts.set(key, count + 1)
@@ -125,17 +133,17 @@ function createRunning() {
 }
 
 /** Subjects remembered in one instance; of more, all are forgotten. */
-const REMEMBERED_SUBJECTS = 50_000
+const MAX_SUBJECTS = 50_000
 
-function createRates(db: Db) {
+function createRateCounter(db: Db) {
   /** Of an address: when its bucket is full again. Of an account: until when it was refused. In `performance.now()`. */
   const fullAt = new Map<string, number>()
   const refusedUntil = new Map<string, number>()
 
   function remember(map: Map<string, number>, key: string, time: number): void {
-    if (map.size >= REMEMBERED_SUBJECTS) {
+    if (map.size >= MAX_SUBJECTS) {
       for (const [old, until] of map) if (until <= performance.now()) map.delete(old)
-      if (map.size >= REMEMBERED_SUBJECTS) map.clear()
+      if (map.size >= MAX_SUBJECTS) map.clear()
     }
     map.set(key, time)
   }
@@ -175,9 +183,9 @@ function tooMany({ accountId, limit }: Subject, { requests, windowSeconds }: Rat
   const per = windowSeconds === HOUR ? 'an hour' : 'a minute'
   const seconds = Math.max(1, Math.ceil(wait))
   const sentence =
-    `${whoOf(accountId)} may make up to ${requests.toLocaleString('en')} ${limit.what} ${per}. ` +
+    `${subjectText(accountId)} may make up to ${requests.toLocaleString('en')} ${limit.noun} ${per}. ` +
     `Try again in ${seconds === 1 ? '1 second' : `${seconds} seconds`}.`
   return new Fault('rate_limited', sentence, { retryAfter: seconds })
 }
 
-const whoOf = (accountId: string | null) => (accountId === null ? 'One address' : 'An account')
+const subjectText = (accountId: string | null) => (accountId === null ? 'One address' : 'An account')

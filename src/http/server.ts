@@ -22,8 +22,14 @@ import type { Logger } from '../log.ts'
 import { Fault } from '../errors.ts'
 import { clientAddress } from './client-address.ts'
 import { trackConnections } from './connections.ts'
-import { answer, answerErrors, bodyOf, faultOf } from './errors.ts'
-import { BODY_LIMIT, CONNECTIONS_CHECKED_EVERY, HEADERS_TIMEOUT, KEEP_ALIVE, REQUEST_TIMEOUT } from './limits.ts'
+import { sendFault, addErrorHandlers, failureBody, toFault } from './errors.ts'
+import {
+  MAX_BODY_BYTES,
+  CONNECTIONS_CHECK_MS,
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  REQUEST_TIMEOUT_MS,
+} from './server-limits.ts'
 import type { Paths } from './openapi-document.ts'
 import { describeApi } from './openapi.ts'
 import { failures } from './schema.ts'
@@ -75,7 +81,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
     // A child for each request costs as much as all the rest of the framework.
     childLoggerFactory: (log) => log,
     genReqId: () => randomUUID(),
-    bodyLimit: BODY_LIMIT,
+    bodyLimit: MAX_BODY_BYTES,
     serverFactory: (route) => serverOf(route, lastAnswers, options.capture),
     clientErrorHandler: (error, socket) => {
       const last = lastAnswers.get(socket)
@@ -84,29 +90,29 @@ export async function createServer(options: ServerOptions): Promise<App> {
       refused.add(socket)
       // A Buffer, whatever the framework's types say.
       options.capture?.refused(error as unknown as Error & { rawPacket?: Buffer }, socket, last)
-      afterAnswer(last, () => refuse(error, socket))
+      afterAnswer(last, () => rejectUnreadable(error, socket))
     },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
-      answer(faultOf(error, options.isUnavailable), reply.header('x-request-id', request.id))
+      sendFault(toFault(error, options.isUnavailable), reply.header('x-request-id', request.id))
     },
     routerOptions: { maxParamLength: 500 },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.decorateRequest('caller', null)
-  findClients(app, options.trustedProxies)
+  setClientAddress(app, options.trustedProxies)
   app.setValidatorCompiler(createValidatorCompiler())
   // The framework would take it, as a string.
   app.removeContentTypeParser('text/plain')
   tolerateEmptyJson(app)
   tolerateNoBody(app)
-  answerErrors(app, options.isUnavailable)
+  addErrorHandlers(app, options.isUnavailable)
   logRequests(app, options.log, options.isSecure === true)
   const closeUnused = trackConnections(app.server)
   app.addHook('preClose', async () => closeUnused())
-  refuseWhenClosing(app)
-  refuseNul(app)
+  rejectWhenClosing(app)
+  rejectNul(app)
   await describeApi(app, { version: options.version, paths: options.capture?.paths })
   healthRoutes(app, options.isReady)
   return app
@@ -115,10 +121,10 @@ export async function createServer(options: ServerOptions): Promise<App> {
 /** A server whose time limits hold for every request, whether the router or the capture has it. */
 function serverOf(route: RequestListener, lastAnswers: WeakMap<Socket, ServerResponse>, capture?: Capture): Server {
   const server = createHttpServer({
-    headersTimeout: HEADERS_TIMEOUT,
-    requestTimeout: REQUEST_TIMEOUT,
-    keepAliveTimeout: KEEP_ALIVE,
-    connectionsCheckingInterval: CONNECTIONS_CHECKED_EVERY,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
     // A capture keeps a request without Host; the others are refused below.
     requireHostHeader: false,
   })
@@ -126,7 +132,7 @@ function serverOf(route: RequestListener, lastAnswers: WeakMap<Socket, ServerRes
   server.on('request', (request, response) => {
     lastAnswers.set(request.socket, response)
     if (isCaptured(request)) capture?.handle(request, response)
-    else if (request.httpVersion === '1.1' && request.headers.host === undefined) end(response, NO_HOST)
+    else if (request.httpVersion === '1.1' && request.headers.host === undefined) rejectRequest(response, NO_HOST)
     else route(request, response)
   })
   server.on('checkContinue', (request, response) => {
@@ -136,7 +142,7 @@ function serverOf(route: RequestListener, lastAnswers: WeakMap<Socket, ServerRes
   server.on('checkExpectation', (request, response) => {
     lastAnswers.set(request.socket, response)
     if (isCaptured(request)) capture?.handle(request, response)
-    else end(response, UNKNOWN_EXPECTATION)
+    else rejectRequest(response, UNKNOWN_EXPECTATION)
   })
   return server
 }
@@ -147,12 +153,12 @@ const UNKNOWN_EXPECTATION = {
   fault: new Fault('invalid_request', 'Of expectations, only 100-continue is known here.'),
 }
 
-function end(response: ServerResponse, { status, fault }: { status: number; fault: Fault }): void {
+function rejectRequest(response: ServerResponse, { status, fault }: { status: number; fault: Fault }): void {
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
-  response.end(JSON.stringify(bodyOf(fault)))
+  response.end(JSON.stringify(failureBody(fault)))
 }
 
-const REFUSALS: Record<string, [status: string, sentence: string]> = {
+const REJECTIONS: Record<string, [status: string, sentence: string]> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are larger than this server takes.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
 }
@@ -167,10 +173,10 @@ function afterAnswer(last: ServerResponse | undefined, then: () => void): void {
 }
 
 /** Answers what could not be read as a request, where there is still somebody to read the answer. */
-function refuse({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+function rejectUnreadable({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
   if (code === 'ECONNRESET' || socket.destroyed) return
-  const [status, sentence] = REFUSALS[code] ?? ['400 Bad Request', 'This is no HTTP request.']
-  const body = JSON.stringify(bodyOf(new Fault('invalid_request', sentence)))
+  const [status, sentence] = REJECTIONS[code] ?? ['400 Bad Request', 'This is no HTTP request.']
+  const body = JSON.stringify(failureBody(new Fault('invalid_request', sentence)))
   const head = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close`
   if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${body}`)
   socket.destroySoon()
@@ -180,7 +186,7 @@ function refuse({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
  * Replaces `request.ip` by the client's address. The framework's own way through proxies takes whatever stands in
  * `X-Forwarded-For` for an address, ports and words among it.
  */
-function findClients(app: App, trustedProxies: Cidr[]): void {
+function setClientAddress(app: App, trustedProxies: Cidr[]): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const value = clientAddress(request.raw.socket, request.headers, trustedProxies)
     Object.defineProperty(request, 'ip', { value })
@@ -236,7 +242,7 @@ function logRequests(app: App, log: Logger, isSecure: boolean): void {
 }
 
 /** A request on a connection that was open already when the service began to stop. */
-function refuseWhenClosing(app: App): void {
+function rejectWhenClosing(app: App): void {
   let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true
@@ -249,7 +255,7 @@ function refuseWhenClosing(app: App): void {
 }
 
 /** Refuses NUL in addresses: PostgreSQL takes none in a text, so it would fail later, as a fault of the service. */
-function refuseNul(app: App): void {
+function rejectNul(app: App): void {
   app.addHook('onRequest', ({ url }, _reply, done) => done(url.includes('%00') ? nulFault(url) : undefined))
 }
 

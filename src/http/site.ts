@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
  * from style sheets (`withCssVariables` and `withGlobalClasses` are off), and React sets style properties through the
  * CSSOM, which the policy allows. No script may turn text into HTML either (`trusted-types 'none'`).
  */
-const PAGE_POLICY = [
+const PAGE_CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -23,7 +23,7 @@ const PAGE_POLICY = [
 ].join('; ')
 
 const PAGE_HEADERS = {
-  'content-security-policy': PAGE_POLICY,
+  'content-security-policy': PAGE_CONTENT_SECURITY_POLICY,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
@@ -34,11 +34,11 @@ const PAGE_HEADERS = {
 }
 
 /** Below these an unknown path is never a page of the dashboard, whatever the client accepts. */
-const NOT_PAGES = ['/api/', '/assets/', '/docs/', '/webhooks/', '/.well-known/']
+const NON_PAGE_PREFIXES = ['/api/', '/assets/', '/docs/', '/webhooks/', '/.well-known/']
 
-const BUILT = join(import.meta.dirname, '../../web/dist')
+const DEFAULT_ROOT = join(import.meta.dirname, '../../web/dist')
 
-const NOT_BUILT = 'Portreeve runs, but its dashboard was not built: run npm run build:web, then start it again.\n'
+const NOT_BUILT_TEXT = 'Portreeve runs, but its dashboard was not built: run npm run build:web, then start it again.\n'
 
 /**
  * Serves the built dashboard: its files, and its page for every other address that a browser navigates to (the page knows
@@ -46,9 +46,9 @@ const NOT_BUILT = 'Portreeve runs, but its dashboard was not built: run npm run 
  * other routes.
  * @param root folder of the build, `web/dist` by default; where there is none, `/` says in one sentence how to make it
  */
-export function siteRoutes(app: FastifyInstance, { root = BUILT } = {}): void {
+export function siteRoutes(app: FastifyInstance, { root = DEFAULT_ROOT } = {}): void {
   if (!existsSync(join(root, 'index.html'))) {
-    app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.type('text/plain').send(NOT_BUILT))
+    app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.type('text/plain').send(NOT_BUILT_TEXT))
     return
   }
   void app.register(fastifyStatic, {
@@ -85,5 +85,5 @@ function sendFile(reply: FastifyReply, root: string, name: string): FastifyReply
 
 function isNavigation({ method, url, headers }: FastifyRequest): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
-  return (headers.accept ?? '').includes('text/html') && !NOT_PAGES.some((prefix) => url.startsWith(prefix))
+  return (headers.accept ?? '').includes('text/html') && !NON_PAGE_PREFIXES.some((prefix) => url.startsWith(prefix))
 }

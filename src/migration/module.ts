@@ -1,5 +1,5 @@
 import type { AuthHooks } from '../http/auth.ts'
-import type { Events } from '../http/events.ts'
+import type { EventStreams } from '../http/event-streams.ts'
 import type { App } from '../http/server.ts'
 import type { Job } from '../jobs/job.ts'
 import type { Queue } from '../jobs/queue.ts'
@@ -24,7 +24,7 @@ export function createMigrationModule({ notifications, ...deps }: MigrationJobDe
     jobs: [job] as Job[],
     encryptedColumns: ENCRYPTED_COLUMNS,
     futureTimestamps: MOMENTS,
-    routes(app: App, context: { authHooks: AuthHooks; queue: Queue; events: Events }): void {
+    routes(app: App, context: { authHooks: AuthHooks; queue: Queue; events: EventStreams }): void {
       migrationRoutes(app, { ...deps, ...context, job, notifications })
     },
   }

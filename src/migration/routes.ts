@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf, type AuthHooks } from '../http/auth.ts'
-import type { Events } from '../http/events.ts'
+import type { EventStreams } from '../http/event-streams.ts'
 import { answers, answersAs, PageQuery, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Notifications } from '../store/notifications.ts'
@@ -29,7 +29,11 @@ import {
 import { PER_MONTH, retry, submit, type SubmitDeps } from './submit.ts'
 import { shown, shownWithErrors } from './view.ts'
 
-export type MigrationRoutesDeps = SubmitDeps & { authHooks: AuthHooks; events: Events; notifications: Notifications }
+export type MigrationRoutesDeps = SubmitDeps & {
+  authHooks: AuthHooks
+  events: EventStreams
+  notifications: Notifications
+}
 
 const tags = ['Migration']
 const params = Type.Object({ id: Uuid })
@@ -196,7 +200,7 @@ function statusRoutes(app: App, { authHooks, events, notifications, ...deps }: M
       await events.stream(reply, {
         name: 'migration',
         read: () => found(deps, accountId, id),
-        stillAllowed: () => authHooks.reauthenticate(request),
+        recheckAccess: () => authHooks.reauthenticate(request),
         subscribe: (wake) => {
           const stops = [
             notifications.on(CHANGED, (changed) => changed === id && wake()),

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { callerOf, type AuthHooks } from '../http/auth.ts'
-import { beginEvents } from '../http/events.ts'
+import { startEventStream } from '../http/event-streams.ts'
 import type { LimitName } from '../http/request-limits.ts'
 import { answers, answersAs, Bytes, Done, security, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
@@ -314,7 +314,7 @@ function eventRoute(app: App, { db, authHooks, live }: WebhookRoutesDeps): void 
       const from = seen === undefined ? null : Number(seen)
       const stillAllowed = () => authHooks.reauthenticate(request)
       const follow = await live.open({ accountId, endpointId: id, from, stillAllowed })
-      await follow(beginEvents(reply).raw)
+      await follow(startEventStream(reply).raw)
     },
   )
 }

@@ -1,18 +1,18 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createExportFiles } from '../../src/accounts/export-file.ts'
+import { createExportFiles } from '../../src/accounts/export-files.ts'
 import { accountRoutes } from '../../src/accounts/routes.ts'
 import { authRoutes } from '../../src/accounts/auth-routes.ts'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createAuth, ownOrigins } from '../../src/accounts/auth.ts'
-import { announceChange } from '../../src/accounts/changes.ts'
+import { notifyAccountChange } from '../../src/accounts/account-changes.ts'
 import { createIdentify } from '../../src/accounts/identify.ts'
-import { createKnownPlaces } from '../../src/accounts/known-places.ts'
+import { createTrustedClients } from '../../src/accounts/trusted-clients.ts'
 import { createPasswordThrottle } from '../../src/accounts/password-throttle.ts'
 import { createSignUp } from '../../src/accounts/sign-up.ts'
 import { deriveKey } from '../../src/accounts/keys.ts'
 import { findSetupLink } from '../../src/accounts/setup.ts'
-import { ownDataRoutes } from '../../src/accounts/own-data.ts'
+import { ownDataRoutes } from '../../src/accounts/own-data-routes.ts'
 import { hasAccounts } from '../../src/accounts/store.ts'
 import { issueToken } from '../../src/accounts/tokens.ts'
 import { readConfig, type Plan } from '../../src/config.ts'
@@ -41,7 +41,7 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
   const relay = config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null
   const signUp = createSignUp({ db, relay, baseUrl, secretKey, plan, log })
   const throttle = createPasswordThrottle({ db, secretKey })
-  const places = createKnownPlaces({ db, secretKey, isSecure: baseUrl.startsWith('https:') })
+  const trustedClients = createTrustedClients({ db, secretKey, isSecure: baseUrl.startsWith('https:') })
   const auth = createAuth({
     pool,
     config,
@@ -49,13 +49,13 @@ export async function startAccounts(databaseUrl: string, env: Record<string, str
     log,
     isSetUp: () => hasAccounts(db),
     signUp,
-    onChange: (accountId) => announceChange(db, accountId),
+    onChange: (accountId) => notifyAccountChange(db, accountId),
   })
   const identify = createIdentify({ db, auth, notifications, log })
   const authHooks = createAuthHooks(identify, ownOrigins(config.BASE_URL))
   const app = await createServer({ log, version: '0', trustedProxies: config.TRUSTED_PROXIES, isUnavailable, isReady })
-  authRoutes(app, { auth, identify, throttle, places })
-  accountRoutes(app, { db, authHooks, auth, throttle, places, signUp, config, secretKey, version: '0.2.0' })
+  authRoutes(app, { auth, identify, throttle, trustedClients })
+  accountRoutes(app, { db, authHooks, auth, throttle, trustedClients, signUp, config, secretKey, version: '0.2.0' })
   ownDataRoutes(app, { db, authHooks, throttle, exports: createExportFiles(join(tmpdir(), 'portreeve-exports')) })
   const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY: secretKey })
   const { url } = entrance

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createTokenCache, type KnownToken } from '../../src/accounts/token-cache.ts'
+import { createTokenCache, type CachedToken } from '../../src/accounts/token-cache.ts'
 
-function known(accountId: string): KnownToken {
+function known(accountId: string): CachedToken {
   const caller = {
     accountId,
     email: 'a@people.test',
@@ -34,7 +34,7 @@ describe('the memory for tokens', () => {
 
   it('does not keep an answer that was overtaken by a change', async () => {
     const cache = createTokenCache()
-    const { promise, resolve } = Promise.withResolvers<KnownToken>()
+    const { promise, resolve } = Promise.withResolvers<CachedToken>()
     const asked = cache.fill('1', () => promise)
     cache.forgetAccount('alice')
     resolve(known('alice'))

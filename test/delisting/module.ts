@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts'
 import { createDelistingModule } from '../../src/delisting/module.ts'
 import type { RaiseAlert } from '../../src/delisting/tell.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
-import { createEvents } from '../../src/http/events.ts'
+import { createEventStreams } from '../../src/http/event-streams.ts'
 import { createServer } from '../../src/http/server.ts'
 import { openQueue } from '../../src/jobs/queue.ts'
 import { createLog } from '../../src/log.ts'
@@ -127,7 +127,7 @@ export async function startDelisting({ databaseUrl, lists, dns, smtpUrl, clock, 
   const queue = await openQueue({ pool, jobs, log })
   const app = await createServer({ log, version: '0', trustedProxies: [], isUnavailable, isReady: async () => true })
   delisting.routes(app, { authHooks: createAuthHooks(identify, []), queue })
-  createEvents(app)
+  createEventStreams(app)
 
   async function tend(signal: AbortSignal = new AbortController().signal): Promise<void> {
     for (const job of jobs) await job.run({}, { signal, attempt: 1, log, enqueue: async () => true })

@@ -201,7 +201,7 @@ describe('the stream', () => {
       expect((await house.request('/api/v1/events')).status).toBe(401)
       const eve = await house.addPerson('Eve')
       const tabs = await Promise.all(
-        Array.from({ length: ACCOUNT_LIMITS['change streams'].atOnce }, () => follow(by(eve))),
+        Array.from({ length: ACCOUNT_LIMITS['change streams'].maxConcurrent }, () => follow(by(eve))),
       )
       expect(tabs.map(({ response }) => response.status)).toEqual(tabs.map(() => 200))
       const refused = await house.request('/api/v1/events', { token: eve.token })

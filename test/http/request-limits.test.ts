@@ -178,9 +178,9 @@ it('documents every limit in docs/api.md', () => {
   const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
   const limits: RequestLimit[] = [...Object.values(ACCOUNT_LIMITS), ...Object.values(ADDRESS_LIMITS)]
   for (const limit of limits) {
-    const row = rows.find(([, name]) => name === limit.what)
-    expect(row?.[3], limit.what).toBe(String(limit.atOnce))
+    const row = rows.find(([, name]) => name === limit.noun)
+    expect(row?.[3], limit.noun).toBe(String(limit.maxConcurrent))
     const requests = limit.rate?.requests.toLocaleString('en') ?? ''
-    expect(row?.[2]?.split(' ')[0], limit.what).toBe(requests)
+    expect(row?.[2]?.split(' ')[0], limit.noun).toBe(requests)
   }
 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { STOP_GRACE } from '../../src/http/limits.ts'
+import { STOP_GRACE_MS } from '../../src/http/server-limits.ts'
 import { closeWithin, listen } from '../../src/http/listen.ts'
 import { createServer, type App } from '../../src/http/server.ts'
 import { createLog } from '../../src/log.ts'
@@ -38,7 +38,7 @@ async function open(port: number, text = ''): Promise<Socket> {
 /** Milliseconds until the server is closed, in a grace of which much is left. */
 async function stop(): Promise<number> {
   const begun = performance.now()
-  await closeWithin(app, STOP_GRACE)
+  await closeWithin(app, STOP_GRACE_MS)
   return performance.now() - begun
 }
 
@@ -50,7 +50,7 @@ describe('a server that stops', () => {
     const silent = [await open(port), await open(port), await open(port)]
     // The last connection is known to the server when a later one was answered.
     await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()
-    expect(await stop()).toBeLessThan(STOP_GRACE / 2)
+    expect(await stop()).toBeLessThan(STOP_GRACE_MS / 2)
     for (const socket of silent) if (!socket.closed) await once(socket, 'close')
   })
 
@@ -58,7 +58,7 @@ describe('a server that stops', () => {
     const port = await start()
     await open(port, HEAD)
     await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()
-    expect(await stop()).toBeLessThan(STOP_GRACE / 2)
+    expect(await stop()).toBeLessThan(STOP_GRACE_MS / 2)
   })
 
   it('finishes a running request, beside connections that have sent nothing', async () => {
@@ -68,7 +68,7 @@ describe('a server that stops', () => {
     let answer = ''
     busy.on('data', (bytes: Buffer) => (answer += bytes.toString()))
     await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()
-    expect(await stop()).toBeLessThan(STOP_GRACE / 2)
+    expect(await stop()).toBeLessThan(STOP_GRACE_MS / 2)
     await expect.poll(() => answer).toContain('{"slow":true}')
   })
 })

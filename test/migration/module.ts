@@ -4,7 +4,7 @@ import { createAuth } from '../../src/accounts/auth.ts'
 import { issueToken } from '../../src/accounts/tokens.ts'
 import { readConfig, type Plan } from '../../src/config.ts'
 import { createAuthHooks } from '../../src/http/auth.ts'
-import { createEvents } from '../../src/http/events.ts'
+import { createEventStreams } from '../../src/http/event-streams.ts'
 import { createServer } from '../../src/http/server.ts'
 import { openQueue } from '../../src/jobs/queue.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
@@ -50,7 +50,7 @@ export async function startMigrations(databaseUrl: string, { concurrency = 4, wo
   const queue = await openQueue({ pool, jobs, log })
   const worker = works ? startWorker({ queue, jobs, notifications, log }) : null
   const app = await createServer({ log, version: '0', trustedProxies: [], isUnavailable, isReady: async () => true })
-  migrationRoutes(app, { ...deps, queue, job, authHooks, events: createEvents(app), notifications })
+  migrationRoutes(app, { ...deps, queue, job, authHooks, events: createEventStreams(app), notifications })
   const entrance = await openRoomDoor(app, { ...settings, DATABASE_URL: databaseUrl, SECRET_KEY })
   const { url } = entrance
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from 'kysely'
 import type { FastifyError } from 'fastify'
-import { faultOf } from '../../src/http/errors.ts'
+import { toFault } from '../../src/http/errors.ts'
 import {
   isDatabaseTimeout,
   isUnavailable,
@@ -56,7 +56,7 @@ describe('time limits of the database', () => {
     const slow = withStatementTimeout(database.db, 50, (db) => sql`select pg_sleep(60)`.execute(db))
     const canceled: unknown = await slow.catch((error: unknown) => error)
     expect(isDatabaseTimeout(canceled)).toBe(true)
-    const fault = faultOf(canceled as FastifyError, isUnavailable)
+    const fault = toFault(canceled as FastifyError, isUnavailable)
     expect([fault.status, fault.code, fault.retryAfter]).toEqual([503, 'unavailable', 10])
 
     const locked = await database.db.transaction().execute(async (holder) => {

@@ -1,15 +1,16 @@
 import type { Static } from 'typebox'
 import type { IssuedToken, Myself, ServiceInfo, Token } from '../../src/accounts/shapes.ts'
 import { confirmPassword } from './confirm-password.ts'
+import { messages } from './messages.ts'
 
 export type Account = Static<typeof Myself>
 export type ServiceFacts = Static<typeof ServiceInfo>
 export type ApiToken = Static<typeof Token>
 export type NewApiToken = Static<typeof IssuedToken>
 
-/** What the service answered in place of a result: its sentence, its stable word, and what is wrong with single fields. */
+/** A failed request: the message, the stable code, and the problems of single fields. */
 export class ApiError extends Error {
-  /** HTTP status; 0 when nothing answered. */
+  /** HTTP status; 0 when the service could not be reached. */
   readonly status: number
   readonly code: string
   readonly details: { path: string; message: string }[]
@@ -18,7 +19,7 @@ export class ApiError extends Error {
     status: number,
     answer: { error?: string; message?: string; code?: string; details?: ApiError['details'] },
   ) {
-    super(answer.error ?? answer.message ?? `The service answered with status ${status}.`)
+    super(messageOf(answer) ?? messages.unexpectedStatus(status))
     this.name = 'ApiError'
     this.status = status
     this.code = answer.code ?? 'unknown'
@@ -26,17 +27,24 @@ export class ApiError extends Error {
   }
 }
 
-const UNREACHABLE = { error: 'The service does not answer. Is it running, and are you online?', code: 'unreachable' }
+/** The API's message, or the dashboard's own where the API speaks to programs. */
+function messageOf({ error, message, code }: { error?: string; message?: string; code?: string }): string | undefined {
+  if (code === 'unauthenticated') return messages.sessionExpired
+  if (code === 'INVALID_EMAIL_OR_PASSWORD') return messages.wrongPassword
+  return error ?? message
+}
 
-/** Browsers carry at most 64 KiB for pages that were left; of three bytes a character, this leaves room for others. */
-const OUTLIVES_THE_PAGE = 4000
+const UNREACHABLE = { error: messages.unreachable, code: 'unreachable' }
+
+/** Browsers send up to 64 KiB for pages that were closed; at three bytes a character, this leaves room for other requests. */
+const MAX_KEEPALIVE_CHARS = 4000
 
 type Options = { body?: object; signal?: AbortSignal }
 
 /**
- * Asks the service, with JSON or a form of files. Each room has its own questions in its `api.ts`.
- * A change reaches the service also when the page is left at once: it may already be shown as made.
- * Where the service wants to know again who is there, the person is asked for the password and the request repeated.
+ * Sends a request with JSON or a form of files. Each module has its own requests in its `api.ts`.
+ * A change is sent with `keepalive`, because the page may show it as done and be closed at once.
+ * Where the service requires a recent sign-in, asks for the password and repeats the request.
  */
 export async function request<T>(method: string, path: string, options: Options = {}): Promise<T> {
   try {
@@ -51,7 +59,7 @@ export async function request<T>(method: string, path: string, options: Options 
 async function send<T>(method: string, path: string, { body, signal }: Options): Promise<T> {
   const isForm = body instanceof FormData
   const json = body && !isForm ? JSON.stringify(body) : ''
-  const keepalive = method !== 'GET' && !isForm && json.length <= OUTLIVES_THE_PAGE
+  const keepalive = method !== 'GET' && !isForm && json.length <= MAX_KEEPALIVE_CHARS
   const init: RequestInit = { method, credentials: 'same-origin', keepalive }
   if (isForm) init.body = body
   else if (json) Object.assign(init, { body: json, headers: { 'content-type': 'application/json' } })
@@ -65,31 +73,31 @@ async function send<T>(method: string, path: string, { body, signal }: Options):
   return answer as T
 }
 
-/** What most answers are wrapped in. */
-export type Data<T> = { success: true; data: T }
+/** The envelope of most responses. */
+export type ApiResponse<T> = { success: true; data: T }
 
 export const api = {
-  service: async () => (await request<Data<ServiceFacts>>('GET', '/api/v1/service')).data,
+  service: async () => (await request<ApiResponse<ServiceFacts>>('GET', '/api/v1/service')).data,
 
-  /** Who is signed in; null when nobody is. */
+  /** The signed-in account; null without a session. */
   account: async (): Promise<Account | null> => {
     try {
-      return (await request<Data<Account>>('GET', '/api/v1/account')).data
+      return (await request<ApiResponse<Account>>('GET', '/api/v1/account')).data
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return null
       throw error
     }
   },
   setUp: (person: { token: string; email: string; password: string; name?: string }) =>
-    request<Data<unknown>>('POST', '/api/v1/setup', { body: person }),
-  /** Creates the account of the link in a sign-up mail. */
+    request<ApiResponse<unknown>>('POST', '/api/v1/setup', { body: person }),
+  /** Creates the account of the link in a sign-up email. */
   confirmSignUp: async (token: string) =>
-    (await request<Data<{ email: string }>>('POST', '/api/v1/sign-up/confirm', { body: { token } })).data,
+    (await request<ApiResponse<{ email: string }>>('POST', '/api/v1/sign-up/confirm', { body: { token } })).data,
   signIn: (credentials: { email: string; password: string }) =>
     request<unknown>('POST', '/api/auth/sign-in/email', { body: credentials }),
   signOut: () => request<unknown>('POST', '/api/auth/sign-out', { body: {} }),
 
-  tokens: async () => (await request<Data<ApiToken[]>>('GET', '/api/v1/tokens')).data,
-  makeToken: (label: string) => request<NewApiToken>('POST', '/api/v1/tokens', { body: { label } }),
+  tokens: async () => (await request<ApiResponse<ApiToken[]>>('GET', '/api/v1/tokens')).data,
+  createToken: (label: string) => request<NewApiToken>('POST', '/api/v1/tokens', { body: { label } }),
   revokeToken: (id: string) => request<unknown>('DELETE', `/api/v1/tokens/${id}`),
 }

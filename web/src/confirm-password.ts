@@ -1,14 +1,14 @@
 /** Asks the person for the password; false when they would rather not. */
-type Ask = () => Promise<boolean>
+type PasswordPromptHandler = () => Promise<boolean>
 
-let ask: Ask | null = null
+let ask: PasswordPromptHandler | null = null
 let asking: Promise<boolean> | null = null
 
 /**
  * Says how the person is asked, while there is a place to ask.
  * @returns how to take that back
  */
-export function onConfirmPassword(by: Ask): () => void {
+export function onConfirmPassword(by: PasswordPromptHandler): () => void {
   ask = by
   return () => {
     if (ask === by) ask = null

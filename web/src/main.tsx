@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client'
 import { ApiError } from './api.ts'
 import { accountQuery } from './queries.ts'
 import { createDashboard } from './routes.tsx'
-import { Ui } from './ui/ui.tsx'
+import { UiProvider } from './ui/theme/ui-provider.tsx'
 
 const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: signedOut }),
@@ -28,9 +28,9 @@ function signedOut(error: Error): void {
 createRoot(document.getElementById('app') as HTMLElement).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <Ui>
+      <UiProvider>
         <RouterProvider router={router} />
-      </Ui>
+      </UiProvider>
     </QueryClientProvider>
   </StrictMode>,
 )

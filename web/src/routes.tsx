@@ -10,27 +10,27 @@ import type { ReactNode } from 'react'
 import { alertsSearch } from './alerts/search.ts'
 import { casesSearch, newCaseSearch } from './delisting/search.ts'
 import { reportsSearch, sourceSearch, summarySearch } from './dmarc/search.ts'
-import { OpenFrame } from './frame/open-frame.tsx'
-import { OwnFrame } from './frame/own-frame.tsx'
-import { Broken, NotFound } from './frame/trouble.tsx'
+import { PublicFrame } from './frame/public-frame.tsx'
+import { AccountFrame } from './frame/account-frame.tsx'
+import { ErrorPage, NotFoundPage } from './frame/error-pages.tsx'
 import type { ListSearch } from './pages/attack-list.tsx'
 import { historySearch, hostsSearch } from './monitoring/search.ts'
 import type { InspectorSearch } from './pages/hook.tsx'
 import { accountQuery } from './queries.ts'
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
-  notFoundComponent: NotFound,
-  errorComponent: Broken,
+  notFoundComponent: NotFoundPage,
+  errorComponent: ErrorPage,
 })
 
 /** Around the screens for everybody. */
-const open = createRoute({ getParentRoute: () => root, id: 'open', component: () => <OpenFrame /> })
+const open = createRoute({ getParentRoute: () => root, id: 'open', component: () => <PublicFrame /> })
 
 /** Around the screens of those who are signed in; others sign in first and come back. */
 const own = createRoute({
   getParentRoute: () => root,
   id: 'own',
-  component: OwnFrame,
+  component: AccountFrame,
   beforeLoad: async ({ context, location }) => {
     const account = await context.queries.ensureQueryData(accountQuery)
     if (!account) throw redirect({ to: '/sign-in', search: { next: location.href } })

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Static } from 'typebox'
 import type { Usage as UsageShape } from '../../../src/accounts/shapes.ts'
-import { request, type Data } from '../api.ts'
+import { request, type ApiResponse } from '../api.ts'
 
 export type QuotaUsage = Static<typeof UsageShape>['quotas'][number]
 
@@ -15,7 +15,7 @@ const REAUTHENTICATE = '/api/v1/account/reauthenticate'
 /** Everything of the person’s, a JSON object a line; only a session may fetch it. */
 export const EXPORT = '/api/v1/account/export'
 
-export const person = {
+export const profile = {
   rename: (name: string) => request<unknown>('POST', `${BASE}/update-user`, { body: { name } }),
   changePassword: (currentPassword: string, newPassword: string) =>
     request<unknown>('POST', `${BASE}/change-password`, {
@@ -31,7 +31,7 @@ export const person = {
     return { current: mine?.session.token ?? '', sessions: newestFirst }
   },
   endSession: (token: string) => request<unknown>('POST', `${BASE}/revoke-session`, { body: { token } }),
-  erase: (password: string) => request<unknown>('POST', '/api/v1/account/erase', { body: { password } }),
+  deleteAccount: (password: string) => request<unknown>('POST', '/api/v1/account/erase', { body: { password } }),
   /** From now on, for ten minutes, acts that need a recent sign-in succeed. */
   reauthenticate: (password: string) => request<unknown>('POST', REAUTHENTICATE, { body: { password } }),
   /** Asks for the password where it was typed too long ago; throws when the person would rather not. */
@@ -39,13 +39,13 @@ export const person = {
   endOtherSessions: () => request<unknown>('POST', `${BASE}/revoke-other-sessions`, { body: {} }),
 }
 
-export const sessionsQuery = queryOptions({ queryKey: ['sessions'], queryFn: person.sessions })
+export const sessionsQuery = queryOptions({ queryKey: ['sessions'], queryFn: profile.sessions })
 
 const USAGE_REFRESHED_MS = 30_000
 
 /** What the account stores, against its quotas. */
 export const usageQuery = queryOptions({
   queryKey: ['account', 'usage'],
-  queryFn: async () => (await request<Data<Static<typeof UsageShape>>>('GET', '/api/v1/account/usage')).data,
+  queryFn: async () => (await request<ApiResponse<Static<typeof UsageShape>>>('GET', '/api/v1/account/usage')).data,
   refetchInterval: USAGE_REFRESHED_MS,
 })

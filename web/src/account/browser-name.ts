@@ -1,3 +1,5 @@
+import { sessions } from './messages.ts'
+
 const BROWSERS: [pattern: RegExp, name: string][] = [
   [/\bEdgA?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -15,9 +17,9 @@ const SYSTEMS: [pattern: RegExp, name: string][] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** `Firefox on Linux`: as much as a person needs to know their own again. */
+/** `Firefox on Linux`: enough for people to recognize their own browser. */
 export function browserName(userAgent: string | null): string {
   const nameOf = (names: typeof BROWSERS) => names.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1]
-  const [browser, system] = [nameOf(BROWSERS) ?? 'A browser', nameOf(SYSTEMS)]
-  return system ? `${browser} on ${system}` : browser
+  const [browser, system] = [nameOf(BROWSERS) ?? sessions.unknownBrowser, nameOf(SYSTEMS)]
+  return system ? sessions.browserOn(browser, system) : browser
 }

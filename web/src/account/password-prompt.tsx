@@ -1,16 +1,17 @@
 import { useEffect, useId, useRef, useState } from 'react'
 import { onConfirmPassword } from '../confirm-password.ts'
-import { Button } from '../ui/button.tsx'
-import { ConfirmDialog } from '../ui/confirm.tsx'
-import { Form, PasswordField } from '../ui/form.tsx'
-import { person } from './api.ts'
+import { Button } from '../ui/actions/button.tsx'
+import { ConfirmDialog } from '../ui/actions/confirm.tsx'
+import { Form, PasswordField } from '../ui/forms/form.tsx'
+import { profile } from './api.ts'
+import { fields, passwordPrompt as messages } from './messages.ts'
 
-/** Asks for the password over whatever is on the screen, when an act needs a recent sign-in. What is typed there stays. */
+/** Asks for the password in a dialog when a request needs a recent sign-in. The screen below keeps its input. */
 export function PasswordPrompt() {
   const dialog = useRef<HTMLDialogElement>(null)
   const answer = useRef<(isConfirmed: boolean) => void>(null)
   const heading = useId()
-  // Each time a new form: a password is not kept, nor is what was said of the last one.
+  // A new form each time, so that neither the password nor an earlier error remains.
   const [times, setTimes] = useState(0)
 
   useEffect(
@@ -24,23 +25,23 @@ export function PasswordPrompt() {
   )
 
   async function confirm({ password = '' }: Record<string, string>): Promise<void> {
-    await person.reauthenticate(password)
+    await profile.reauthenticate(password)
     answer.current?.(true)
     dialog.current?.close()
   }
 
   return (
-    <ConfirmDialog ref={dialog} heading={heading} title="Confirm your password" onClose={() => answer.current?.(false)}>
-      <p>You signed in a while ago. Enter your password to continue.</p>
+    <ConfirmDialog ref={dialog} heading={heading} title={messages.title} onClose={() => answer.current?.(false)}>
+      <p>{messages.explanation}</p>
       {times > 0 && (
         <Form
           key={times}
           onSubmit={confirm}
           check={missing}
-          submit="Continue"
-          aside={<Button onClick={() => dialog.current?.close()}>Cancel</Button>}
+          submit={messages.continue}
+          aside={<Button onClick={() => dialog.current?.close()}>{messages.cancel}</Button>}
         >
-          <PasswordField name="password" label="Password" autoComplete="current-password" autoFocus />
+          <PasswordField name="password" label={fields.password} autoComplete="current-password" autoFocus />
         </Form>
       )}
     </ConfirmDialog>
@@ -48,5 +49,5 @@ export function PasswordPrompt() {
 }
 
 function missing({ password }: Record<string, string>): Record<string, string> {
-  return password ? {} : { password: 'Enter the password you sign in with.' }
+  return password ? {} : { password: messages.missing }
 }

@@ -1,21 +1,22 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Ago } from '../ui/ago.tsx'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { List, ListItem } from '../ui/list.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Waiting } from '../ui/waiting.tsx'
-import { person, sessionsQuery, type Session } from './api.ts'
+import { Ago } from '../ui/text/ago.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { List, ListItem } from '../ui/lists/list.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
+import { profile, sessionsQuery, type Session } from './api.ts'
 import { browserName } from './browser-name.ts'
+import { sessions as messages } from './messages.ts'
 
-/** Where the person is signed in, and how to end that from here. */
+/** The user's sessions, with buttons to end them. */
 export function Sessions() {
   const queries = useQueryClient()
   const { data, error } = useQuery(sessionsQuery)
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!data) return <Waiting lines={2}>Fetching your sessions …</Waiting>
+  if (!data) return <Loading lines={2}>{messages.loading}</Loading>
 
   async function endOthers(): Promise<void> {
-    await person.endOtherSessions()
+    await profile.endOtherSessions()
     await queries.invalidateQueries(sessionsQuery)
   }
 
@@ -29,14 +30,13 @@ export function Sessions() {
       {data.sessions.length > 1 && (
         <div>
           <ConfirmButton
-            label="End all others"
-            about="sessions"
-            title="End all other sessions?"
+            label={messages.endOthers}
+            about=""
+            title={messages.endOthersTitle}
             kind="plain"
-            keep="Keep them"
             onConfirm={endOthers}
           >
-            Whoever uses them has to sign in again. API tokens are not touched.
+            {messages.endOthersEffect}
           </ConfirmButton>
         </div>
       )}
@@ -49,22 +49,23 @@ function SessionItem({ session, isCurrent }: { session: Session; isCurrent: bool
   const name = browserName(session.userAgent)
 
   async function end(): Promise<void> {
-    await person.endSession(session.token)
+    await profile.endSession(session.token)
     await queries.invalidateQueries(sessionsQuery)
   }
 
   return (
     <ListItem
-      title={isCurrent ? `${name} (this browser)` : name}
+      title={isCurrent ? messages.current(name) : name}
       action={
         !isCurrent && (
-          <ConfirmButton label="End" about={`the session of ${name}`} title="End this session?" onConfirm={end}>
-            {name} has to sign in again.
+          <ConfirmButton label={messages.end} about={messages.endAbout(name)} title={messages.endTitle} onConfirm={end}>
+            {messages.endEffect(name)}
           </ConfirmButton>
         )
       }
     >
-      {session.ipAddress && `${session.ipAddress} · `}last used <Ago at={session.updatedAt} />
+      {session.ipAddress && `${session.ipAddress} · `}
+      {messages.lastUsed} <Ago at={session.updatedAt} />
     </ListItem>
   )
 }

@@ -1,55 +1,50 @@
 import { useQuery } from '@tanstack/react-query'
-import { Bar } from '../ui/bar.tsx'
-import { List, ListItem } from '../ui/list.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Soft } from '../ui/page.tsx'
-import { sizeText } from '../ui/words.ts'
-import { Waiting } from '../ui/waiting.tsx'
+import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
+import { List, ListItem } from '../ui/lists/list.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Muted } from '../ui/layout/page.tsx'
+import { sizeText } from '../ui/text/format.ts'
+import { Loading } from '../ui/feedback/loading.tsx'
 import { usageQuery, type QuotaUsage } from './api.ts'
-
-const NAMES: Record<QuotaUsage['name'], string> = {
-  captures: 'Captured webhooks',
-  reportFiles: 'Report files',
-  sharedChecks: 'Shared checks',
-}
+import { storage as messages } from './messages.ts'
 
 const WARNING_SHARE = 0.8
 
-/** What the account stores, how much it may store, and what happens beyond. */
+/** Storage used by the account, its quotas, and the effect of a full quota. */
 export function Storage() {
   const { data, error } = useQuery(usageQuery)
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!data) return <Waiting lines={3}>Fetching your storage …</Waiting>
+  if (!data) return <Loading lines={3}>{messages.loading}</Loading>
   return (
     <List>
       {data.quotas.map((quota) => (
-        <ListItem key={quota.name} title={NAMES[quota.name]}>
+        <ListItem key={quota.name} title={messages.names[quota.name]}>
           {usedText(quota)}
-          <Bar
-            label={`${NAMES[quota.name]}: storage used`}
+          <ProgressBar
+            label={messages.progress(messages.names[quota.name])}
             done={quota.used}
             total={quota.limit}
             {...(quota.used >= quota.limit * WARNING_SHARE && { tone: 'warn' })}
           />
-          <Soft>When full: {quota.beyond}</Soft>
+          <Muted>{messages.whenFull(quota.beyond)}</Muted>
         </ListItem>
       ))}
     </List>
   )
 }
 
-/** One line for the screen of what is stored. */
+/** One line with the storage used, for the screen of what is stored. */
 export function StorageLine({ name, children }: { name: QuotaUsage['name']; children: string }) {
   const { data } = useQuery(usageQuery)
   const quota = data?.quotas.find((one) => one.name === name)
   if (!quota) return null
   return (
-    <Soft>
-      Storage: {usedText(quota)}; {children}
-    </Soft>
+    <Muted>
+      {messages.line(usedText(quota))} {children}
+    </Muted>
   )
 }
 
 function usedText({ used, limit }: QuotaUsage): string {
-  return `${sizeText(used)} of ${sizeText(limit)}`
+  return messages.used(sizeText(used), sizeText(limit))
 }

@@ -10,49 +10,51 @@ import type {
   NewAccount,
 } from '../../../src/accounts/shapes.ts'
 import type { Health as HealthShape } from '../../../src/diagnostics/shapes.ts'
-import { request, type Data } from '../api.ts'
+import { request, type ApiResponse } from '../api.ts'
 import { searchOf } from '../search.ts'
 
-export type Person = Static<typeof AccountShape>
-export type People = Static<typeof AccountPage>
+export type ManagedAccount = Static<typeof AccountShape>
+export type AccountList = Static<typeof AccountPage>
 export type Change = Static<typeof AccountChange>
-export type Act = Static<typeof AuditEntry>
+export type AuditEntryRow = Static<typeof AuditEntry>
 export type Health = Static<typeof HealthShape>
 
-/** What narrows the acts down: a text in any part of them. */
-export type ActFilter = { q?: string | undefined; page?: number | undefined }
+/** Filters the audit log by a text in any part of an entry. */
+export type AuditFilter = { q?: string | undefined; page?: number | undefined }
 
 const ACCOUNTS = '/api/v1/accounts'
 
 export const administration = {
-  /** Asks the resolvers and blacklists now; takes some seconds. */
-  health: async () => (await request<Data<Health>>('GET', '/api/v1/service/health')).data,
-  people: async (page: number) => (await request<Data<People>>('GET', `${ACCOUNTS}?page=${page}&limit=20`)).data,
+  /** Checks the resolvers and blocklists now, which takes a few seconds. */
+  health: async () => (await request<ApiResponse<Health>>('GET', '/api/v1/service/health')).data,
+  accounts: async (page: number) =>
+    (await request<ApiResponse<AccountList>>('GET', `${ACCOUNTS}?page=${page}&limit=20`)).data,
   usage: async (page: number) =>
-    (await request<Data<Static<typeof AccountUsagePage>>>('GET', `${ACCOUNTS}/usage?page=${page}&limit=20`)).data,
-  acts: async (filter: ActFilter) =>
-    (await request<Data<Static<typeof AuditPage>>>('GET', `/api/v1/audit?${searchOf({ ...filter })}`)).data,
+    (await request<ApiResponse<Static<typeof AccountUsagePage>>>('GET', `${ACCOUNTS}/usage?page=${page}&limit=20`))
+      .data,
+  audit: async (filter: AuditFilter) =>
+    (await request<ApiResponse<Static<typeof AuditPage>>>('GET', `/api/v1/audit?${searchOf({ ...filter })}`)).data,
   add: async (wanted: Static<typeof NewAccount>) =>
-    (await request<Data<Person>>('POST', ACCOUNTS, { body: wanted })).data,
+    (await request<ApiResponse<ManagedAccount>>('POST', ACCOUNTS, { body: wanted })).data,
   change: (id: string, change: Change) => request<unknown>('PATCH', `${ACCOUNTS}/${id}`, { body: change }),
   remove: (id: string) => request<unknown>('DELETE', `${ACCOUNTS}/${id}`),
 }
 
-/** Milliseconds between two looks at what may fail at any time. */
-const LOOK_AGAIN = 30_000
+/** Milliseconds between two health checks of an open page. */
+const HEALTH_REFRESH_MS = 30_000
 
 export const healthQuery = queryOptions({
   queryKey: ['health'],
   queryFn: administration.health,
-  refetchInterval: LOOK_AGAIN,
+  refetchInterval: HEALTH_REFRESH_MS,
 })
 
-export const peopleQuery = (page: number) =>
-  queryOptions({ queryKey: ['people', page], queryFn: () => administration.people(page) })
+export const accountsQuery = (page: number) =>
+  queryOptions({ queryKey: ['people', page], queryFn: () => administration.accounts(page) })
 
-/** What each of these accounts stores. */
-export const peopleUsageQuery = (page: number) =>
+/** Storage used by each account of a page of the list. */
+export const accountsUsageQuery = (page: number) =>
   queryOptions({ queryKey: ['people', 'usage', page], queryFn: () => administration.usage(page) })
 
-export const auditQuery = (filter: ActFilter) =>
-  queryOptions({ queryKey: ['acts', filter], queryFn: () => administration.acts(filter) })
+export const auditQuery = (filter: AuditFilter) =>
+  queryOptions({ queryKey: ['acts', filter], queryFn: () => administration.audit(filter) })

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
-import { Ago } from '../ui/ago.tsx'
-import { Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
+import { Ago } from '../ui/text/ago.tsx'
+import { Muted } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
 import classes from './alert-item.module.css'
 import { AlertTitle } from './alert-title.tsx'
 import type { Alert, Channel } from './api.ts'
@@ -29,9 +29,9 @@ function AlertItem({ alert, channels }: { alert: Alert; channels: Channel[] }) {
         <h2>
           <AlertTitle alert={alert} />
         </h2>
-        <Soft>
+        <Muted>
           {about ? <Link to={about.to}>{about.name}</Link> : kind} · <Ago at={at} />
-        </Soft>
+        </Muted>
       </div>
       <p className={classes.text}>{text}</p>
       {nextStep && <p>{nextStep}</p>}
@@ -42,7 +42,7 @@ function AlertItem({ alert, channels }: { alert: Alert; channels: Channel[] }) {
           return (
             <li key={delivery.channelId}>
               <Status tone={tone}>{word}</Status>
-              <Soft>
+              <Muted>
                 {channel ? targetOf(channel) : delivery.type === 'email' ? 'by mail' : 'by webhook'}
                 {delivery.at && (
                   <>
@@ -50,7 +50,7 @@ function AlertItem({ alert, channels }: { alert: Alert; channels: Channel[] }) {
                   </>
                 )}
                 {delivery.error && `: ${delivery.error}`}
-              </Soft>
+              </Muted>
             </li>
           )
         })}

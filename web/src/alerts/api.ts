@@ -8,7 +8,7 @@ import type {
   CreatedChannel,
   NewChannel,
 } from '../../../src/alerts/shapes.ts'
-import { request, type Data } from '../api.ts'
+import { request, type ApiResponse } from '../api.ts'
 
 export type Alert = Static<typeof AlertShape>
 export type Delivery = Alert['deliveries'][number]
@@ -25,22 +25,22 @@ const BASE = '/api/v1/alerts'
 export const alerts = {
   list: async ({ kind, page = 1 }: AlertFilter) =>
     (
-      await request<Data<Static<typeof AlertPage>>>(
+      await request<ApiResponse<Static<typeof AlertPage>>>(
         'GET',
         `${BASE}?page=${page}&limit=20${kind ? `&kind=${kind}` : ''}`,
       )
     ).data,
-  channels: async () => (await request<Data<Channel[]>>('GET', `${BASE}/channels`)).data,
+  channels: async () => (await request<ApiResponse<Channel[]>>('GET', `${BASE}/channels`)).data,
   add: async (channel: Static<typeof NewChannel>) =>
-    (await request<Data<Created>>('POST', `${BASE}/channels`, { body: channel })).data,
+    (await request<ApiResponse<Created>>('POST', `${BASE}/channels`, { body: channel })).data,
   change: async (id: string, changes: Changes) =>
-    (await request<Data<Channel>>('PATCH', `${BASE}/channels/${id}`, { body: changes })).data,
+    (await request<ApiResponse<Channel>>('PATCH', `${BASE}/channels/${id}`, { body: changes })).data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/channels/${id}`),
   /** Answers when the other side has taken it; throws its words when it has not. */
   test: (id: string) => request<unknown>('POST', `${BASE}/channels/${id}/test`),
   sendCode: (id: string) => request<unknown>('POST', `${BASE}/channels/${id}/code`),
   confirm: async (id: string, code: string) =>
-    (await request<Data<Channel>>('POST', `${BASE}/channels/${id}/confirm`, { body: { code } })).data,
+    (await request<ApiResponse<Channel>>('POST', `${BASE}/channels/${id}/confirm`, { body: { code } })).data,
 }
 
 export const alertsQuery = (filter: AlertFilter) =>

@@ -1,16 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Ago } from '../ui/ago.tsx'
-import { Button } from '../ui/button.tsx'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { Facts } from '../ui/facts.tsx'
-import { Form, TextField } from '../ui/form.tsx'
-import { Hidden } from '../ui/hidden.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Row } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Switch } from '../ui/switch.tsx'
-import { TitledCard } from '../ui/titled-card.tsx'
+import { Ago } from '../ui/text/ago.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { Facts } from '../ui/lists/facts.tsx'
+import { Form, TextField } from '../ui/forms/form.tsx'
+import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Row } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Switch } from '../ui/actions/switch.tsx'
+import { TitledCard } from '../ui/layout/titled-card.tsx'
 import { alerts, channelsQuery, type Channel } from './api.ts'
 import { SettingsForm } from './settings-form.tsx'
 import { kindsText, quietText, standing, targetOf } from './words.ts'
@@ -90,10 +90,10 @@ function Ways({ channel, isChanging, onChange }: WaysProps) {
           disabled={status === 'unconfirmed' || status === 'undeliverable'}
           onClick={() => void test()}
         >
-          Send test <Hidden>to {target}</Hidden>
+          Send test <VisuallyHidden>to {target}</VisuallyHidden>
         </Button>
         <Button size="small" kind="quiet" onClick={onChange}>
-          {isChanging ? 'Leave it as it is' : 'Change'} <Hidden>{target}</Hidden>
+          {isChanging ? 'Leave it as it is' : 'Change'} <VisuallyHidden>{target}</VisuallyHidden>
         </Button>
         <ConfirmButton label="Delete" about={target} title={`Tell ${target} nothing more?`} onConfirm={remove}>
           What was told stays in the list of alerts.

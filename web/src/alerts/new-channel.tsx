@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Snippet } from '../ui/copy.tsx'
-import { Form, SelectField, TextField } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Stack } from '../ui/page.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Form, SelectField, TextField } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Stack } from '../ui/layout/page.tsx'
 import { alerts, channelsQuery, type Created } from './api.ts'
 
 type Type = 'email' | 'webhook'

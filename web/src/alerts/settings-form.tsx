@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { CheckField, FieldRow, Form, SelectField, TextField } from '../ui/form.tsx'
+import { CheckField, FieldRow, Form, SelectField, TextField } from '../ui/forms/form.tsx'
 import { alerts, channelsQuery, type Channel } from './api.ts'
 import classes from './settings-form.module.css'
 import { kindField, settingsOf, wrongSettings } from './settings.ts'

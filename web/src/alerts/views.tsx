@@ -1,12 +1,12 @@
-import { EXACT, View, Views } from '../ui/views.tsx'
+import { EXACT_PATH, SubNavigationLink, SubNavigation } from '../ui/navigation/sub-navigation.tsx'
 
 export function AlertViews() {
   return (
-    <Views label="Alerts">
-      <View to="/alerts" activeOptions={EXACT}>
+    <SubNavigation label="Alerts">
+      <SubNavigationLink to="/alerts" activeOptions={EXACT_PATH}>
         What you were told
-      </View>
-      <View to="/alerts/channels">Channels</View>
-    </Views>
+      </SubNavigationLink>
+      <SubNavigationLink to="/alerts/channels">Channels</SubNavigationLink>
+    </SubNavigation>
   )
 }

@@ -1,5 +1,5 @@
 import type { LinkProps } from '@tanstack/react-router'
-import type { Tone } from '../ui/status.tsx'
+import type { Tone } from '../ui/feedback/status.tsx'
 import type { Channel, Delivery, QuietHours } from './api.ts'
 
 type Standing = { tone: Tone; word: string }

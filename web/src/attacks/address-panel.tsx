@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Facts } from '../ui/facts.tsx'
-import { HourAgo } from '../ui/hour.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Stack } from '../ui/page.tsx'
-import { Table } from '../ui/table.tsx'
-import { Waiting } from '../ui/waiting.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Facts } from '../ui/lists/facts.tsx'
+import { HourAgo } from '../ui/text/hour-ago.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Stack } from '../ui/layout/page.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 import { addressQuery, type AddressFacts } from './api.ts'
 import { useLabels } from './use-labels.ts'
 import { addressVerdict, CONFIDENCE } from './verdict.ts'
@@ -22,7 +22,7 @@ type AddressPanelProps = {
 export function AddressPanel({ ip, children }: AddressPanelProps) {
   const { data, error } = useQuery(addressQuery(ip))
   if (error) return <Notice tone="unknown">{error.message}</Notice>
-  if (!data) return <Waiting lines={4}>Looking the address up …</Waiting>
+  if (!data) return <Loading lines={4}>Looking the address up …</Loading>
   const { tone, sentence } = addressVerdict(data)
   return (
     <Stack>

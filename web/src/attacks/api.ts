@@ -13,7 +13,7 @@ import type {
   StatsAnswer,
   TokenList,
 } from '../../../src/abuse/shapes.ts'
-import { request, type Data } from '../api.ts'
+import { request, type ApiResponse } from '../api.ts'
 
 export type AddressFacts = Static<typeof CheckAnswer>['data']
 export type NetworkFacts = Static<typeof StatsAnswer>['data']
@@ -34,20 +34,20 @@ const BASE = '/api/v1/abuse'
 /** Lines of one page of what administrators look through. */
 const LIMIT = 20
 
-const ask = async <T>(path: string) => (await request<Data<T>>('GET', `${BASE}/${path}`)).data
+const ask = async <T>(path: string) => (await request<ApiResponse<T>>('GET', `${BASE}/${path}`)).data
 
 export const attacks = {
   appeal: async (body: { ip: string; reason: string }) =>
-    (await request<Data<Appeal>>('POST', `${BASE}/appeals`, { body })).data,
+    (await request<ApiResponse<Appeal>>('POST', `${BASE}/appeals`, { body })).data,
   makeToken: (label: string) => request<NewReportToken>('POST', `${BASE}/tokens`, { body: { label } }),
   revokeToken: (id: string) => request<unknown>('DELETE', `${BASE}/tokens/${id}`),
 
   decide: (id: string, upheld: boolean) =>
-    request<Data<Appeal>>('POST', `${BASE}/appeals/${id}/decision`, { body: { upheld } }),
+    request<ApiResponse<Appeal>>('POST', `${BASE}/appeals/${id}/decision`, { body: { upheld } }),
   decideCandidate: (ip: string, list: boolean) =>
     request<unknown>('POST', `${BASE}/candidates/decisions`, { body: { ip, list } }),
   addRange: (list: RangeList, range: Partial<NewRange>) =>
-    request<Data<Range>>('POST', `${BASE}/${list}`, { body: range }),
+    request<ApiResponse<Range>>('POST', `${BASE}/${list}`, { body: range }),
   removeRange: (list: RangeList, id: string) => request<unknown>('DELETE', `${BASE}/${list}/${id}`),
   approveHold: () => request<unknown>('POST', `${BASE}/export/hold/approve`),
 }

@@ -1,5 +1,5 @@
-import { AreaField, Form } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
+import { AreaField, Form } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
 import { attacks, type Appeal } from './api.ts'
 
 type AppealFormProps = { ip: string; onSent: (appeal: Appeal) => void }

@@ -1,14 +1,14 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Ago } from '../ui/ago.tsx'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { List, ListItem } from '../ui/list.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Row, Soft } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
-import { Status, type Tone } from '../ui/status.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Ago } from '../ui/text/ago.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { List, ListItem } from '../ui/lists/list.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Row, Muted } from '../ui/layout/page.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
+import { Status, type Tone } from '../ui/feedback/status.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
 import { appealsQuery, attacks, type Appeals } from './api.ts'
 
 type AppealRow = Appeals['appeals'][number]
@@ -25,8 +25,8 @@ export function AppealList() {
   const [page, setPage] = useState(1)
   const { data, error } = useQuery(appealsQuery(page))
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!data) return <Waiting lines={3}>Fetching the appeals …</Waiting>
-  if (data.appeals.length === 0) return <Soft>Nobody appealed against a listing.</Soft>
+  if (!data) return <Loading lines={3}>Fetching the appeals …</Loading>
+  if (data.appeals.length === 0) return <Muted>Nobody appealed against a listing.</Muted>
   return (
     <>
       <List>
@@ -34,7 +34,7 @@ export function AppealList() {
           <AppealItem key={appeal.id} appeal={appeal} />
         ))}
       </List>
-      <Pages page={page} totalPages={data.pagination.totalPages} onGo={setPage} />
+      <Pagination page={page} totalPages={data.pagination.totalPages} onGo={setPage} />
     </>
   )
 }

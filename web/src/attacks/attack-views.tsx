@@ -1,18 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { accountQuery } from '../queries.ts'
-import { EXACT, View, Views } from '../ui/views.tsx'
+import { EXACT_PATH, SubNavigationLink, SubNavigation } from '../ui/navigation/sub-navigation.tsx'
 
 /** The screens of attack reporting. */
 export function AttackViews() {
   const { data: account } = useQuery(accountQuery)
   return (
-    <Views label="Attack reporting">
-      <View to="/attacks" activeOptions={EXACT}>
+    <SubNavigation label="Attack reporting">
+      <SubNavigationLink to="/attacks" activeOptions={EXACT_PATH}>
         Look-up
-      </View>
-      <View to="/attacks/servers">Your servers</View>
-      <View to="/attacks/list">The list</View>
-      {account?.admin && <View to="/attacks/administration">Administration</View>}
-    </Views>
+      </SubNavigationLink>
+      <SubNavigationLink to="/attacks/servers">Your servers</SubNavigationLink>
+      <SubNavigationLink to="/attacks/list">The list</SubNavigationLink>
+      {account?.admin && <SubNavigationLink to="/attacks/administration">Administration</SubNavigationLink>}
+    </SubNavigation>
   )
 }

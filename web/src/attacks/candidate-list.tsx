@@ -1,13 +1,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Ago } from '../ui/ago.tsx'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { List, ListItem } from '../ui/list.tsx'
-import { Row, Soft } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { counted } from '../ui/words.ts'
+import { Ago } from '../ui/text/ago.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { List, ListItem } from '../ui/lists/list.tsx'
+import { Row, Muted } from '../ui/layout/page.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { counted } from '../ui/text/format.ts'
 import { attacks, candidatesQuery, type Candidates } from './api.ts'
 import { useLabels } from './use-labels.ts'
 
@@ -26,12 +26,12 @@ export function CandidateList() {
   return (
     <>
       <p>
-        <Soft>{tableSentence(data?.networkTable)}</Soft>
+        <Muted>{tableSentence(data?.networkTable)}</Muted>
       </p>
-      <Fetching there={data} error={error} lines={3}>
+      <LoadingOrError there={data} error={error} lines={3}>
         Loading addresses …
-      </Fetching>
-      {data?.candidates.length === 0 && <Soft>No address is waiting.</Soft>}
+      </LoadingOrError>
+      {data?.candidates.length === 0 && <Muted>No address is waiting.</Muted>}
       {data && data.candidates.length > 0 && (
         <List>
           {data.candidates.map((candidate) => (
@@ -39,7 +39,7 @@ export function CandidateList() {
           ))}
         </List>
       )}
-      {data && <Pages page={page} totalPages={data.pagination.totalPages} onGo={setPage} />}
+      {data && <Pagination page={page} totalPages={data.pagination.totalPages} onGo={setPage} />}
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { SearchForm } from '../ui/search-form.tsx'
+import { SearchForm } from '../ui/forms/search-form.tsx'
 
 type LookUpProps = { ip: string; onAsk: (ip: string) => void; autoFocus?: boolean }
 

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { ChartDays, dayText } from '../ui/chart-days.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Figures } from '../ui/figures.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Soft, Stack } from '../ui/page.tsx'
-import { Share } from '../ui/share.tsx'
-import { Table } from '../ui/table.tsx'
-import { Waiting } from '../ui/waiting.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { DailyChart, dayText } from '../ui/charts/daily-chart.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Stats } from '../ui/lists/stats.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Muted, Stack } from '../ui/layout/page.tsx'
+import { PercentageBar } from '../ui/charts/percentage-bar.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 import { networkQuery, type NetworkFacts } from './api.ts'
 import { useLabels } from './use-labels.ts'
 
@@ -21,11 +21,11 @@ const FIRST = 8
 export function NetworkPanel({ every = false }: { every?: number | false }) {
   const { data, error } = useQuery({ ...networkQuery, refetchInterval: every })
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!data) return <Waiting lines={5}>Counting …</Waiting>
+  if (!data) return <Loading lines={5}>Counting …</Loading>
   return (
     <Stack>
-      <Figures
-        figures={[
+      <Stats
+        stats={[
           ['Listed', numberText(data.listedIps)],
           ['Watched', numberText(data.watchlistIps)],
           ['Reports in 24 hours', numberText(data.reports24h)],
@@ -34,7 +34,7 @@ export function NetworkPanel({ every = false }: { every?: number | false }) {
         ]}
       />
       {data.totalReports === 0 ? (
-        <Soft>Nothing was reported yet.</Soft>
+        <Muted>Nothing was reported yet.</Muted>
       ) : (
         <>
           <ReportChart {...data} />
@@ -58,7 +58,7 @@ function ReportChart({ perDay }: NetworkFacts) {
   const peak = sum > 0 ? `, most on ${dayText(most.day)}: ${numberText(most.count)}` : ''
   return (
     <>
-      <ChartDays
+      <DailyChart
         label="Reports by day"
         text={`${counted(sum, 'report')} in ${DAYS} days${peak}.`}
         days={days}
@@ -103,7 +103,7 @@ function ServiceTable({ caption, services, total }: ServiceTableProps) {
           <th scope="row">{labelOf(service)}</th>
           <td data-label="Reports">{numberText(count)}</td>
           <td>
-            <Share part={count} whole={total} />
+            <PercentageBar part={count} whole={total} />
           </td>
         </tr>
       ))}

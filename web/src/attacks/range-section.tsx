@@ -1,12 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { FieldRow, Form, SelectField, TextField } from '../ui/form.tsx'
-import { List, ListItem } from '../ui/list.tsx'
-import { Moment } from '../ui/moment.tsx'
-import { Section, Soft } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
-import { Fetching } from '../ui/waiting.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { FieldRow, Form, SelectField, TextField } from '../ui/forms/form.tsx'
+import { List, ListItem } from '../ui/lists/list.tsx'
+import { DateText } from '../ui/text/date-text.tsx'
+import { Section, Muted } from '../ui/layout/page.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { attacks, rangesQuery, type NewRange, type Range, type RangeList } from './api.ts'
 
 type RangeSectionProps = { list: RangeList; title: string; words: string; empty: string }
@@ -18,13 +18,13 @@ export function RangeSection({ list, title, words, empty }: RangeSectionProps) {
   return (
     <Section title={title}>
       <p>
-        <Soft>{words}</Soft>
+        <Muted>{words}</Muted>
       </p>
       <NewRangeForm list={list} />
-      <Fetching there={data} error={error} lines={2}>
+      <LoadingOrError there={data} error={error} lines={2}>
         Fetching the ranges …
-      </Fetching>
-      {data?.ranges.length === 0 && <Soft>{empty}</Soft>}
+      </LoadingOrError>
+      {data?.ranges.length === 0 && <Muted>{empty}</Muted>}
       {data && data.ranges.length > 0 && (
         <List>
           {data.ranges.map((range) => (
@@ -32,7 +32,7 @@ export function RangeSection({ list, title, words, empty }: RangeSectionProps) {
           ))}
         </List>
       )}
-      {data && <Pages page={page} totalPages={data.pagination.totalPages} onGo={setPage} />}
+      {data && <Pagination page={page} totalPages={data.pagination.totalPages} onGo={setPage} />}
     </Section>
   )
 }
@@ -95,7 +95,7 @@ function RangeItem({ list, range: { id, cidr, label, kind, createdAt } }: { list
         </ConfirmButton>
       }
     >
-      {[label, KIND_WORDS[kind]].filter(Boolean).join(' · ')} · since <Moment at={createdAt} />
+      {[label, KIND_WORDS[kind]].filter(Boolean).join(' · ')} · since <DateText at={createdAt} />
     </ListItem>
   )
 }

@@ -1,5 +1,5 @@
 import type { Verdict } from '../check/verdict.ts'
-import { counted } from '../ui/words.ts'
+import { counted } from '../ui/text/format.ts'
 import type { AddressFacts } from './api.ts'
 
 type State = AddressFacts['listingState']

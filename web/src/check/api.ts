@@ -7,7 +7,7 @@ import type {
   SharedChecks,
   SharedResults,
 } from '../../../src/diagnostics/shapes.ts'
-import { request, type Data } from '../api.ts'
+import { request, type ApiResponse } from '../api.ts'
 import type { CheckKind } from './kind.ts'
 
 /** What a check said, or has said so far. */
@@ -74,19 +74,19 @@ const SHARED = '/api/v1/shared-checks'
 
 export const shares = {
   make: async (results: Static<typeof NewShare>['results']) =>
-    (await request<Data<Share>>('POST', SHARED, { body: { results } })).data,
+    (await request<ApiResponse<Share>>('POST', SHARED, { body: { results } })).data,
   takeBack: (token: string) => request<unknown>('DELETE', `${SHARED}/${token}`),
 }
 
 export const sharesQuery = queryOptions({
   queryKey: ['shares'],
-  queryFn: async () => (await request<Data<Static<typeof SharedChecks>>>('GET', SHARED)).data,
+  queryFn: async () => (await request<ApiResponse<Static<typeof SharedChecks>>>('GET', SHARED)).data,
 })
 
 /** Results as they were: they never change. */
 export const sharedQuery = (token: string) =>
   queryOptions({
     queryKey: ['shared', token],
-    queryFn: async () => (await request<Data<Shared>>('GET', `${SHARED}/${encodeURIComponent(token)}`)).data,
+    queryFn: async () => (await request<ApiResponse<Shared>>('GET', `${SHARED}/${encodeURIComponent(token)}`)).data,
     staleTime: Infinity,
   })

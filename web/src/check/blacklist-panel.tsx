@@ -1,9 +1,9 @@
 import type { BlacklistItem, BlacklistResult } from '../../../src/diagnostics/shapes.ts'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Soft } from '../ui/page.tsx'
-import { Status, type Tone } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
-import { counted } from '../ui/words.ts'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Muted } from '../ui/layout/page.tsx'
+import { Status, type Tone } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { counted } from '../ui/text/format.ts'
 import type { CheckKind } from './kind.ts'
 import { blacklistVerdict } from './verdict.ts'
 import { Warnings } from './warnings.tsx'
@@ -66,7 +66,7 @@ function ListRow({ list }: { list: BlacklistItem }) {
         </small>
       </th>
       <td data-label="Category">
-        <Soft>{list.category}</Soft>
+        <Muted>{list.category}</Muted>
       </td>
       <td>
         <Status tone={tone}>{word}</Status>

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { SearchForm } from '../ui/search-form.tsx'
+import { SearchForm } from '../ui/forms/search-form.tsx'
 import { guessTarget } from './target.ts'
 
 const NOTHING = 'Type a domain such as example.com, or an IPv4 address such as 192.0.2.1.'

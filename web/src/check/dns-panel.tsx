@@ -1,5 +1,5 @@
 import type { DnsResult } from '../../../src/diagnostics/shapes.ts'
-import { Facts, Values } from '../ui/facts.tsx'
+import { Facts, Values } from '../ui/lists/facts.tsx'
 import type { CheckKind } from './kind.ts'
 import { dnsVerdict } from './verdict.ts'
 import { Warnings } from './warnings.tsx'

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import type { MailAuthResult } from '../../../src/diagnostics/shapes.ts'
-import { Facts, Values } from '../ui/facts.tsx'
-import { Soft } from '../ui/page.tsx'
-import { counted } from '../ui/words.ts'
+import { Facts, Values } from '../ui/lists/facts.tsx'
+import { Muted } from '../ui/layout/page.tsx'
+import { counted } from '../ui/text/format.ts'
 import type { CheckKind } from './kind.ts'
 import { mailAuthVerdict } from './verdict.ts'
 import { Warnings } from './warnings.tsx'
@@ -48,7 +48,7 @@ function Item({ record, error, note }: ItemProps) {
   return (
     <>
       <Values values={[record]} />
-      {note && <Soft>{note}</Soft>}
+      {note && <Muted>{note}</Muted>}
     </>
   )
 }

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { Button } from '../ui/button.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Card, Section } from '../ui/page.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Card, Section } from '../ui/layout/page.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
 import { checkQuery } from './api.ts'
 import type { CheckKind } from './kind.ts'
 import { Result } from './result.tsx'
@@ -18,7 +18,7 @@ export function CheckPanel({ kind, target }: { kind: CheckKind; target: string }
   return (
     <Section title={kind.title} aside={again}>
       <Card>
-        {isFetching && !answer && <Waiting lines={3}>Asking …</Waiting>}
+        {isFetching && !answer && <Loading lines={3}>Asking …</Loading>}
         {error && !isFetching && <Notice tone="unknown">{error.message}</Notice>}
         {answer && !error && <Result kind={kind} answer={answer} path={kind.path(target)} />}
       </Card>

@@ -1,8 +1,8 @@
-import { Bar } from '../ui/bar.tsx'
-import { Snippet } from '../ui/copy.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Stack } from '../ui/page.tsx'
+import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Stack } from '../ui/layout/page.tsx'
 import type { Answer } from './api.ts'
 import { curlOf } from './curl.ts'
 import type { CheckKind } from './kind.ts'
@@ -47,7 +47,7 @@ function Progress({ data, total }: { data: unknown; total: number }) {
           far.
         </strong>
       </Notice>
-      <Bar label="Answers" done={totalChecked} total={total} />
+      <ProgressBar label="Answers" done={totalChecked} total={total} />
     </>
   )
 }

@@ -1,13 +1,13 @@
 import { useIsFetching, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
-import { Button } from '../ui/button.tsx'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { CopyButton, Snippet } from '../ui/copy.tsx'
-import { List, ListItem } from '../ui/list.tsx'
-import { Moment } from '../ui/moment.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Row, Section } from '../ui/page.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { CopyButton, Snippet } from '../ui/actions/copy.tsx'
+import { List, ListItem } from '../ui/lists/list.tsx'
+import { DateText } from '../ui/text/date-text.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Row, Section } from '../ui/layout/page.tsx'
 import { checkQuery, shares, sharesQuery, type Share } from './api.ts'
 import { kindsOf } from './kinds.ts'
 import classes from './share.module.css'
@@ -64,7 +64,7 @@ function Made({ url, expiresAt }: Share) {
     <Notice tone="good" title="Whoever has this link sees these results">
       <Snippet what="the link" text={url} />
       <p>
-        They stay as they are now, until <Moment at={expiresAt} />. You can take the link back on the screen{' '}
+        They stay as they are now, until <DateText at={expiresAt} />. You can take the link back on the screen{' '}
         <Link to="/check">Check</Link>.
       </p>
     </Notice>
@@ -115,7 +115,7 @@ function ShareItem({ token, url, target, createdAt, expiresAt }: Share) {
         </Row>
       }
     >
-      Made <Moment at={createdAt} /> · until <Moment at={expiresAt} />
+      Made <DateText at={createdAt} /> · until <DateText at={expiresAt} />
     </ListItem>
   )
 }

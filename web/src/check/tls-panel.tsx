@@ -1,6 +1,6 @@
 import type { TlsResult } from '../../../src/diagnostics/shapes.ts'
-import { Facts, Values } from '../ui/facts.tsx'
-import { Moment } from '../ui/moment.tsx'
+import { Facts, Values } from '../ui/lists/facts.tsx'
+import { DateText } from '../ui/text/date-text.tsx'
 import type { CheckKind } from './kind.ts'
 import { tlsVerdict } from './verdict.ts'
 import { Warnings } from './warnings.tsx'
@@ -22,8 +22,8 @@ function factsOf(data: TlsResult): Parameters<typeof Facts>[0]['facts'] {
   const { issuer, keyType, keyBits } = data
   return [
     ['Issued by', [issuer.O, issuer.CN].filter(Boolean).join(', ')],
-    ['Valid until', <Moment key="to" at={data.validTo} />],
-    ['Valid from', <Moment key="from" at={data.validFrom} />],
+    ['Valid until', <DateText key="to" at={data.validTo} />],
+    ['Valid from', <DateText key="from" at={data.validFrom} />],
     ['For', <Values key="names" values={data.subjectAltNames} />],
     ['Connection', `${data.protocol}, ${data.cipher.standardName}`],
     ['Key', keyType && [keyType.toUpperCase(), keyBits && `${keyBits} bits`].filter(Boolean).join(', ')],

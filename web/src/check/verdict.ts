@@ -1,6 +1,6 @@
 import type { BlacklistResult, DnsResult, MailAuthResult, TlsResult } from '../../../src/diagnostics/shapes.ts'
-import type { Tone } from '../ui/status.tsx'
-import { counted } from '../ui/words.ts'
+import type { Tone } from '../ui/feedback/status.tsx'
+import { counted } from '../ui/text/format.ts'
 
 /** A result in one sentence, and how grave it is. */
 export type Verdict = { tone: Tone; sentence: string }

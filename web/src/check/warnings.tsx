@@ -1,9 +1,9 @@
 import type { MailAuthResult } from '../../../src/diagnostics/shapes.ts'
-import { Snippet } from '../ui/copy.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Icon, type IconName } from '../ui/icons.tsx'
-import { Marked } from '../ui/marked.tsx'
-import { counted } from '../ui/words.ts'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Icon, type IconName } from '../ui/brand/icons.tsx'
+import { TextWithCode } from '../ui/text/text-with-code.tsx'
+import { counted } from '../ui/text/format.ts'
 import classes from './warnings.module.css'
 
 export type Advice = Pick<MailAuthResult['warnings'][number], 'severity' | 'message' | 'publish'>
@@ -39,7 +39,7 @@ function AdviceList({ label, advice }: { label: string; advice: Advice[] }) {
           </span>
           <div className={classes.words}>
             <p>
-              <Marked text={message} />
+              <TextWithCode text={message} />
             </p>
             {publish && <Publish {...publish} />}
           </div>

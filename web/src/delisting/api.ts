@@ -8,7 +8,7 @@ import type {
   ProcessPage,
   ProcessWithHistory,
 } from '../../../src/delisting/shapes.ts'
-import { request, type Data } from '../api.ts'
+import { request, type ApiResponse } from '../api.ts'
 import { searchOf } from '../search.ts'
 
 export type Case = Static<typeof DelistingProcess>
@@ -23,15 +23,17 @@ const BASE = '/api/v1/delisting'
 
 async function act(id: string, stepId: string, action: string, body?: object): Promise<CaseWithHistory> {
   const path = `${BASE}/${id}/steps/${stepId}/${action}`
-  return (await request<Data<CaseWithHistory>>('POST', path, body ? { body } : {})).data
+  return (await request<ApiResponse<CaseWithHistory>>('POST', path, body ? { body } : {})).data
 }
 
 export const delisting = {
   list: async (filter: CaseFilter, limit: number) =>
-    (await request<Data<Static<typeof ProcessPage>>>('GET', `${BASE}/status?${searchOf({ ...filter, limit })}`)).data,
-  find: async (id: string) => (await request<Data<CaseWithHistory>>('GET', `${BASE}/${id}`)).data,
+    (await request<ApiResponse<Static<typeof ProcessPage>>>('GET', `${BASE}/status?${searchOf({ ...filter, limit })}`))
+      .data,
+  find: async (id: string) => (await request<ApiResponse<CaseWithHistory>>('GET', `${BASE}/${id}`)).data,
   /** Asks every list; takes some seconds. */
-  begin: async (wanted: Static<typeof NewProcess>) => (await request<Data<Case>>('POST', BASE, { body: wanted })).data,
+  begin: async (wanted: Static<typeof NewProcess>) =>
+    (await request<ApiResponse<Case>>('POST', BASE, { body: wanted })).data,
   confirm: (id: string, stepId: string, words: Static<typeof Confirmation>) => act(id, stepId, 'confirm', words),
   submitted: (id: string, stepId: string) => act(id, stepId, 'submitted'),
   retry: (id: string, stepId: string) => act(id, stepId, 'retry'),

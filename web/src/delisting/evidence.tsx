@@ -1,8 +1,8 @@
 import { Fragment } from 'react'
-import { Ago, ExactMoment } from '../ui/ago.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Facts } from '../ui/facts.tsx'
-import { Soft } from '../ui/page.tsx'
+import { Ago, ExactTime } from '../ui/text/ago.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Facts } from '../ui/lists/facts.tsx'
+import { Muted } from '../ui/layout/page.tsx'
 import type { Answer, Step } from './api.ts'
 import { RequestText } from './request-text.tsx'
 
@@ -19,15 +19,15 @@ export function Evidence({ step }: { step: Step }) {
             'Last time',
             isSame(firstAnswer, lastAnswer) ? (
               <Fragment key="same">
-                The same, <ExactMoment at={lastAnswer.at} />
+                The same, <ExactTime at={lastAnswer.at} />
               </Fragment>
             ) : (
               <AnswerText key="last" answer={lastAnswer} />
             ),
           ],
-          ['Looked at next', nextCheckAt && <ExactMoment key="next" at={nextCheckAt} />],
-          ['Looked at until', deadlineAt && !endedAt && <ExactMoment key="deadline" at={deadlineAt} />],
-          ['Ended', endedAt && <ExactMoment key="ended" at={endedAt} />],
+          ['Looked at next', nextCheckAt && <ExactTime key="next" at={nextCheckAt} />],
+          ['Looked at until', deadlineAt && !endedAt && <ExactTime key="deadline" at={deadlineAt} />],
+          ['Ended', endedAt && <ExactTime key="ended" at={endedAt} />],
           ['Attempt', attempt > 1 ? String(attempt) : null],
         ]}
       />
@@ -56,7 +56,7 @@ function AnswerText({ answer: { status, codes, meanings, reason, detail, at } }:
             (<code>{codes.join(', ')}</code>)
           </>
         )}
-        , <ExactMoment at={at} />
+        , <ExactTime at={at} />
       </p>
       {words && <p>{words}</p>}
       {reason && <p>“{reason}”</p>}
@@ -68,9 +68,9 @@ function AnswerText({ answer: { status, codes, meanings, reason, detail, at } }:
 export function LastAsked({ answer: { status, at } }: { answer: Answer }) {
   return (
     <p>
-      <Soft>
+      <Muted>
         {WORDS[status]} when last asked, <Ago at={at} />
-      </Soft>
+      </Muted>
     </p>
   )
 }
@@ -85,7 +85,7 @@ export function Asked({ step }: { step: Step }) {
       <RequestText step={step} />
       <Facts
         facts={[
-          ['At', at && <ExactMoment key="at" at={at} />],
+          ['At', at && <ExactTime key="at" at={at} />],
           ['The relay said', reply],
         ]}
       />

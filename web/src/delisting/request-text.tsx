@@ -1,4 +1,4 @@
-import { Letter } from '../ui/letter.tsx'
+import { Letter } from '../ui/text/letter.tsx'
 import type { Step } from './api.ts'
 
 /** What the list, or the owner of the network, is asked: to read, copy and send. */

@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Button } from '../ui/button.tsx'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { Hidden } from '../ui/hidden.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Row, Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { TitledCard } from '../ui/titled-card.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Row, Muted } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { TitledCard } from '../ui/layout/titled-card.tsx'
 import { caseQuery, delisting, type Case, type CaseWithHistory, type Step } from './api.ts'
 import { Asked, Evidence, LastAsked } from './evidence.tsx'
 import { RequestText } from './request-text.tsx'
@@ -22,9 +22,9 @@ export function StepCard({ of, step }: StepProps) {
   return (
     <TitledCard title={blacklistName} aside={<Status tone={tone}>{word}</Status>}>
       <p>
-        <Soft>
+        <Muted>
           {CATEGORIES[category]} {METHODS[method]}
-        </Soft>
+        </Muted>
       </p>
       <p>{nextStep}</p>
       {!isFinal(step) && <LastAsked answer={step.lastAnswer} />}
@@ -71,12 +71,13 @@ function Actions({ of, step }: StepProps) {
             busy={busy === 'submitted'}
             onClick={() => void run('submitted', id)}
           >
-            {needs === 'submit' ? 'I have submitted it' : 'I have sent it'} <Hidden>to {blacklistName}</Hidden>
+            {needs === 'submit' ? 'I have submitted it' : 'I have sent it'}{' '}
+            <VisuallyHidden>to {blacklistName}</VisuallyHidden>
           </Button>
         )}
         {mayRetry(step) && (
           <Button size="small" busy={busy === 'retry'} onClick={() => void run('retry', id)}>
-            {status === 'failed' ? 'Begin anew' : 'Ask the list now'} <Hidden>: {blacklistName}</Hidden>
+            {status === 'failed' ? 'Begin anew' : 'Ask the list now'} <VisuallyHidden>: {blacklistName}</VisuallyHidden>
           </Button>
         )}
         {!isFinal(step) && (

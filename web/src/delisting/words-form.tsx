@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { AreaField, Form } from '../ui/form.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { AreaField, Form } from '../ui/forms/form.tsx'
 import { caseQuery, delisting, type Case, type Step } from './api.ts'
 import { RequestText } from './request-text.tsx'
 

@@ -1,5 +1,5 @@
-import type { Tone } from '../ui/status.tsx'
-import { counted } from '../ui/words.ts'
+import type { Tone } from '../ui/feedback/status.tsx'
+import { counted } from '../ui/text/format.ts'
 import type { Case, Step } from './api.ts'
 
 type Standing = { tone: Tone; word: string }

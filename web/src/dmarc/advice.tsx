@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
-import { Snippet } from '../ui/copy.tsx'
-import { Points } from '../ui/points.tsx'
-import { Section, Soft, Stack } from '../ui/page.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { BulletList } from '../ui/lists/bullet-list.tsx'
+import { Section, Muted, Stack } from '../ui/layout/page.tsx'
 import type { SourceDetail } from './api.ts'
 
 /** What to do about a source, for whom it belongs to and for whom it does not. */
@@ -12,20 +12,20 @@ export function WhatToDo({ domain, advice: { steps, otherwise } }: Pick<SourceDe
       {steps.length > 0 && (
         <Stack>
           {otherwise && <h3>If it is yours, or a service you use</h3>}
-          <Points>
+          <BulletList>
             {steps.map(({ text, publish }) => (
               <li key={text}>
                 {text}
                 {publish && <Snippet what={`what belongs into the record of ${publish.name}`} text={publish.value} />}
               </li>
             ))}
-          </Points>
-          <Soft>
+          </BulletList>
+          <Muted>
             {steps.length > 1 && 'One of the two is enough to pass; DKIM also holds where mail is passed on. '}
             <Link to="/check" search={{ q: domain }}>
               Check the records of {domain}
             </Link>
-          </Soft>
+          </Muted>
         </Stack>
       )}
       {otherwise && (

@@ -16,7 +16,7 @@ import type {
   TlsReportPage,
   Uploaded as UploadedShape,
 } from '../../../src/dmarc/shapes.ts'
-import { request, type Data } from '../api.ts'
+import { request, type ApiResponse } from '../api.ts'
 import { searchOf } from '../search.ts'
 
 export type Domain = Static<typeof DmarcDomain>
@@ -45,17 +45,17 @@ export type SourceFilter = {
 const BASE = '/api/v1/dmarc'
 
 export const dmarc = {
-  domains: async () => (await request<Data<Domain[]>>('GET', `${BASE}/domains`)).data,
-  domain: async (id: string) => (await request<Data<Published>>('GET', `${BASE}/domains/${id}`)).data,
+  domains: async () => (await request<ApiResponse<Domain[]>>('GET', `${BASE}/domains`)).data,
+  domain: async (id: string) => (await request<ApiResponse<Published>>('GET', `${BASE}/domains/${id}`)).data,
   register: async (domain: string) =>
-    (await request<Data<Published>>('POST', `${BASE}/domains`, { body: { domain } })).data,
-  verify: async (id: string) => (await request<Data<Published>>('POST', `${BASE}/domains/${id}/verify`)).data,
+    (await request<ApiResponse<Published>>('POST', `${BASE}/domains`, { body: { domain } })).data,
+  verify: async (id: string) => (await request<ApiResponse<Published>>('POST', `${BASE}/domains/${id}/verify`)).data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/domains/${id}`),
   /** @param days up to today */
   summary: async (id: string, days: number) =>
-    (await request<Data<Summary>>('GET', `${BASE}/domains/${id}/summary?from=${dayBefore(days - 1)}`)).data,
+    (await request<ApiResponse<Summary>>('GET', `${BASE}/domains/${id}/summary?from=${dayBefore(days - 1)}`)).data,
   source: async (id: string, address: string, days: number) =>
-    (await request<Data<SourceDetail>>('GET', `${sourcePath(id, address)}?from=${dayBefore(days - 1)}`)).data,
+    (await request<ApiResponse<SourceDetail>>('GET', `${sourcePath(id, address)}?from=${dayBefore(days - 1)}`)).data,
   sourceRecords: async (id: string, address: string, days: number, filter: SourceFilter) => {
     const search = searchOf({ from: dayBefore(days - 1), ...filter })
     const path = `${sourcePath(id, address)}/records?${search}`
@@ -64,7 +64,7 @@ export const dmarc = {
   reports: async (id: string, filter: ReportFilter) =>
     (await request<Static<typeof ReportPage>>('GET', `${BASE}/domains/${id}/reports?${searchOf({ ...filter })}`)).data,
   report: async (id: string, reportId: string) =>
-    (await request<Data<Report>>('GET', `${BASE}/domains/${id}/reports/${reportId}`)).data,
+    (await request<ApiResponse<Report>>('GET', `${BASE}/domains/${id}/reports/${reportId}`)).data,
   records: async (id: string, reportId: string, page: number) =>
     (await request<Static<typeof RecordPage>>('GET', `${BASE}/domains/${id}/reports/${reportId}/records?page=${page}`))
       .data,
@@ -75,9 +75,9 @@ export const dmarc = {
   upload: async (form: FormData) =>
     (await request<Static<typeof UploadedShape>>('POST', `${BASE}/reports`, { body: form })).data,
 
-  mailboxes: async () => (await request<Data<Mailbox[]>>('GET', `${BASE}/mailboxes`)).data,
+  mailboxes: async () => (await request<ApiResponse<Mailbox[]>>('GET', `${BASE}/mailboxes`)).data,
   addMailbox: async (mailbox: Static<typeof NewMailbox>) =>
-    (await request<Data<Mailbox>>('POST', `${BASE}/mailboxes`, { body: mailbox })).data,
+    (await request<ApiResponse<Mailbox>>('POST', `${BASE}/mailboxes`, { body: mailbox })).data,
   fetchMailbox: (id: string) => request<unknown>('POST', `${BASE}/mailboxes/${id}/fetch`),
   removeMailbox: (id: string) => request<unknown>('DELETE', `${BASE}/mailboxes/${id}`),
 }

@@ -1,8 +1,8 @@
-import { ChartDays, dayText } from '../ui/chart-days.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Section } from '../ui/page.tsx'
-import { Table } from '../ui/table.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { DailyChart, dayText } from '../ui/charts/daily-chart.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Section } from '../ui/layout/page.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 import type { Summary } from './api.ts'
 import { daysText } from './words.ts'
 
@@ -10,7 +10,7 @@ import { daysText } from './words.ts'
 export function Days({ days, totals }: { days: Summary['days']; totals: { messages: number; fail: number } }) {
   return (
     <Section title="Messages per day">
-      <ChartDays
+      <DailyChart
         label="Messages per day, passed and failed"
         text={daysText({ days, totals })}
         days={days.map(({ day }) => day)}

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { BackLink } from '../ui/back-link.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page } from '../ui/page.tsx'
-import { EXACT, View, Views } from '../ui/views.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page } from '../ui/layout/page.tsx'
+import { EXACT_PATH, SubNavigationLink, SubNavigation } from '../ui/navigation/sub-navigation.tsx'
 import { domainsQuery } from './api.ts'
 
 type DomainPageProps = {
@@ -26,20 +26,20 @@ export function DomainPage({ id, part = '', aside, children }: DomainPageProps) 
       {isMissing && <Notice tone="bad">There is no such domain.</Notice>}
       {domain && (
         <>
-          <Views label={name}>
-            <View to="/dmarc/$id" params={{ id }} activeOptions={EXACT}>
+          <SubNavigation label={name}>
+            <SubNavigationLink to="/dmarc/$id" params={{ id }} activeOptions={EXACT_PATH}>
               Summary
-            </View>
-            <View to="/dmarc/$id/reports" params={{ id }}>
+            </SubNavigationLink>
+            <SubNavigationLink to="/dmarc/$id/reports" params={{ id }}>
               Reports
-            </View>
-            <View to="/dmarc/$id/tls" params={{ id }}>
+            </SubNavigationLink>
+            <SubNavigationLink to="/dmarc/$id/tls" params={{ id }}>
               TLS reports
-            </View>
-            <View to="/dmarc/$id/record" params={{ id }}>
+            </SubNavigationLink>
+            <SubNavigationLink to="/dmarc/$id/record" params={{ id }}>
               DNS record
-            </View>
-          </Views>
+            </SubNavigationLink>
+          </SubNavigation>
           {children}
         </>
       )}

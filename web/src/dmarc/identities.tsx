@@ -1,7 +1,7 @@
-import { Section, Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { Section, Muted } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 import type { SourceDetail } from './api.ts'
 
 type Identities = SourceDetail['identities']
@@ -12,15 +12,18 @@ export function InWhoseNames({ identities }: { identities: Identities }) {
   const { from, signers, envelopes, unsigned, records, recordCount } = identities
   return (
     <>
-      <Section title="DKIM: who signed" aside={unsigned > 0 && <Soft>{counted(unsigned, 'message')} not signed</Soft>}>
+      <Section
+        title="DKIM: who signed"
+        aside={unsigned > 0 && <Muted>{counted(unsigned, 'message')} not signed</Muted>}
+      >
         {signers.length === 0 ? (
-          <Soft>Nobody: the mail has no signature.</Soft>
+          <Muted>Nobody: the mail has no signature.</Muted>
         ) : (
           <Table caption="Who signed" quiet even columns={['Domain', 'Messages', 'Signature', 'Alignment']}>
             {signers.map(({ domain, selector, ...fared }) => (
               <tr key={`${domain} ${selector} ${fared.result}`}>
                 <th scope="row">
-                  {domain ?? <Soft>nobody</Soft>}
+                  {domain ?? <Muted>nobody</Muted>}
                   <small>{selector === null ? 'selector not told' : `selector ${selector}`}</small>
                 </th>
                 <FaredCells by="DKIM" {...fared} />
@@ -31,22 +34,22 @@ export function InWhoseNames({ identities }: { identities: Identities }) {
       </Section>
       <Section title="SPF: where bounces go">
         {envelopes.length === 0 ? (
-          <Soft>The reports do not tell.</Soft>
+          <Muted>The reports do not tell.</Muted>
         ) : (
           <Table caption="Where bounces go" quiet even columns={['Domain', 'Messages', 'SPF', 'Alignment']}>
             {envelopes.map(({ domain, ...fared }) => (
               <tr key={`${domain} ${fared.result}`}>
-                <th scope="row">{domain ?? <Soft>nowhere</Soft>}</th>
+                <th scope="row">{domain ?? <Muted>nowhere</Muted>}</th>
                 <FaredCells by="SPF" {...fared} />
               </tr>
             ))}
           </Table>
         )}
-        {from.length > 0 && <Soft>In the From line: {from.map(fromText).join(', ')}.</Soft>}
+        {from.length > 0 && <Muted>In the From line: {from.map(fromText).join(', ')}.</Muted>}
         {recordCount > records && (
-          <Soft>
+          <Muted>
             Taken from the newest {numberText(records)} of {counted(recordCount, 'record')}.
-          </Soft>
+          </Muted>
         )}
       </Section>
     </>

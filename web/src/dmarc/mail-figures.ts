@@ -1,5 +1,5 @@
-import type { Pairs } from '../ui/pairs.tsx'
-import { numberText } from '../ui/words.ts'
+import type { Pairs } from '../ui/lists/pairs.tsx'
+import { numberText } from '../ui/text/format.ts'
 import type { Source } from './api.ts'
 import { shareText } from './words.ts'
 

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Section, Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
-import { counted } from '../ui/words.ts'
+import { Section, Muted } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { counted } from '../ui/text/format.ts'
 import { summaryQuery, type Source } from './api.ts'
 import { spanOf, type Span } from './search.ts'
 import { shareText, sourceName, toneOf } from './words.ts'
@@ -23,7 +23,7 @@ export function Neighbours({ id, days, source }: { id: string; days: Span; sourc
   if (!isKnown || others.length === 0) return null
   const title = `Others of ${organizationalDomain}`
   return (
-    <Section title={title} aside={<Soft>{counted(others.length, 'more source')}</Soft>}>
+    <Section title={title} aside={<Muted>{counted(others.length, 'more source')}</Muted>}>
       <Table caption={title} quiet even columns={['Source', 'Messages', 'Passed']}>
         {others.slice(0, SOME).map((other) => (
           <tr key={other.sourceIp}>

@@ -1,6 +1,6 @@
-import { Snippet } from '../ui/copy.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Soft, Stack } from '../ui/page.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Muted, Stack } from '../ui/layout/page.tsx'
 import type { Published } from './api.ts'
 import { mayTakeMail } from './words.ts'
 
@@ -34,7 +34,7 @@ export function Publish({ domain }: { domain: Published }) {
       <Snippet what="the record" text={record} />
       {dns.published !== null && (
         <p>
-          <Soft>It is the record that is there, with the address added. Now it reads:</Soft>{' '}
+          <Muted>It is the record that is there, with the address added. Now it reads:</Muted>{' '}
           <code>{dns.published}</code>
         </p>
       )}

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
+import { Muted } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
 import type { ReportRecord } from './api.ts'
 
 type RecordTableProps<T> = {
@@ -31,7 +31,7 @@ function RecordCells({ record }: { record: ReportRecord }) {
   return (
     <>
       <td>
-        {headerFrom ?? <Soft>nobody</Soft>}
+        {headerFrom ?? <Muted>nobody</Muted>}
         {envelopeFrom && envelopeFrom !== headerFrom && <small>sent by {envelopeFrom}</small>}
       </td>
       <td>

@@ -1,11 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Choice } from '../ui/choice.tsx'
-import { FilterField } from '../ui/filter-field.tsx'
-import { Row, Section, Soft } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { counted } from '../ui/words.ts'
+import { Choice } from '../ui/forms/choice.tsx'
+import { FilterField } from '../ui/forms/filter-field.tsx'
+import { Row, Section, Muted } from '../ui/layout/page.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { counted } from '../ui/text/format.ts'
 import { sourceRecordsQuery, type SourceFilter } from './api.ts'
 import { PeriodText } from './period.tsx'
 import { RecordTable } from './record-table.tsx'
@@ -29,7 +29,7 @@ export function SourceRecords({ id, address, days, filter, onFilter }: SourceRec
   const query = sourceRecordsQuery(id, address, days, filter)
   const { data, error } = useQuery({ ...query, placeholderData: keepPreviousData })
   return (
-    <Section title="What was seen" aside={data && <Soft>{counted(data.pagination.total, 'record')}</Soft>}>
+    <Section title="What was seen" aside={data && <Muted>{counted(data.pagination.total, 'record')}</Muted>}>
       <Row>
         <FilterField
           label="Whole name of a reporter"
@@ -44,10 +44,10 @@ export function SourceRecords({ id, address, days, filter, onFilter }: SourceRec
           onChange={(value) => onFilter({ result: value === 'all' ? undefined : value })}
         />
       </Row>
-      <Fetching there={data} error={error} lines={5}>
+      <LoadingOrError there={data} error={error} lines={5}>
         Looking through the reports …
-      </Fetching>
-      {data?.records.length === 0 && <Soft>There is none like that.</Soft>}
+      </LoadingOrError>
+      {data?.records.length === 0 && <Muted>There is none like that.</Muted>}
       {data && data.records.length > 0 && (
         <div>
           <RecordTable
@@ -64,7 +64,7 @@ export function SourceRecords({ id, address, days, filter, onFilter }: SourceRec
               </>
             )}
           />
-          <Pages {...data.pagination} onGo={(page) => onFilter({ page })} />
+          <Pagination {...data.pagination} onGo={(page) => onFilter({ page })} />
         </div>
       )}
     </Section>

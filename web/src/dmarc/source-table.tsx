@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Button } from '../ui/button.tsx'
-import { dayText } from '../ui/chart-days.tsx'
-import { Section, Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { Button } from '../ui/actions/button.tsx'
+import { dayText } from '../ui/charts/daily-chart.tsx'
+import { Section, Muted } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 import type { Group, Source, Summary } from './api.ts'
 import type { Span } from './search.ts'
 import { GROUPS, shareText, sourceFacts, sourceName, toneOf } from './words.ts'
@@ -27,9 +27,9 @@ export function Sources({ at, summary: { sources, sourceCount, groups } }: { at:
         />
       ))}
       {sourceCount > sources.length && (
-        <Soft>
+        <Muted>
           There are {numberText(sourceCount)} sources; the {numberText(sources.length)} that matter most are named.
-        </Soft>
+        </Muted>
       )}
     </>
   )
@@ -48,12 +48,12 @@ function SourceGroup({ at, group, sources, count }: SourceGroupProps) {
     <Section
       title={title}
       aside={
-        <Soft>
+        <Muted>
           {counted(count.sources, 'source')}, {counted(count.messages, 'message')}
-        </Soft>
+        </Muted>
       }
     >
-      <Soft>{words}</Soft>
+      <Muted>{words}</Muted>
       <Table caption={title} quiet even columns={['Source', 'Messages', 'Passed', 'By', 'Seen']}>
         {sources.slice(0, shown).map((source) => (
           <SourceRow key={source.sourceIp} at={at} source={source} />
@@ -94,7 +94,7 @@ function SourceRow({ at: { id, days }, source }: { at: At; source: Source }) {
         <small>SPF {shareText(spfAligned, messages)}</small>
       </td>
       <td>
-        <Soft>{firstDay === lastDay ? dayText(lastDay) : `${dayText(firstDay)} – ${dayText(lastDay)}`}</Soft>
+        <Muted>{firstDay === lastDay ? dayText(lastDay) : `${dayText(firstDay)} – ${dayText(lastDay)}`}</Muted>
       </td>
     </tr>
   )

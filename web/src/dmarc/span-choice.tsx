@@ -1,4 +1,4 @@
-import { Choice } from '../ui/choice.tsx'
+import { Choice } from '../ui/forms/choice.tsx'
 import { SPANS, type Span } from './search.ts'
 
 /** Over how many days is summed up. */

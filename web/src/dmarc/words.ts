@@ -1,6 +1,6 @@
-import { dayText } from '../ui/chart-days.tsx'
-import type { Tone } from '../ui/status.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { dayText } from '../ui/charts/daily-chart.tsx'
+import type { Tone } from '../ui/feedback/status.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 import type { Group, Report, Source, SourceDetail, Summary } from './api.ts'
 
 export const VERDICTS: Record<Summary['readiness']['verdict'], Tone> = {

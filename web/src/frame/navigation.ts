@@ -1,38 +1,45 @@
 import type { LinkProps } from '@tanstack/react-router'
 import type { Account } from '../api.ts'
-import type { IconName } from '../ui/icons.tsx'
+import type { IconName } from '../ui/brand/icons.tsx'
+import { screens } from './messages.ts'
 
-export type Entry = {
+export type NavigationEntry = {
   to: NonNullable<LinkProps['to']>
   label: string
   icon: IconName
-  /** Pressed after `g`, it leads there. */
-  stroke?: string
-  /** A phone shows it at the bottom; the others are under “More”. */
-  near?: boolean
-  /** Who sees it: everybody, unless it says otherwise. */
-  isFor?: (account: Account) => boolean
+  /** The key that opens the screen after `g`. */
+  shortcut?: string
+  /** Shown in the bottom bar of a phone; the others are under “More”. */
+  isPrimary?: boolean
+  /** Whether an account sees the entry; every account by default. */
+  isVisibleTo?: (account: Account) => boolean
 }
 
 /**
- * What one works on. A room adds a line, in this order: Check, DMARC, Monitoring, Delisting, Migrations, Attacks, Webhooks.
- * Addresses below /webhooks/ belong to those who send there, so that room lives at /hooks.
+ * The screens of the modules, in this order: Check, DMARC, Monitoring, Delisting, Migrations, Attacks, Webhooks.
+ * Paths below /webhooks/ are the capture URLs, so the dashboard uses /hooks.
  */
-export const ROOMS: Entry[] = [
-  { to: '/home', label: 'Overview', icon: 'home', stroke: 'o', near: true },
-  { to: '/check', label: 'Check', icon: 'search', stroke: 'c', near: true },
-  { to: '/dmarc', label: 'DMARC', icon: 'mail', stroke: 'd' },
-  { to: '/monitoring', label: 'Monitoring', icon: 'watch', stroke: 'm' },
-  { to: '/delisting', label: 'Delisting', icon: 'leave', stroke: 'l' },
-  { to: '/migrations', label: 'Migrations', icon: 'move', stroke: 'i', near: true },
-  { to: '/attacks', label: 'Attacks', icon: 'shield', stroke: 'a' },
-  { to: '/hooks', label: 'Webhooks', icon: 'hook', stroke: 'w', near: true },
+export const MODULES: NavigationEntry[] = [
+  { to: '/home', label: screens.overview, icon: 'home', shortcut: 'o', isPrimary: true },
+  { to: '/check', label: screens.check, icon: 'search', shortcut: 'c', isPrimary: true },
+  { to: '/dmarc', label: screens.dmarc, icon: 'mail', shortcut: 'd' },
+  { to: '/monitoring', label: screens.monitoring, icon: 'watch', shortcut: 'm' },
+  { to: '/delisting', label: screens.delisting, icon: 'leave', shortcut: 'l' },
+  { to: '/migrations', label: screens.migrations, icon: 'move', shortcut: 'i', isPrimary: true },
+  { to: '/attacks', label: screens.attacks, icon: 'shield', shortcut: 'a' },
+  { to: '/hooks', label: screens.webhooks, icon: 'hook', shortcut: 'w', isPrimary: true },
 ]
 
-/** What one sets up, in this order: API tokens, Alerts, Account, Administration. */
-export const SETTINGS: Entry[] = [
-  { to: '/tokens', label: 'API tokens', icon: 'key', stroke: 't' },
-  { to: '/alerts', label: 'Alerts', icon: 'bell', stroke: 'n' },
-  { to: '/account', label: 'Account', icon: 'person', stroke: 'p' },
-  { to: '/administration', label: 'Administration', icon: 'settings', stroke: 's', isFor: ({ admin }) => admin },
+/** The screens of settings, in this order: API tokens, Alerts, Account, Administration. */
+export const SETTINGS: NavigationEntry[] = [
+  { to: '/tokens', label: screens.tokens, icon: 'key', shortcut: 't' },
+  { to: '/alerts', label: screens.alerts, icon: 'bell', shortcut: 'n' },
+  { to: '/account', label: screens.account, icon: 'person', shortcut: 'p' },
+  {
+    to: '/administration',
+    label: screens.administration,
+    icon: 'settings',
+    shortcut: 's',
+    isVisibleTo: ({ admin }) => admin,
+  },
 ]

@@ -1,10 +1,11 @@
 import classes from './skip-link.module.css'
+import { frame } from './messages.ts'
 
-/** The first stop of the Tab key: past the navigation, to the content. */
+/** The first stop of the Tab key: skips the navigation. */
 export function SkipLink() {
   return (
     <a className={classes.skip} href="#main" onClick={skip}>
-      Skip to the content
+      {frame.skip}
     </a>
   )
 }

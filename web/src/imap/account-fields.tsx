@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { CheckField, FieldRow, PasswordField, SelectField, TextField } from '../ui/form.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { CheckField, FieldRow, PasswordField, SelectField, TextField } from '../ui/forms/form.tsx'
 import { PORTS, type ImapAccount } from './account.ts'
 import { SecretField } from './secret-field.tsx'
 

@@ -1,7 +1,7 @@
 import { useState } from 'react'
-import { Button } from '../ui/button.tsx'
-import { PasswordField } from '../ui/form.tsx'
-import { Stack } from '../ui/page.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { PasswordField } from '../ui/forms/form.tsx'
+import { Stack } from '../ui/layout/page.tsx'
 import type { Secret } from './account.ts'
 
 type SecretFieldProps = {

@@ -11,7 +11,7 @@ import type {
   NewMigration,
   Retry,
 } from '../../../src/migration/shapes.ts'
-import { request, type Data } from '../api.ts'
+import { request, type ApiResponse } from '../api.ts'
 
 export type Connection = Static<typeof ConnectionShape>
 export type Folder = Static<typeof FolderShape>
@@ -28,10 +28,10 @@ export const migrations = {
   test: (connection: Connection) =>
     request<Static<typeof ConnectionTest>>('POST', `${BASE}/test-connection`, { body: connection }),
   folders: async (connection: Connection) =>
-    (await request<Data<Folders>>('POST', `${BASE}/list-folders`, { body: connection })).data,
+    (await request<ApiResponse<Folders>>('POST', `${BASE}/list-folders`, { body: connection })).data,
   start: (wanted: Wanted) => request<Static<typeof CreatedMigration>>('POST', `${BASE}/migrate`, { body: wanted }),
   list: async (page: number) =>
-    (await request<Data<MigrationList>>('GET', `${BASE}/migrations?page=${page}&limit=20`)).data,
+    (await request<ApiResponse<MigrationList>>('GET', `${BASE}/migrations?page=${page}&limit=20`)).data,
   find: (id: string) => request<Migration>('GET', `${BASE}/migrate/${id}`),
   cancel: (id: string) => request<Migration>('POST', `${BASE}/migrate/${id}/cancel`),
   retry: (id: string, secrets: Static<typeof Retry>) =>

@@ -1,6 +1,6 @@
 import { accountOf, wrongAccount, type ImapAccount } from '../imap/account.ts'
 import { AccountFields, ConnectionFields } from '../imap/account-fields.tsx'
-import { Form } from '../ui/form.tsx'
+import { Form } from '../ui/forms/form.tsx'
 
 type ConnectionFormProps = {
   /** What was typed before, when somebody comes back. */

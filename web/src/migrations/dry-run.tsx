@@ -1,6 +1,6 @@
-import { Notice } from '../ui/notice.tsx'
-import { Waiting } from '../ui/waiting.tsx'
-import { counted, sizeText } from '../ui/words.ts'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
+import { counted, sizeText } from '../ui/text/format.ts'
 import { isOpen, type Migration } from './api.ts'
 import { useMigration } from './use-migration.ts'
 import { sentenceOf } from './words.ts'
@@ -15,7 +15,7 @@ type DryRunProps = {
 export function DryRun({ id, isStale }: DryRunProps) {
   const { data, error } = useMigration(id)
   if (error) return <Notice tone="unknown">{error.message}</Notice>
-  if (!data || isOpen(data)) return <Waiting lines={2}>{data ? sentenceOf(data) : 'The dry run begins …'}</Waiting>
+  if (!data || isOpen(data)) return <Loading lines={2}>{data ? sentenceOf(data) : 'The dry run begins …'}</Loading>
   return (
     <>
       <div role="status">

@@ -1,8 +1,8 @@
 import { useState } from 'react'
-import { Button } from '../ui/button.tsx'
-import { Soft } from '../ui/page.tsx'
-import { Table } from '../ui/table.tsx'
-import { counted, numberText, sizeText } from '../ui/words.ts'
+import { Button } from '../ui/actions/button.tsx'
+import { Muted } from '../ui/layout/page.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { counted, numberText, sizeText } from '../ui/text/format.ts'
 import type { Migration } from './api.ts'
 
 /** Rows at once; a mailbox can fail a thousand times in the same way. */
@@ -28,7 +28,7 @@ export function ErrorTable({ errors, count }: ErrorTableProps) {
             </th>
             <td>{message}</td>
             <td>
-              <Soft>{attempts > 0 && counted(attempts, 'time')}</Soft>
+              <Muted>{attempts > 0 && counted(attempts, 'time')}</Muted>
             </td>
           </tr>
         ))}
@@ -41,9 +41,9 @@ export function ErrorTable({ errors, count }: ErrorTableProps) {
         </div>
       )}
       {count > errors.length && (
-        <Soft>
+        <Muted>
           There are {numberText(count)}; the first {numberText(errors.length)} are kept by name.
-        </Soft>
+        </Muted>
       )}
     </>
   )

@@ -1,7 +1,7 @@
 import { useId, useState } from 'react'
-import { Button } from '../ui/button.tsx'
-import { Row, Soft, Stack } from '../ui/page.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { Button } from '../ui/actions/button.tsx'
+import { Row, Muted, Stack } from '../ui/layout/page.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 import type { Folder } from './api.ts'
 import classes from './folder-picker.module.css'
 import { useOf } from './words.ts'
@@ -82,7 +82,7 @@ function FolderItem({ folder: { path, messages, unseen, specialUse }, share, isC
         aria-describedby={`${id}-count`}
       />
       <label htmlFor={id}>
-        {path} {use && use !== path && <Soft>({use})</Soft>}
+        {path} {use && use !== path && <Muted>({use})</Muted>}
       </label>
       <span className={classes.share} aria-hidden="true">
         <span style={{ width: `${share * 100}%` }} />

@@ -1,7 +1,7 @@
-import { Bar } from '../ui/bar.tsx'
-import { Soft } from '../ui/page.tsx'
-import { Table } from '../ui/table.tsx'
-import { durationText, numberText, sizeText } from '../ui/words.ts'
+import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
+import { Muted } from '../ui/layout/page.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { durationText, numberText, sizeText } from '../ui/text/format.ts'
 import type { Migration } from './api.ts'
 import { useRates, type Rate } from './use-rates.ts'
 
@@ -49,7 +49,7 @@ function FolderRow({ path, progress, rate, isRunning, isCurrent }: FolderRowProp
         {numberText(doneCount)} of {numberText(total)}
       </td>
       <td>
-        <Bar
+        <ProgressBar
           label={`Progress of ${path}`}
           done={isDone ? 1 : doneCount}
           total={isDone ? 1 : total}
@@ -57,14 +57,14 @@ function FolderRow({ path, progress, rate, isRunning, isCurrent }: FolderRowProp
         />
       </td>
       <td>
-        <Soft>
+        <Muted>
           {sizeText(bytes)}
           {bytesTotal !== null && bytesTotal > bytes && ` of ${sizeText(bytesTotal)}`}
-        </Soft>
+        </Muted>
       </td>
       {isRunning && (
         <td>
-          <Soft>{isDone ? '' : rate ? rateText(rate, total - doneCount) : isCurrent && 'under way'}</Soft>
+          <Muted>{isDone ? '' : rate ? rateText(rate, total - doneCount) : isCurrent && 'under way'}</Muted>
         </td>
       )}
     </tr>

@@ -1,6 +1,6 @@
-import { Soft } from '../ui/page.tsx'
-import { Table } from '../ui/table.tsx'
-import { numberText, sizeText } from '../ui/words.ts'
+import { Muted } from '../ui/layout/page.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { numberText, sizeText } from '../ui/text/format.ts'
 import type { Folder, Wanted } from './api.ts'
 import classes from './mapping-table.module.css'
 import { useMigration } from './use-migration.ts'
@@ -48,7 +48,7 @@ function Mapping({ folders, map, found, onChange }: MappingProps) {
             </td>
             {isLooked && (
               <td>
-                <Soft>{bytes === null || bytes === undefined ? '' : sizeText(bytes)}</Soft>
+                <Muted>{bytes === null || bytes === undefined ? '' : sizeText(bytes)}</Muted>
               </td>
             )}
             <td>

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { accountQuery } from '../queries.ts'
-import { Notice } from '../ui/notice.tsx'
-import { Soft } from '../ui/page.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Muted } from '../ui/layout/page.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 import type { MigrationList } from './api.ts'
 
 type Month = Pick<MigrationList, 'month'>
@@ -15,7 +15,7 @@ export function MonthNote({ month: { used, limit } }: Month) {
     limit === null
       ? `${counted(used, 'migration')}, without a limit`
       : `${numberText(used)} of ${counted(limit, 'migration')}`
-  return <Soft>{`This month: ${words}${plan}. Dry runs do not count.`}</Soft>
+  return <Muted>{`This month: ${words}${plan}. Dry runs do not count.`}</Muted>
 }
 
 /** Said before anybody types a password for nothing. */

@@ -1,4 +1,4 @@
-import { Table } from '../ui/table.tsx'
+import { Table } from '../ui/lists/table.tsx'
 import type { Migration } from './api.ts'
 
 /** What was copied, but could not be kept exactly as it was. */

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { secretOf, wrongSecret } from '../imap/account.ts'
 import { SecretField } from '../imap/secret-field.tsx'
-import { FieldRow, Form } from '../ui/form.tsx'
-import { Soft, Stack } from '../ui/page.tsx'
+import { FieldRow, Form } from '../ui/forms/form.tsx'
+import { Muted, Stack } from '../ui/layout/page.tsx'
 import { migrationQuery, migrations, type Migration } from './api.ts'
 
 /** Before the names of the fields of each side. */
@@ -23,10 +23,10 @@ export function RetryForm({ migration }: { migration: Migration }) {
   return (
     <Stack>
       <p>
-        <Soft>
+        <Muted>
           What is copied stays, and is not copied again. Passwords and tokens were erased when the migration ended, so
           they are asked for once more.
-        </Soft>
+        </Muted>
       </p>
       <Form onSubmit={retry} check={missing} submit="Try again">
         <FieldRow>

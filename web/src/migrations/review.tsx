@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Button } from '../ui/button.tsx'
-import { CheckField, TextField } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Parts, Row, Section, Soft, Stack } from '../ui/page.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { CheckField, TextField } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { SectionList, Row, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { migrations, type Connection, type Folder, type Wanted } from './api.ts'
 import { DryRun } from './dry-run.tsx'
 import { MappingTable } from './mapping-table.tsx'
@@ -42,7 +42,7 @@ export function Review({ source, destination, folders }: ReviewProps) {
 
   const change = (changed: Partial<Options>) => setOptions({ ...options, ...changed })
   return (
-    <Parts>
+    <SectionList>
       <Section title="How is it to be copied?">
         <HowFields options={options} onChange={change} hasAllMail={folders.some(isAllMail)} />
       </Section>
@@ -62,10 +62,10 @@ export function Review({ source, destination, folders }: ReviewProps) {
         <Button busy={state.busy === 'look'} onClick={() => void send(true)}>
           {look ? 'Dry run again' : 'Dry run first'}
         </Button>
-        <Soft>A dry run maps and counts, and copies nothing.</Soft>
+        <Muted>A dry run maps and counts, and copies nothing.</Muted>
         <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
       </Row>
-    </Parts>
+    </SectionList>
   )
 }
 

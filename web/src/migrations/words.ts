@@ -1,5 +1,5 @@
-import type { Tone } from '../ui/status.tsx'
-import { counted, durationText, numberText } from '../ui/words.ts'
+import type { Tone } from '../ui/feedback/status.tsx'
+import { counted, durationText, numberText } from '../ui/text/format.ts'
 import type { Listed, Migration } from './api.ts'
 
 /** How it stands, in a word and how grave that is. */

@@ -10,7 +10,7 @@ import type {
   NewHost,
   WatchedList,
 } from '../../../src/monitoring/shapes.ts'
-import { request, type Data } from '../api.ts'
+import { request, type ApiResponse } from '../api.ts'
 
 export type Host = Static<typeof MonitoredHost>
 export type HostDetail = Static<typeof MonitoredHostDetail>
@@ -24,25 +24,25 @@ export type Mode = List['mode']
 const BASE = '/api/v1/monitoring'
 
 export const monitoring = {
-  hosts: async () => (await request<Data<Host[]>>('GET', `${BASE}/hosts`)).data,
-  host: async (id: string) => (await request<Data<HostDetail>>('GET', `${BASE}/hosts/${id}`)).data,
+  hosts: async () => (await request<ApiResponse<Host[]>>('GET', `${BASE}/hosts`)).data,
+  host: async (id: string) => (await request<ApiResponse<HostDetail>>('GET', `${BASE}/hosts/${id}`)).data,
   add: async (wanted: Static<typeof NewHost>) =>
-    (await request<Data<HostDetail>>('POST', `${BASE}/hosts`, { body: wanted })).data,
+    (await request<ApiResponse<HostDetail>>('POST', `${BASE}/hosts`, { body: wanted })).data,
   change: async (id: string, changes: Changes) =>
-    (await request<Data<HostDetail>>('PATCH', `${BASE}/hosts/${id}`, { body: changes })).data,
+    (await request<ApiResponse<HostDetail>>('PATCH', `${BASE}/hosts/${id}`, { body: changes })).data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/hosts/${id}`),
   /** Asks everything anew; takes some seconds. */
-  check: async (id: string) => (await request<Data<HostDetail>>('POST', `${BASE}/hosts/${id}/check`)).data,
+  check: async (id: string) => (await request<ApiResponse<HostDetail>>('POST', `${BASE}/hosts/${id}/check`)).data,
   history: async (id: string, kind: Kind | undefined, page: number) =>
     (
-      await request<Data<Static<typeof History>>>(
+      await request<ApiResponse<Static<typeof History>>>(
         'GET',
         `${BASE}/hosts/${id}/history?page=${page}&limit=20${kind ? `&kind=${kind}` : ''}`,
       )
     ).data,
-  lists: async () => (await request<Data<List[]>>('GET', `${BASE}/lists`)).data,
+  lists: async () => (await request<ApiResponse<List[]>>('GET', `${BASE}/lists`)).data,
   choose: async (dnsbl: string, mode: Static<typeof ListChoice>['mode']) =>
-    (await request<Data<List>>('PUT', `${BASE}/lists/${encodeURIComponent(dnsbl)}`, { body: { mode } })).data,
+    (await request<ApiResponse<List>>('PUT', `${BASE}/lists/${encodeURIComponent(dnsbl)}`, { body: { mode } })).data,
 }
 
 export const hostsQuery = queryOptions({

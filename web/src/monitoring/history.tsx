@@ -1,11 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { Ago } from '../ui/ago.tsx'
-import { Choice } from '../ui/choice.tsx'
-import { Section, Soft } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
-import { Table } from '../ui/table.tsx'
-import { Fetching } from '../ui/waiting.tsx'
+import { Ago } from '../ui/text/ago.tsx'
+import { Choice } from '../ui/forms/choice.tsx'
+import { Section, Muted } from '../ui/layout/page.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { historyQuery, type Change, type HostDetail, type Kind } from './api.ts'
 import type { HistorySearch } from './search.ts'
 import { changeText } from './words.ts'
@@ -35,10 +35,10 @@ export function HistorySection({ host: { id, lastCheckAt } }: { host: HostDetail
         />
       }
     >
-      <Fetching there={data} error={error} lines={3}>
+      <LoadingOrError there={data} error={error} lines={3}>
         Fetching what changed …
-      </Fetching>
-      {data?.events.length === 0 && <Soft>Nothing so far.</Soft>}
+      </LoadingOrError>
+      {data?.events.length === 0 && <Muted>Nothing so far.</Muted>}
       {data && data.events.length > 0 && (
         <div>
           <Table caption="What changed" quiet columns={['What', 'How', 'When']}>
@@ -46,7 +46,7 @@ export function HistorySection({ host: { id, lastCheckAt } }: { host: HostDetail
               <ChangeRow key={`${change.at} ${index}`} change={change} />
             ))}
           </Table>
-          <Pages {...data.pagination} onGo={(to) => go({ kind, page: to })} />
+          <Pagination {...data.pagination} onGo={(to) => go({ kind, page: to })} />
         </div>
       )}
     </Section>
@@ -66,10 +66,10 @@ function ChangeRow({ change }: { change: Change }) {
         {reason && <small>{reason}</small>}
       </td>
       <td>
-        <Soft>
+        <Muted>
           <Ago at={at} />
           {baseline && <small>at the first look</small>}
-        </Soft>
+        </Muted>
       </td>
     </tr>
   )

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
-import { Ago } from '../ui/ago.tsx'
-import { Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
+import { Ago } from '../ui/text/ago.tsx'
+import { Muted } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
 import type { Host } from './api.ts'
 import { answersText, availabilityText, standing } from './words.ts'
 
@@ -33,9 +33,9 @@ function HostRow({ host }: { host: Host }) {
         <Status tone={tone}>{word}</Status>
         <small>{answersText(host)}</small>
       </td>
-      <td>{available ? `Off the lists ${available} of the time` : <Soft>not known yet</Soft>}</td>
+      <td>{available ? `Off the lists ${available} of the time` : <Muted>not known yet</Muted>}</td>
       <td>
-        <Soft>{lastCheckAt ? <Ago at={lastCheckAt} /> : 'not yet'}</Soft>
+        <Muted>{lastCheckAt ? <Ago at={lastCheckAt} /> : 'not yet'}</Muted>
       </td>
     </tr>
   )

@@ -2,13 +2,13 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { openCaseQuery } from '../delisting/api.ts'
-import { Ago } from '../ui/ago.tsx'
-import { Button, ButtonLink } from '../ui/button.tsx'
-import { Hidden } from '../ui/hidden.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Row, Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
+import { Ago } from '../ui/text/ago.tsx'
+import { Button, ButtonLink } from '../ui/actions/button.tsx'
+import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Row, Muted } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
 import { hostQuery, monitoring, type HostDetail, type Listing } from './api.ts'
 import { LISTING_STATES } from './words.ts'
 
@@ -75,7 +75,7 @@ function ListingRow({ listing, onMute }: { listing: Listing; onMute: () => void 
         <Row>
           <WayOff listing={listing} />
           <Button size="small" kind="quiet" onClick={onMute}>
-            Mute <Hidden>{name} for this host</Hidden>
+            Mute <VisuallyHidden>{name} for this host</VisuallyHidden>
           </Button>
         </Row>
       </td>
@@ -89,19 +89,19 @@ function WayOff({ listing: { ip, name, category, delistUrl } }: { listing: Listi
   if (open) {
     return (
       <Link to="/delisting/$id" params={{ id: open.id }}>
-        Delisting under way <Hidden>of {ip}</Hidden>
+        Delisting under way <VisuallyHidden>of {ip}</VisuallyHidden>
       </Link>
     )
   }
-  if (category === 'informational') return <Soft>Says nothing about one address.</Soft>
+  if (category === 'informational') return <Muted>Says nothing about one address.</Muted>
   return (
     <>
       <ButtonLink size="small" to="/delisting/new" search={{ ip }}>
-        Start delisting <Hidden>{ip}</Hidden>
+        Start delisting <VisuallyHidden>{ip}</VisuallyHidden>
       </ButtonLink>
       {delistUrl && (
         <a href={delistUrl} target="_blank" rel="noreferrer">
-          Its page <Hidden>about leaving {name}</Hidden>
+          Its page <VisuallyHidden>about leaving {name}</VisuallyHidden>
         </a>
       )}
     </>

@@ -1,9 +1,9 @@
 import { useState } from 'react'
-import { Choice } from '../ui/choice.tsx'
-import { FilterField } from '../ui/filter-field.tsx'
-import { Row, Soft, Stack } from '../ui/page.tsx'
-import { Table } from '../ui/table.tsx'
-import { counted } from '../ui/words.ts'
+import { Choice } from '../ui/forms/choice.tsx'
+import { FilterField } from '../ui/forms/filter-field.tsx'
+import { Row, Muted, Stack } from '../ui/layout/page.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { counted } from '../ui/text/format.ts'
 import type { List, Mode } from './api.ts'
 import { MODE_NAMES } from './words.ts'
 
@@ -29,7 +29,7 @@ export function ModeTable({ caption, lists, chosen, otherwise, onChoose }: ModeT
     <Stack>
       <Row>
         <FilterField label="Filter by name or category" value={text} onFilter={setText} />
-        <Soft>{counted(found.length, 'blacklist')}</Soft>
+        <Muted>{counted(found.length, 'blacklist')}</Muted>
       </Row>
       <Table caption={caption} quiet columns={['Blacklist', 'Category', 'A listing there']}>
         {found.map((list) => (
@@ -39,7 +39,7 @@ export function ModeTable({ caption, lists, chosen, otherwise, onChoose }: ModeT
               <small>{list.dnsbl}</small>
             </th>
             <td>
-              <Soft>{list.category}</Soft>
+              <Muted>{list.category}</Muted>
             </td>
             <td>
               <Choice

@@ -1,6 +1,6 @@
-import { dayText } from '../ui/chart-days.tsx'
-import type { StripDay } from '../ui/day-strip.tsx'
-import { counted } from '../ui/words.ts'
+import { dayText } from '../ui/charts/daily-chart.tsx'
+import type { StripDay } from '../ui/charts/day-strip.tsx'
+import { counted } from '../ui/text/format.ts'
 import type { HostDetail } from './api.ts'
 import { spanText } from './words.ts'
 

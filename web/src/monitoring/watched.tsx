@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react'
-import { Ago, ExactMoment } from '../ui/ago.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Facts, Values } from '../ui/facts.tsx'
-import { Moment } from '../ui/moment.tsx'
-import { Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
-import { counted } from '../ui/words.ts'
+import { Ago, ExactTime } from '../ui/text/ago.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Facts, Values } from '../ui/lists/facts.tsx'
+import { DateText } from '../ui/text/date-text.tsx'
+import { Muted } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { counted } from '../ui/text/format.ts'
 import type { HostDetail } from './api.ts'
 import { certificateStanding } from './words.ts'
 
@@ -23,11 +23,11 @@ export function Certificates({ host: { certificates } }: { host: HostDetail }) {
               <Status tone={tone}>{word}</Status>
             </td>
             <td>
-              <Moment at={validTo} />
+              <DateText at={validTo} />
               <small>{daysRemaining < 0 ? 'over' : counted(daysRemaining, 'more day')}</small>
             </td>
             <td>
-              {issuer || <Soft>nobody</Soft>}
+              {issuer || <Muted>nobody</Muted>}
               <small>for {names.slice(0, 3).join(', ') || 'no name'}</small>
             </td>
           </tr>
@@ -55,16 +55,16 @@ export function Records({ host: { records } }: { host: HostDetail }) {
                 <Values values={values} />
               </td>
               <td>
-                <Soft>
+                <Muted>
                   <Ago at={since} />
-                </Soft>
+                </Muted>
               </td>
             </tr>
           ))}
         </Table>
       )}
       {absent.length > 0 && (
-        <Soft>Watched, and not there: {absent.map(({ name, type }) => `${type} of ${name}`).join(', ')}.</Soft>
+        <Muted>Watched, and not there: {absent.map(({ name, type }) => `${type} of ${name}`).join(', ')}.</Muted>
       )}
     </>
   )
@@ -85,7 +85,7 @@ export function Addresses({ host: { addresses, lastCheckAt } }: { host: HostDeta
             </Disclosure>
           ),
         ]),
-        ['Last look', lastCheckAt && <ExactMoment key="last" at={lastCheckAt} />],
+        ['Last look', lastCheckAt && <ExactTime key="last" at={lastCheckAt} />],
       ]}
     />
   )

@@ -1,5 +1,5 @@
-import type { Tone } from '../ui/status.tsx'
-import { counted, durationText, numberText } from '../ui/words.ts'
+import type { Tone } from '../ui/feedback/status.tsx'
+import { counted, durationText, numberText } from '../ui/text/format.ts'
 import type { Change, Host, HostDetail, Listing, Mode } from './api.ts'
 
 type Standing = { tone: Tone; word: string }

@@ -1,82 +1,77 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { OwnData } from '../account/own-data.tsx'
-import { NameForm, PasswordForm } from '../account/person-forms.tsx'
+import { YourData } from '../account/your-data.tsx'
+import { NameForm, PasswordForm } from '../account/profile-forms.tsx'
 import { Sessions } from '../account/sessions.tsx'
 import { Storage } from '../account/storage.tsx'
 import { api, type Account } from '../api.ts'
-import { areOff, turnKeys } from '../keys.ts'
-import { migrationsQuery, type MigrationList } from '../migrations/api.ts'
+import { areShortcutsOff, enableShortcuts } from '../shortcuts.ts'
+import { migrationsQuery } from '../migrations/api.ts'
 import { accountQuery } from '../queries.ts'
-import { Button } from '../ui/button.tsx'
-import { Facts } from '../ui/facts.tsx'
-import { CheckField } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page, Section } from '../ui/page.tsx'
-import { ThemeSwitch } from '../ui/theme-switch.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { Button } from '../ui/actions/button.tsx'
+import { Facts } from '../ui/lists/facts.tsx'
+import { CheckField } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page, Section } from '../ui/layout/page.tsx'
+import { ThemeSwitch } from '../ui/theme/theme-switch.tsx'
+import { account as messages } from '../account/messages.ts'
 
 export function Screen() {
   const { data: account } = useQuery(accountQuery)
-  if (!account) return <Page title="Account" />
+  if (!account) return <Page title={messages.title} />
   return (
-    <Page title="Account">
+    <Page title={messages.title}>
       <Facts
         facts={[
-          ['E-mail', account.email],
-          ['Plan', <Plan key="plan" name={account.plan} />],
-          ['Rights', account.admin ? 'Administrator of this Portreeve' : null],
+          [messages.email, account.email],
+          [messages.plan, <Plan key="plan" name={account.plan} />],
+          [messages.role, account.admin ? messages.administrator : null],
         ]}
       />
-      <Section title="Storage">
+      <Section title={messages.storage}>
         <Storage />
       </Section>
-      <Section title="Name">
+      <Section title={messages.name}>
         <NameForm account={account} />
       </Section>
-      <Section title="Password">
+      <Section title={messages.password}>
         <PasswordForm />
       </Section>
-      <Section title="Where you are signed in">
+      <Section title={messages.sessions}>
         <Sessions />
         <SignOut />
       </Section>
-      <Section title="Theme">
+      <Section title={messages.theme}>
         <div>
           <ThemeSwitch />
         </div>
       </Section>
-      <Section title="Keys">
+      <Section title={messages.shortcuts}>
         <CheckField
           name="keys"
-          label="Single keys"
-          hint="g and a letter go to a screen, j and k through a list, ? lists them all. Kept in this browser."
-          defaultChecked={!areOff()}
-          onChoose={turnKeys}
+          label={messages.shortcutsLabel}
+          hint={messages.shortcutsHint}
+          defaultChecked={!areShortcutsOff()}
+          onChoose={enableShortcuts}
         />
       </Section>
-      <Section title="Your data">
-        <OwnData account={account} />
+      <Section title={messages.yourData}>
+        <YourData account={account} />
       </Section>
     </Page>
   )
 }
 
-/** The plan, and what is used of it. */
+/** The plan, and how much of it is used. */
 function Plan({ name }: { name: Account['plan'] }) {
   const { data } = useQuery(migrationsQuery(1))
   return (
     <>
       <strong>{name}</strong>
-      {data && ` · ${usedText(data.month)}`}
+      {data && ` · ${messages.migrationsUsed(data.month.used, data.month.limit)}`}
     </>
   )
-}
-
-function usedText({ used, limit }: MigrationList['month']): string {
-  if (limit === null) return `${counted(used, 'migration')} this month, and as many as you like`
-  return `${numberText(used)} of ${counted(limit, 'migration')} used this month`
 }
 
 function SignOut() {
@@ -98,7 +93,7 @@ function SignOut() {
     <>
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
       <div>
-        <Button onClick={() => void signOut()}>Sign out</Button>
+        <Button onClick={() => void signOut()}>{messages.signOut}</Button>
       </div>
     </>
   )

@@ -1,32 +1,33 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { AdministrationViews } from '../administration/administration-views.tsx'
-import { peopleQuery } from '../administration/api.ts'
-import { NewPerson } from '../administration/new-person.tsx'
-import { PeopleTable } from '../administration/people-table.tsx'
-import { Page, Section } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
-import { Fetching } from '../ui/waiting.tsx'
+import { AdministrationNavigation } from '../administration/administration-navigation.tsx'
+import { accountsQuery } from '../administration/api.ts'
+import { NewAccount } from '../administration/new-account.tsx'
+import { AccountTable } from '../administration/account-table.tsx'
+import { Page, Section } from '../ui/layout/page.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { accounts as messages, newAccount } from '../administration/messages.ts'
 
-/** Who uses this Portreeve, and how much they may. */
+/** All accounts of this service, with their plans and roles. */
 export function Screen() {
   const { page = 1 } = useSearch({ from: '/own/administration/accounts' })
   const navigate = useNavigate({ from: '/administration/accounts' })
-  const { data, error } = useQuery({ ...peopleQuery(page), placeholderData: keepPreviousData })
+  const { data, error } = useQuery({ ...accountsQuery(page), placeholderData: keepPreviousData })
   return (
-    <Page wide title="Accounts">
-      <AdministrationViews />
-      <Fetching there={data} error={error} lines={4}>
-        Fetching the accounts …
-      </Fetching>
+    <Page wide title={messages.title}>
+      <AdministrationNavigation />
+      <LoadingOrError there={data} error={error} lines={4}>
+        {messages.loading}
+      </LoadingOrError>
       {data && (
         <div>
-          <PeopleTable people={data.accounts} page={page} />
-          <Pages {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
+          <AccountTable people={data.accounts} page={page} />
+          <Pagination {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
         </div>
       )}
-      <Section title="A new account">
-        <NewPerson />
+      <Section title={newAccount.title}>
+        <NewAccount />
       </Section>
     </Page>
   )

@@ -5,9 +5,9 @@ import { AddressPanel } from '../attacks/address-panel.tsx'
 import { addressQuery, type Appeal } from '../attacks/api.ts'
 import { AppealForm, AppealOutcome } from '../attacks/appeal-form.tsx'
 import { LookUp } from '../attacks/look-up.tsx'
-import { Card, Page, Section, Soft, Stack } from '../ui/page.tsx'
-import { Points } from '../ui/points.tsx'
-import { useInView } from '../ui/use-in-view.ts'
+import { Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
+import { BulletList } from '../ui/lists/bullet-list.tsx'
+import { useInView } from '../ui/forms/use-in-view.ts'
 
 export function Screen() {
   const { ip } = useSearch({ from: '/open/address' })
@@ -51,7 +51,7 @@ function Known({ ip }: { ip: string }) {
 function OffTheList(props: { ip: string; onSent: (appeal: Appeal) => void }) {
   return (
     <Section title="Is it yours? This is how it leaves">
-      <Points ordered>
+      <BulletList ordered>
         <li>
           Look at the evidence: what was attacked, and when. Being listed does not mean that you did something bad. Most
           listed machines were taken over by somebody else.
@@ -65,7 +65,7 @@ function OffTheList(props: { ip: string; onSent: (appeal: Appeal) => void }) {
           others made do not matter.
         </li>
         <li>Or wait: without new reports every listing ends after seven days at the latest.</li>
-      </Points>
+      </BulletList>
       <AppealForm {...props} />
     </Section>
   )
@@ -75,7 +75,7 @@ function HowItWorks() {
   return (
     <Section title="How an address is listed">
       <Stack>
-        <Points>
+        <BulletList>
           <li>
             Networks count, not reports: one that reports a thousand times is still one network. Evidence halves every
             few days.
@@ -96,9 +96,9 @@ function HowItWorks() {
             <a href="https://www.routeviews.org">RouteViews</a> and the <a href="https://www.nro.net">NRO</a> (CC BY
             4.0).
           </li>
-        </Points>
+        </BulletList>
         <p>
-          <Soft>How much is going on:</Soft> <Link to="/network">the network in numbers</Link>
+          <Muted>How much is going on:</Muted> <Link to="/network">the network in numbers</Link>
         </p>
       </Stack>
     </Section>

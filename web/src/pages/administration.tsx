@@ -1,33 +1,33 @@
 import { useQuery } from '@tanstack/react-query'
-import { AdministrationViews } from '../administration/administration-views.tsx'
+import { AdministrationNavigation } from '../administration/administration-navigation.tsx'
 import { healthQuery, type Health } from '../administration/api.ts'
-import { sentenceOf, TONES, workText } from '../administration/words.ts'
-import { Ago } from '../ui/ago.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Facts, Values } from '../ui/facts.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page, Section, Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { counted, numberText, sizeText } from '../ui/words.ts'
+import { describeHealth, describeQueue, health as messages, STATE_TONES } from '../administration/messages.ts'
+import { Ago } from '../ui/text/ago.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Facts, Values } from '../ui/lists/facts.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page, Section, Muted } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { sizeText } from '../ui/text/format.ts'
 
-/** Whether this Portreeve is well. */
+/** Health checks, the job queue and facts about the service. */
 export function Screen() {
   const { data: health, error } = useQuery(healthQuery)
   return (
-    <Page wide title="Administration">
-      <AdministrationViews />
-      <Fetching there={health} error={error} lines={5}>
-        Asking the resolvers and the blacklists …
-      </Fetching>
-      {health && <Found {...health} />}
+    <Page wide title={messages.title}>
+      <AdministrationNavigation />
+      <LoadingOrError there={health} error={error} lines={5}>
+        {messages.loading}
+      </LoadingOrError>
+      {health && <HealthReport {...health} />}
     </Page>
   )
 }
 
-function Found({ findings, version, upSince, database, jobs }: Health) {
-  const { tone, sentence } = sentenceOf(findings)
+function HealthReport({ findings, version, upSince, database, jobs }: Health) {
+  const { tone, sentence } = describeHealth(findings)
   return (
     <>
       <div role="status">
@@ -35,18 +35,18 @@ function Found({ findings, version, upSince, database, jobs }: Health) {
           <strong>{sentence}</strong>
         </Notice>
       </div>
-      <Section title="What was looked at">
+      <Section title={messages.checks}>
         <Findings findings={findings} />
       </Section>
-      <Section title="Queue">
+      <Section title={messages.queue}>
         <Queue jobs={jobs} />
       </Section>
-      <Section title="Service">
+      <Section title={messages.service}>
         <Facts
           facts={[
-            ['Portreeve', version],
-            ['Up since', <Ago key="up" at={upSince} />],
-            ['Database', `PostgreSQL ${database.version}, ${sizeText(database.bytes)}`],
+            [messages.version, version],
+            [messages.upSince, <Ago key="up" at={upSince} />],
+            [messages.database, messages.databaseText(database.version, sizeText(database.bytes))],
           ]}
         />
       </Section>
@@ -56,12 +56,12 @@ function Found({ findings, version, upSince, database, jobs }: Health) {
 
 function Findings({ findings }: Pick<Health, 'findings'>) {
   return (
-    <Table caption="What was looked at" quiet columns={['Part', 'State', 'What was found']}>
+    <Table caption={messages.checks} quiet columns={[...messages.columns]}>
       {findings.map(({ about, state, sentence }) => (
         <tr key={`${about} ${sentence}`}>
           <th scope="row">{about.replace(/^./, (letter) => letter.toUpperCase())}</th>
           <td>
-            <Status tone={TONES[state].tone}>{TONES[state].word}</Status>
+            <Status tone={STATE_TONES[state].tone}>{STATE_TONES[state].word}</Status>
           </td>
           <td>{sentence}</td>
         </tr>
@@ -70,19 +70,15 @@ function Findings({ findings }: Pick<Health, 'findings'>) {
   )
 }
 
-/** What has work, and folded away what has none. */
+/** Job types with work, and behind a disclosure those without. */
 function Queue({ jobs }: Pick<Health, 'jobs'>) {
-  const busy = jobs.filter((job) => workText(job) !== null || job.failed > 0)
+  const busy = jobs.filter((job) => describeQueue(job) !== null || job.failed > 0)
   const idle = jobs.filter((job) => !busy.includes(job))
   return (
     <>
-      {busy.length > 0 ? (
-        <JobTable caption="Jobs with work" jobs={busy} />
-      ) : (
-        <Soft>Nothing runs, nothing waits, and nothing failed within a day.</Soft>
-      )}
+      {busy.length > 0 ? <JobTable caption={messages.activeJobs} jobs={busy} /> : <Muted>{messages.noJobs}</Muted>}
       {idle.length > 0 && (
-        <Disclosure summary={`${counted(idle.length, 'kind')} of jobs with nothing to do`}>
+        <Disclosure summary={messages.idleJobs(idle.length)}>
           <Values values={idle.map(({ name }) => name)} />
         </Disclosure>
       )}
@@ -92,12 +88,12 @@ function Queue({ jobs }: Pick<Health, 'jobs'>) {
 
 function JobTable({ caption, jobs }: Pick<Health, 'jobs'> & { caption: string }) {
   return (
-    <Table caption={caption} quiet columns={['Job', 'Work', 'Failed']}>
+    <Table caption={caption} quiet columns={[...messages.jobColumns]}>
       {jobs.map((job) => (
         <tr key={job.name}>
           <th scope="row">{job.name}</th>
-          <td>{workText(job)}</td>
-          <td>{job.failed > 0 && <Status tone="warn">{`${numberText(job.failed)} failed within a day`}</Status>}</td>
+          <td>{describeQueue(job)}</td>
+          <td>{job.failed > 0 && <Status tone="warn">{messages.failures(job.failed)}</Status>}</td>
         </tr>
       ))}
     </Table>

@@ -3,8 +3,8 @@ import { channelsQuery } from '../alerts/api.ts'
 import { ChannelCard } from '../alerts/channel-card.tsx'
 import { NewChannel } from '../alerts/new-channel.tsx'
 import { AlertViews } from '../alerts/views.tsx'
-import { Card, Page, Section, Stack } from '../ui/page.tsx'
-import { Fetching } from '../ui/waiting.tsx'
+import { Card, Page, Section, Stack } from '../ui/layout/page.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
 
 export function Screen() {
   const { data: channels, error } = useQuery(channelsQuery)
@@ -14,9 +14,9 @@ export function Screen() {
       lead="Where you are told. A mail waits a minute for what else happens: a burst is one mail."
     >
       <AlertViews />
-      <Fetching there={channels} error={error} lines={3}>
+      <LoadingOrError there={channels} error={error} lines={3}>
         Fetching your channels …
-      </Fetching>
+      </LoadingOrError>
       {channels && (
         <Section title="Your channels">
           <Stack rows>

@@ -4,13 +4,13 @@ import { AlertList } from '../alerts/alert-item.tsx'
 import { alertsQuery, channelsQuery, type AlertFilter } from '../alerts/api.ts'
 import { AlertViews } from '../alerts/views.tsx'
 import { KINDS } from '../alerts/words.ts'
-import { Choice } from '../ui/choice.tsx'
-import { Empty } from '../ui/empty.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page, Row, Soft } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
-import { Waiting } from '../ui/waiting.tsx'
-import { counted } from '../ui/words.ts'
+import { Choice } from '../ui/forms/choice.tsx'
+import { Empty } from '../ui/feedback/empty.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page, Row, Muted } from '../ui/layout/page.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
+import { counted } from '../ui/text/format.ts'
 
 export function Screen() {
   const filter = useSearch({ from: '/own/alerts' })
@@ -27,7 +27,7 @@ export function Screen() {
       <AlertViews />
       {error && <Notice tone="bad">{error.message}</Notice>}
       {data && !data.mail && <NoMail />}
-      {!data && !error && <Waiting lines={4}>Fetching your alerts …</Waiting>}
+      {!data && !error && <Loading lines={4}>Fetching your alerts …</Loading>}
       {data && data.pagination.total === 0 && !isFiltered && <NoAlert />}
       {data && (data.pagination.total > 0 || isFiltered) && (
         <div>
@@ -42,10 +42,10 @@ export function Screen() {
               value={filter.kind ?? ''}
               onChange={(kind) => go({ kind: kind || undefined })}
             />
-            <Soft>{counted(data.pagination.total, 'alert')}</Soft>
+            <Muted>{counted(data.pagination.total, 'alert')}</Muted>
           </Row>
           <AlertList alerts={data.alerts} channels={channels} />
-          <Pages {...data.pagination} onGo={(page) => go({ ...filter, page })} />
+          <Pagination {...data.pagination} onGo={(page) => go({ ...filter, page })} />
         </div>
       )}
     </Page>
@@ -67,7 +67,7 @@ function NoAlert() {
   return (
     <Empty icon="bell" title="Nothing has happened yet">
       <p>
-        <Soft>Have a host watched or a domain’s reports read, and see with a test that alerts reach you:</Soft>{' '}
+        <Muted>Have a host watched or a domain’s reports read, and see with a test that alerts reach you:</Muted>{' '}
         <Link to="/alerts/channels">your channels</Link>
       </p>
     </Empty>

@@ -5,10 +5,10 @@ import { AttackViews } from '../attacks/attack-views.tsx'
 import { CandidateList } from '../attacks/candidate-list.tsx'
 import { RangeSection } from '../attacks/range-section.tsx'
 import { accountQuery } from '../queries.ts'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page, Section } from '../ui/page.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page, Section } from '../ui/layout/page.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 
 export function Screen() {
   const { data: account } = useQuery(accountQuery)

@@ -3,11 +3,11 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { networkQuery, servicesQuery } from '../attacks/api.ts'
 import { AttackViews } from '../attacks/attack-views.tsx'
 import { listUrl, TAKINGS } from '../attacks/commands.ts'
-import { Choice } from '../ui/choice.tsx'
-import { CopyButton, Snippet } from '../ui/copy.tsx'
-import { Page, Row, Soft, Stack } from '../ui/page.tsx'
-import { Sheet, Tabs } from '../ui/tabs.tsx'
-import { counted } from '../ui/words.ts'
+import { Choice } from '../ui/forms/choice.tsx'
+import { CopyButton, Snippet } from '../ui/actions/copy.tsx'
+import { Page, Row, Muted, Stack } from '../ui/layout/page.tsx'
+import { TabContent, Tabs } from '../ui/navigation/tabs.tsx'
+import { counted } from '../ui/text/format.ts'
 
 /** What the address of the screen says about the list that is wanted. */
 export type ListSearch = { format?: string; service?: string }
@@ -29,7 +29,7 @@ export function Screen() {
       <AttackViews />
       <Stack>
         <Row>
-          <Soft>Attackers of</Soft>
+          <Muted>Attackers of</Muted>
           <ServiceChoice
             value={service}
             onChange={(chosen) => void navigate({ search: (search) => ({ ...search, service: chosen || undefined }) })}
@@ -43,7 +43,7 @@ export function Screen() {
             void navigate({ search: (search) => ({ ...search, format: chosen }), replace: true, resetScroll: false })
           }
         >
-          <Sheet>
+          <TabContent>
             <p>{taking.words}</p>
             <Snippet what="the command" text={taking.load(url)} />
             {taking.once && (
@@ -55,7 +55,7 @@ export function Screen() {
             <Row>
               <CopyButton what="the address of the list" label="Copy the address of the list" text={url} />
             </Row>
-          </Sheet>
+          </TabContent>
         </Tabs>
       </Stack>
     </Page>

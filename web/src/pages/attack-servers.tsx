@@ -3,16 +3,16 @@ import { useState } from 'react'
 import { attacks, reportTokensQuery, type NewReportToken, type ReportToken } from '../attacks/api.ts'
 import { AttackViews } from '../attacks/attack-views.tsx'
 import { carefulJoin, joinCommand, reportCommand } from '../attacks/commands.ts'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { Snippet } from '../ui/copy.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Empty } from '../ui/empty.tsx'
-import { CheckField, Form, TextField } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Card, Page, Section, Soft, Stack } from '../ui/page.tsx'
-import { Table } from '../ui/table.tsx'
-import { Waiting } from '../ui/waiting.tsx'
-import { numberText } from '../ui/words.ts'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Empty } from '../ui/feedback/empty.tsx'
+import { CheckField, Form, TextField } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
+import { numberText } from '../ui/text/format.ts'
 
 export function Screen() {
   return (
@@ -73,7 +73,7 @@ function Line({ token, label, blocks }: Made) {
 function Servers() {
   const { data: tokens, error } = useQuery(reportTokensQuery)
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!tokens) return <Waiting lines={3}>Fetching your servers …</Waiting>
+  if (!tokens) return <Loading lines={3}>Fetching your servers …</Loading>
   if (tokens.length === 0) return <NoServer />
   return (
     <Section title="What they told">
@@ -119,7 +119,7 @@ function NoServer() {
   return (
     <Empty icon="shield" title="None of your servers has joined yet">
       <p>
-        <Soft>Make a line for it above. Without a report token it counts the same, but is not shown here:</Soft>
+        <Muted>Make a line for it above. Without a report token it counts the same, but is not shown here:</Muted>
       </p>
       <Snippet what="the command" text={joinCommand({ blocks: false })} />
     </Empty>

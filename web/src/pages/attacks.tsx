@@ -3,8 +3,8 @@ import { AddressPanel } from '../attacks/address-panel.tsx'
 import { AttackViews } from '../attacks/attack-views.tsx'
 import { LookUp } from '../attacks/look-up.tsx'
 import { NetworkPanel } from '../attacks/network-panel.tsx'
-import { CopyButton } from '../ui/copy.tsx'
-import { Card, Page, Row, Section, Stack } from '../ui/page.tsx'
+import { CopyButton } from '../ui/actions/copy.tsx'
+import { Card, Page, Row, Section, Stack } from '../ui/layout/page.tsx'
 
 export function Screen() {
   const { ip } = useSearch({ from: '/own/attacks' })

@@ -1,54 +1,49 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { AdministrationViews } from '../administration/administration-views.tsx'
-import { auditQuery, type Act, type ActFilter } from '../administration/api.ts'
-import { givenOf } from '../administration/words.ts'
-import { Ago } from '../ui/ago.tsx'
-import { FilterField } from '../ui/filter-field.tsx'
-import { Page, Row, Soft } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
-import { Table } from '../ui/table.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { counted } from '../ui/words.ts'
+import { AdministrationNavigation } from '../administration/administration-navigation.tsx'
+import { auditQuery, type AuditEntryRow, type AuditFilter } from '../administration/api.ts'
+import { audit as messages, describeDetails } from '../administration/messages.ts'
+import { Ago } from '../ui/text/ago.tsx'
+import { FilterField } from '../ui/forms/filter-field.tsx'
+import { Page, Row, Muted } from '../ui/layout/page.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
 
-/** What administrators did: who, when, and what they gave. */
+/** Administrator actions, with user, time and details. */
 export function Screen() {
   const filter = useSearch({ from: '/own/administration/audit' })
   const navigate = useNavigate({ from: '/administration/audit' })
   const { data, error } = useQuery({ ...auditQuery(filter), placeholderData: keepPreviousData })
-  const go = (changed: ActFilter) =>
+  const go = (changed: AuditFilter) =>
     void navigate({ search: (before) => ({ ...before, page: undefined, ...changed }), replace: true })
   return (
-    <Page wide title="Audit log">
-      <AdministrationViews />
-      <Soft>What administrators change is written down here for 400 days, and nobody can take it away.</Soft>
+    <Page wide title={messages.title}>
+      <AdministrationNavigation />
+      <Muted>{messages.lead}</Muted>
       <Row>
-        <FilterField
-          label="E-mail, change or value"
-          value={filter.q ?? ''}
-          onFilter={(text) => go({ q: text || undefined })}
-        />
-        {data && <Soft>{counted(data.pagination.total, 'entry', 'entries')}</Soft>}
+        <FilterField label={messages.filter} value={filter.q ?? ''} onFilter={(text) => go({ q: text || undefined })} />
+        {data && <Muted>{messages.entries(data.pagination.total)}</Muted>}
       </Row>
-      <Fetching there={data} error={error} lines={4}>
-        Fetching what was done …
-      </Fetching>
-      {data?.entries.length === 0 && <Soft>{filter.q ? 'There is none like that.' : 'Nothing was changed yet.'}</Soft>}
+      <LoadingOrError there={data} error={error} lines={4}>
+        {messages.loading}
+      </LoadingOrError>
+      {data?.entries.length === 0 && <Muted>{filter.q ? messages.noMatches : messages.empty}</Muted>}
       {data && data.entries.length > 0 && (
         <div>
-          <Table caption="What administrators did" quiet columns={['What', 'About', 'Who', 'When']}>
+          <Table caption={messages.caption} quiet columns={[...messages.columns]}>
             {data.entries.map((act) => (
               <ActRow key={act.id} act={act} />
             ))}
           </Table>
-          <Pages {...data.pagination} onGo={(page) => go({ page })} />
+          <Pagination {...data.pagination} onGo={(page) => go({ page })} />
         </div>
       )}
     </Page>
   )
 }
 
-function ActRow({ act: { at, actorEmail, what, route, details } }: { act: Act }) {
+function ActRow({ act: { at, actorEmail, what, route, details } }: { act: AuditEntryRow }) {
   return (
     <tr>
       <th scope="row">
@@ -56,17 +51,15 @@ function ActRow({ act: { at, actorEmail, what, route, details } }: { act: Act })
         <small>{route}</small>
       </th>
       <td>
-        {givenOf(details).map(([name, value]) => (
-          <div key={name}>
-            {name}: {value}
-          </div>
+        {describeDetails(details).map(([name, value]) => (
+          <div key={name}>{messages.detail(name, value)}</div>
         ))}
       </td>
-      <td>by {actorEmail}</td>
+      <td>{messages.by(actorEmail)}</td>
       <td>
-        <Soft>
+        <Muted>
           <Ago at={at} />
-        </Soft>
+        </Muted>
       </td>
     </tr>
   )

@@ -6,9 +6,9 @@ import { CheckPanel } from '../check/panel.tsx'
 import { ShareBar, Shares } from '../check/share.tsx'
 import { Delist, Watch } from '../check/ways-on.tsx'
 import { guessTarget, type Target } from '../check/target.ts'
-import { ExactMoment } from '../ui/ago.tsx'
-import { OnPaper } from '../ui/on-paper.tsx'
-import { Card, Page, Section } from '../ui/page.tsx'
+import { ExactTime } from '../ui/text/ago.tsx'
+import { PrintOnly } from '../ui/layout/print-only.tsx'
+import { Card, Page, Section } from '../ui/layout/page.tsx'
 
 const LEAD =
   'Type what you have: a domain, a web or e-mail address, or an IPv4 address. What can be asked about it is asked at once.'
@@ -31,9 +31,9 @@ function Panels({ target }: { target: Target }) {
         <Watch host={target.name} />
         {target.kind === 'address' && <Delist ip={target.name} />}
       </ShareBar>
-      <OnPaper>
-        By {window.location.host}, <ExactMoment at={new Date().toISOString()} />
-      </OnPaper>
+      <PrintOnly>
+        By {window.location.host}, <ExactTime at={new Date().toISOString()} />
+      </PrintOnly>
       {kindsOf(target).map((kind) => (
         <CheckPanel key={kind.name} kind={kind} target={target.name} />
       ))}

@@ -3,23 +3,23 @@ import { Link, useParams } from '@tanstack/react-router'
 import { caseQuery, type CaseWithHistory, type Step } from '../delisting/api.ts'
 import { StepCard } from '../delisting/step-card.tsx'
 import { forwarding, isFinal, needing, sentenceOf, standing } from '../delisting/words.ts'
-import { Ago } from '../ui/ago.tsx'
-import { BackLink } from '../ui/back-link.tsx'
-import { Facts } from '../ui/facts.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page, Section, Soft, Stack } from '../ui/page.tsx'
-import { Table } from '../ui/table.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { counted } from '../ui/words.ts'
+import { Ago } from '../ui/text/ago.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { Facts } from '../ui/lists/facts.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { counted } from '../ui/text/format.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/delisting/$id' })
   const { data, error } = useQuery(caseQuery(id))
   return (
     <Page title={data ? `Delisting of ${data.ip}` : 'Delisting'} above={<BackLink to="/delisting">Delisting</BackLink>}>
-      <Fetching there={data} error={error} lines={5}>
+      <LoadingOrError there={data} error={error} lines={5}>
         Fetching the delisting …
-      </Fetching>
+      </LoadingOrError>
       {data && <Known it={data} />}
     </Page>
   )
@@ -101,7 +101,7 @@ function Found({ it }: { it: CaseWithHistory }) {
             <ul key="left">
               {notPursued.map(({ blacklistName, reason }) => (
                 <li key={blacklistName}>
-                  {blacklistName}: <Soft>{reason}</Soft>
+                  {blacklistName}: <Muted>{reason}</Muted>
                 </li>
               ))}
             </ul>
@@ -116,7 +116,7 @@ function Found({ it }: { it: CaseWithHistory }) {
 
 function Events({ it: { events, steps } }: { it: CaseWithHistory }) {
   const names = new Map(steps.map(({ id, blacklistName }) => [id, blacklistName]))
-  if (events.length === 0) return <Soft>Nothing yet.</Soft>
+  if (events.length === 0) return <Muted>Nothing yet.</Muted>
   return (
     <Table caption="What happened" quiet columns={['Blacklist', 'What', 'When']}>
       {events.toReversed().map(({ stepId, at, text }, index) => (
@@ -124,9 +124,9 @@ function Events({ it: { events, steps } }: { it: CaseWithHistory }) {
           <th scope="row">{names.get(stepId)}</th>
           <td>{text}</td>
           <td>
-            <Soft>
+            <Muted>
               <Ago at={at} />
-            </Soft>
+            </Muted>
           </td>
         </tr>
       ))}

@@ -3,19 +3,19 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { postCommand } from '../check/curl.ts'
 import { casesQuery, type Case, type CaseFilter } from '../delisting/api.ts'
 import { needing, standing } from '../delisting/words.ts'
-import { Ago } from '../ui/ago.tsx'
-import { Bar } from '../ui/bar.tsx'
-import { ButtonLink } from '../ui/button.tsx'
-import { Choice } from '../ui/choice.tsx'
-import { Snippet } from '../ui/copy.tsx'
-import { Empty } from '../ui/empty.tsx'
-import { FilterField } from '../ui/filter-field.tsx'
-import { Page, Row, Soft, Stack } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { counted } from '../ui/words.ts'
+import { Ago } from '../ui/text/ago.tsx'
+import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
+import { ButtonLink } from '../ui/actions/button.tsx'
+import { Choice } from '../ui/forms/choice.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Empty } from '../ui/feedback/empty.tsx'
+import { FilterField } from '../ui/forms/filter-field.tsx'
+import { Page, Row, Muted, Stack } from '../ui/layout/page.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { counted } from '../ui/text/format.ts'
 
 export function Screen() {
   const { ip, status, page } = useSearch({ from: '/own/delisting' })
@@ -34,9 +34,9 @@ export function Screen() {
         </ButtonLink>
       }
     >
-      <Fetching there={data} error={error} lines={4}>
+      <LoadingOrError there={data} error={error} lines={4}>
         Fetching your delistings …
-      </Fetching>
+      </LoadingOrError>
       {data && data.pagination.total === 0 && !isFiltered && <NoCase />}
       {data && (data.pagination.total > 0 || isFiltered) && (
         <Stack>
@@ -81,23 +81,23 @@ function Filters({ isAddress, total }: { isAddress: boolean; total: number }) {
         value={status ?? 'all'}
         onChange={(value) => go({ status: value === 'all' ? undefined : value })}
       />
-      <Soft>{isAddress ? counted(total, 'delisting') : 'Type a whole address.'}</Soft>
+      <Muted>{isAddress ? counted(total, 'delisting') : 'Type a whole address.'}</Muted>
     </Row>
   )
 }
 
 function GoOn({ page, totalPages }: { page: number; totalPages: number }) {
   const go = useFilter()
-  return <Pages page={page} totalPages={totalPages} onGo={(to) => go({ page: to })} />
+  return <Pagination page={page} totalPages={totalPages} onGo={(to) => go({ page: to })} />
 }
 
 function NoCase() {
   return (
     <Empty icon="leave" title="No address was led off a blacklist yet">
       <p>
-        <Soft>
+        <Muted>
           Begin with “New delisting”: every list is asked, and each that has the address gets a step. Or from a program:
-        </Soft>
+        </Muted>
       </p>
       <Snippet what="the command" text={postCommand('/api/v1/delisting', { ip: '8.8.4.4' })} />
     </Empty>
@@ -105,7 +105,7 @@ function NoCase() {
 }
 
 function CaseTable({ cases }: { cases: Case[] }) {
-  if (cases.length === 0) return <Soft>There is none like that.</Soft>
+  if (cases.length === 0) return <Muted>There is none like that.</Muted>
   return (
     <Table caption="Your delistings" quiet columns={['Address', 'Blacklists', 'State', 'Begun']}>
       {cases.map((it) => (
@@ -127,7 +127,12 @@ function CaseRow({ it }: { it: Case }) {
         {relistedAfter && <small>listed again</small>}
       </th>
       <td>
-        <Bar label={`Blacklists that let ${ip} go`} done={stepsCompleted} total={totalListings} tone={barTone(it)} />
+        <ProgressBar
+          label={`Blacklists that let ${ip} go`}
+          done={stepsCompleted}
+          total={totalListings}
+          tone={barTone(it)}
+        />
         <small>
           {stepsCompleted} of {counted(totalListings, 'list')} let it go
         </small>
@@ -136,9 +141,9 @@ function CaseRow({ it }: { it: Case }) {
         <Status tone={tone}>{word}</Status>
       </td>
       <td>
-        <Soft>
+        <Muted>
           <Ago at={createdAt} />
-        </Soft>
+        </Muted>
       </td>
     </tr>
   )

@@ -9,13 +9,13 @@ import { spanOf, type Span } from '../dmarc/search.ts'
 import { Sources } from '../dmarc/source-table.tsx'
 import { SpanChoice } from '../dmarc/span-choice.tsx'
 import { partsOf, shareText, VERDICTS } from '../dmarc/words.ts'
-import { dayText } from '../ui/chart-days.tsx'
-import { Figures } from '../ui/figures.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Section, Soft } from '../ui/page.tsx'
-import { Table } from '../ui/table.tsx'
-import { Fetching, Waiting } from '../ui/waiting.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { dayText } from '../ui/charts/daily-chart.tsx'
+import { Stats } from '../ui/lists/stats.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Section, Muted } from '../ui/layout/page.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { LoadingOrError, Loading } from '../ui/feedback/loading.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id' })
@@ -27,9 +27,9 @@ export function Screen() {
       id={id}
       aside={<SpanChoice days={days} onChange={(to) => void navigate({ search: { days: to }, replace: true })} />}
     >
-      <Fetching there={summary} error={error} lines={6}>
+      <LoadingOrError there={summary} error={error} lines={6}>
         Summing up …
-      </Fetching>
+      </LoadingOrError>
       {summary && <Known id={id} days={spanOf(days)} summary={summary} />}
     </DomainPage>
   )
@@ -66,15 +66,15 @@ function FirstReport({ id }: { id: string }) {
   const { data: domain } = useQuery(domainQuery(id))
   return (
     <Section title="How reports come">
-      {domain ? <Publish domain={domain} /> : <Waiting lines={3}>Asking the DNS …</Waiting>}
+      {domain ? <Publish domain={domain} /> : <Loading lines={3}>Asking the DNS …</Loading>}
     </Section>
   )
 }
 
 function Totals({ summary: { totals, readiness, sourceCount } }: { summary: Summary }) {
   return (
-    <Figures
-      figures={[
+    <Stats
+      stats={[
         ...mailFigures(totals),
         ['Sources', numberText(sourceCount)],
         ['Reports', numberText(totals.reports)],
@@ -101,7 +101,7 @@ function Reporters({ id, summary: { reporters } }: { id: string; summary: Summar
               {fail > 0 && <small>{numberText(fail)} failed</small>}
             </td>
             <td>
-              <Soft>{dayText(lastDay)}</Soft>
+              <Muted>{dayText(lastDay)}</Muted>
             </td>
           </tr>
         ))}
@@ -126,7 +126,7 @@ function Selectors({ summary: { selectors } }: { summary: Summary }) {
               <small>{shareText(pass, messages)} of the signatures hold</small>
             </td>
             <td>
-              <Soft>{dayText(lastDay)}</Soft>
+              <Muted>{dayText(lastDay)}</Muted>
             </td>
           </tr>
         ))}

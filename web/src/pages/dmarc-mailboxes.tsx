@@ -3,18 +3,18 @@ import { useState } from 'react'
 import { dmarc, mailboxesQuery, type Mailbox } from '../dmarc/api.ts'
 import { serverOf, wrongAccount } from '../imap/account.ts'
 import { AccountFields, ConnectionFields } from '../imap/account-fields.tsx'
-import { Ago } from '../ui/ago.tsx'
-import { BackLink } from '../ui/back-link.tsx'
-import { Button } from '../ui/button.tsx'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { FieldRow, Form, TextField } from '../ui/form.tsx'
-import { Hidden } from '../ui/hidden.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Card, Page, Row, Section, Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { counted } from '../ui/words.ts'
+import { Ago } from '../ui/text/ago.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { FieldRow, Form, TextField } from '../ui/forms/form.tsx'
+import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Card, Page, Row, Section, Muted } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { counted } from '../ui/text/format.ts'
 
 export function Screen() {
   const { data: mailboxes, error } = useQuery(mailboxesQuery)
@@ -25,9 +25,9 @@ export function Screen() {
       above={<BackLink to="/dmarc">DMARC</BackLink>}
       lead="Reports that arrive in a mailbox of yours are read out of it every ten minutes. A message is moved or marked as seen only once its reports are stored."
     >
-      <Fetching there={mailboxes} error={error} lines={3}>
+      <LoadingOrError there={mailboxes} error={error} lines={3}>
         Fetching your mailboxes …
-      </Fetching>
+      </LoadingOrError>
       {mailboxes && mailboxes.length > 0 && <MailboxTable mailboxes={mailboxes} />}
       <Section title="Read a mailbox">
         <Card>
@@ -70,7 +70,7 @@ function MailboxRow({ mailbox }: { mailbox: Mailbox }) {
         )}
       </td>
       <td>
-        <Soft>{fetchedAt ? <Ago at={fetchedAt} /> : 'not yet'}</Soft>
+        <Muted>{fetchedAt ? <Ago at={fetchedAt} /> : 'not yet'}</Muted>
         <small>{counted(totalMessages, 'message')}</small>
       </td>
       <td>
@@ -102,7 +102,7 @@ function Ways({ mailbox: { id, user } }: { mailbox: Mailbox }) {
     <>
       <Row>
         <Button size="small" onClick={() => void read()}>
-          Read now <Hidden>{user}</Hidden>
+          Read now <VisuallyHidden>{user}</VisuallyHidden>
         </Button>
         <ConfirmButton label="Remove" about={user} title={`Read ${user} no more?`} onConfirm={remove}>
           Reports that were read stay. The password is forgotten.

@@ -4,24 +4,24 @@ import { useState } from 'react'
 import { dmarc, domainQuery, domainsQuery, type Published } from '../dmarc/api.ts'
 import { DomainPage } from '../dmarc/domain-page.tsx'
 import { Publish } from '../dmarc/publish.tsx'
-import { letGo } from '../renew.ts'
-import { Button } from '../ui/button.tsx'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { Snippet } from '../ui/copy.tsx'
-import { Disclosure } from '../ui/disclosure.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Section, Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Fetching } from '../ui/waiting.tsx'
+import { deleteShown } from '../refresh-queries.ts'
+import { Button } from '../ui/actions/button.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Disclosure } from '../ui/layout/disclosure.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Section, Muted } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/record' })
   const { data: domain, error } = useQuery(domainQuery(id))
   return (
     <DomainPage id={id} part="DNS record">
-      <Fetching there={domain} error={error} lines={5}>
+      <LoadingOrError there={domain} error={error} lines={5}>
         Asking the DNS …
-      </Fetching>
+      </LoadingOrError>
       {domain && (
         <>
           <Section title="The record that asks for reports">
@@ -66,11 +66,11 @@ function Proof({ domain }: { domain: Published }) {
       title="Is it yours?"
       aside={verified ? <Status tone="good">Verified</Status> : <Status tone="unknown">Not verified yet</Status>}
     >
-      <Soft>
+      <Muted>
         {verifiedBy
           ? PROOFS[verifiedBy]
           : 'It counts as yours once the record above is published. Reports are taken meanwhile. The DNS is looked at every day, or now:'}
-      </Soft>
+      </Muted>
       <div role="status">{state.problem && <Notice tone="warn">{state.problem}</Notice>}</div>
       <div>
         <Button kind={verified ? 'plain' : 'primary'} busy={state.busy} onClick={() => void verify()}>
@@ -94,7 +94,7 @@ function Remove({ domain: { id, domain } }: { domain: Published }) {
   const navigate = useNavigate()
 
   async function remove(): Promise<void> {
-    await letGo(id, () => dmarc.remove(id))
+    await deleteShown(id, () => dmarc.remove(id))
     await navigate({ to: '/dmarc' })
     await queries.invalidateQueries(domainsQuery)
   }

@@ -2,14 +2,14 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { setAsidePath, setAsideQuery, type SetAside } from '../dmarc/api.ts'
 import { viaText } from '../dmarc/words.ts'
-import { Ago } from '../ui/ago.tsx'
-import { BackLink } from '../ui/back-link.tsx'
-import { DownloadLink } from '../ui/button.tsx'
-import { Hidden } from '../ui/hidden.tsx'
-import { Page, Soft } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
-import { Table } from '../ui/table.tsx'
-import { Fetching } from '../ui/waiting.tsx'
+import { Ago } from '../ui/text/ago.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { DownloadLink } from '../ui/actions/button.tsx'
+import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
+import { Page, Muted } from '../ui/layout/page.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
 
 export function Screen() {
   const { page = 1 } = useSearch({ from: '/own/dmarc/rejected' })
@@ -22,14 +22,14 @@ export function Screen() {
       above={<BackLink to="/dmarc">DMARC</BackLink>}
       lead="What came and was not taken, and why: it is on a domain that is not yours, damaged, hostile or something else."
     >
-      <Fetching there={data} error={error} lines={5}>
+      <LoadingOrError there={data} error={error} lines={5}>
         Fetching what was set aside …
-      </Fetching>
-      {data?.rejected.length === 0 && <Soft>Nothing was set aside.</Soft>}
+      </LoadingOrError>
+      {data?.rejected.length === 0 && <Muted>Nothing was set aside.</Muted>}
       {data && data.rejected.length > 0 && (
         <div>
           <SetAsideTable rejected={data.rejected} />
-          <Pages {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
+          <Pagination {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
         </div>
       )}
     </Page>
@@ -47,17 +47,17 @@ function SetAsideTable({ rejected }: { rejected: SetAside[] }) {
           </th>
           <td>{reason}</td>
           <td>
-            <Soft>
+            <Muted>
               <Ago at={receivedAt} />
-            </Soft>
+            </Muted>
           </td>
           <td>
             {kept ? (
               <DownloadLink href={setAsidePath(id)} name={name}>
-                Download <Hidden>{name}</Hidden>
+                Download <VisuallyHidden>{name}</VisuallyHidden>
               </DownloadLink>
             ) : (
-              <Soft>not kept</Soft>
+              <Muted>not kept</Muted>
             )}
           </td>
         </tr>

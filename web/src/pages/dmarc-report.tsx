@@ -5,14 +5,14 @@ import { PeriodText } from '../dmarc/period.tsx'
 import { RecordTable } from '../dmarc/record-table.tsx'
 import { spanSince } from '../dmarc/search.ts'
 import { sentenceOf, viaText } from '../dmarc/words.ts'
-import { ExactMoment } from '../ui/ago.tsx'
-import { BackLink } from '../ui/back-link.tsx'
-import { Facts } from '../ui/facts.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page, Section, Soft } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { counted } from '../ui/words.ts'
+import { ExactTime } from '../ui/text/ago.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { Facts } from '../ui/lists/facts.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page, Section, Muted } from '../ui/layout/page.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { counted } from '../ui/text/format.ts'
 
 export function Screen() {
   const { id, reportId } = useParams({ from: '/own/dmarc/$id/reports/$reportId' })
@@ -27,9 +27,9 @@ export function Screen() {
         </BackLink>
       }
     >
-      <Fetching there={report} error={error} lines={6}>
+      <LoadingOrError there={report} error={error} lines={6}>
         Fetching the report …
-      </Fetching>
+      </LoadingOrError>
       {report && <Known report={report} />}
     </Page>
   )
@@ -68,7 +68,7 @@ function About({ report }: { report: Report }) {
         [
           'Received',
           <span key="received">
-            <ExactMoment at={receivedAt} />
+            <ExactTime at={receivedAt} />
             {via && `, ${viaText(via)}`}
           </span>,
         ],
@@ -102,10 +102,10 @@ function Records({ report }: { report: Report }) {
   const totalPages = Math.ceil(report.recordCount / Math.max(1, report.records.length))
   return (
     <Section title="What was seen">
-      <Fetching there={records} error={error} lines={6}>
+      <LoadingOrError there={records} error={error} lines={6}>
         Fetching the records …
-      </Fetching>
-      {records?.length === 0 && <Soft>Nothing: the report has no records.</Soft>}
+      </LoadingOrError>
+      {records?.length === 0 && <Muted>Nothing: the report has no records.</Muted>}
       {records && records.length > 0 && (
         <RecordTable
           records={records}
@@ -124,7 +124,7 @@ function Records({ report }: { report: Report }) {
           )}
         />
       )}
-      <Pages page={page} totalPages={totalPages} onGo={(to) => void navigate({ search: { page: to } })} />
+      <Pagination page={page} totalPages={totalPages} onGo={(to) => void navigate({ search: { page: to } })} />
     </Section>
   )
 }

@@ -3,15 +3,15 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { reportsQuery, type Report, type ReportFilter } from '../dmarc/api.ts'
 import { DomainPage } from '../dmarc/domain-page.tsx'
 import { PeriodText } from '../dmarc/period.tsx'
-import { Ago } from '../ui/ago.tsx'
-import { Choice } from '../ui/choice.tsx'
-import { FilterField } from '../ui/filter-field.tsx'
-import { Row, Soft } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { Ago } from '../ui/text/ago.tsx'
+import { Choice } from '../ui/forms/choice.tsx'
+import { FilterField } from '../ui/forms/filter-field.tsx'
+import { Row, Muted } from '../ui/layout/page.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/reports' })
@@ -39,17 +39,17 @@ export function Screen() {
             value={filter.result ?? 'all'}
             onChange={(value) => go({ result: value === 'fail' ? value : undefined })}
           />
-          {data && <Soft>{counted(data.pagination.total, 'report')}</Soft>}
+          {data && <Muted>{counted(data.pagination.total, 'report')}</Muted>}
         </Row>
       </div>
-      <Fetching there={data} error={error} lines={5}>
+      <LoadingOrError there={data} error={error} lines={5}>
         Fetching the reports …
-      </Fetching>
-      {data?.reports.length === 0 && <Soft>There is none like that.</Soft>}
+      </LoadingOrError>
+      {data?.reports.length === 0 && <Muted>There is none like that.</Muted>}
       {data && data.reports.length > 0 && (
         <div>
           <ReportTable id={id} reports={data.reports} />
-          <Pages {...data.pagination} onGo={(page) => go({ page })} />
+          <Pagination {...data.pagination} onGo={(page) => go({ page })} />
         </div>
       )}
     </DomainPage>
@@ -91,9 +91,9 @@ function ReportRow({ id, report }: { id: string; report: Report }) {
         )}
       </td>
       <td data-label="Received">
-        <Soft>
+        <Muted>
           <Ago at={receivedAt} />
-        </Soft>
+        </Muted>
       </td>
     </tr>
   )

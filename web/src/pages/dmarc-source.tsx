@@ -10,12 +10,12 @@ import { spanOf, type Span } from '../dmarc/search.ts'
 import { SourceRecords } from '../dmarc/source-records.tsx'
 import { SpanChoice } from '../dmarc/span-choice.tsx'
 import { GROUPS, nameText, networkText, sourceName, SOURCE_VERDICTS } from '../dmarc/words.ts'
-import { BackLink } from '../ui/back-link.tsx'
-import { Facts } from '../ui/facts.tsx'
-import { Figures } from '../ui/figures.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page, Row, Section } from '../ui/page.tsx'
-import { Fetching } from '../ui/waiting.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { Facts } from '../ui/lists/facts.tsx'
+import { Stats } from '../ui/lists/stats.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page, Row, Section } from '../ui/layout/page.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
 
 const FROM = '/own/dmarc/$id/sources/$address'
 
@@ -44,13 +44,13 @@ export function Screen() {
       }
       aside={<SpanChoice days={days} onChange={(to) => go({ days: to })} />}
     >
-      <Fetching there={detail} error={error} lines={6}>
+      <LoadingOrError there={detail} error={error} lines={6}>
         Looking through the reports …
-      </Fetching>
+      </LoadingOrError>
       {detail && <Verdict advice={detail.advice} />}
       {detail?.source && (
         <>
-          <Figures figures={mailFigures(detail.source)} />
+          <Stats stats={mailFigures(detail.source)} />
           <WhatToDo {...detail} />
           <Days days={detail.days} totals={detail.source} />
           <Section title="Who it is">

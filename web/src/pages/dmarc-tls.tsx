@@ -3,13 +3,13 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { tlsReportsQuery, type TlsReport } from '../dmarc/api.ts'
 import { DomainPage } from '../dmarc/domain-page.tsx'
 import { PeriodText } from '../dmarc/period.tsx'
-import { Snippet } from '../ui/copy.tsx'
-import { Soft, Stack } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Muted, Stack } from '../ui/layout/page.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 import { domainsQuery } from '../dmarc/api.ts'
 
 export function Screen() {
@@ -19,14 +19,14 @@ export function Screen() {
   const { data, error } = useQuery({ ...tlsReportsQuery(id, page), placeholderData: keepPreviousData })
   return (
     <DomainPage id={id} part="TLS reports">
-      <Fetching there={data} error={error} lines={5}>
+      <LoadingOrError there={data} error={error} lines={5}>
         Fetching the TLS reports …
-      </Fetching>
+      </LoadingOrError>
       {data?.reports.length === 0 && <NoReport id={id} />}
       {data && data.reports.length > 0 && (
         <div>
           <TlsTable reports={data.reports} />
-          <Pages {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
+          <Pagination {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
         </div>
       )}
     </DomainPage>
@@ -91,7 +91,7 @@ function TlsRow({ report }: { report: TlsReport }) {
 
 function Failures({ policies }: { policies: TlsReport['policies'] }) {
   const failures = policies.flatMap(({ failureDetails }) => failureDetails)
-  if (failures.length === 0) return <Soft>Nothing</Soft>
+  if (failures.length === 0) return <Muted>Nothing</Muted>
   return failures.map((failure, index) => {
     const { resultType, receivingMxHostname, receivingIp, sendingMtaIp, failedSessionCount, failureReasonCode } =
       failure

@@ -4,16 +4,16 @@ import { postCommand } from '../check/curl.ts'
 import { dmarc, domainsQuery, type Domain } from '../dmarc/api.ts'
 import { Upload } from '../dmarc/upload.tsx'
 import { useOwnDomain } from '../queries.ts'
-import { Ago } from '../ui/ago.tsx'
-import { ButtonLink } from '../ui/button.tsx'
-import { Snippet } from '../ui/copy.tsx'
-import { Empty } from '../ui/empty.tsx'
-import { Form, TextField } from '../ui/form.tsx'
-import { Card, Page, Row, Section, Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { counted } from '../ui/words.ts'
+import { Ago } from '../ui/text/ago.tsx'
+import { ButtonLink } from '../ui/actions/button.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Empty } from '../ui/feedback/empty.tsx'
+import { Form, TextField } from '../ui/forms/form.tsx'
+import { Card, Page, Row, Section, Muted } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { counted } from '../ui/text/format.ts'
 
 export function Screen() {
   const { data: domains, error } = useQuery(domainsQuery)
@@ -31,9 +31,9 @@ export function Screen() {
         </Row>
       }
     >
-      <Fetching there={domains} error={error} lines={4}>
+      <LoadingOrError there={domains} error={error} lines={4}>
         Fetching your domains …
-      </Fetching>
+      </LoadingOrError>
       {domains && domains.length > 0 && <DomainTable domains={domains} />}
       <Section title="Register a domain">
         <Card>
@@ -76,7 +76,7 @@ function NoDomain() {
   return (
     <Empty icon="mail" title="No domain is registered yet">
       <p>
-        <Soft>Register yours above, and you get the record to publish. Or from a program:</Soft>
+        <Muted>Register yours above, and you get the record to publish. Or from a program:</Muted>
       </p>
       <Snippet what="the command" text={postCommand('/api/v1/dmarc/domains', { domain })} />
     </Empty>
@@ -116,7 +116,7 @@ function DomainTable({ domains }: { domains: Domain[] }) {
               </small>
             </td>
             <td data-label="Last report">
-              <Soft>{lastReportAt ? <Ago at={lastReportAt} /> : 'none yet'}</Soft>
+              <Muted>{lastReportAt ? <Ago at={lastReportAt} /> : 'none yet'}</Muted>
             </td>
           </tr>
         ),

@@ -1,43 +1,44 @@
 import { useQuery } from '@tanstack/react-query'
 import { CheckBox } from '../check/check-box.tsx'
 import { FirstSteps } from '../overview/first-steps.tsx'
-import { Lately } from '../overview/lately.tsx'
-import { NeedList } from '../overview/need-list.tsx'
-import { needsOf, underWayOf, verdictOf } from '../overview/needs.ts'
-import { UnderWay } from '../overview/under-way.tsx'
-import { useThings } from '../overview/use-things.ts'
-import { Watched } from '../overview/watched.tsx'
+import { RecentActivity } from '../overview/recent-activity.tsx'
+import { IssueList } from '../overview/issue-list.tsx'
+import { findIssues, findInProgress, issuesTitle } from '../overview/issues.ts'
+import { InProgress } from '../overview/in-progress.tsx'
+import { useOverview } from '../overview/use-overview.ts'
+import { HostsSection } from '../overview/hosts-section.tsx'
 import { accountQuery } from '../queries.ts'
-import { Notice } from '../ui/notice.tsx'
-import { Page } from '../ui/page.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page } from '../ui/layout/page.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
+import { overview as messages } from '../overview/messages.ts'
 
-/** What needs the person, before anything else; then what goes on, what is watched, and what happened. */
+/** Issues first, then work in progress, monitored hosts and recent activity. */
 export function Screen() {
   const { data: account } = useQuery(accountQuery)
-  const { things, isNew, problems } = useThings()
-  const greeting = account?.name ? `Good to see you, ${account.name}` : 'Good to see you'
-  if (!things) {
+  const { data, isNew, problems } = useOverview()
+  const greeting = messages.greeting(account?.name)
+  if (!data) {
     return (
-      <Page title="Overview">
-        <Waiting lines={4}>Looking around …</Waiting>
+      <Page title={messages.title}>
+        <Loading lines={4}>{messages.loading}</Loading>
       </Page>
     )
   }
-  // Who has begun nothing misses nothing yet.
-  const needs = isNew ? [] : needsOf(things)
+  // A new account has no issues yet.
+  const issues = isNew ? [] : findIssues(data)
   return (
-    <Page title={isNew ? greeting : verdictOf(needs)}>
+    <Page title={isNew ? greeting : issuesTitle(issues)}>
       {problems.map((problem) => (
         <Notice key={problem} tone="unknown">
           {problem}
         </Notice>
       ))}
-      {needs.length > 0 && <NeedList needs={needs} />}
+      {issues.length > 0 && <IssueList issues={issues} />}
       <CheckBox />
-      <UnderWay {...underWayOf(things)} />
-      <Watched hosts={things.hosts} />
-      <Lately />
+      <InProgress {...findInProgress(data)} />
+      <HostsSection hosts={data.hosts} />
+      <RecentActivity />
       <FirstSteps isNew={isNew} />
     </Page>
   )

@@ -1,9 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { BackLink } from '../ui/back-link.tsx'
-import { Form } from '../ui/form.tsx'
-import { Page, Section } from '../ui/page.tsx'
-import { Fetching } from '../ui/waiting.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { Form } from '../ui/forms/form.tsx'
+import { Page, Section } from '../ui/layout/page.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { endpointQuery, endpointsQuery, webhooks, type Endpoint } from '../webhooks/api.ts'
 import { DeleteEndpoint } from '../webhooks/endpoint-head.tsx'
 import { ResponseSecret } from '../webhooks/response-secret.tsx'
@@ -23,9 +23,9 @@ export function Screen() {
         </BackLink>
       }
     >
-      <Fetching there={endpoint} error={error} lines={6}>
+      <LoadingOrError there={endpoint} error={error} lines={6}>
         Fetching the settings …
-      </Fetching>
+      </LoadingOrError>
       {endpoint && <Settings endpoint={endpoint} />}
     </Page>
   )

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
-import { useKeys } from '../keys.ts'
-import { BackLink } from '../ui/back-link.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page } from '../ui/page.tsx'
+import { useShortcuts } from '../shortcuts.ts'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page } from '../ui/layout/page.tsx'
 import { endpointQuery, type Endpoint } from '../webhooks/api.ts'
 import { EndpointActions, EndpointAddress } from '../webhooks/endpoint-head.tsx'
 import { FilterBar, focusFilter } from '../webhooks/filter-bar.tsx'
@@ -57,7 +57,7 @@ function Captures({ endpoint }: { endpoint: Endpoint }) {
     const row = rows[Math.min(rows.length - 1, Math.max(0, at + by))]
     if (row) open(row.id)
   }
-  useKeys({
+  useShortcuts({
     j: ['Older request', () => step(1)],
     k: ['Newer request', () => step(-1)],
     '/': ['Filter', focusFilter],

@@ -2,14 +2,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { StorageLine } from '../account/storage.tsx'
 import { postCommand } from '../check/curl.ts'
-import { Ago } from '../ui/ago.tsx'
-import { CopyButton, Snippet } from '../ui/copy.tsx'
-import { Empty } from '../ui/empty.tsx'
-import { Form, TextField } from '../ui/form.tsx'
-import { List, ListItem } from '../ui/list.tsx'
-import { Card, Page, Section, Soft } from '../ui/page.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { counted } from '../ui/words.ts'
+import { Ago } from '../ui/text/ago.tsx'
+import { CopyButton, Snippet } from '../ui/actions/copy.tsx'
+import { Empty } from '../ui/feedback/empty.tsx'
+import { Form, TextField } from '../ui/forms/form.tsx'
+import { List, ListItem } from '../ui/lists/list.tsx'
+import { Card, Page, Section, Muted } from '../ui/layout/page.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { counted } from '../ui/text/format.ts'
 import { endpointsQuery, webhooks, type Endpoint } from '../webhooks/api.ts'
 
 export function Screen() {
@@ -20,9 +20,9 @@ export function Screen() {
       lead="An endpoint is an address that keeps every request sent to it, byte for byte, and answers as you say."
     >
       <NewEndpoint />
-      <Fetching there={endpoints} error={error} lines={3}>
+      <LoadingOrError there={endpoints} error={error} lines={3}>
         Fetching your endpoints …
-      </Fetching>
+      </LoadingOrError>
       {endpoints?.length === 0 && <NoEndpoint />}
       {endpoints && endpoints.length > 0 && (
         <Section title="Your endpoints">
@@ -68,7 +68,7 @@ function NoEndpoint() {
   return (
     <Empty icon="hook" title="You have no endpoint yet">
       <p>
-        <Soft>Make one above, or from a program; the answer has its address:</Soft>
+        <Muted>Make one above, or from a program; the answer has its address:</Muted>
       </p>
       <Snippet what="the command" text={postCommand('/api/webhook/endpoints')} />
     </Empty>

@@ -8,18 +8,18 @@ import { NoteTable } from '../migrations/note-table.tsx'
 import { RetryForm } from '../migrations/retry-form.tsx'
 import { useMigration } from '../migrations/use-migration.ts'
 import { isCancelled, sentenceOf, standing } from '../migrations/words.ts'
-import { Ago } from '../ui/ago.tsx'
-import { BackLink } from '../ui/back-link.tsx'
-import { Bar } from '../ui/bar.tsx'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { Facts } from '../ui/facts.tsx'
-import { Figures } from '../ui/figures.tsx'
-import { Hidden } from '../ui/hidden.tsx'
-import { Live } from '../ui/live.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page, Row, Section } from '../ui/page.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { durationText, numberText, sizeText } from '../ui/words.ts'
+import { Ago } from '../ui/text/ago.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { Facts } from '../ui/lists/facts.tsx'
+import { Stats } from '../ui/lists/stats.tsx'
+import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
+import { ConnectionStatus } from '../ui/feedback/connection-status.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page, Row, Section } from '../ui/layout/page.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { durationText, numberText, sizeText } from '../ui/text/format.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/migrations/$id' })
@@ -31,14 +31,14 @@ export function Screen() {
       above={<BackLink to="/migrations">Migrations</BackLink>}
       aside={
         <Row>
-          {follows && <Live link={link} />}
+          {follows && <ConnectionStatus link={link} />}
           {data && isOpen(data) && <Cancel migration={data} />}
         </Row>
       }
     >
-      <Fetching there={data} error={error} lines={5}>
+      <LoadingOrError there={data} error={error} lines={5}>
         Fetching the migration …
-      </Fetching>
+      </LoadingOrError>
       {data && <Progress migration={data} />}
     </Page>
   )
@@ -92,20 +92,20 @@ function Headline({ migration }: { migration: Migration }) {
           </Notice>
         </div>
         <div role="status">
-          <Hidden>{isRunning ? quarterText(messagesDone, messagesTotal) : ''}</Hidden>
+          <VisuallyHidden>{isRunning ? quarterText(messagesDone, messagesTotal) : ''}</VisuallyHidden>
         </div>
       </div>
       {!migration.dryRun && messagesTotal > 0 && (
         <>
-          <Bar
+          <ProgressBar
             size="thick"
             label="Messages copied"
             done={messagesDone}
             total={messagesTotal}
             tone={isRunning ? undefined : tone}
           />
-          <Figures
-            figures={[
+          <Stats
+            stats={[
               ['Messages', `${numberText(messagesDone)} of ${numberText(messagesTotal)}`],
               ['Copied', `${sizeText(bytesDone)}${bytesTotal === null ? '' : ` of ${sizeText(bytesTotal)}`}`],
               ['Folders', `${foldersDone} of ${foldersTotal}`],

@@ -3,17 +3,17 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { migrationsQuery, type Listed } from '../migrations/api.ts'
 import { MonthNote, MonthSpent } from '../migrations/month.tsx'
 import { standing } from '../migrations/words.ts'
-import { Ago } from '../ui/ago.tsx'
-import { Bar } from '../ui/bar.tsx'
-import { ButtonLink } from '../ui/button.tsx'
-import { Snippet } from '../ui/copy.tsx'
-import { Empty } from '../ui/empty.tsx'
-import { Page, Soft } from '../ui/page.tsx'
-import { Pages } from '../ui/pages.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { Ago } from '../ui/text/ago.tsx'
+import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
+import { ButtonLink } from '../ui/actions/button.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Empty } from '../ui/feedback/empty.tsx'
+import { Page, Muted } from '../ui/layout/page.tsx'
+import { Pagination } from '../ui/navigation/pagination.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 
 export function Screen() {
   const { page = 1 } = useSearch({ from: '/own/migrations' })
@@ -30,14 +30,14 @@ export function Screen() {
         </ButtonLink>
       }
     >
-      <Fetching there={data} error={error} lines={4}>
+      <LoadingOrError there={data} error={error} lines={4}>
         Fetching your migrations …
-      </Fetching>
+      </LoadingOrError>
       {data && data.pagination.total === 0 && <NoMigration />}
       {data && data.migrations.length > 0 && (
         <div>
           <MigrationTable migrations={data.migrations} />
-          <Pages {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
+          <Pagination {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
         </div>
       )}
       {data && <MonthSpent month={data.month} />}
@@ -50,10 +50,10 @@ function NoMigration() {
   return (
     <Empty icon="move" title="No mailbox was moved yet">
       <p>
-        <Soft>
+        <Muted>
           Begin with “New migration”: it tests both accounts before anything is copied. Or at a terminal, with no
           account:
-        </Soft>
+        </Muted>
       </p>
       <Snippet
         what="the command"
@@ -90,7 +90,7 @@ function MigrationRow({ migration }: { migration: Listed }) {
       </th>
       <td>
         {!dryRun && (
-          <Bar
+          <ProgressBar
             label={`Messages of ${srcUser}`}
             done={messagesDone}
             total={messagesTotal}
@@ -106,9 +106,9 @@ function MigrationRow({ migration }: { migration: Listed }) {
         <Status tone={tone}>{word}</Status>
       </td>
       <td>
-        <Soft>
+        <Muted>
           <Ago at={createdAt} />
-        </Soft>
+        </Muted>
       </td>
     </tr>
   )

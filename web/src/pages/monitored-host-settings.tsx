@@ -5,11 +5,11 @@ import { hostQuery, listsQuery, monitoring, type HostDetail, type List, type Mod
 import { ModeTable } from '../monitoring/mode-table.tsx'
 import { MODE_NAMES } from '../monitoring/words.ts'
 import { portsOf, wrongPorts } from '../monitoring/ports.ts'
-import { BackLink } from '../ui/back-link.tsx'
-import { CheckField, Form, TextField } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page, Section, Soft } from '../ui/page.tsx'
-import { Fetching, Waiting } from '../ui/waiting.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { CheckField, Form, TextField } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page, Section, Muted } from '../ui/layout/page.tsx'
+import { LoadingOrError, Loading } from '../ui/feedback/loading.tsx'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/monitoring/$id/settings' })
@@ -25,9 +25,9 @@ export function Screen() {
         </BackLink>
       }
     >
-      <Fetching there={host} error={error} lines={6}>
+      <LoadingOrError there={host} error={error} lines={6}>
         Fetching the settings …
-      </Fetching>
+      </LoadingOrError>
       {host && <Settings host={host} />}
       {host && <Lists host={host} />}
     </Page>
@@ -86,7 +86,7 @@ function Lists({ host }: { host: HostDetail }) {
 
   return (
     <Section title="Blacklists, for this host">
-      <Soft>What a listing means for {host.host} alone. Others follow what you chose for all your hosts.</Soft>
+      <Muted>What a listing means for {host.host} alone. Others follow what you chose for all your hosts.</Muted>
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
       {lists ? (
         <ModeTable
@@ -97,7 +97,7 @@ function Lists({ host }: { host: HostDetail }) {
           onChoose={(list, mode) => void choose(list, mode)}
         />
       ) : (
-        <Waiting lines={4}>Fetching the blacklists …</Waiting>
+        <Loading lines={4}>Fetching the blacklists …</Loading>
       )}
     </Section>
   )

@@ -7,17 +7,17 @@ import { HistorySection } from '../monitoring/history.tsx'
 import { ListingTable } from '../monitoring/listing-table.tsx'
 import { availabilityText, certificateTroubles, sentenceOf, spanText, standing } from '../monitoring/words.ts'
 import { Addresses, Certificates, Records } from '../monitoring/watched.tsx'
-import { letGo } from '../renew.ts'
-import { Ago } from '../ui/ago.tsx'
-import { BackLink } from '../ui/back-link.tsx'
-import { Button, ButtonLink } from '../ui/button.tsx'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { DayStrip } from '../ui/day-strip.tsx'
-import { Figures } from '../ui/figures.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page, Row, Section } from '../ui/page.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { counted, numberText } from '../ui/words.ts'
+import { deleteShown } from '../refresh-queries.ts'
+import { Ago } from '../ui/text/ago.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { Button, ButtonLink } from '../ui/actions/button.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { DayStrip } from '../ui/charts/day-strip.tsx'
+import { Stats } from '../ui/lists/stats.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page, Row, Section } from '../ui/layout/page.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { counted, numberText } from '../ui/text/format.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/monitoring/$id' })
@@ -30,9 +30,9 @@ export function Screen() {
       lead={host?.label}
       aside={host && <Ways host={host} />}
     >
-      <Fetching there={host} error={error} lines={5}>
+      <LoadingOrError there={host} error={error} lines={5}>
         Fetching the host …
-      </Fetching>
+      </LoadingOrError>
       {host && <Known host={host} />}
     </Page>
   )
@@ -80,7 +80,7 @@ function Remove({ host: { id, host } }: { host: HostDetail }) {
   const navigate = useNavigate()
 
   async function remove(): Promise<void> {
-    await letGo(id, () => monitoring.remove(id))
+    await deleteShown(id, () => monitoring.remove(id))
     await queries.invalidateQueries(hostsQuery)
     await navigate({ to: '/monitoring' })
   }
@@ -146,8 +146,8 @@ function Headline({ host }: { host: HostDetail }) {
         </Notice>
       </div>
       {host.periods.length > 0 && <DayStrip {...stripOf(host.periods, days, Date.now())} />}
-      <Figures
-        figures={[
+      <Stats
+        stats={[
           [`Off the lists, ${counted(days, 'day')}`, percent !== null && availabilityText(availability)],
           ['Listed for', listedSeconds > 0 && spanText(listedSeconds)],
           ['Not known for', unknownSeconds > 0 && spanText(unknownSeconds)],

@@ -3,10 +3,10 @@ import { useState } from 'react'
 import { listsQuery, monitoring, type List, type Mode } from '../monitoring/api.ts'
 import { ModeTable } from '../monitoring/mode-table.tsx'
 import { MODE_NAMES } from '../monitoring/words.ts'
-import { BackLink } from '../ui/back-link.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page } from '../ui/page.tsx'
-import { Fetching } from '../ui/waiting.tsx'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page } from '../ui/layout/page.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
 
 export function Screen() {
   const { data: lists, error } = useQuery(listsQuery)
@@ -17,9 +17,9 @@ export function Screen() {
       above={<BackLink to="/monitoring">Monitoring</BackLink>}
       lead="What a listing means to you, on all your hosts. You are told of lists that servers really use to refuse mail; the others are written down."
     >
-      <Fetching there={lists} error={error} lines={6}>
+      <LoadingOrError there={lists} error={error} lines={6}>
         Fetching the blacklists …
-      </Fetching>
+      </LoadingOrError>
       {lists && <Modes lists={lists} />}
     </Page>
   )

@@ -7,16 +7,16 @@ import { HostTable } from '../monitoring/host-table.tsx'
 import type { HostsSearch } from '../monitoring/search.ts'
 import { sentenceOfAll, worstFirst } from '../monitoring/words.ts'
 import { useOwnDomain } from '../queries.ts'
-import { Button, ButtonLink } from '../ui/button.tsx'
-import { Choice } from '../ui/choice.tsx'
-import { Snippet } from '../ui/copy.tsx'
-import { Empty } from '../ui/empty.tsx'
-import { FilterField } from '../ui/filter-field.tsx'
-import { FieldRow, Form, TextField } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Card, Page, Row, Section, Soft } from '../ui/page.tsx'
-import { Fetching } from '../ui/waiting.tsx'
-import { counted } from '../ui/words.ts'
+import { Button, ButtonLink } from '../ui/actions/button.tsx'
+import { Choice } from '../ui/forms/choice.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Empty } from '../ui/feedback/empty.tsx'
+import { FilterField } from '../ui/forms/filter-field.tsx'
+import { FieldRow, Form, TextField } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Card, Page, Row, Section, Muted } from '../ui/layout/page.tsx'
+import { LoadingOrError } from '../ui/feedback/loading.tsx'
+import { counted } from '../ui/text/format.ts'
 
 export function Screen() {
   const { data: hosts, error } = useQuery(hostsQuery)
@@ -27,9 +27,9 @@ export function Screen() {
       lead="Blacklists, certificates and DNS records of your hosts are looked at day and night; you are told once when something has changed."
       aside={<ButtonLink to="/monitoring/lists">Blacklists</ButtonLink>}
     >
-      <Fetching there={hosts} error={error} lines={4}>
+      <LoadingOrError there={hosts} error={error} lines={4}>
         Fetching your hosts …
-      </Fetching>
+      </LoadingOrError>
       {hosts && hosts.length > 0 && <Hosts hosts={hosts} />}
       <NewHost />
       {hosts?.length === 0 && <NoHost />}
@@ -76,7 +76,7 @@ function NoHost() {
   return (
     <Empty icon="watch" title="No host is watched yet">
       <p>
-        <Soft>Begin with the server that sends your mail. Or from a program:</Soft>
+        <Muted>Begin with the server that sends your mail. Or from a program:</Muted>
       </p>
       <Snippet what="the command" text={postCommand('/api/v1/monitoring/hosts', { host })} />
     </Empty>
@@ -120,7 +120,7 @@ function Hosts({ hosts }: { hosts: Host[] }) {
             value={status ?? ''}
             onChange={(value) => go({ status: value || undefined })}
           />
-          <Soft>{counted(found.length, 'host')}</Soft>
+          <Muted>{counted(found.length, 'host')}</Muted>
         </Row>
       )}
       <HostTable hosts={found.slice(0, most)} />

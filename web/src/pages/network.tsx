@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { NetworkPanel } from '../attacks/network-panel.tsx'
 import { joinCommand } from '../attacks/commands.ts'
-import { Snippet } from '../ui/copy.tsx'
-import { Page, Section, Soft } from '../ui/page.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Page, Section, Muted } from '../ui/layout/page.tsx'
 
 export function Screen() {
   return (
@@ -13,15 +13,15 @@ export function Screen() {
       <NetworkPanel every={15_000} />
       <Section title="Join with one line">
         <p>
-          <Soft>
+          <Muted>
             On a server that runs fail2ban, as root. Reporting is free and needs no account; no log line, user name or
             host name is sent.
-          </Soft>
+          </Muted>
         </p>
         <Snippet what="the line" text={joinCommand({ blocks: false })} />
       </Section>
       <p>
-        <Soft>One address:</Soft> <Link to="/address">was it reported?</Link>
+        <Muted>One address:</Muted> <Link to="/address">was it reported?</Link>
       </p>
     </Page>
   )

@@ -3,11 +3,11 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiError } from '../api.ts'
 import { delisting, openCaseQuery } from '../delisting/api.ts'
-import { BackLink } from '../ui/back-link.tsx'
-import { AreaField, Form, TextField } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Page, Soft } from '../ui/page.tsx'
-import { useInView } from '../ui/use-in-view.ts'
+import { BackLink } from '../ui/navigation/back-link.tsx'
+import { AreaField, Form, TextField } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Page, Muted } from '../ui/layout/page.tsx'
+import { useInView } from '../ui/forms/use-in-view.ts'
 
 export function Screen() {
   const { ip = '' } = useSearch({ from: '/own/delisting/new' })
@@ -80,9 +80,9 @@ export function Screen() {
           placeholder="Its password was changed on 20 November."
           rows={2}
         />
-        <Soft>
+        <Muted>
           See that the cause is gone first: a list that is asked too early refuses, or lists the address again.
-        </Soft>
+        </Muted>
       </Form>
       <div role="status" ref={news}>
         {goodNews && <Notice tone="good">{goodNews}</Notice>}

@@ -3,21 +3,21 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
 import { serviceQuery } from '../queries.ts'
-import { Form, PasswordField, TextField } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Card, Page } from '../ui/page.tsx'
+import { Form, PasswordField, TextField } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Card, Page } from '../ui/layout/page.tsx'
+import { fields, setup as messages } from '../account/messages.ts'
+import { TextWithCode } from '../ui/text/text-with-code.tsx'
+
+const MIN_PASSWORD_LENGTH = 10
 
 export function Screen() {
   const { data: service } = useQuery(serviceQuery)
-  // What stands behind the # never leaves the browser by itself: it reaches no log on the way.
+  // Browsers do not send the fragment, so the token reaches no log on the way.
   const [token] = useState(() => window.location.hash.slice(1))
   if (service?.setupNeeded === false) return <AlreadySetUp />
   return (
-    <Page
-      title="Make the first account"
-      narrow
-      lead="It becomes the administrator of this Portreeve. Others are added later, by you."
-    >
+    <Page title={messages.title} narrow lead={messages.lead}>
       {token ? <SetupForm token={token} /> : <NoToken />}
     </Page>
   )
@@ -29,28 +29,17 @@ function SetupForm({ token }: { token: string }) {
 
   async function setUp({ name = '', email = '', password = '' }: Record<string, string>): Promise<void> {
     await api.setUp({ token, email, password, ...(name && { name }) })
-    // Whatever was known before is about nobody.
+    // Everything cached so far belongs to the signed-out state.
     queries.clear()
     await navigate({ to: '/home', replace: true })
   }
 
   return (
     <Card>
-      <Form onSubmit={setUp} check={missing} submit="Make the account">
-        <TextField
-          name="name"
-          label="Your name"
-          hint="As you want to be called; may stay empty."
-          autoComplete="name"
-          autoFocus
-        />
-        <TextField name="email" label="E-mail" type="email" autoComplete="username" spellCheck={false} />
-        <PasswordField
-          name="password"
-          label="Password"
-          hint="At least ten characters. A few words you can remember are best."
-          autoComplete="new-password"
-        />
+      <Form onSubmit={setUp} check={missing} submit={messages.submit}>
+        <TextField name="name" label={messages.name} hint={messages.nameHint} autoComplete="name" autoFocus />
+        <TextField name="email" label={fields.email} type="email" autoComplete="username" spellCheck={false} />
+        <PasswordField name="password" label={fields.password} hint={fields.passwordHint} autoComplete="new-password" />
       </Form>
     </Card>
   )
@@ -58,17 +47,16 @@ function SetupForm({ token }: { token: string }) {
 
 function missing({ email = '', password = '' }: Record<string, string>): Record<string, string> {
   return {
-    ...(!/^\S+@\S+\.\S+$/.test(email) && { email: 'Type your e-mail address, such as you@example.com.' }),
-    ...(password.length < 10 && { password: 'Type at least ten characters.' }),
+    ...(!/^\S+@\S+\.\S+$/.test(email) && { email: fields.enterEmail }),
+    ...(password.length < MIN_PASSWORD_LENGTH && { password: fields.minLength(MIN_PASSWORD_LENGTH) }),
   }
 }
 
 function NoToken() {
   return (
-    <Notice tone="warn" title="The link is not complete">
+    <Notice tone="warn" title={messages.incompleteTitle}>
       <p>
-        Copy the whole set-up link that the service printed where you started it, from <code>http</code> to its end:
-        what stands behind the <code>#</code> proves that this service is yours.
+        <TextWithCode text={messages.incomplete} />
       </p>
     </Notice>
   )
@@ -76,13 +64,9 @@ function NoToken() {
 
 function AlreadySetUp() {
   return (
-    <Page
-      title="This Portreeve is set up"
-      narrow
-      lead="Its first account exists, so the set-up link has done its work."
-    >
+    <Page title={messages.doneTitle} narrow lead={messages.doneLead}>
       <p>
-        <Link to="/sign-in">Sign in</Link>
+        <Link to="/sign-in">{messages.signIn}</Link>
       </p>
     </Page>
   )

@@ -3,12 +3,12 @@ import { Link, useParams } from '@tanstack/react-router'
 import { sharedQuery, type Shared } from '../check/api.ts'
 import { kindNamed } from '../check/kinds.ts'
 import { Result } from '../check/result.tsx'
-import { ExactMoment } from '../ui/ago.tsx'
-import { Button } from '../ui/button.tsx'
-import { Moment } from '../ui/moment.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Card, Page, Section, Soft } from '../ui/page.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { ExactTime } from '../ui/text/ago.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { DateText } from '../ui/text/date-text.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Card, Page, Section, Muted } from '../ui/layout/page.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
 
 /** Milliseconds within which results are of one time. */
 const MINUTE = 60_000
@@ -25,7 +25,7 @@ export function Screen() {
       </Page>
     )
   }
-  if (!shared) return <Waiting lines={5}>Fetching the results …</Waiting>
+  if (!shared) return <Loading lines={5}>Fetching the results …</Loading>
   return (
     <Page
       title={`Check of ${shared.target}`}
@@ -37,7 +37,7 @@ export function Screen() {
     >
       <Results shared={shared} />
       <p>
-        <Soft>How it is now:</Soft>{' '}
+        <Muted>How it is now:</Muted>{' '}
         <Link to="/check" search={{ q: shared.target }}>
           check {shared.target} again
         </Link>
@@ -53,8 +53,8 @@ function Results({ shared: { results, createdAt, expiresAt } }: { shared: Shared
     <>
       <Notice tone="info">
         <p>
-          As it was on <ExactMoment at={first} />. Nothing was asked again. The link works until{' '}
-          <Moment at={expiresAt} />.
+          As it was on <ExactTime at={first} />. Nothing was asked again. The link works until{' '}
+          <DateText at={expiresAt} />.
         </p>
       </Notice>
       {results.map(({ check, data, madeAt }) => (
@@ -68,7 +68,7 @@ function SharedResult({ name, data, madeAt }: { name: string; data: unknown; mad
   const kind = kindNamed(name)
   if (!kind) return null
   return (
-    <Section title={kind.title} aside={madeAt && <ExactMoment at={madeAt} />}>
+    <Section title={kind.title} aside={madeAt && <ExactTime at={madeAt} />}>
       <Card>
         <Result kind={kind} answer={{ data, receipt: '' }} />
       </Card>

@@ -2,9 +2,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useRouter, useSearch } from '@tanstack/react-router'
 import { api } from '../api.ts'
 import { serviceQuery } from '../queries.ts'
-import { Form, PasswordField, TextField } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Card, Page, Soft } from '../ui/page.tsx'
+import { Form, PasswordField, TextField } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Card, Page, Muted } from '../ui/layout/page.tsx'
+import { fields, signIn as messages } from '../account/messages.ts'
 
 export function Screen() {
   const { next = '/home' } = useSearch({ from: '/open/sign-in' })
@@ -14,27 +15,34 @@ export function Screen() {
 
   async function signIn({ email = '', password = '' }: Record<string, string>): Promise<void> {
     await api.signIn({ email, password })
-    // Whatever was known before is about somebody else, or nobody.
+    // Everything cached so far may belong to another account.
     queries.clear()
     router.history.replace(next)
   }
 
   return (
-    <Page title="Sign in" narrow>
+    <Page title={messages.title} narrow>
       {service?.setupNeeded && (
-        <Notice tone="warn" title="No account exists yet">
-          <p>Open the set-up link that the service printed where you started it.</p>
+        <Notice tone="warn" title={messages.noAccountTitle}>
+          <p>{messages.noAccount}</p>
         </Notice>
       )}
       <Card>
-        <Form onSubmit={signIn} check={missing} submit="Sign in">
-          <TextField name="email" label="E-mail" type="email" autoComplete="username" spellCheck={false} autoFocus />
-          <PasswordField name="password" label="Password" autoComplete="current-password" />
+        <Form onSubmit={signIn} check={missing} submit={messages.submit}>
+          <TextField
+            name="email"
+            label={fields.email}
+            type="email"
+            autoComplete="username"
+            spellCheck={false}
+            autoFocus
+          />
+          <PasswordField name="password" label={fields.password} autoComplete="current-password" />
         </Form>
       </Card>
       <p>
-        <Soft>Without an account you may ask</Soft> <Link to="/address">whether an address was reported</Link>{' '}
-        <Soft>for attacks, and see</Soft> <Link to="/network">the network in numbers</Link>.
+        <Muted>{messages.public.before}</Muted> <Link to="/address">{messages.public.address}</Link>{' '}
+        <Muted>{messages.public.between}</Muted> <Link to="/network">{messages.public.network}</Link>.
       </p>
     </Page>
   )
@@ -42,7 +50,7 @@ export function Screen() {
 
 function missing({ email, password }: Record<string, string>): Record<string, string> {
   return {
-    ...(!email && { email: 'Type your e-mail address.' }),
-    ...(!password && { password: 'Type your password.' }),
+    ...(!email && { email: fields.enterEmail }),
+    ...(!password && { password: fields.enterPassword }),
   }
 }

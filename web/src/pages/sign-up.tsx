@@ -1,34 +1,35 @@
 import { useLocation, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
-import { Form } from '../ui/form.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Card, Page } from '../ui/page.tsx'
+import { Form } from '../ui/forms/form.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Card, Page } from '../ui/layout/page.tsx'
+import { signUp as messages } from '../account/messages.ts'
 
-/** Where the link of a sign-up mail leads. A press is needed: mail scanners open links, too. */
+/** The target of the link in a sign-up email. A click is needed, because mail scanners open links too. */
 export function Screen() {
   const token = useLocation({ select: ({ hash }) => hash })
   const [email, setEmail] = useState('')
   if (email) {
     return (
-      <Page title="Your account is ready" narrow>
+      <Page title={messages.readyTitle} narrow>
         <p>
-          <Link to="/sign-in">Sign in</Link> as {email} with the password you chose.
+          <Link to="/sign-in">{messages.signIn}</Link> {messages.readyRest(email)}
         </p>
       </Page>
     )
   }
   return (
-    <Page title="Confirm your account" narrow>
+    <Page title={messages.confirmTitle} narrow>
       {token ? (
         <Card>
-          <Form onSubmit={async () => setEmail((await api.confirmSignUp(token)).email)} submit="Create my account">
-            <p>This confirms that the address is yours and creates your account.</p>
+          <Form onSubmit={async () => setEmail((await api.confirmSignUp(token)).email)} submit={messages.submit}>
+            <p>{messages.explanation}</p>
           </Form>
         </Card>
       ) : (
-        <Notice tone="warn" title="This link is incomplete">
-          <p>Copy the whole link from the mail, from “http” to its end.</p>
+        <Notice tone="warn" title={messages.incompleteTitle}>
+          <p>{messages.incomplete}</p>
         </Notice>
       )}
     </Page>

@@ -4,28 +4,27 @@ import { useState } from 'react'
 import { api, type ApiToken, type NewApiToken } from '../api.ts'
 import { curlOf } from '../check/curl.ts'
 import { tokensQuery, useOwnDomain } from '../queries.ts'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { Snippet } from '../ui/copy.tsx'
-import { Form, TextField } from '../ui/form.tsx'
-import { List, ListItem } from '../ui/list.tsx'
-import { Moment } from '../ui/moment.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Card, Page, Section, Soft, Stack } from '../ui/page.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Form, TextField } from '../ui/forms/form.tsx'
+import { List, ListItem } from '../ui/lists/list.tsx'
+import { DateText } from '../ui/text/date-text.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Card, Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
+import { tokens as messages } from '../account/messages.ts'
+import { TextWithCode } from '../ui/text/text-with-code.tsx'
 
 export function Screen() {
   return (
-    <Page
-      title="API tokens"
-      lead="A token lets a program use Portreeve in your name. It can do what you can, except make other tokens."
-    >
+    <Page title={messages.title} lead={messages.lead}>
       <NewToken />
       <p>
-        <Soft>
-          Servers that report attacks have <Link to="/attacks/servers">report tokens</Link> of their own.
-        </Soft>
+        <Muted>
+          {messages.reportTokensBefore} <Link to="/attacks/servers">{messages.reportTokensLink}</Link>.
+        </Muted>
       </p>
-      <Section title="Your tokens">
+      <Section title={messages.yours}>
         <TokenList />
       </Section>
     </Page>
@@ -34,33 +33,42 @@ export function Screen() {
 
 function NewToken() {
   const queries = useQueryClient()
-  const [made, setMade] = useState<NewApiToken | null>(null)
+  const [created, setCreated] = useState<NewApiToken | null>(null)
 
-  async function make({ label = '' }: Record<string, string>): Promise<void> {
-    setMade(await api.makeToken(label.trim()))
+  async function create({ label = '' }: Record<string, string>): Promise<void> {
+    setCreated(await api.createToken(label.trim()))
     await queries.invalidateQueries(tokensQuery)
   }
 
   return (
     <Card>
       <Stack>
-        <Form key={made?.id} onSubmit={make} submit="Make a token">
-          <TextField name="label" label="What is it for?" placeholder="monitoring" maxLength={100} autoComplete="off" />
+        <Form key={created?.id} onSubmit={create} submit={messages.create}>
+          <TextField
+            name="label"
+            label={messages.name}
+            placeholder={messages.namePlaceholder}
+            maxLength={100}
+            autoComplete="off"
+          />
         </Form>
-        <div role="status">{made && <MadeToken {...made} />}</div>
+        <div role="status">{created && <CreatedToken {...created} />}</div>
       </Stack>
     </Card>
   )
 }
 
-function MadeToken({ token, label }: NewApiToken) {
+function CreatedToken({ token, label }: NewApiToken) {
   const domain = useOwnDomain()
   return (
-    <Notice tone="good" title={label ? `The token “${label}” is made` : 'The token is made'}>
-      <p>Copy it now: it is shown this once, and nobody can look it up later.</p>
-      <Snippet what="the token" text={token} />
-      <p>Try it:</p>
-      <Snippet what="the command" text={curlOf(`/api/v1/dns-check?domain=${encodeURIComponent(domain)}`, token)} />
+    <Notice tone="good" title={messages.created(label)}>
+      <p>{messages.copyNow}</p>
+      <Snippet what={messages.theToken} text={token} />
+      <p>{messages.tryIt}</p>
+      <Snippet
+        what={messages.theCommand}
+        text={curlOf(`/api/v1/dns-check?domain=${encodeURIComponent(domain)}`, token)}
+      />
     </Notice>
   )
 }
@@ -68,8 +76,8 @@ function MadeToken({ token, label }: NewApiToken) {
 function TokenList() {
   const { data: tokens, error } = useQuery(tokensQuery)
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!tokens) return <Waiting lines={2}>Fetching your tokens …</Waiting>
-  if (tokens.length === 0) return <Soft>You have none yet.</Soft>
+  if (!tokens) return <Loading lines={2}>{messages.loading}</Loading>
+  if (tokens.length === 0) return <Muted>{messages.empty}</Muted>
   return (
     <List>
       {tokens.map((token) => (
@@ -81,7 +89,7 @@ function TokenList() {
 
 function TokenItem({ id, label, lastFour, createdAt, lastUsedAt }: ApiToken) {
   const queries = useQueryClient()
-  const name = label || 'Without a label'
+  const name = label || messages.unnamed
 
   async function revoke(): Promise<void> {
     await api.revokeToken(id)
@@ -92,19 +100,18 @@ function TokenItem({ id, label, lastFour, createdAt, lastUsedAt }: ApiToken) {
     <ListItem
       title={name}
       action={
-        <ConfirmButton label="Revoke" about={name} title={`Revoke “${name}”?`} onConfirm={revoke}>
-          Programs that use the token ending in <code>{lastFour}</code> are turned away from now on. This cannot be
-          undone.
+        <ConfirmButton label={messages.revoke} about={name} title={messages.revokeTitle(name)} onConfirm={revoke}>
+          <TextWithCode text={messages.revokeEffect(lastFour)} />
         </ConfirmButton>
       }
     >
-      <code>prv_…{lastFour}</code> · made <Moment at={createdAt} /> ·{' '}
+      <code>prv_…{lastFour}</code> · {messages.createdLabel} <DateText at={createdAt} /> ·{' '}
       {lastUsedAt ? (
         <>
-          last used <Moment at={lastUsedAt} />
+          {messages.lastUsed} <DateText at={lastUsedAt} />
         </>
       ) : (
-        'never used'
+        messages.neverUsed
       )}
     </ListItem>
   )

@@ -1,5 +1,5 @@
-import { Status, type Tone } from '../ui/status.tsx'
-import { counted } from '../ui/words.ts'
+import { Status, type Tone } from '../ui/feedback/status.tsx'
+import { counted } from '../ui/text/format.ts'
 import type { Row } from './inbox.ts'
 import classes from './badges.module.css'
 

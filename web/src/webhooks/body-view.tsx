@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'react'
-import { DownloadLink } from '../ui/button.tsx'
-import { CopyButton } from '../ui/copy.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Row, Soft, Stack } from '../ui/page.tsx'
-import { Segments } from '../ui/segments.tsx'
-import { Table } from '../ui/table.tsx'
-import { sizeText } from '../ui/words.ts'
+import { DownloadLink } from '../ui/actions/button.tsx'
+import { CopyButton } from '../ui/actions/copy.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Row, Muted, Stack } from '../ui/layout/page.tsx'
+import { Segments } from '../ui/actions/segments.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { sizeText } from '../ui/text/format.ts'
 import type { Opened } from './api.ts'
 import { bytesOf } from './body-bytes.ts'
 import classes from './body-view.module.css'
@@ -25,7 +25,7 @@ const COLOURED = 200_000
 export function BodyView({ request, download }: { request: Request; download: string }) {
   const [wanted, setWanted] = useState<View | null>(null)
   const form = useMemo(() => formFields(request.contentType, bytesOf(request)), [request])
-  if (request.body === '') return <Soft>This request has no body.</Soft>
+  if (request.body === '') return <Muted>This request has no body.</Muted>
   const views = viewsOf(request, form !== null)
   const view = wanted !== null && views.includes(wanted) ? wanted : (views[0] ?? 'hex')
   return (
@@ -87,9 +87,9 @@ function Fields({ fields }: { fields: Field[] }) {
             {name}
             {fileName !== null && <small>{[fileName, type].filter(Boolean).join(' · ')}</small>}
           </th>
-          <td className={classes.value}>{value ?? <Soft>not text</Soft>}</td>
+          <td className={classes.value}>{value ?? <Muted>not text</Muted>}</td>
           <td>
-            <Soft>{sizeText(bytes)}</Soft>
+            <Muted>{sizeText(bytes)}</Muted>
           </td>
         </tr>
       ))}

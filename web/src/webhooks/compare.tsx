@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { Ago } from '../ui/ago.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Soft, Stack } from '../ui/page.tsx'
-import { Waiting } from '../ui/waiting.tsx'
+import { Ago } from '../ui/text/ago.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Muted, Stack } from '../ui/layout/page.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
 import { openedQuery, type Opened } from './api.ts'
 import classes from './compare.module.css'
 import { difference, type Change } from './difference.ts'
@@ -17,22 +17,22 @@ export function Compare({ endpointId, opened, previousId }: CompareProps) {
     ...openedQuery(endpointId, previousId ?? ''),
     enabled: previousId !== undefined,
   })
-  if (previousId === undefined) return <Soft>There is no request before this one in the list.</Soft>
+  if (previousId === undefined) return <Muted>There is no request before this one in the list.</Muted>
   if (error) return <Notice tone="unknown">{error.message}</Notice>
-  if (!previous) return <Waiting lines={4}>Fetching the request before …</Waiting>
+  if (!previous) return <Loading lines={4}>Fetching the request before …</Loading>
   return <Changes before={previous.request} after={opened.request} />
 }
 
 function Changes({ before, after }: { before: Opened['request']; after: Opened['request'] }) {
   const changes = useMemo(() => difference(linesOf(before), linesOf(after)), [before, after])
-  if (!changes) return <Soft>These two are too long to be compared here.</Soft>
-  if (changes.every(({ kind }) => kind === 'same')) return <Soft>They are the same, to the letter.</Soft>
+  if (!changes) return <Muted>These two are too long to be compared here.</Muted>
+  if (changes.every(({ kind }) => kind === 'same')) return <Muted>They are the same, to the letter.</Muted>
   return (
     <Stack>
       <p>
-        <Soft>
+        <Muted>
           Against the request before it, <Ago at={before.receivedAt} />. What was there is marked −, what is new +.
-        </Soft>
+        </Muted>
       </p>
       <pre className={classes.changes} tabIndex={0} aria-label="What changed">
         {changes.map((change, index) => (

@@ -1,14 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { StorageLine } from '../account/storage.tsx'
-import { useLink } from '../live.ts'
-import { letGo } from '../renew.ts'
-import { ButtonLink, DownloadLink } from '../ui/button.tsx'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { CopyButton } from '../ui/copy.tsx'
-import { Live } from '../ui/live.tsx'
-import { Row, Soft } from '../ui/page.tsx'
-import { durationText } from '../ui/words.ts'
+import { useStreamState } from '../live-updates.ts'
+import { deleteShown } from '../refresh-queries.ts'
+import { ButtonLink, DownloadLink } from '../ui/actions/button.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { CopyButton } from '../ui/actions/copy.tsx'
+import { ConnectionStatus } from '../ui/feedback/connection-status.tsx'
+import { Row, Muted } from '../ui/layout/page.tsx'
+import { durationText } from '../ui/text/format.ts'
 import { endpointsQuery, harPath, webhooks, type Endpoint } from './api.ts'
 import classes from './endpoint-head.module.css'
 import { SendTest } from './first-request.tsx'
@@ -16,19 +16,19 @@ import { SendTest } from './first-request.tsx'
 /** Where to send, what is answered, and whether the screen follows. */
 export function EndpointAddress({ endpoint }: { endpoint: Endpoint }) {
   const { id, url, responseStatus, responseType, timeout, signature } = endpoint
-  const link = useLink()
+  const link = useStreamState()
   return (
     <div className={classes.address}>
       <code className={classes.url}>{url}</code>
       <CopyButton text={url} what="the address" />
       <SendTest endpoint={endpoint} />
-      <Live link={link} />
+      <ConnectionStatus link={link} />
       <span className={classes.answer}>
         <Link to="/hooks/$id/settings" params={{ id }}>
           answers {responseStatus} {responseType.split(';')[0]}
           {timeout > 0 && ` after ${durationText(timeout)}`}
         </Link>
-        {signature && <Soft> · signatures: {signature.scheme}</Soft>}
+        {signature && <Muted> · signatures: {signature.scheme}</Muted>}
       </span>
       <StorageLine name="captures">the oldest requests are removed first</StorageLine>
     </div>
@@ -66,7 +66,7 @@ export function DeleteEndpoint({ endpoint: { id, label, token } }: { endpoint: E
   const navigate = useNavigate()
 
   async function remove(): Promise<void> {
-    await letGo(id, () => webhooks.remove(id))
+    await deleteShown(id, () => webhooks.remove(id))
     await navigate({ to: '/hooks' })
     await queries.invalidateQueries(endpointsQuery)
   }

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { counted } from '../ui/words.ts'
+import { counted } from '../ui/text/format.ts'
 import type { Filter } from './api.ts'
 import classes from './filter-bar.module.css'
 import type { Inbox } from './inbox.ts'

@@ -1,29 +1,29 @@
 import { useState } from 'react'
-import { useLink } from '../live.ts'
-import { Button } from '../ui/button.tsx'
-import { Snippet } from '../ui/copy.tsx'
-import { Empty } from '../ui/empty.tsx'
-import { Live } from '../ui/live.tsx'
-import { Row, Soft } from '../ui/page.tsx'
+import { useStreamState } from '../live-updates.ts'
+import { Button } from '../ui/actions/button.tsx'
+import { Snippet } from '../ui/actions/copy.tsx'
+import { Empty } from '../ui/feedback/empty.tsx'
+import { ConnectionStatus } from '../ui/feedback/connection-status.tsx'
+import { Row, Muted } from '../ui/layout/page.tsx'
 import type { Endpoint } from './api.ts'
 
 /** What an endpoint shows before anything came: a command that makes it come. */
 export function FirstRequest({ endpoint }: { endpoint: Endpoint }) {
-  const link = useLink()
+  const link = useStreamState()
   return (
     <div>
       <Empty icon="hook" title="Waiting for the first request …">
         <p>
-          <Soft>Have this address called from anywhere; what comes shows here the moment it arrives:</Soft>
+          <Muted>Have this address called from anywhere; what comes shows here the moment it arrives:</Muted>
         </p>
         <Snippet what="the address" text={endpoint.url} />
         <p>
-          <Soft>Or try it now:</Soft>
+          <Muted>Or try it now:</Muted>
         </p>
         <Snippet what="the command" text={curlOf(endpoint.url)} />
         <Row>
           <SendTest endpoint={endpoint} />
-          <Live link={link} />
+          <ConnectionStatus link={link} />
         </Row>
       </Empty>
     </div>

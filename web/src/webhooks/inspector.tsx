@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { Button } from '../ui/button.tsx'
-import { Hidden } from '../ui/hidden.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import classes from './inspector.module.css'
 
 type InspectorProps = {
@@ -45,7 +45,7 @@ type StepProps = { icon: 'up' | 'down'; name: string; stroke: string; onStep: ((
 function Step({ icon, name, stroke, onStep }: StepProps) {
   return (
     <Button size="small" kind="quiet" icon={icon} disabled={!onStep} onClick={onStep}>
-      {name} <Hidden>request</Hidden> <kbd className={classes.stroke}>{stroke}</kbd>
+      {name} <VisuallyHidden>request</VisuallyHidden> <kbd className={classes.stroke}>{stroke}</kbd>
     </Button>
   )
 }

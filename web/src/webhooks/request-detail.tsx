@@ -1,13 +1,13 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { CopyButton } from '../ui/copy.tsx'
-import { ExactMoment } from '../ui/ago.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Soft } from '../ui/page.tsx'
-import { Status } from '../ui/status.tsx'
-import { Table } from '../ui/table.tsx'
-import { Tabs } from '../ui/tabs.tsx'
-import { Waiting } from '../ui/waiting.tsx'
-import { counted, numberText, sizeText } from '../ui/words.ts'
+import { CopyButton } from '../ui/actions/copy.tsx'
+import { ExactTime } from '../ui/text/ago.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Muted } from '../ui/layout/page.tsx'
+import { Status } from '../ui/feedback/status.tsx'
+import { Table } from '../ui/lists/table.tsx'
+import { Tabs } from '../ui/navigation/tabs.tsx'
+import { Loading } from '../ui/feedback/loading.tsx'
+import { counted, numberText, sizeText } from '../ui/text/format.ts'
 import { bodyPath, openedQuery, type Opened } from './api.ts'
 import { badgesOf, Method } from './badges.tsx'
 import { BodyView } from './body-view.tsx'
@@ -35,7 +35,7 @@ export function RequestDetail({ endpointId, requestId, ...rest }: RequestDetailP
   // The one before stays in place until the next is there, so that going through them does not flicker.
   const { data, error } = useQuery({ ...openedQuery(endpointId, requestId), placeholderData: keepPreviousData })
   if (error) return <Notice tone="unknown">{error.message}</Notice>
-  if (!data) return <Waiting lines={6}>Fetching the request …</Waiting>
+  if (!data) return <Loading lines={6}>Fetching the request …</Loading>
   return <Detail opened={data} endpointId={endpointId} {...rest} />
 }
 
@@ -78,12 +78,12 @@ function Head({ request, signature, curl }: Opened) {
       <div className={classes.title}>
         <h2>
           <Method name={request.method} /> <span>{request.path || '/'}</span>
-          {request.query && <Soft>?{request.query}</Soft>}
+          {request.query && <Muted>?{request.query}</Muted>}
         </h2>
         {curl && <CopyButton text={curl} what="as cURL" label="Copy as cURL" />}
       </div>
       <p className={classes.facts}>
-        <ExactMoment at={request.receivedAt} />
+        <ExactTime at={request.receivedAt} />
         <span>from {request.ip}</span>
         <span>
           {sizeText(request.bodySize)}
@@ -100,7 +100,7 @@ function Head({ request, signature, curl }: Opened) {
         <ul className={classes.badges}>
           {badges.map(({ tone, word, why }) => (
             <li key={word}>
-              <Status tone={tone}>{word}</Status> <Soft>{why}</Soft>
+              <Status tone={tone}>{word}</Status> <Muted>{why}</Muted>
             </li>
           ))}
         </ul>
@@ -115,10 +115,10 @@ function SurplusView({ surplus: { size, start, startEncoding } }: { surplus: Non
     <section>
       <h3>Surplus bytes</h3>
       <p>
-        <Soft>
+        <Muted>
           {counted(size, 'byte')} after the end of the body{startEncoding === 'base64' && ', shown in base64'}
           {size > KEPT_BYTES && `; the first ${numberText(KEPT_BYTES)} are kept`}
-        </Soft>
+        </Muted>
       </p>
       <pre className={classes.surplus}>{start}</pre>
     </section>

@@ -1,9 +1,9 @@
 import { useState } from 'react'
-import { Button } from '../ui/button.tsx'
-import { ConfirmButton } from '../ui/confirm.tsx'
-import { CopyButton } from '../ui/copy.tsx'
-import { Notice } from '../ui/notice.tsx'
-import { Row, Section, Soft, Stack } from '../ui/page.tsx'
+import { Button } from '../ui/actions/button.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { CopyButton } from '../ui/actions/copy.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Row, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { webhooks, type Endpoint } from './api.ts'
 import classes from './code.module.css'
 
@@ -24,9 +24,9 @@ export function ResponseSecret({ endpoint: { id } }: { endpoint: Endpoint }) {
   return (
     <Section title="Response secret">
       <Stack>
-        <Soft>
+        <Muted>
           {'{{hmac_sha256 …}}'} in the body signs with this secret. It is never the secret that verifies senders.
-        </Soft>
+        </Muted>
         <Notice tone="warn">
           Anyone who knows the address can request a signature for any data they choose. Don’t trust this secret’s
           signatures anywhere else.

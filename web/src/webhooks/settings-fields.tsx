@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { AreaField, CheckField, FieldRow, PasswordField, SelectField, TextField } from '../ui/form.tsx'
-import { Section, Stack } from '../ui/page.tsx'
+import { AreaField, CheckField, FieldRow, PasswordField, SelectField, TextField } from '../ui/forms/form.tsx'
+import { Section, Stack } from '../ui/layout/page.tsx'
 import type { Endpoint } from './api.ts'
 import { SCHEMES } from './settings.ts'
 

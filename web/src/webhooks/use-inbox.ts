@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
-import { useChanges } from '../live.ts'
+import { useChanges } from '../live-updates.ts'
 import { webhooks, type Filter } from './api.ts'
 import { createInbox, type Ask, type Inbox } from './inbox.ts'
 

@@ -1,0 +1,112 @@
+import { mkdir, open, unlink, type FileHandle } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { constants, createGunzip, createGzip } from 'node:zlib'
+import { Fault } from '../errors.ts'
+import { createSlots } from '../net/slots.ts'
+
+/** Milliseconds for all rows of an account to be read from the database, in one transaction. */
+const SPOOL_DEADLINE_MS = 5 * 60_000
+
+/** Milliseconds for a client to read its export; what it does not read takes room on the disk. */
+const DOWNLOAD_DEADLINE_MS = 60 * 60_000
+
+/** Bytes of one compressed export, and of all in this instance that are written or not read yet. */
+const MAX_EXPORT_BYTES = 4 * 1024 ** 3
+const MAX_TOTAL_EXPORT_BYTES = 8 * 1024 ** 3
+
+/** Exports that are read from the database at once: each holds a connection meanwhile. */
+const MAX_CONCURRENT_SPOOLS = 2
+
+/** Milliseconds to wait for one of those. */
+const SPOOL_QUEUE_MS = 20_000
+
+export type ExportFiles = {
+  /**
+   * Writes lines into a temporary file, and hands out the file when the last of them is in it. However slowly that is read,
+   * whatever the lines come from has been let go by then.
+   * @param gone aborts when nobody waits for it any more
+   * @throws Fault `unavailable` when too many are written or it takes too long, `too_large`
+   */
+  spool(lines: (signal: AbortSignal) => AsyncIterable<string>, gone: AbortSignal): Promise<Readable>
+}
+
+/** @param folder where the files are; they have no names in it for longer than a moment */
+export function createExportFiles(folder: string): ExportFiles {
+  const slots = createSlots(MAX_CONCURRENT_SPOOLS)
+  let bytes = 0
+
+  async function write(file: FileHandle, lines: ReturnType<Parameters<ExportFiles['spool']>[0]>, signal: AbortSignal) {
+    let written = 0
+    async function append(pieces: AsyncIterable<Buffer>): Promise<void> {
+      for await (const piece of pieces) {
+        written += piece.length
+        bytes += piece.length
+        if (written > MAX_EXPORT_BYTES) throw tooLarge()
+        if (bytes > MAX_TOTAL_EXPORT_BYTES) throw busy()
+        await file.appendFile(piece)
+      }
+    }
+    try {
+      await pipeline(Readable.from(lines), createGzip({ level: constants.Z_BEST_SPEED }), append, { signal })
+    } catch (error) {
+      bytes -= written
+      throw error
+    }
+    return written
+  }
+
+  return {
+    async spool(lines, gone) {
+      if (!(await slots.take([gone, AbortSignal.timeout(SPOOL_QUEUE_MS)]))) throw busy()
+      let file: FileHandle | undefined
+      let written = 0
+      const deadline = AbortSignal.timeout(SPOOL_DEADLINE_MS)
+      const signal = AbortSignal.any([deadline, gone])
+      try {
+        file = await openUnnamed(folder)
+        written = await write(file, lines(signal), signal)
+      } catch (error) {
+        await file?.close()
+        throw signal.aborted ? tooSlow(error) : error
+      } finally {
+        slots.give()
+      }
+      return readOnce(file, () => (bytes -= written))
+    },
+  }
+}
+
+/** A file without a name: it is gone with whoever has it open, also after a crash. */
+async function openUnnamed(folder: string): Promise<FileHandle> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const path = join(folder, randomUUID())
+  const file = await open(path, 'wx+', 0o600)
+  await unlink(path)
+  return file
+}
+
+function readOnce(file: FileHandle, onClosed: () => void): Readable {
+  const source = file.createReadStream({ start: 0 })
+  source.once('close', onClosed)
+  const plain = createGunzip()
+  source.on('error', (error) => plain.destroy(error))
+  const deadline = setTimeout(() => plain.destroy(new Error('the export was not read in time')), DOWNLOAD_DEADLINE_MS)
+  deadline.unref()
+  plain.once('close', () => {
+    clearTimeout(deadline)
+    source.destroy()
+  })
+  return source.pipe(plain)
+}
+
+const busy = () =>
+  new Fault('unavailable', 'Too many exports are being made at this moment. Try again in a minute.', { retryAfter: 60 })
+
+const tooSlow = (cause: unknown) =>
+  new Fault('unavailable', 'The export was not ready within 5 minutes. Try again later.', { retryAfter: 600, cause })
+
+const tooLarge = () =>
+  new Fault('too_large', 'The export has more than 4 GiB. Delete captured requests or reports, then try again.')

@@ -1,0 +1,128 @@
+import { QueryClient, QueryObserver, type QueryKey } from '@tanstack/react-query'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { globSync, readFileSync } from 'node:fs'
+import { afterEach, describe, expect, it } from 'vitest'
+import { updateOptimistically } from '../../web/src/optimistic-update.ts'
+import { deleteShown, refreshChanged } from '../../web/src/refresh-queries.ts'
+
+const ends: (() => void)[] = []
+afterEach(() => ends.splice(0).forEach((end) => end()))
+
+/** Something shown; each answer is the number of the question, some milliseconds after it. */
+function shown(queries: QueryClient, queryKey: QueryKey, { takes = 5, staleTime = 0 } = {}) {
+  let asked = 0
+  const queryFn = async () => {
+    const mine = ++asked
+    await sleep(takes)
+    return mine
+  }
+  const observer = new QueryObserver(queries, { queryKey, queryFn, staleTime })
+  ends.push(observer.subscribe(() => {}))
+  return { asked: () => asked, data: () => observer.getCurrentResult().data }
+}
+
+describe('what is shown', () => {
+  it('is asked for anew when it changed, and other rooms are not', async () => {
+    const queries = new QueryClient()
+    const [hosts, one] = [shown(queries, ['monitoring', 'hosts']), shown(queries, ['monitoring', 'host', 'a'])]
+    const cases = shown(queries, ['delisting', 'list', {}])
+    await sleep(20)
+    refreshChanged(queries, { room: 'monitoring', id: 'a' })
+    await sleep(20)
+    expect([hosts.data(), one.data(), cases.data()]).toEqual([2, 2, 1])
+  })
+
+  it('is asked for once more when it changed while it was asked for, however often', async () => {
+    const queries = new QueryClient()
+    const list = shown(queries, ['alerts', 'list'], { takes: 30 })
+    await sleep(50)
+    for (let i = 0; i < 40; i++) {
+      refreshChanged(queries, { room: 'alerts', id: null })
+      await sleep(2)
+    }
+    await sleep(1_000)
+    expect([list.asked(), list.data()]).toEqual([3, 3])
+  })
+
+  it('is asked for again when its first answer may be of before', async () => {
+    const queries = new QueryClient()
+    const list = shown(queries, ['shares'], { takes: 30 })
+    refreshChanged(queries, { room: 'checks', id: null })
+    await sleep(800)
+    expect(list.data()).toBe(2)
+  })
+
+  it('is left as the person made it while their change is on its way', async () => {
+    const queries = new QueryClient()
+    const key = ['monitoring', 'lists']
+    const list = shown(queries, key)
+    await sleep(20)
+    const sent = updateOptimistically<number>(
+      queries,
+      key,
+      () => 100,
+      () => sleep(60),
+    )
+    refreshChanged(queries, { room: 'monitoring', id: null })
+    await sleep(40)
+    expect([list.asked(), list.data()]).toEqual([1, 100])
+    await sent
+    await sleep(20)
+    expect(list.data()).toBe(2)
+  })
+
+  it('is not asked for any more once it is deleted, unless that failed', async () => {
+    const queries = new QueryClient()
+    const [kept, gone] = ['kept', 'gone'].map((id) => shown(queries, ['delisting', 'one', id]))
+    await sleep(20)
+    await deleteShown('gone', async () => {})
+    await deleteShown('kept', () => Promise.reject(new Error('no'))).catch(() => {})
+    refreshChanged(queries, { room: 'delisting', id: null })
+    await sleep(20)
+    expect([kept?.data(), gone?.data()]).toEqual([2, 1])
+  })
+
+  it('is asked for in every room when anything may have changed, but not what never changes', async () => {
+    const queries = new QueryClient()
+    const those = [
+      ['dmarc', 'domains'],
+      ['migration', 'x'],
+      ['people', 1],
+    ].map((key) => shown(queries, key))
+    const report = shown(queries, ['dmarc', 'report', 'x'], { staleTime: Infinity })
+    await sleep(20)
+    refreshChanged(queries, null)
+    await sleep(20)
+    expect([...those, report].map(({ asked }) => asked())).toEqual([2, 2, 2, 1])
+  })
+})
+
+/**
+ * Questions that no stream is to renew: checks ask the world, health is looked at by the clock, and the rest never changes or has
+ * its second word from elsewhere: captured requests, and ranges.
+ */
+const BY_ITSELF = new Set([
+  'check',
+  'shared',
+  'service',
+  'health',
+  'attacks services',
+  'attacks candidates',
+  'webhooks',
+  'attacks',
+])
+
+describe('every question of the dashboard', () => {
+  it('is renewed by the stream, or need not be', () => {
+    const source = globSync('web/src/**/*.ts')
+      .map((file) => readFileSync(file, 'utf8').replaceAll('[ROOT,', "['dmarc',"))
+      .join('\n')
+    const keys = [...source.matchAll(/queryKey: \['([\w-]+)'(?:, '([\w-]+)')?/g)].map(([, one, two]) => [one, two])
+    const table = readFileSync('web/src/refresh-queries.ts', 'utf8')
+    const isRenewed = ([one, two]: (string | undefined)[]) =>
+      table.includes(`['${one}']`) || table.includes(`['${one}', '${two}'`) || table.includes(`['${one}', ...`)
+    const others = keys.filter((key) => !isRenewed(key)).map((key) => key.join(' ').trim())
+    expect(keys.length).toBeGreaterThan(20)
+    expect(others.filter((key) => !BY_ITSELF.has(key))).toEqual([])
+  })
+})

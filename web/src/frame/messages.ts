@@ -1,0 +1,124 @@
+import { counted } from '../ui/text/format.ts'
+
+/** Around every screen: navigation, command palette, keyboard shortcuts. */
+export const frame = {
+  mainNavigation: 'Main',
+  documentation: 'API documentation',
+  openApi: 'openapi.json',
+  version: (version = '') => `Portreeve ${version}`,
+  more: 'More',
+  moreScreens: 'More screens',
+  close: 'Close',
+  skip: 'Skip to content',
+} as const
+
+/** Names of the screens in the navigation. */
+export const screens = {
+  overview: 'Overview',
+  check: 'Check',
+  dmarc: 'DMARC',
+  monitoring: 'Monitoring',
+  delisting: 'Delisting',
+  migrations: 'Migrations',
+  attacks: 'Attacks',
+  webhooks: 'Webhooks',
+  tokens: 'API tokens',
+  alerts: 'Alerts',
+  account: 'Account',
+  administration: 'Administration',
+} as const
+
+export const palette = {
+  open: 'Search or check…',
+  dialog: 'Search',
+  label: 'Search for a screen, or check an address or domain',
+  placeholder: 'A screen, a webhook, or a domain or address to check',
+  results: 'Results',
+  noResults: (text: string) => `No results for “${text}”`,
+  resultCount: (count: number) => `${counted(count, 'result')}.`,
+  checkTarget: (name: string) => `Check ${name}`,
+  lookUp: (ip: string) => `Look up ${ip}`,
+  kinds: {
+    addressCheck: 'Blocklists',
+    domainCheck: 'Mail, certificate, DNS',
+    attackReports: 'Attack reports',
+    screen: 'Screen',
+    action: 'Action',
+    account: 'Account',
+    administration: 'Administration',
+    host: 'Monitored host',
+    domain: 'DMARC reports',
+    endpoint: 'Webhook',
+  },
+  newMigration: 'New migration',
+  newDelisting: 'New delisting',
+  exportData: 'Export my data',
+  deleteAccount: 'Delete my account',
+  accounts: 'Accounts',
+  auditLog: 'Audit log',
+  auditKeywords: 'administrator actions',
+} as const
+
+export const shortcuts = {
+  title: 'Keyboard shortcuts',
+  close: 'Close',
+  everywhere: 'Everywhere',
+  always: 'Always',
+  search: 'Search or check an address',
+  thisSheet: 'Show keyboard shortcuts',
+  nextRow: 'Next row',
+  previousRow: 'Previous row',
+  tab: 'Next link, button or field',
+  escape: 'Close the open dialog',
+} as const
+
+export const errors = {
+  notFoundTitle: 'Page not found',
+  notFoundLead: 'Portreeve has no page at this address.',
+  home: 'Go to the home page',
+  brokenTitle: 'Couldn’t load this page',
+  newVersion: 'Portreeve was updated. Reload the page to use the new version.',
+  reload: 'Reload',
+  tryAgain: 'Try again',
+} as const
+
+export const welcome = {
+  title: 'Keep your mail and your servers in good standing',
+  lead:
+    'Portreeve is a self-hosted toolkit for people who run mail and servers. ' +
+    'It runs on your own machine, with its own database.',
+  features: [
+    {
+      name: 'Checks',
+      words:
+        'DNS records, certificates, SPF, DKIM and DMARC of a domain, and more than 80 blocklists for an IP address.',
+    },
+    {
+      name: 'Reports and monitoring',
+      words: 'Receives DMARC reports, monitors your hosts on blocklists, and tracks every delisting step by step.',
+    },
+    {
+      name: 'Mailbox migration',
+      words: 'Copies folders, messages, flags and dates between IMAP servers, and verifies every message.',
+    },
+    {
+      name: 'Attack reporting',
+      words: 'Collects reports of attackers from your servers and publishes one shared blocklist.',
+    },
+    {
+      name: 'Webhook capture',
+      words: 'Gives you a URL that stores every request sent to it and responds the way you configure.',
+    },
+  ],
+  featuresTitle: 'Features',
+  publicTitle: 'Open to everyone',
+  interfacesTitle: 'Dashboard, command line and API',
+  interfaces:
+    'Use this dashboard, the command line (`npx portreeve check dns example.com`), or an API that does everything the dashboard does.',
+  readDocs: 'Read the API documentation',
+  or: 'or download',
+  signIn: 'Sign in',
+  noAccountTitle: 'No account exists yet',
+  noAccount:
+    'Open the setup link that the service printed when it started. It creates the first account and ends in `/setup#…`',
+} as const

@@ -1,0 +1,173 @@
+import type { LinkProps } from '@tanstack/react-router'
+import type { Channel } from '../alerts/api.ts'
+import { targetOf } from '../alerts/words.ts'
+import type { Appeals, Hold } from '../attacks/api.ts'
+import type { Case } from '../delisting/api.ts'
+import { needing } from '../delisting/words.ts'
+import type { Domain, Mailbox } from '../dmarc/api.ts'
+import { isOpen, type Listed } from '../migrations/api.ts'
+import type { Host } from '../monitoring/api.ts'
+import { issues as messages, overview } from './messages.ts'
+
+/** Something that needs the user, and the screen to do it on. */
+export type Issue = {
+  key: string
+  tone: 'bad' | 'warn'
+  sentence: string
+  /** The label of its button. */
+  action: string
+  link: Pick<LinkProps, 'to' | 'params' | 'search'>
+}
+
+/** The objects of all modules. Appeals, a held list and candidates are loaded for administrators only. */
+export type OverviewData = {
+  hosts: Host[]
+  cases: Case[]
+  migrations: Listed[]
+  domains: Domain[]
+  mailboxes: Mailbox[]
+  channels: Channel[]
+  appeals: Appeals['appeals']
+  hold: Hold
+  /** Number of addresses that an administrator has to list or discard. */
+  candidates: number
+}
+
+/** Days for which a failed migration counts as an issue. */
+const FAILED_MIGRATION_DAYS = 14
+
+/** The issues that need the user, the worst first. */
+export function findIssues(data: OverviewData, now = Date.now()): Issue[] {
+  const isRecent = ({ createdAt }: Listed) => now - Date.parse(createdAt) < FAILED_MIGRATION_DAYS * 86_400_000
+  const issues = [
+    ...data.hosts.filter(({ status }) => status === 'listed').map(listedHost),
+    ...data.migrations.filter((it) => it.status === 'failed' && !it.dryRun && isRecent(it)).map(failedMigration),
+    ...data.mailboxes.filter(({ failingSince }) => failingSince !== null).map(failingMailbox),
+    ...channelIssues(data.channels),
+    ...data.cases.flatMap(waitingCase),
+    ...data.domains.filter(({ verified }) => !verified).map(unverifiedDomain),
+    ...administrationIssues(data),
+  ]
+  return issues.toSorted((one, other) => Number(one.tone === 'warn') - Number(other.tone === 'warn'))
+}
+
+function listedHost({ id, host, listedCount }: Host): Issue {
+  return {
+    key: id,
+    tone: 'bad',
+    sentence: messages.listedHost(host, listedCount),
+    action: messages.viewListings,
+    link: { to: '/monitoring/$id', params: { id } },
+  }
+}
+
+function failedMigration({ migrationId: id, srcUser, errorCount }: Listed): Issue {
+  return {
+    key: id,
+    tone: 'bad',
+    sentence: messages.failedMigration(srcUser, errorCount),
+    action: messages.reviewMigration,
+    link: { to: '/migrations/$id', params: { id } },
+  }
+}
+
+function waitingCase(it: Case): Issue[] {
+  const waiting = needing(it).length
+  if (waiting === 0) return []
+  return [
+    {
+      key: it.id,
+      tone: 'warn',
+      sentence: messages.delisting(it.ip, waiting),
+      action: messages.continueDelisting,
+      link: { to: '/delisting/$id', params: { id: it.id } },
+    },
+  ]
+}
+
+function failingMailbox({ id, user, host }: Mailbox): Issue {
+  return {
+    key: id,
+    tone: 'bad',
+    sentence: messages.failingMailbox(user, host),
+    action: messages.viewMailbox,
+    link: { to: '/dmarc/mailboxes' },
+  }
+}
+
+const CHANNEL_ISSUES: Partial<Record<Channel['status'], [Issue['tone'], sentence: (target: string) => string]>> = {
+  unconfirmed: ['warn', messages.unconfirmedChannel],
+  disabled: ['bad', messages.disabledChannel],
+  undeliverable: ['bad', messages.undeliverableChannel],
+}
+
+/** An email channel that cannot deliver is no issue while another channel works. */
+function channelIssues(channels: Channel[]): Issue[] {
+  const isReachable = channels.some(({ status }) => status === 'active')
+  return channels.filter(({ status }) => !(isReachable && status === 'undeliverable')).flatMap(channelIssue)
+}
+
+function channelIssue(channel: Channel): Issue[] {
+  const issue = CHANNEL_ISSUES[channel.status]
+  if (!issue) return []
+  const [tone, describe] = issue
+  const sentence = describe(targetOf(channel))
+  return [{ key: channel.id, tone, sentence, action: messages.viewChannels, link: { to: '/alerts/channels' } }]
+}
+
+function unverifiedDomain({ id, domain }: Domain): Issue {
+  return {
+    key: id,
+    tone: 'warn',
+    sentence: messages.unverifiedDomain(domain),
+    action: messages.viewRecord,
+    link: { to: '/dmarc/$id/record', params: { id } },
+  }
+}
+
+function administrationIssues({ appeals, hold, candidates }: OverviewData): Issue[] {
+  const link = { to: '/attacks/administration' } as const
+  const open = appeals.filter(({ status }) => status === 'open').length
+  const held = messages.heldList
+  return [
+    ...(hold && !hold.approved
+      ? [{ key: 'hold', tone: 'warn', sentence: held, action: messages.review, link } as const]
+      : []),
+    ...(open > 0
+      ? [
+          {
+            key: 'appeals',
+            tone: 'warn',
+            sentence: messages.appeals(open),
+            action: messages.review,
+            link,
+          } as const,
+        ]
+      : []),
+    ...(candidates > 0
+      ? [
+          {
+            key: 'candidates',
+            tone: 'warn',
+            sentence: messages.candidates(candidates),
+            action: messages.review,
+            link,
+          } as const,
+        ]
+      : []),
+  ]
+}
+
+/** `2 issues need your attention`, the title of the overview. */
+export function issuesTitle(issues: readonly Issue[]): string {
+  return overview.issueCount(issues.length)
+}
+
+/** Migrations and delistings that run without the user. */
+export function findInProgress({ cases, migrations }: Pick<OverviewData, 'cases' | 'migrations'>): {
+  cases: Case[]
+  migrations: Listed[]
+} {
+  const isRunning = (it: Case) => (it.status === 'pending' || it.status === 'in-progress') && needing(it).length === 0
+  return { cases: cases.filter(isRunning), migrations: migrations.filter(isOpen) }
+}

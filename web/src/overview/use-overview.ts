@@ -1,0 +1,60 @@
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { channelsQuery } from '../alerts/api.ts'
+import { appealsQuery, candidatesQuery, holdQuery } from '../attacks/api.ts'
+import { casesQuery } from '../delisting/api.ts'
+import { domainsQuery, mailboxesQuery } from '../dmarc/api.ts'
+import { migrationsQuery } from '../migrations/api.ts'
+import { hostsQuery } from '../monitoring/api.ts'
+import { accountQuery } from '../queries.ts'
+import { endpointsQuery } from '../webhooks/api.ts'
+import type { OverviewData } from './issues.ts'
+
+type Overview = {
+  /** Null until every module has answered. */
+  data: OverviewData | null
+  /** Whether the account has no objects in any module yet. */
+  isNew: boolean
+  /** Errors of single modules, which do not hide the others. */
+  problems: string[]
+}
+
+/** Loads the objects of the account from every module. */
+export function useOverview(): Overview {
+  const { data: account } = useQuery(accountQuery)
+  const enabled = account?.admin === true
+  return useQueries({
+    queries: [
+      hostsQuery,
+      casesQuery({}),
+      migrationsQuery(1),
+      domainsQuery,
+      mailboxesQuery,
+      channelsQuery,
+      endpointsQuery,
+      { ...appealsQuery(1), enabled },
+      { ...holdQuery, enabled },
+      { ...candidatesQuery(1), enabled },
+    ],
+    combine: (all) => {
+      const [hosts, cases, migrations, domains, mailboxes, channels, endpoints, appeals, hold, candidates] = all
+      const problems = new Set(all.flatMap(({ error }) => (error ? [error.message] : [])))
+      const data = {
+        hosts: hosts.data ?? [],
+        cases: cases.data?.processes ?? [],
+        migrations: migrations.data?.migrations ?? [],
+        domains: domains.data ?? [],
+        mailboxes: mailboxes.data ?? [],
+        channels: channels.data ?? [],
+        appeals: appeals.data?.appeals ?? [],
+        hold: hold.data ?? null,
+        candidates: candidates.data?.pagination.total ?? 0,
+      }
+      const collections = [data.hosts, data.cases, data.migrations, data.domains, data.appeals, endpoints.data ?? []]
+      return {
+        data: all.some(({ isLoading }) => isLoading) ? null : data,
+        isNew: collections.every(({ length }) => length === 0),
+        problems: [...problems],
+      }
+    },
+  })
+}

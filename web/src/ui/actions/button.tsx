@@ -1,0 +1,50 @@
+import { Button as MantineButton, type ButtonProps as MantineButtonProps } from '@mantine/core'
+import { createLink } from '@tanstack/react-router'
+import type { ComponentProps, ReactNode } from 'react'
+import classes from './button.module.css'
+import { Icon, type IconName } from '../brand/icons.tsx'
+
+export type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger'
+
+const SIZES = { small: 'compact-sm', normal: 'sm', large: 'lg' }
+type Size = keyof typeof SIZES
+
+type ButtonProps = {
+  kind?: ButtonKind
+  size?: Size
+  icon?: IconName
+  /** Work is under way: the button stays in place and takes no second press. */
+  busy?: boolean
+  disabled?: boolean
+  type?: 'button' | 'submit'
+  onClick?: (() => void) | undefined
+  children: ReactNode
+}
+
+export function Button({ kind = 'plain', size = 'normal', icon, busy = false, type = 'button', ...rest }: ButtonProps) {
+  return <MantineButton {...looks(kind, size, icon)} {...rest} type={type} loading={busy} />
+}
+
+/** A link that looks like a button, because it is the page's main way on. */
+export const ButtonLink = createLink(function ButtonLink({
+  kind = 'plain',
+  size = 'normal',
+  icon,
+  ...rest
+}: ComponentProps<'a'> & { kind?: ButtonKind; size?: Size; icon?: IconName }) {
+  return <MantineButton component="a" {...looks(kind, size, icon)} {...rest} />
+})
+
+/** A file to keep, from our own API. */
+export function DownloadLink({ href, name, children }: { href: string; name?: string; children: ReactNode }) {
+  return (
+    <MantineButton component="a" href={href} download={name ?? true} {...looks('quiet', 'small', 'download')}>
+      {children}
+    </MantineButton>
+  )
+}
+
+function looks(kind: ButtonKind, size: Size, icon: IconName | undefined): MantineButtonProps {
+  const leftSection = icon && <Icon name={icon} size={16} />
+  return { variant: kind, size: SIZES[size], leftSection, classNames: classes }
+}

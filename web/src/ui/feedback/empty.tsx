@@ -1,0 +1,16 @@
+import type { ReactNode } from 'react'
+import classes from './empty.module.css'
+import { Icon, type IconName } from '../brand/icons.tsx'
+
+/** In place of a list that has nothing yet: what would stand there, and how to get the first. */
+export function Empty({ icon, title, children }: { icon: IconName; title: string; children: ReactNode }) {
+  return (
+    <div className={classes.empty}>
+      <span className={classes.icon}>
+        <Icon name={icon} size={24} />
+      </span>
+      <h2>{title}</h2>
+      {children}
+    </div>
+  )
+}

@@ -1,0 +1,19 @@
+import type { ReactNode } from 'react'
+import { Icon } from '../brand/icons.tsx'
+import classes from './notice.module.css'
+import type { Tone } from './status.tsx'
+
+/** A paragraph set apart: what to know or do before going on. */
+export function Notice({ tone, title, children }: { tone: Tone; title?: string; children: ReactNode }) {
+  return (
+    <div className={classes.notice} data-tone={tone}>
+      <span className={classes.icon}>
+        <Icon name={tone} />
+      </span>
+      <div className={classes.words}>
+        {title && <strong>{title}</strong>}
+        {children}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,30 @@
+import classes from './progress-bar.module.css'
+import type { Tone } from './status.tsx'
+
+type ProgressBarProps = {
+  /** What is going on, for those who cannot see the bar. */
+  label: string
+  done: number
+  total: number
+  tone?: Tone
+  size?: 'thin' | 'thick'
+}
+
+/** How much of something is done. Words beside it say the same. */
+export function ProgressBar({ label, done, total, tone, size = 'thin' }: ProgressBarProps) {
+  const percent = total > 0 ? Math.min(100, Math.floor((done / total) * 100)) : 0
+  return (
+    <div
+      className={classes.bar}
+      data-tone={tone}
+      data-size={size}
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={percent}
+    >
+      <div className={classes.done} style={{ width: `${total > 0 ? Math.min(100, (done / total) * 100) : 0}%` }} />
+    </div>
+  )
+}

@@ -1,0 +1,15 @@
+import { Icon } from '../brand/icons.tsx'
+import classes from './status.module.css'
+
+/** `info` is for what is under way; `unknown` for what could not be found out. */
+export type Tone = 'good' | 'warn' | 'bad' | 'unknown' | 'info'
+
+/** How something stands, as an icon and a word: never by colour alone. */
+export function Status({ tone, children }: { tone: Tone; children: string }) {
+  return (
+    <span className={classes.status} data-tone={tone}>
+      <Icon name={tone} size={16} />
+      {children}
+    </span>
+  )
+}

@@ -1,7 +1,0 @@
-import classes from './figures.module.css'
-import { PairList, type Pairs } from './pairs.tsx'
-
-/** A few numbers that say how something stands. One without a value is left out. */
-export function Figures({ figures }: { figures: Pairs }) {
-  return <PairList className={classes.figures} pairs={figures} />
-}

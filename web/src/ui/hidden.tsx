@@ -1,7 +1,0 @@
-import type { ReactNode } from 'react'
-import classes from './hidden.module.css'
-
-/** Words for screen readers alone. */
-export function Hidden({ children }: { children: ReactNode }) {
-  return <span className={classes.hidden}>{children}</span>
-}

@@ -1,0 +1,96 @@
+import { useEffect, useId, useRef, type ReactNode } from 'react'
+import classes from './page.module.css'
+
+type PageProps = {
+  title: string
+  lead?: ReactNode
+  /** Above the heading: the way up, or a picture. */
+  above?: ReactNode
+  /** Buttons at the heading: the screen's main way on. */
+  aside?: ReactNode
+  /** For a single form. */
+  narrow?: boolean
+  /** As wide as there is room: for tables. */
+  wide?: boolean
+  /** Fills the window, and what is inside scrolls by itself. */
+  fill?: boolean
+  children?: ReactNode
+}
+
+/** A screen: its heading, its title in the browser, and its content. The heading takes the focus on arrival. */
+export function Page({ title, lead, above, aside, narrow = false, wide = false, fill = false, children }: PageProps) {
+  const heading = useArrival()
+  return (
+    <div className={classes.page} data-narrow={narrow} data-wide={wide} data-fill={fill}>
+      <title>{`${title} · Portreeve`}</title>
+      <header className={classes.header}>
+        {above}
+        <div className={classes.heading}>
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {aside}
+        </div>
+        {lead && <p className={classes.lead}>{lead}</p>}
+      </header>
+      {children}
+    </div>
+  )
+}
+
+/** Whether any screen was shown before: a page just loaded announces itself. */
+let arrivedBefore = false
+
+/** Tells screen readers that the page changed, which a router does without a sound. */
+function useArrival() {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    const takesFocus = arrivedBefore && !document.activeElement?.matches('input')
+    if (takesFocus) heading.current?.focus({ preventScroll: true })
+    arrivedBefore = true
+  }, [])
+  return heading
+}
+
+/** A part of a screen under its own heading. */
+export function Section({ title, aside, children }: { title: string; aside?: ReactNode; children: ReactNode }) {
+  const heading = useId()
+  return (
+    <section className={classes.section} aria-labelledby={heading}>
+      <div className={classes.sectionHead}>
+        <h2 id={heading}>{title}</h2>
+        {aside}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+/** A surface raised from the page, for one thing that belongs together. */
+export function Card({ children }: { children: ReactNode }) {
+  return <div className={classes.card}>{children}</div>
+}
+
+/** Paragraphs and what belongs to them, one below the other; `rows` are things of one kind, which j and k step through. */
+export function Stack({ rows = false, children }: { rows?: boolean; children: ReactNode }) {
+  return (
+    <div className={classes.stack} data-rows={rows || undefined}>
+      {children}
+    </div>
+  )
+}
+
+/** Sections one below the other, where the page itself does not hold them. */
+export function SectionList({ children }: { children: ReactNode }) {
+  return <div className={classes.parts}>{children}</div>
+}
+
+/** Controls side by side, wrapping where there is no room. */
+export function Row({ children }: { children: ReactNode }) {
+  return <div className={classes.row}>{children}</div>
+}
+
+/** Words of less weight. */
+export function Muted({ children }: { children: ReactNode }) {
+  return <span className={classes.soft}>{children}</span>
+}

@@ -1,0 +1,21 @@
+import { Button } from '../actions/button.tsx'
+import classes from './pagination.module.css'
+import { messages } from '../messages.ts'
+
+type PaginationProps = { page: number; totalPages: number; onGo: (page: number) => void }
+
+/** Buttons to the previous and next page of a list. */
+export function Pagination({ page, totalPages, onGo }: PaginationProps) {
+  if (totalPages <= 1) return null
+  return (
+    <nav className={classes.pages} aria-label={messages.pagination.label}>
+      <Button size="small" disabled={page <= 1} onClick={() => onGo(page - 1)}>
+        {messages.pagination.newer}
+      </Button>
+      <span>{messages.pagination.position(page, totalPages)}</span>
+      <Button size="small" disabled={page >= totalPages} onClick={() => onGo(page + 1)}>
+        {messages.pagination.older}
+      </Button>
+    </nav>
+  )
+}

@@ -1,7 +1,0 @@
-import type { ReactNode } from 'react'
-import classes from './on-paper.module.css'
-
-/** Words that only a printed page needs, such as when it was made. */
-export function OnPaper({ children }: { children: ReactNode }) {
-  return <p className={classes.paper}>{children}</p>
-}

@@ -1,0 +1,24 @@
+import { CopyButton } from '../actions/copy.tsx'
+import classes from './letter.module.css'
+import { PairList, type Pairs } from '../lists/pairs.tsx'
+
+type LetterProps = {
+  /** Completes “Copy …”. */
+  what: string
+  /** Names and what they are, such as whom it goes to; a pair without a value is left out. */
+  head?: Pairs
+  text: string
+}
+
+/** A text written for a person to read, send or paste: wrapped, unlike code. */
+export function Letter({ what, head = [], text }: LetterProps) {
+  return (
+    <figure className={classes.letter} aria-label={what}>
+      <div className={classes.head}>
+        <PairList pairs={head} />
+        <CopyButton text={text} what={what} />
+      </div>
+      <div className={classes.text}>{text}</div>
+    </figure>
+  )
+}
