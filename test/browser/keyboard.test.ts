@@ -126,9 +126,9 @@ describe('single keys', () => {
 
   it('rest while somebody types', async () => {
     await begin('/hooks', 'Webhooks')
-    await tabTo(page, 'What will send to it?')
+    await tabTo(page, 'Name (optional)')
     await page.keyboard.type('j g t ?')
-    expect(await page.getByLabel('What will send to it?').inputValue()).toBe('j g t ?')
+    expect(await page.getByLabel('Name (optional)').inputValue()).toBe('j g t ?')
     expect(new URL(page.url()).pathname).toBe('/hooks')
   })
 

@@ -15,7 +15,7 @@ import { AccountFrame } from './frame/account-frame.tsx'
 import { ErrorPage, NotFoundPage } from './frame/error-pages.tsx'
 import type { ListSearch } from './pages/attack-list.tsx'
 import { historySearch, hostsSearch } from './monitoring/search.ts'
-import type { InspectorSearch } from './pages/hook.tsx'
+import type { InspectorSearch } from './pages/webhook-endpoint.tsx'
 import { accountQuery } from './queries.ts'
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
@@ -84,9 +84,9 @@ const screens = root.addChildren([
       () => import('./pages/check.tsx'),
       ({ q }): { q?: string } => ({ q: textOf(q) }),
     ),
-    ownScreen('/hooks', () => import('./pages/hooks.tsx')),
-    ownScreen('/hooks/$id', () => import('./pages/hook.tsx'), inspectorSearch),
-    ownScreen('/hooks/$id/settings', () => import('./pages/hook-settings.tsx')),
+    ownScreen('/hooks', () => import('./pages/webhook-endpoints.tsx')),
+    ownScreen('/hooks/$id', () => import('./pages/webhook-endpoint.tsx'), inspectorSearch),
+    ownScreen('/hooks/$id/settings', () => import('./pages/webhook-endpoint-settings.tsx')),
     ownScreen('/dmarc', () => import('./pages/dmarc.tsx')),
     ownScreen('/dmarc/rejected', () => import('./pages/dmarc-rejected.tsx'), pageSearch),
     ownScreen('/dmarc/mailboxes', () => import('./pages/dmarc-mailboxes.tsx')),

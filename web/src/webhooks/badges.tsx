@@ -1,6 +1,6 @@
 import { Status, type Tone } from '../ui/feedback/status.tsx'
-import { counted } from '../ui/text/format.ts'
 import type { Row } from './inbox.ts'
+import { badges } from './messages.ts'
 import classes from './badges.module.css'
 
 export function Method({ name }: { name: string }) {
@@ -14,40 +14,30 @@ export function Method({ name }: { name: string }) {
 type Badge = { tone: Tone; word: string; why: string }
 
 const SIGNATURES: Record<NonNullable<Row['signature']>['status'], [Tone, string]> = {
-  valid: ['good', 'Signed'],
-  invalid: ['bad', 'Bad signature'],
-  unsigned: ['warn', 'Unsigned'],
-  unknown: ['unknown', 'Signature unknown'],
+  valid: ['good', badges.signed],
+  invalid: ['bad', badges.badSignature],
+  unsigned: ['warn', badges.unsigned],
+  unknown: ['unknown', badges.unknownSignature],
 }
 
-/** What is out of the ordinary about a request, gravest first, and whether its signature holds. */
+/** Everything unusual about a request, most severe first, then its signature. */
 export function badgesOf({ rejected, aborted, truncated, surplus, preflight, signature }: Row): Badge[] {
-  const badges: (Badge | false | null)[] = [
-    rejected !== null && { tone: 'bad', word: 'Rejected', why: rejected },
-    aborted && { tone: 'warn', word: 'Broken off', why: 'The sender went away before the end of the body.' },
-    truncated && { tone: 'warn', word: 'Cut', why: 'The body was larger than what is kept: this is its beginning.' },
-    surplus && {
-      tone: 'warn',
-      word: 'Surplus',
-      why: `${surplusText(surplus)} Check the Content-Length that the sender sets.`,
-    },
-    preflight && { tone: 'unknown', word: 'Preflight', why: 'A browser asked whether its page may send here.' },
+  const all: (Badge | false | null)[] = [
+    rejected !== null && { tone: 'bad', word: badges.rejected, why: rejected },
+    aborted && { tone: 'warn', word: badges.aborted, why: badges.abortedText },
+    truncated && { tone: 'warn', word: badges.truncated, why: badges.truncatedText },
+    surplus && { tone: 'warn', word: badges.surplus, why: badges.surplusText(surplus.size, surplus.responseStatus) },
+    preflight && { tone: 'unknown', word: badges.preflight, why: badges.preflightText },
     signature && {
       tone: SIGNATURES[signature.status][0],
       word: SIGNATURES[signature.status][1],
       why: signature.reason,
     },
   ]
-  return badges.filter((badge) => badge !== false && badge !== null)
+  return all.filter((badge) => badge !== false && badge !== null)
 }
 
-/** How many bytes followed a request, and how they were answered. */
-function surplusText({ size, responseStatus }: NonNullable<Row['surplus']>): string {
-  const followed = `${counted(size, 'byte')} followed the end of this request`
-  return responseStatus === null ? `${followed} and were ignored.` : `${followed} and were answered ${responseStatus}.`
-}
-
-/** The gravest alone: a row has no room for more. */
+/** The most severe badge only: a row has no space for more. */
 export function RowBadges({ row }: { row: Row }) {
   const [badge] = badgesOf(row)
   if (!badge) return null

@@ -13,46 +13,46 @@ import { formFields, type Field } from './form-parts.ts'
 import { HexView } from './hex-view.tsx'
 import { JsonView } from './json-view.tsx'
 import { prettyJson } from './pretty-json.ts'
+import { body, request } from './messages.ts'
 
 type Request = Opened['request']
 type View = 'pretty' | 'form' | 'raw' | 'hex'
-const NAMES: Record<View, string> = { pretty: 'Pretty', form: 'Form', raw: 'Raw', hex: 'Hex' }
 
 /** Bytes of JSON that are coloured: a window with a million coloured pieces would freeze. */
 const COLOURED = 200_000
 
-/** The body in the views that it can be looked at in; the most telling one first. */
-export function BodyView({ request, download }: { request: Request; download: string }) {
+/** The body in every view that fits its type, the most readable one first. */
+export function BodyView({ request: opened, download }: { request: Request; download: string }) {
   const [wanted, setWanted] = useState<View | null>(null)
-  const form = useMemo(() => formFields(request.contentType, bytesOf(request)), [request])
-  if (request.body === '') return <Muted>This request has no body.</Muted>
-  const views = viewsOf(request, form !== null)
+  const form = useMemo(() => formFields(opened.contentType, bytesOf(opened)), [opened])
+  if (opened.body === '') return <Muted>{body.empty}</Muted>
+  const views = viewsOf(opened, form !== null)
   const view = wanted !== null && views.includes(wanted) ? wanted : (views[0] ?? 'hex')
   return (
     <Stack>
       <div className={classes.ways}>
         <Segments
-          label="View of the body"
-          choices={views.map((value) => ({ value, name: NAMES[value] }))}
+          label={body.view}
+          choices={views.map((value) => ({ value, name: body.views[value] }))}
           value={view}
           onChange={setWanted}
         />
         <Row>
-          <DownloadLink href={download}>Download</DownloadLink>
-          {request.bodyEncoding === 'utf8' && <CopyButton text={request.body} what="the body" />}
+          <DownloadLink href={download}>{body.download}</DownloadLink>
+          {opened.bodyEncoding === 'utf8' && <CopyButton text={opened.body} what={body.copy} />}
         </Row>
       </div>
-      {view === 'pretty' && <Pretty text={request.body} />}
+      {view === 'pretty' && <Pretty text={opened.body} />}
       {view === 'form' && <Fields fields={form ?? []} />}
-      {view === 'raw' && <Raw text={request.body} />}
-      {view === 'hex' && <HexView request={request} />}
+      {view === 'raw' && <Raw text={opened.body} />}
+      {view === 'hex' && <HexView request={opened} />}
     </Stack>
   )
 }
 
-function viewsOf({ body, bodyEncoding, contentType }: Request, isForm: boolean): View[] {
+function viewsOf({ body: text, bodyEncoding, contentType }: Request, isForm: boolean): View[] {
   const isText = bodyEncoding === 'utf8'
-  const isJson = isText && (/[/+]json\b/i.test(contentType ?? '') || /^\s*[[{]/.test(body)) && body.length < COLOURED
+  const isJson = isText && (/[/+]json\b/i.test(contentType ?? '') || /^\s*[[{]/.test(text)) && text.length < COLOURED
   const views: (View | false)[] = [isJson && 'pretty', isForm && 'form', isText && 'raw', 'hex']
   return views.filter((view) => view !== false)
 }
@@ -62,7 +62,7 @@ function Pretty({ text }: { text: string }) {
   if ('lines' in pretty) return <JsonView lines={pretty.lines} />
   return (
     <>
-      <Notice tone="warn" title="This is not quite JSON">
+      <Notice tone="warn" title={body.invalidJson}>
         <p>{pretty.problem}</p>
       </Notice>
       <Raw text={text} />
@@ -72,7 +72,7 @@ function Pretty({ text }: { text: string }) {
 
 function Raw({ text }: { text: string }) {
   return (
-    <pre className={classes.raw} tabIndex={0} aria-label="Body as it came">
+    <pre className={classes.raw} tabIndex={0} aria-label={body.raw}>
       {text}
     </pre>
   )
@@ -80,14 +80,14 @@ function Raw({ text }: { text: string }) {
 
 function Fields({ fields }: { fields: Field[] }) {
   return (
-    <Table caption="Fields of the form" quiet columns={['Name', 'Value', 'Size']}>
+    <Table caption={body.fields} quiet columns={[request.name, request.value, body.fieldSize]}>
       {fields.map(({ name, fileName, type, value, bytes }, index) => (
         <tr key={index}>
           <th scope="row">
             {name}
             {fileName !== null && <small>{[fileName, type].filter(Boolean).join(' · ')}</small>}
           </th>
-          <td className={classes.value}>{value ?? <Muted>not text</Muted>}</td>
+          <td className={classes.value}>{value ?? <Muted>{body.notText}</Muted>}</td>
           <td>
             <Muted>{sizeText(bytes)}</Muted>
           </td>

@@ -8,33 +8,34 @@ import { openedQuery, type Opened } from './api.ts'
 import classes from './compare.module.css'
 import { difference, type Change } from './difference.ts'
 import { prettyJson, textOf } from './pretty-json.ts'
+import { compare } from './messages.ts'
 
 type CompareProps = { endpointId: string; opened: Opened; previousId: string | undefined }
 
-/** What is different from the request before. */
+/** Differences from the previous request. */
 export function Compare({ endpointId, opened, previousId }: CompareProps) {
   const { data: previous, error } = useQuery({
     ...openedQuery(endpointId, previousId ?? ''),
     enabled: previousId !== undefined,
   })
-  if (previousId === undefined) return <Muted>There is no request before this one in the list.</Muted>
+  if (previousId === undefined) return <Muted>{compare.noPrevious}</Muted>
   if (error) return <Notice tone="unknown">{error.message}</Notice>
-  if (!previous) return <Loading lines={4}>Fetching the request before …</Loading>
+  if (!previous) return <Loading lines={4}>{compare.loading}</Loading>
   return <Changes before={previous.request} after={opened.request} />
 }
 
 function Changes({ before, after }: { before: Opened['request']; after: Opened['request'] }) {
   const changes = useMemo(() => difference(linesOf(before), linesOf(after)), [before, after])
-  if (!changes) return <Muted>These two are too long to be compared here.</Muted>
-  if (changes.every(({ kind }) => kind === 'same')) return <Muted>They are the same, to the letter.</Muted>
+  if (!changes) return <Muted>{compare.tooLong}</Muted>
+  if (changes.every(({ kind }) => kind === 'same')) return <Muted>{compare.same}</Muted>
   return (
     <Stack>
       <p>
         <Muted>
-          Against the request before it, <Ago at={before.receivedAt} />. What was there is marked −, what is new +.
+          {compare.previous} <Ago at={before.receivedAt} />. {compare.legend}
         </Muted>
       </p>
-      <pre className={classes.changes} tabIndex={0} aria-label="What changed">
+      <pre className={classes.changes} tabIndex={0} aria-label={compare.changes}>
         {changes.map((change, index) => (
           <ChangedLine key={index} {...change} />
         ))}

@@ -8,10 +8,10 @@ import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { CopyButton } from '../ui/actions/copy.tsx'
 import { ConnectionStatus } from '../ui/feedback/connection-status.tsx'
 import { Row, Muted } from '../ui/layout/page.tsx'
-import { durationText } from '../ui/text/format.ts'
 import { endpointsQuery, harPath, webhooks, type Endpoint } from './api.ts'
 import classes from './endpoint-head.module.css'
 import { SendTest } from './first-request.tsx'
+import { endpoint as messages, endpoints } from './messages.ts'
 
 /** Where to send, what is answered, and whether the screen follows. */
 export function EndpointAddress({ endpoint }: { endpoint: Endpoint }) {
@@ -20,17 +20,16 @@ export function EndpointAddress({ endpoint }: { endpoint: Endpoint }) {
   return (
     <div className={classes.address}>
       <code className={classes.url}>{url}</code>
-      <CopyButton text={url} what="the address" />
+      <CopyButton text={url} what={messages.url} />
       <SendTest endpoint={endpoint} />
       <ConnectionStatus link={link} />
       <span className={classes.answer}>
         <Link to="/hooks/$id/settings" params={{ id }}>
-          answers {responseStatus} {responseType.split(';')[0]}
-          {timeout > 0 && ` after ${durationText(timeout)}`}
+          {messages.responds(responseStatus, responseType.split(';')[0] ?? '', timeout)}
         </Link>
-        {signature && <Muted> · signatures: {signature.scheme}</Muted>}
+        {signature && <Muted>{messages.signatures(signature.scheme)}</Muted>}
       </span>
-      <StorageLine name="captures">the oldest requests are removed first</StorageLine>
+      <StorageLine name="captures">{endpoints.storage}</StorageLine>
     </div>
   )
 }
@@ -48,13 +47,13 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
   return (
     <Row>
       <DownloadLink href={harPath(id, { q, method })} name={`webhook-${token}.har`}>
-        HAR
+        {messages.har}
       </DownloadLink>
-      <ConfirmButton label="Clear" about="all requests" title="Delete all captured requests?" onConfirm={clear}>
-        Everything that “{label || token}” captured is deleted, and the count begins anew. The address stays.
+      <ConfirmButton label={messages.clear} about={messages.clearAbout} title={messages.clearTitle} onConfirm={clear}>
+        {messages.clearText(label || token)}
       </ConfirmButton>
       <ButtonLink size="small" icon="settings" to="/hooks/$id/settings" params={{ id }}>
-        Settings
+        {messages.settings}
       </ButtonLink>
     </Row>
   )
@@ -73,13 +72,13 @@ export function DeleteEndpoint({ endpoint: { id, label, token } }: { endpoint: E
 
   return (
     <ConfirmButton
-      label="Delete"
-      about="this endpoint"
-      title={`Delete “${label || token}”?`}
+      label={messages.delete}
+      about={messages.deleteAbout}
+      title={messages.deleteTitle(label || token)}
       kind="danger"
       onConfirm={remove}
     >
-      Its address answers 404 from now on, and everything it captured is deleted. This cannot be undone.
+      {messages.deleteText}
     </ConfirmButton>
   )
 }

@@ -1,9 +1,9 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { counted } from '../ui/text/format.ts'
 import type { Filter } from './api.ts'
 import classes from './filter-bar.module.css'
 import type { Inbox } from './inbox.ts'
+import { filter as messages, list } from './messages.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 
@@ -16,7 +16,7 @@ export function focusFilter(): void {
   document.getElementById(FIELD)?.focus()
 }
 
-/** Narrows the list down; what is chosen stands in the address, so that it can be kept and shared. */
+/** Filters the list. The filter is part of the URL, so that it can be bookmarked and shared. */
 export function FilterBar({ filter: { q = '', method = '' }, inbox }: { filter: Filter; inbox: Inbox }) {
   const navigate = useNavigate({ from: '/hooks/$id' })
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
@@ -31,13 +31,13 @@ export function FilterBar({ filter: { q = '', method = '' }, inbox }: { filter: 
   }
 
   return (
-    <div className={classes.bar} role="search" aria-label="Requests">
+    <div className={classes.bar} role="search" aria-label={list.requests}>
       <input
         id={FIELD}
         className={classes.field}
         type="search"
-        aria-label="Filter by path, query, header or body"
-        placeholder="Path, header or body"
+        aria-label={messages.field}
+        placeholder={messages.placeholder}
         defaultValue={q}
         onChange={(event) => type(event.currentTarget.value)}
         autoComplete="off"
@@ -46,24 +46,22 @@ export function FilterBar({ filter: { q = '', method = '' }, inbox }: { filter: 
       />
       <select
         className={classes.field}
-        aria-label="Method"
+        aria-label={messages.method}
         value={method}
         onChange={(event) => filter({ method: event.currentTarget.value || undefined })}
       >
-        <option value="">Any method</option>
+        <option value="">{messages.anyMethod}</option>
         {METHODS.map((name) => (
           <option key={name}>{name}</option>
         ))}
       </select>
       <p className={classes.count} role="status">
-        {inbox.state === 'loading' ? 'Fetching …' : countText(inbox, Boolean(q || method))}
+        {inbox.state === 'loading' ? messages.loading : countText(inbox, Boolean(q || method))}
       </p>
     </div>
   )
 }
 
 function countText({ rows, hasMore }: Inbox, isFiltered: boolean): string {
-  if (rows.length === 0) return 'No request is like this.'
-  const some = hasMore ? `The newest ${counted(rows.length, 'request')}` : counted(rows.length, 'request')
-  return isFiltered ? `${some} like this` : some
+  return rows.length === 0 ? messages.noMatches : messages.count(rows.length, hasMore, isFiltered)
 }

@@ -6,21 +6,22 @@ import { Empty } from '../ui/feedback/empty.tsx'
 import { ConnectionStatus } from '../ui/feedback/connection-status.tsx'
 import { Row, Muted } from '../ui/layout/page.tsx'
 import type { Endpoint } from './api.ts'
+import { firstRequest } from './messages.ts'
 
-/** What an endpoint shows before anything came: a command that makes it come. */
+/** An endpoint without requests: a command that sends the first one. */
 export function FirstRequest({ endpoint }: { endpoint: Endpoint }) {
   const link = useStreamState()
   return (
     <div>
-      <Empty icon="hook" title="Waiting for the first request …">
+      <Empty icon="hook" title={firstRequest.title}>
         <p>
-          <Muted>Have this address called from anywhere; what comes shows here the moment it arrives:</Muted>
+          <Muted>{firstRequest.explanation}</Muted>
         </p>
-        <Snippet what="the address" text={endpoint.url} />
+        <Snippet what={firstRequest.url} text={endpoint.url} />
         <p>
-          <Muted>Or try it now:</Muted>
+          <Muted>{firstRequest.or}</Muted>
         </p>
-        <Snippet what="the command" text={curlOf(endpoint.url)} />
+        <Snippet what={firstRequest.command} text={curlOf(endpoint.url)} />
         <Row>
           <SendTest endpoint={endpoint} />
           <ConnectionStatus link={link} />
@@ -34,13 +35,13 @@ function curlOf(url: string): string {
   return `curl -i "${url}" \\\n  -H "Content-Type: application/json" \\\n  -d '{"hello": "world"}'`
 }
 
-/** A request from this browser: what is under way can be seen without leaving the screen. */
+/** Sends a request from this browser. */
 export function SendTest({ endpoint: { token } }: { endpoint: Endpoint }) {
   const [busy, setBusy] = useState(false)
 
   async function send(): Promise<void> {
     setBusy(true)
-    // What it is answered is the endpoint's own affair; that it came shows in the list.
+    // The list shows that it arrived; its response doesn't matter.
     await fetch(`/webhooks/${token}/test`, {
       method: 'POST',
       credentials: 'omit',
@@ -52,7 +53,7 @@ export function SendTest({ endpoint: { token } }: { endpoint: Endpoint }) {
 
   return (
     <Button size="small" icon="send" busy={busy} onClick={() => void send()}>
-      Send a test request
+      {firstRequest.sendTest}
     </Button>
   )
 }

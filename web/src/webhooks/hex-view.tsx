@@ -3,6 +3,7 @@ import { useMemo, useRef } from 'react'
 import { bytesOf, hexLine } from './body-bytes.ts'
 import type { Opened } from './api.ts'
 import classes from './hex-view.module.css'
+import { body } from './messages.ts'
 
 const LINE = 22
 
@@ -18,7 +19,7 @@ export function HexView({ request }: { request: Opened['request'] }) {
     overscan: 12,
   })
   return (
-    <div ref={scroller} className={classes.scroller} tabIndex={0} role="group" aria-label="Body in hexadecimal">
+    <div ref={scroller} className={classes.scroller} tabIndex={0} role="group" aria-label={body.hexadecimal}>
       <div className={classes.whole} style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map(({ index, start }) => {
           const { offset, bytes: hex, letters } = hexLine(bytes, index * width, width)

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { Button } from '../ui/actions/button.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
 import classes from './inspector.module.css'
+import { list as messages, request } from './messages.ts'
 
 type InspectorProps = {
   /** A request was chosen: a phone shows it in place of the list. */
@@ -15,24 +16,24 @@ type InspectorProps = {
   onNewer: (() => void) | undefined
 }
 
-/** The list and what is chosen of it, side by side; on a phone one after the other. */
+/** The list and the selected request side by side; on a phone one at a time. */
 export function Inspector({ isOpen, head, filter, list, detail, onBack, onOlder, onNewer }: InspectorProps) {
   return (
     <div className={classes.inspector} data-open={isOpen}>
       <div className={classes.head}>{head}</div>
-      <section className={classes.list} aria-label="Requests">
+      <section className={classes.list} aria-label={messages.requests}>
         {filter}
         {list}
       </section>
-      <section className={classes.detail} aria-label="Request">
+      <section className={classes.detail} aria-label={request.label}>
         <div className={classes.ways}>
           <span className={classes.back}>
             <Button size="small" kind="quiet" icon="back" onClick={onBack}>
-              All requests
+              {messages.back}
             </Button>
           </span>
-          <Step icon="up" name="Newer" stroke="k" onStep={onNewer} />
-          <Step icon="down" name="Older" stroke="j" onStep={onOlder} />
+          <Step icon="up" name={messages.newer} stroke="k" onStep={onNewer} />
+          <Step icon="down" name={messages.older} stroke="j" onStep={onOlder} />
         </div>
         {detail}
       </section>
@@ -45,7 +46,7 @@ type StepProps = { icon: 'up' | 'down'; name: string; stroke: string; onStep: ((
 function Step({ icon, name, stroke, onStep }: StepProps) {
   return (
     <Button size="small" kind="quiet" icon={icon} disabled={!onStep} onClick={onStep}>
-      {name} <VisuallyHidden>request</VisuallyHidden> <kbd className={classes.stroke}>{stroke}</kbd>
+      {name} <VisuallyHidden>{messages.request}</VisuallyHidden> <kbd className={classes.stroke}>{stroke}</kbd>
     </Button>
   )
 }

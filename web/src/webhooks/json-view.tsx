@@ -1,10 +1,11 @@
 import type { Line } from './pretty-json.ts'
 import classes from './json-view.module.css'
+import { body } from './messages.ts'
 
-/** JSON set out and coloured, as text: what strangers sent is never more than that. */
+/** JSON formatted and coloured. It stays text: a sender's markup never becomes an element. */
 export function JsonView({ lines }: { lines: Line[] }) {
   return (
-    <pre className={classes.json} tabIndex={0} aria-label="Body, set out">
+    <pre className={classes.json} tabIndex={0} aria-label={body.formatted}>
       {lines.map(({ depth, tokens }, index) => (
         <div key={index}>
           {'  '.repeat(depth)}

@@ -7,7 +7,7 @@ import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { Tabs } from '../ui/navigation/tabs.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
-import { counted, numberText, sizeText } from '../ui/text/format.ts'
+import { sizeText } from '../ui/text/format.ts'
 import { bodyPath, openedQuery, type Opened } from './api.ts'
 import { badgesOf, Method } from './badges.tsx'
 import { BodyView } from './body-view.tsx'
@@ -15,11 +15,12 @@ import { Compare } from './compare.tsx'
 import { queryFields } from './form-parts.ts'
 import type { Row } from './inbox.ts'
 import classes from './request-detail.module.css'
+import { request as messages } from './messages.ts'
 
 export type View = 'body' | 'headers' | 'query' | 'compare'
 
-/** Bytes of a surplus that are kept. */
-const KEPT_BYTES = 1_024
+/** Bytes of a surplus that the service stores. */
+const STORED_SURPLUS_BYTES = 1_024
 
 type RequestDetailProps = {
   endpointId: string
@@ -35,7 +36,7 @@ export function RequestDetail({ endpointId, requestId, ...rest }: RequestDetailP
   // The one before stays in place until the next is there, so that going through them does not flicker.
   const { data, error } = useQuery({ ...openedQuery(endpointId, requestId), placeholderData: keepPreviousData })
   if (error) return <Notice tone="unknown">{error.message}</Notice>
-  if (!data) return <Loading lines={6}>Fetching the request …</Loading>
+  if (!data) return <Loading lines={6}>{messages.loading}</Loading>
   return <Detail opened={data} endpointId={endpointId} {...rest} />
 }
 
@@ -49,12 +50,12 @@ function Detail({ opened, endpointId, previousId, view, onView }: DetailProps) {
     <article className={classes.detail}>
       <Head {...opened} />
       <Tabs<View>
-        label="Parts of the request"
+        label={messages.parts}
         tabs={[
-          { value: 'body', name: 'Body' },
-          { value: 'headers', name: 'Headers', count: request.headers.length },
-          ...(query.length > 0 ? [{ value: 'query' as const, name: 'Query', count: query.length }] : []),
-          { value: 'compare', name: 'Compare' },
+          { value: 'body', name: messages.tabs.body },
+          { value: 'headers', name: messages.tabs.headers, count: request.headers.length },
+          ...(query.length > 0 ? [{ value: 'query' as const, name: messages.tabs.query, count: query.length }] : []),
+          { value: 'compare', name: messages.tabs.compare },
         ]}
         value={shown}
         onChange={onView}
@@ -63,7 +64,7 @@ function Detail({ opened, endpointId, previousId, view, onView }: DetailProps) {
           {shown === 'body' && <BodyView request={request} download={bodyPath(endpointId, request.id)} />}
           {shown === 'body' && request.surplus && <SurplusView surplus={request.surplus} />}
           {shown === 'headers' && <Headers request={request} />}
-          {shown === 'query' && <Pairs caption="Query" pairs={query} />}
+          {shown === 'query' && <Pairs caption={messages.tabs.query} pairs={query} />}
           {shown === 'compare' && <Compare endpointId={endpointId} opened={opened} previousId={previousId} />}
         </div>
       </Tabs>
@@ -80,20 +81,13 @@ function Head({ request, signature, curl }: Opened) {
           <Method name={request.method} /> <span>{request.path || '/'}</span>
           {request.query && <Muted>?{request.query}</Muted>}
         </h2>
-        {curl && <CopyButton text={curl} what="as cURL" label="Copy as cURL" />}
+        {curl && <CopyButton text={curl} what={messages.curl} label={messages.copyCurl} />}
       </div>
       <p className={classes.facts}>
         <ExactTime at={request.receivedAt} />
-        <span>from {request.ip}</span>
-        <span>
-          {sizeText(request.bodySize)}
-          {request.contentType && ` of ${request.contentType}`}
-        </span>
-        <span>
-          {request.responseStatus === null
-            ? 'not answered: nobody was there any more'
-            : `answered ${request.responseStatus}`}
-        </span>
+        <span>{messages.from(request.ip)}</span>
+        <span>{messages.size(sizeText(request.bodySize), request.contentType)}</span>
+        <span>{messages.responded(request.responseStatus)}</span>
         <span>HTTP/{request.httpVersion}</span>
       </p>
       {badges.length > 0 && (
@@ -113,12 +107,9 @@ function Head({ request, signature, curl }: Opened) {
 function SurplusView({ surplus: { size, start, startEncoding } }: { surplus: NonNullable<Row['surplus']> }) {
   return (
     <section>
-      <h3>Surplus bytes</h3>
+      <h3>{messages.surplus}</h3>
       <p>
-        <Muted>
-          {counted(size, 'byte')} after the end of the body{startEncoding === 'base64' && ', shown in base64'}
-          {size > KEPT_BYTES && `; the first ${numberText(KEPT_BYTES)} are kept`}
-        </Muted>
+        <Muted>{messages.surplusText(size, startEncoding === 'base64', STORED_SURPLUS_BYTES)}</Muted>
       </p>
       <pre className={classes.surplus}>{start}</pre>
     </section>
@@ -128,8 +119,8 @@ function SurplusView({ surplus: { size, start, startEncoding } }: { surplus: Non
 function Headers({ request: { headers, trailers } }: { request: Opened['request'] }) {
   return (
     <>
-      <Pairs caption="Headers" pairs={headers} />
-      {trailers && trailers.length > 0 && <Pairs caption="Trailers" pairs={trailers} />}
+      <Pairs caption={messages.tabs.headers} pairs={headers} />
+      {trailers && trailers.length > 0 && <Pairs caption={messages.trailers} pairs={trailers} />}
     </>
   )
 }
@@ -137,7 +128,7 @@ function Headers({ request: { headers, trailers } }: { request: Opened['request'
 /** In their order, repetitions and all. */
 function Pairs({ caption, pairs }: { caption: string; pairs: [name: string, value: string][] }) {
   return (
-    <Table caption={caption} quiet={caption !== 'Trailers'} columns={['Name', 'Value']}>
+    <Table caption={caption} quiet={caption !== messages.trailers} columns={[messages.name, messages.value]}>
       {pairs.map(([name, value], index) => (
         <tr key={index}>
           <th scope="row" className={classes.name}>

@@ -2,10 +2,11 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { Ago } from '../ui/text/ago.tsx'
 import { Icon } from '../ui/brand/icons.tsx'
-import { counted, sizeText } from '../ui/text/format.ts'
+import { sizeText } from '../ui/text/format.ts'
 import type { Inbox, Row } from './inbox.ts'
 import { Method, RowBadges } from './badges.tsx'
 import classes from './request-list.module.css'
+import { list } from './messages.ts'
 
 /** Pixels of a row: all are alike, so that ten thousand cost no more than twenty. */
 const ROW = 58
@@ -56,14 +57,14 @@ export function RequestList({ inbox: { rows, hasMore }, selected, chosen, onSele
       {unseen > 0 && (
         <button type="button" className={classes.arrived} onClick={toTop}>
           <Icon name="up" size={14} />
-          {counted(unseen, 'new request')}
+          {list.newRequests(unseen)}
         </button>
       )}
       <div
         ref={scroller}
         className={classes.scroller}
         role="listbox"
-        aria-label="Captured requests"
+        aria-label={list.captured}
         aria-activedescendant={items.some(({ index }) => index === at) ? `request-${selected}` : undefined}
         tabIndex={0}
         onKeyDown={press}

@@ -6,6 +6,7 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Row, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { webhooks, type Endpoint } from './api.ts'
 import classes from './code.module.css'
+import { responseSecret as messages } from './messages.ts'
 
 /** The secret that templates sign with: shown on request, and replaced. */
 export function ResponseSecret({ endpoint: { id } }: { endpoint: Endpoint }) {
@@ -22,31 +23,26 @@ export function ResponseSecret({ endpoint: { id } }: { endpoint: Endpoint }) {
   }
 
   return (
-    <Section title="Response secret">
+    <Section title={messages.title}>
       <Stack>
-        <Muted>
-          {'{{hmac_sha256 …}}'} in the body signs with this secret. It is never the secret that verifies senders.
-        </Muted>
-        <Notice tone="warn">
-          Anyone who knows the address can request a signature for any data they choose. Don’t trust this secret’s
-          signatures anywhere else.
-        </Notice>
+        <Muted>{messages.explanation}</Muted>
+        <Notice tone="warn">{messages.warning}</Notice>
         <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
         {secret !== '' && (
           <div>
-            <code className={classes.code}>{secret}</code> <CopyButton text={secret} what="the response secret" />
+            <code className={classes.code}>{secret}</code> <CopyButton text={secret} what={messages.copy} />
           </div>
         )}
         <Row>
-          {secret === '' && <Button onClick={() => void show()}>Show secret</Button>}
+          {secret === '' && <Button onClick={() => void show()}>{messages.show}</Button>}
           <ConfirmButton
-            label="Replace secret"
-            about="responses are signed with"
-            title="Replace the response secret?"
+            label={messages.replace}
+            about={messages.replaceAbout}
+            title={messages.replaceTitle}
             kind="plain"
             onConfirm={async () => setSecret(await webhooks.replaceResponseSecret(id))}
           >
-            Responses are signed with a new secret at once. Signatures made with the old one no longer match.
+            {messages.replaceText}
           </ConfirmButton>
         </Row>
       </Stack>

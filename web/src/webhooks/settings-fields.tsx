@@ -3,31 +3,32 @@ import { AreaField, CheckField, FieldRow, PasswordField, SelectField, TextField 
 import { Section, Stack } from '../ui/layout/page.tsx'
 import type { Endpoint } from './api.ts'
 import { SCHEMES } from './settings.ts'
+import { settings } from './messages.ts'
 
 export function AnswerFields({ endpoint }: { endpoint: Endpoint }) {
   return (
     <>
-      <TextField name="label" label="Name" defaultValue={endpoint.label} maxLength={100} autoComplete="off" />
-      <Section title="What callers are answered">
+      <TextField name="label" label={settings.name} defaultValue={endpoint.label} maxLength={100} autoComplete="off" />
+      <Section title={settings.response}>
         <Stack>
           <FieldRow>
             <TextField
               name="responseStatus"
-              label="Status"
+              label={settings.status}
               inputMode="numeric"
               defaultValue={String(endpoint.responseStatus)}
               autoComplete="off"
             />
             <TextField
               name="timeout"
-              label="Seconds before the answer"
+              label={settings.delay}
               inputMode="decimal"
               defaultValue={String(endpoint.timeout)}
               autoComplete="off"
             />
             <TextField
               name="responseType"
-              label="Content type"
+              label={settings.contentType}
               defaultValue={endpoint.responseType}
               autoComplete="off"
               spellCheck={false}
@@ -35,23 +36,18 @@ export function AnswerFields({ endpoint }: { endpoint: Endpoint }) {
           </FieldRow>
           <AreaField
             name="responseBody"
-            label="Body"
+            label={settings.body}
             defaultValue={endpoint.responseBody}
             placeholder={'{"ok": true}'}
             spellCheck={false}
           />
           <CheckField
             name="template"
-            label="Fill in what the sender sent"
-            hint="{{body.challenge}}, {{query.name}}, {{header.name}} and {{hmac_sha256 body.token}} in the body above: for senders that want to see their challenge again. Anyone can request such a signature, for any data: it is made with the response secret below."
+            label={settings.template}
+            hint={settings.templateHint}
             defaultChecked={endpoint.template}
           />
-          <CheckField
-            name="cors"
-            label="Let web pages send"
-            hint="Pages of any origin may send here, and their browsers’ preflights are answered (CORS)."
-            defaultChecked={endpoint.cors}
-          />
+          <CheckField name="cors" label={settings.cors} hint={settings.corsHint} defaultChecked={endpoint.cors} />
         </Stack>
       </Section>
     </>
@@ -62,12 +58,12 @@ export function SignatureFields({ endpoint: { signature } }: { endpoint: Endpoin
   const [scheme, setScheme] = useState<string>(signature?.scheme ?? '')
   const keeps = signature?.scheme === scheme
   return (
-    <Section title="Signature">
+    <Section title={settings.signature}>
       <Stack>
         <SelectField
           name="signature.scheme"
-          label="Check the signature of"
-          hint="Each request shows whether the sender’s signature holds. None is refused for it."
+          label={settings.scheme}
+          hint={settings.schemeHint}
           choices={SCHEMES}
           defaultValue={signature?.scheme ?? ''}
           onChoose={setScheme}
@@ -75,12 +71,8 @@ export function SignatureFields({ endpoint: { signature } }: { endpoint: Endpoin
         {scheme !== '' && (
           <PasswordField
             name="signature.secret"
-            label="Secret"
-            hint={
-              keeps
-                ? 'Left empty, the one that is kept stays.'
-                : 'As the sender shows it. Sealed, and never shown again.'
-            }
+            label={settings.secret}
+            hint={keeps ? settings.secretKept : settings.secretHint}
             autoComplete="off"
           />
         )}
@@ -95,7 +87,7 @@ function HmacFields({ signature }: Pick<Endpoint, 'signature'>) {
     <FieldRow>
       <TextField
         name="signature.header"
-        label="Header"
+        label={settings.header}
         defaultValue={signature?.header ?? ''}
         placeholder="X-Signature"
         autoComplete="off"
@@ -103,7 +95,7 @@ function HmacFields({ signature }: Pick<Endpoint, 'signature'>) {
       />
       <TextField
         name="signature.prefix"
-        label="Before the signature"
+        label={settings.prefix}
         defaultValue={signature?.prefix ?? ''}
         placeholder="sha256="
         autoComplete="off"
@@ -111,16 +103,16 @@ function HmacFields({ signature }: Pick<Endpoint, 'signature'>) {
       />
       <SelectField
         name="signature.algorithm"
-        label="Algorithm"
+        label={settings.algorithm}
         choices={['sha256', 'sha512', 'sha1'].map((value) => ({ value, label: value.toUpperCase() }))}
         defaultValue={signature?.algorithm ?? 'sha256'}
       />
       <SelectField
         name="signature.encoding"
-        label="Written in"
+        label={settings.encoding}
         choices={[
-          { value: 'hex', label: 'Hex' },
-          { value: 'base64', label: 'Base64' },
+          { value: 'hex', label: settings.encodings.hex },
+          { value: 'base64', label: settings.encodings.base64 },
         ]}
         defaultValue={signature?.encoding ?? 'hex'}
       />

@@ -1,16 +1,17 @@
 import type { Endpoint, Settings } from './api.ts'
+import { settings } from './messages.ts'
 
 export type Scheme = NonNullable<Endpoint['signature']>['scheme']
 
 /** How senders sign, in the words of those who set it up. */
 export const SCHEMES: { value: Scheme | ''; label: string }[] = [
-  { value: '', label: 'Do not check' },
-  { value: 'github', label: 'GitHub' },
-  { value: 'stripe', label: 'Stripe' },
-  { value: 'standard', label: 'Standard Webhooks, Svix' },
-  { value: 'slack', label: 'Slack' },
-  { value: 'shopify', label: 'Shopify' },
-  { value: 'hmac', label: 'Another HMAC' },
+  { value: '', label: settings.schemes.none },
+  { value: 'github', label: settings.schemes.github },
+  { value: 'stripe', label: settings.schemes.stripe },
+  { value: 'standard', label: settings.schemes.standard },
+  { value: 'slack', label: settings.schemes.slack },
+  { value: 'shopify', label: settings.schemes.shopify },
+  { value: 'hmac', label: settings.schemes.hmac },
 ]
 
 /** The fields of the form as the API takes them. */
@@ -52,11 +53,10 @@ export function wrongSettings(values: Record<string, string>, before: Endpoint):
   const isNewScheme = scheme !== '' && scheme !== before.signature?.scheme
   return {
     ...(!(Number.isInteger(status) && status >= 200 && status <= 599) && {
-      responseStatus: 'Type a status from 200 to 599.',
+      responseStatus: settings.wrongStatus,
     }),
-    ...(!(timeout >= 0 && timeout <= 30) && { timeout: 'Type seconds from 0 to 30.' }),
-    ...(isNewScheme &&
-      !values['signature.secret'] && { 'signature.secret': 'Paste the secret that the sender shows.' }),
-    ...(scheme === 'hmac' && !values['signature.header']?.trim() && { 'signature.header': 'Name the header.' }),
+    ...(!(timeout >= 0 && timeout <= 30) && { timeout: settings.wrongDelay }),
+    ...(isNewScheme && !values['signature.secret'] && { 'signature.secret': settings.missingSecret }),
+    ...(scheme === 'hmac' && !values['signature.header']?.trim() && { 'signature.header': settings.missingHeader }),
   }
 }

@@ -11,24 +11,22 @@ import { Card, Page, Section, Muted } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { counted } from '../ui/text/format.ts'
 import { endpointsQuery, webhooks, type Endpoint } from '../webhooks/api.ts'
+import { endpoints } from '../webhooks/messages.ts'
 
 export function Screen() {
-  const { data: endpoints, error } = useQuery(endpointsQuery)
+  const { data: all, error } = useQuery(endpointsQuery)
   return (
-    <Page
-      title="Webhooks"
-      lead="An endpoint is an address that keeps every request sent to it, byte for byte, and answers as you say."
-    >
+    <Page title={endpoints.title} lead={endpoints.lead}>
       <NewEndpoint />
-      <LoadingOrError there={endpoints} error={error} lines={3}>
-        Fetching your endpoints …
+      <LoadingOrError there={all} error={error} lines={3}>
+        {endpoints.loading}
       </LoadingOrError>
-      {endpoints?.length === 0 && <NoEndpoint />}
-      {endpoints && endpoints.length > 0 && (
-        <Section title="Your endpoints">
-          <StorageLine name="captures">the oldest requests are removed first</StorageLine>
+      {all?.length === 0 && <NoEndpoint />}
+      {all && all.length > 0 && (
+        <Section title={endpoints.yours}>
+          <StorageLine name="captures">{endpoints.storage}</StorageLine>
           <List>
-            {endpoints.toReversed().map((endpoint) => (
+            {all.toReversed().map((endpoint) => (
               <EndpointItem key={endpoint.id} {...endpoint} />
             ))}
           </List>
@@ -50,12 +48,12 @@ function NewEndpoint() {
 
   return (
     <Card>
-      <Form onSubmit={make} submit="Make an endpoint">
+      <Form onSubmit={make} submit={endpoints.create}>
         <TextField
           name="label"
-          label="What will send to it?"
-          hint="A name for yourself; may stay empty."
-          placeholder="shop orders"
+          label={endpoints.name}
+          hint={endpoints.nameHint}
+          placeholder={endpoints.nameExample}
           maxLength={100}
           autoComplete="off"
         />
@@ -66,11 +64,11 @@ function NewEndpoint() {
 
 function NoEndpoint() {
   return (
-    <Empty icon="hook" title="You have no endpoint yet">
+    <Empty icon="hook" title={endpoints.empty}>
       <p>
-        <Muted>Make one above, or from a program; the answer has its address:</Muted>
+        <Muted>{endpoints.emptyHint}</Muted>
       </p>
-      <Snippet what="the command" text={postCommand('/api/webhook/endpoints')} />
+      <Snippet what={endpoints.command} text={postCommand('/api/webhook/endpoints')} />
     </Empty>
   )
 }
@@ -83,11 +81,12 @@ function EndpointItem({ id, label, token, url, requestCount, responseStatus, cre
           {label || token}
         </Link>
       }
-      action={<CopyButton text={url} what={`the address of ${label || token}`} />}
+      action={<CopyButton text={url} what={endpoints.copyUrl(label || token)} />}
     >
       <code>{url}</code>
       <br />
-      {counted(requestCount, 'request')} · answers {responseStatus} · made <Ago at={createdAt} />
+      {counted(requestCount, 'request')} · {endpoints.responds(responseStatus)} · {endpoints.created}{' '}
+      <Ago at={createdAt} />
     </ListItem>
   )
 }

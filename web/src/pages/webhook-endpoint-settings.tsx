@@ -9,14 +9,15 @@ import { DeleteEndpoint } from '../webhooks/endpoint-head.tsx'
 import { ResponseSecret } from '../webhooks/response-secret.tsx'
 import { AnswerFields, SignatureFields } from '../webhooks/settings-fields.tsx'
 import { settingsOf, wrongSettings } from '../webhooks/settings.ts'
+import { settings } from '../webhooks/messages.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/hooks/$id/settings' })
   const { data: endpoint, error } = useQuery(endpointQuery(id))
-  const name = endpoint ? endpoint.label || endpoint.token : 'endpoint'
+  const name = endpoint ? endpoint.label || endpoint.token : settings.unnamed
   return (
     <Page
-      title={`Settings of ${name}`}
+      title={settings.title(name)}
       above={
         <BackLink to="/hooks/$id" params={{ id }}>
           {name}
@@ -24,7 +25,7 @@ export function Screen() {
       }
     >
       <LoadingOrError there={endpoint} error={error} lines={6}>
-        Fetching the settings …
+        {settings.loading}
       </LoadingOrError>
       {endpoint && <Settings endpoint={endpoint} />}
     </Page>
@@ -45,12 +46,12 @@ function Settings({ endpoint }: { endpoint: Endpoint }) {
 
   return (
     <>
-      <Form onSubmit={save} check={(values) => wrongSettings(values, endpoint)} submit="Save the settings">
+      <Form onSubmit={save} check={(values) => wrongSettings(values, endpoint)} submit={settings.save}>
         <AnswerFields endpoint={endpoint} />
         <SignatureFields endpoint={endpoint} />
       </Form>
       <ResponseSecret endpoint={endpoint} />
-      <Section title="Delete the endpoint">
+      <Section title={settings.delete}>
         <div>
           <DeleteEndpoint endpoint={endpoint} />
         </div>

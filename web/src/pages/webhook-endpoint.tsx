@@ -14,6 +14,7 @@ import { RequestDetail, type View } from '../webhooks/request-detail.tsx'
 import { RequestList } from '../webhooks/request-list.tsx'
 import { useCalm } from '../webhooks/use-calm.ts'
 import { useInbox } from '../webhooks/use-inbox.ts'
+import { endpoint as messages, endpoints, filter, list } from '../webhooks/messages.ts'
 
 /** What the address of the screen says about what is shown; a phone shows one pane after the other. */
 export type InspectorSearch = { q?: string; method?: string; request?: string; view?: View }
@@ -24,8 +25,8 @@ export function Screen() {
   return (
     <Page
       fill
-      title={endpoint ? endpoint.label || endpoint.token : 'Endpoint'}
-      above={<BackLink to="/hooks">Webhooks</BackLink>}
+      title={endpoint ? endpoint.label || endpoint.token : messages.untitled}
+      above={<BackLink to="/hooks">{endpoints.title}</BackLink>}
       aside={endpoint && <EndpointActions endpoint={endpoint} />}
     >
       {error ? <Notice tone="bad">{error.message}</Notice> : endpoint && <Captures key={id} endpoint={endpoint} />}
@@ -58,10 +59,10 @@ function Captures({ endpoint }: { endpoint: Endpoint }) {
     if (row) open(row.id)
   }
   useShortcuts({
-    j: ['Older request', () => step(1)],
-    k: ['Newer request', () => step(-1)],
-    '/': ['Filter', focusFilter],
-    Escape: ['The newest again', () => open(undefined)],
+    j: [list.olderRequest, () => step(1)],
+    k: [list.newerRequest, () => step(-1)],
+    '/': [filter.focus, focusFilter],
+    Escape: [list.newest, () => open(undefined)],
   })
 
   if (inbox.state === 'failed') return <Notice tone="bad">{inbox.problem}</Notice>
