@@ -176,7 +176,7 @@ describe('somebody who is to receive webhooks', () => {
 
   it('clears the list, and in the end deletes the endpoint, when asked whether that is meant', async () => {
     await page.getByRole('button', { name: 'Clear all requests' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Keep it' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     expect(await requests(page).getByRole('option').count()).toBeGreaterThan(5)
     await page.getByRole('button', { name: 'Clear all requests' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Clear' }).click()
