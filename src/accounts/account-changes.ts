@@ -5,15 +5,15 @@ import { notify, type Notifications } from '../store/notifications.ts'
 const CHANNEL = 'account'
 
 /**
- * Tells every instance to forget what it remembers of an account (its rights, its tokens), and who shows it to look again.
- * @param db within a transaction, the word goes out when that commits
+ * Notifies every instance to drop cached data of an account (its role, its tokens), and dashboards to refresh it.
+ * @param db within a transaction, the notification is sent on commit
  */
 export async function notifyAccountChange(db: Db, accountId: string): Promise<void> {
   await notify(db, CHANNEL, accountId)
   await notifyChange(db, accountId, 'account')
 }
 
-/** @param lost called when announcements may have been missed: any account may have changed */
+/** @param lost called when notifications may have been missed: any account may have changed */
 export function onAccountChange(
   notifications: Notifications,
   changed: (accountId: string) => void,

@@ -21,7 +21,7 @@ import {
   type NewAccount,
 } from './store.ts'
 
-/** The addresses the sign-in takes: an account with another could be made, but never signed in to. */
+/** The email addresses that the sign-in accepts. An account with any other could be created, but could never be signed in to. */
 const EMAIL = /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/
 const EMAIL_LENGTH = 254
 
@@ -31,24 +31,24 @@ export type AccountInput = {
   name?: string | undefined
   plan: Plan
   admin?: boolean | undefined
-  /** Whether the address is known to be the person's own; it is where an administrator or the operator entered it. */
+  /** Whether the address is verified. An address entered by an administrator or the operator counts as verified. */
   emailVerified?: boolean | undefined
 }
 
 /**
- * Makes an account that signs in with this password.
- * @throws Fault `conflict` when the e-mail is taken, `invalid_request`
+ * Creates an account that signs in with this password.
+ * @throws Fault `conflict` when the email is taken, `invalid_request`
  */
 export async function createAccount(db: Kysely<DB>, input: AccountInput): Promise<AccountRow> {
   const account = await prepareAccount(input)
   const row = await db.transaction().execute((trx) => insertAccount(trx, account))
-  if (!row) throw new Fault('conflict', `There is already an account for ${account.email}.`)
+  if (!row) throw new Fault('conflict', `An account with the email ${account.email} already exists.`)
   return row
 }
 
 /**
- * Makes the first account, an administrator. Of any number at once, one succeeds.
- * @throws Fault `conflict` when there is an account, `invalid_request`
+ * Creates the first account, an administrator. Of concurrent calls, exactly one succeeds.
+ * @throws Fault `conflict` when an account exists, `invalid_request`
  */
 export async function createFirstAccount(
   db: Kysely<DB>,
@@ -59,12 +59,12 @@ export async function createFirstAccount(
     await lockAccounts(trx)
     return (await hasAccounts(trx)) ? undefined : insertAccount(trx, account)
   })
-  if (!row) throw new Fault('conflict', 'This service is set up already. Sign in instead.')
+  if (!row) throw new Fault('conflict', 'Setup is already complete. Sign in instead.')
   return row
 }
 
 /**
- * Changes the given fields; takes effect in every instance.
+ * Changes the given fields of an account, in every instance.
  * @throws Fault `not_found`; `conflict` when no administrator would be left
  */
 export async function changeAccount(db: Kysely<DB>, id: string, change: AccountChange): Promise<AccountRow> {
@@ -84,7 +84,7 @@ export async function setPlan(db: Kysely<DB>, email: string, plan: Plan): Promis
 }
 
 /**
- * Gives an account another password and ends its sessions; its API tokens stay.
+ * Sets a new password and ends all sessions of the account. Its API tokens are kept.
  * @throws Fault `not_found`, `invalid_request`
  */
 export async function setPassword(db: Kysely<DB>, email: string, password: string): Promise<AccountRow> {
@@ -99,7 +99,7 @@ export async function setPassword(db: Kysely<DB>, email: string, password: strin
 }
 
 /**
- * Deletes an account with all it owns.
+ * Deletes an account with all its data.
  * @throws Fault `not_found`; `conflict` when no administrator would be left
  */
 export async function removeAccount(db: Kysely<DB>, id: string): Promise<void> {
@@ -118,15 +118,15 @@ export async function requireAccount(db: Kysely<DB>, email: string): Promise<Acc
 }
 
 /**
- * Checks what makes an account, and hashes its password.
- * @throws Fault `invalid_request` that names every field that is wrong
+ * Validates the data of a new account and hashes its password.
+ * @throws Fault `invalid_request` with every invalid field
  */
 export async function prepareAccount(input: AccountInput): Promise<NewAccount> {
   const { email, password, name = '', plan, admin = false, emailVerified = true } = input
   const details = problems(email, password, name)
   if (details.length > 0) {
     const sentence = details.map(({ path, message }) => `${path} ${message}`).join('; ')
-    throw new Fault('invalid_request', `This account cannot be made: ${sentence}.`, { details })
+    throw new Fault('invalid_request', `The account cannot be created: ${sentence}.`, { details })
   }
   return { email: email.toLowerCase(), emailVerified, name, plan, admin, password: await hashPassword(password) }
 }
@@ -134,7 +134,7 @@ export async function prepareAccount(input: AccountInput): Promise<NewAccount> {
 function problems(email: string, password: string, name: string): FaultDetail[] {
   const details: FaultDetail[] = []
   if (email.length > EMAIL_LENGTH || !EMAIL.test(email)) {
-    details.push({ path: 'email', message: 'must be an e-mail address such as alice@example.com' })
+    details.push({ path: 'email', message: 'must be an email address such as alice@example.com' })
   }
   details.push(...passwordProblems(password))
   if (!isPlainText(name, NAME_LENGTH)) {
@@ -153,8 +153,8 @@ function passwordProblems(password: string, path = 'password'): FaultDetail[] {
 }
 
 /**
- * Refuses a password that is too short, too long or too common.
- * @param path the field it was given in
+ * Rejects a password that is too short, too long or too common.
+ * @param path name of the request field
  * @throws Fault `invalid_request`
  */
 export function requireGoodPassword(password: string, path?: string): void {
@@ -165,10 +165,10 @@ export function requireGoodPassword(password: string, path?: string): void {
 
 function requireAnotherAdministrator(administrators: string[], id: string): void {
   if (administrators.length === 1 && administrators[0] === id) {
-    throw new Fault('conflict', 'This is the last administrator. Make another one first.')
+    throw new Fault('conflict', 'This is the last administrator. Make another account an administrator first.')
   }
 }
 
 function notFound(): never {
-  throw new Fault('not_found', 'There is no such account.')
+  throw new Fault('not_found', 'Account not found.')
 }

@@ -12,14 +12,14 @@ export type AuditDeps = { db: Db; authHooks: AuthHooks; log: Logger }
 
 const READ_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Longer texts of a request are cut: who did what must be seen, not every list that was uploaded. */
+/** Characters of one value in an entry. Longer values are truncated: an entry records the action, not uploaded lists. */
 const MAX_DETAIL_CHARS = 500
 
 const SECRET_FIELDS = new Set(['password', 'token', 'secret'])
 
-/** Writes down what administrators do on every route that is for them alone, of every room. Call it before those are registered. */
+/** Records every change made through a route with the administrator hook. Call it before the modules register routes. */
 export function auditAdministrators(app: App, { db, authHooks, log }: AuditDeps): void {
-  // Afterwards it may be gone, and an id tells nobody who it was.
+  // Read before the request runs: afterwards the account may be deleted, and its id alone says little.
   const names = new WeakMap<FastifyRequest, { account: string }>()
   const name: preHandlerAsyncHookHandler = async (request) => {
     const account = await findEmail(db, (request.params as { id: string }).id)
@@ -40,17 +40,17 @@ export function auditAdministrators(app: App, { db, authHooks, log }: AuditDeps)
       route: `${method} ${url}`,
       details: { ...names.get(request), ...detailsOf(request) },
     }
-    // It is done by now: that it could not be written down must not look as if it had failed.
+    // The action is done: a failure to record it must not look like a failure of the action.
     await insertAuditEntry(db, entry).catch((err: unknown) =>
-      log.error({ err, ...entry }, 'an act was not written down'),
+      log.error({ err, ...entry }, 'an administrator action could not be recorded'),
     )
     await notifyChange(db, ADMINISTRATORS, 'administration').catch((err: unknown) => log.warn({ err }))
     return payload
   }
   app.addHook('onRoute', (route) => {
-    const isTheirs = [route.onRequest ?? []].flat().includes(authHooks.admin)
+    const isAdministrative = [route.onRequest ?? []].flat().includes(authHooks.admin)
     const changes = [route.method].flat().some((method) => !READ_METHODS.has(method))
-    if (!isTheirs || !changes) return
+    if (!isAdministrative || !changes) return
     route.onSend = [...[route.onSend ?? []].flat(), write]
     if (route.url === '/api/v1/accounts/:id') route.preHandler = [...[route.preHandler ?? []].flat(), name]
   })
@@ -63,9 +63,9 @@ export function auditRoute(app: App, { db, authHooks }: AuditDeps): void {
       config: { limit: ({ query }) => ((query as { q?: string }).q ? 'searches' : null) },
       onRequest: authHooks.admin,
       schema: {
-        summary: 'What administrators did, newest first',
+        summary: 'List audit log entries',
         tags: ['Accounts'],
-        description: 'For administrators. Kept for 400 days.',
+        description: 'Requires an administrator. Lists administrator actions of the last 400 days, newest first.',
         security,
         querystring: AuditQuery,
         response: answers(Success(AuditPage)),

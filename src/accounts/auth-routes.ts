@@ -22,7 +22,7 @@ import type { TrustedClients } from './trusted-clients.ts'
 import { subjects, type PasswordOutcome, type PasswordThrottle } from './password-throttle.ts'
 import { Email, Name, OwnPassword, Password } from './shapes.ts'
 
-/** Bytes; the longest real body is an e-mail, two passwords and a name. */
+/** The longest real body has an email address, two passwords and a name. */
 const MAX_BODY_BYTES = 64 * 1024
 
 type AuthEndpoint = {
@@ -34,29 +34,29 @@ type AuthEndpoint = {
   session?: true
 }
 
-/** What of better-auth we offer; the rest of it (social sign-in, mails we do not send) stays unreachable. */
+/** The endpoints of better-auth that are exposed. The others, such as social sign-in, are unreachable. */
 const ENDPOINTS: AuthEndpoint[] = [
   {
     method: 'POST',
     path: '/sign-in/email',
-    summary: 'Sign in: sets the session cookie',
+    summary: 'Sign in',
     answer: SignedIn,
     body: Type.Object({ email: Email, password: OwnPassword, rememberMe: Type.Optional(Type.Boolean()) }),
   },
   {
     method: 'POST',
     path: '/sign-up/email',
-    summary: 'Make an account, where sign-up is open',
+    summary: 'Sign up',
     answer: SignedUp,
     body: Type.Object({ email: Email, password: Password, name: Name }),
   },
   { method: 'POST', path: '/sign-out', summary: 'Sign out', answer: SignedOut },
-  { method: 'GET', path: '/get-session', summary: 'The session of the cookie, or null', answer: CurrentSession },
-  { method: 'GET', path: '/list-sessions', summary: 'My sessions', answer: SessionList, session: true },
+  { method: 'GET', path: '/get-session', summary: 'Get the current session', answer: CurrentSession },
+  { method: 'GET', path: '/list-sessions', summary: 'List sessions', answer: SessionList, session: true },
   {
     method: 'POST',
     path: '/revoke-session',
-    summary: 'End one of my sessions',
+    summary: 'End a session',
     answer: AuthDone,
     session: true,
     body: Type.Object({ token: Type.String({ maxLength: 200 }) }),
@@ -64,14 +64,14 @@ const ENDPOINTS: AuthEndpoint[] = [
   {
     method: 'POST',
     path: '/revoke-other-sessions',
-    summary: 'End all my sessions but this one',
+    summary: 'End all other sessions',
     answer: AuthDone,
     session: true,
   },
   {
     method: 'POST',
     path: '/update-user',
-    summary: 'Change my name',
+    summary: 'Change the name of the account',
     answer: AuthDone,
     session: true,
     body: Type.Object({ name: Name }),
@@ -79,7 +79,7 @@ const ENDPOINTS: AuthEndpoint[] = [
   {
     method: 'POST',
     path: '/change-password',
-    summary: 'Change my password',
+    summary: 'Change the password of the account',
     answer: PasswordChanged,
     session: true,
     body: Type.Object({
@@ -99,17 +99,17 @@ export type AuthRoutesDeps = {
 
 type Handler = (request: FastifyRequest) => Promise<Response>
 
-/** better-auth's endpoints under `/api/auth`, with its own answers. */
+/** Serves better-auth's endpoints under `/api/auth`, with the library's own response bodies. */
 export function authRoutes(app: App, deps: AuthRoutesDeps): void {
   const { auth } = deps
-  // Before the first query: a crowd at the door must not take the database's connections from everybody else.
+  // Queued before the first query: a burst of sign-ins must not exhaust the database connections.
   const signIns = createBoundedQueue({ maxConcurrent: 4, maxWaiting: 60 })
   const guarded: Record<string, Handler> = {
-    '/sign-in/email': (request) => signIns(() => askToSignIn(request, deps)),
-    '/change-password': (request) => askToChangePassword(request, deps),
+    '/sign-in/email': (request) => signIns(() => signInThrottled(request, deps)),
+    '/change-password': (request) => changePasswordThrottled(request, deps),
   }
   void app.register(async (scope) => {
-    // The library reads and checks the body itself; the schemas here only describe it.
+    // The library parses and validates the body itself; the schemas here only describe it.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     scope.setValidatorCompiler(() => () => true)
@@ -131,7 +131,7 @@ export function authRoutes(app: App, deps: AuthRoutesDeps): void {
   })
 }
 
-async function askToSignIn(
+async function signInThrottled(
   request: FastifyRequest,
   { auth, throttle, trustedClients }: AuthRoutesDeps,
 ): Promise<Response> {
@@ -148,7 +148,7 @@ function outcomeOfSignIn({ status }: Response): PasswordOutcome {
   return status === 401 ? 'wrong' : 'unchecked'
 }
 
-async function askToChangePassword(
+async function changePasswordThrottled(
   request: FastifyRequest,
   { auth, identify, throttle }: AuthRoutesDeps,
 ): Promise<Response> {
@@ -170,13 +170,13 @@ async function askToChangePassword(
 }
 
 /**
- * The fields of a JSON body that are ours to pass on. The library gets what was read here and nothing else, so that both mean
- * the same person.
+ * Reads the named fields of a JSON body. The library receives exactly these values, so that the throttle and the library
+ * always mean the same account.
  * @throws Fault `unsupported_media_type`, `invalid_request`
  */
 function fieldsOf({ headers, body }: FastifyRequest, names: string[]): Record<string, unknown> {
   if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
-    throw new Fault('unsupported_media_type', 'This endpoint takes JSON: send Content-Type: application/json.')
+    throw new Fault('unsupported_media_type', 'This endpoint requires JSON. Send Content-Type: application/json.')
   }
   const given = parseObject(Buffer.isBuffer(body) ? body.toString() : '')
   if (!given) throw new Fault('invalid_request', 'The body is not valid JSON.')
@@ -197,7 +197,7 @@ function textOf(value: unknown): string {
 }
 
 /**
- * Signs a person in whose password was just set.
+ * Signs in an account whose password was just set.
  * @returns the cookies to set
  */
 export async function signIn(auth: Auth, request: FastifyRequest, email: string, password: string): Promise<string[]> {
@@ -206,7 +206,7 @@ export async function signIn(auth: Auth, request: FastifyRequest, email: string,
   return headers.getSetCookie()
 }
 
-/** Headers as `fetch` knows them, with the client's address as we see it through trusted proxies. */
+/** The request's headers for `fetch`, with the client address as seen through trusted proxies. */
 function fetchHeaders(request: FastifyRequest): Headers {
   const headers = new Headers()
   for (const [name, values] of Object.entries(request.headers)) {
@@ -216,23 +216,23 @@ function fetchHeaders(request: FastifyRequest): Headers {
   return headers
 }
 
-/** @param given in place of the request's own body */
+/** @param given replaces the request's own body */
 function fetchRequest(request: FastifyRequest, path: string, auth: Auth, given?: object): Request {
-  // Never from the Host header or an absolute request target: the library would believe their origin.
+  // Never built from the Host header or an absolute request target: the library would trust that origin.
   const url = new URL(`/api/auth${path}`, auth.options.baseURL)
   url.search = new URLSearchParams(request.query as Record<string, string>).toString()
   const sent = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null
   const body = given ? JSON.stringify(given) : sent
   const headers = fetchHeaders(request)
   headers.delete('content-length')
-  // The library would refuse a program that has a cookie.
+  // The library would reject a program that sends a cookie but no origin.
   if (isProgram(request.headers)) headers.set('origin', url.origin)
   return new Request(url, { method: request.method, headers, body })
 }
 
 async function answer(reply: FastifyReply, response: Response): Promise<FastifyReply> {
   if (response.status >= 500) {
-    throw new Fault('unavailable', 'Signing in is not possible for the moment.', { retryAfter: 5 })
+    throw new Fault('unavailable', 'Sign-in is temporarily unavailable. Try again in a few seconds.', { retryAfter: 5 })
   }
   reply.code(response.status)
   for (const [name, value] of response.headers) reply.header(name, value)

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Failure, nameComponents, Nullable, Timestamp, Uuid } from '../http/schema.ts'
 import { PlanName } from './shapes.ts'
 
-/** What better-auth answers, in its own shapes. */
+/** The response bodies of better-auth. */
 const User = Type.Object({
   id: Uuid,
   name: Type.String(),
@@ -17,14 +17,17 @@ const User = Type.Object({
 
 const Session = Type.Object({
   id: Uuid,
-  token: Type.String({ description: 'Names the session in `revoke-session`; it is not the cookie.' }),
+  token: Type.String({ description: 'Identifies the session in `revoke-session`. It is not the cookie.' }),
   userId: Uuid,
   expiresAt: Timestamp,
   createdAt: Timestamp,
   updatedAt: Timestamp,
   ipAddress: Nullable(Type.String()),
   userAgent: Nullable(Type.String()),
-  authenticatedAt: Type.String({ format: 'date-time', description: 'When the password was last entered in it.' }),
+  authenticatedAt: Type.String({
+    format: 'date-time',
+    description: 'When the password was last entered in this session.',
+  }),
 })
 
 const token = Nullable(Type.String({ description: 'The new session; null when none was created.' }))
@@ -34,7 +37,7 @@ export const SignedIn = Type.Object({
   url: Type.Optional(Type.String()),
   user: User,
 })
-/** The same whether or not the address has an account, so it holds only what was sent. */
+/** Identical whether or not the address has an account, so it contains only the data that was sent. */
 export const SignedUp = Type.Object({
   token: Type.Null(),
   user: Type.Object({ email: Type.String(), name: Type.String() }),
@@ -47,9 +50,9 @@ export const PasswordChanged = Type.Object({ token, user: User })
 
 const AuthFailure = Type.Object({
   message: Type.Optional(Type.String()),
-  code: Type.Optional(Type.String({ description: 'A stable word for programs.' })),
+  code: Type.Optional(Type.String({ description: 'A stable code for programs.' })),
 })
-/** A refusal of ours, or one of the library's: ours is tried first, because it has fields that the library's does not name. */
+/** A failure of this service or of the library. Ours comes first, because it has fields that the library's lacks. */
 export const Refused = Type.Union([Failure, AuthFailure])
 
 nameComponents({ User, Session, AuthFailure })

@@ -7,14 +7,14 @@ import { hashPassword, verifyPassword } from './password-hash.ts'
 import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from './shapes.ts'
 import type { SignUp } from './sign-up.ts'
 
-/** Our own header for the client's address; always overwritten, so that nobody chooses whose limits they use up. */
+/** Internal header for the client's address. It is always overwritten, so that a client cannot choose whose limit it uses. */
 export const CLIENT_HEADER = 'x-portreeve-client'
 
 export const COOKIE_PREFIX = 'portreeve'
 
 /**
- * Of one address: the rate of the library's default (3 in 10 seconds), but a household may sign in at once.
- * /get-session has no limit: every page asks it, and there is nothing to guess.
+ * Attempts per client address: the rate of the library's default (3 in 10 seconds), with room for several users of one network.
+ * /get-session has no limit: every page requests it, and it cannot be used to guess.
  */
 const SIGN_IN_RATE = { window: 30, max: 10 }
 
@@ -23,23 +23,23 @@ export type Auth = ReturnType<typeof createAuth>
 export type AuthOptions = {
   pool: Pool
   config: Pick<Config, 'BASE_URL' | 'SIGNUP' | 'DEFAULT_PLAN'>
-  /** Signs the cookies. */
+  /** The key that signs the cookies. */
   secret: string
   log: Logger
-  /** Whether the first account, an administrator's, exists; before that nobody signs up. */
+  /** Whether the first account exists. Until then sign-up is closed. */
   isSetUp: () => Promise<boolean>
-  /** What sign-up does, where it is open. */
+  /** Handles sign-ups, where they are open. */
   signUp?: SignUp
-  /** Called with the account's id after its owner changed it, signed in or out. */
+  /** Called with the account's id after a change of the account or of its sessions. */
   onChange: (accountId: string) => Promise<void>
 }
 
-/** Sign-in with e-mail and password, sessions and their limits: better-auth on our tables. */
+/** Configures better-auth on our tables: sign-in with email and password, sessions and their limits. */
 export function createAuth({ pool, config, secret, log, isSetUp, signUp, onChange }: AuthOptions) {
   return betterAuth({
     ...tables(config),
     database: pool,
-    // With an array the library's own environment variable for it has no say.
+    // With an array, the library ignores its own environment variable.
     secrets: [{ version: 1, value: secret }],
     baseURL: config.BASE_URL,
     basePath: '/api/auth',
@@ -47,7 +47,7 @@ export function createAuth({ pool, config, secret, log, isSetUp, signUp, onChang
     telemetry: { enabled: false },
     emailAndPassword: {
       enabled: true,
-      // Ours is below: the library's tells who has an account.
+      // Handled below: the library's sign-up reveals which addresses have accounts.
       disableSignUp: true,
       minPasswordLength: PASSWORD_LENGTH.minLength,
       maxPasswordLength: PASSWORD_LENGTH.maxLength,
@@ -73,7 +73,7 @@ export function createAuth({ pool, config, secret, log, isSetUp, signUp, onChang
       level: 'warn',
       log: (level, message, ...details) => log[level]({ details: details.map(String) }, message),
     },
-    // What is not an answer of the library's is ours to answer: one place for errors.
+    // Errors that are not API errors of the library go to our error handler.
     onAPIError: {
       onError: (error) => {
         if (!(error instanceof APIError)) throw error
@@ -83,14 +83,14 @@ export function createAuth({ pool, config, secret, log, isSetUp, signUp, onChang
       cookiePrefix: COOKIE_PREFIX,
       ipAddress: { ipAddressHeaders: [CLIENT_HEADER] },
       database: { generateId: false, joins: true, validateSchema: false },
-      // Said aloud, because the library switches both checks off where NODE_ENV is "test".
+      // Explicit, because the library turns both checks off where NODE_ENV is "test".
       disableOriginCheck: false,
       disableCSRFCheck: false,
     },
   })
 }
 
-/** How the library's models are called in our migration, and the limits it keeps in a table for all instances. */
+/** Maps the library's models to our tables. Its rate limits are in a table that all instances share. */
 export function tables(config: Pick<Config, 'DEFAULT_PLAN'>) {
   const dates = { createdAt: 'created_at', updatedAt: 'updated_at' }
   return {
@@ -146,7 +146,7 @@ export function tables(config: Pick<Config, 'DEFAULT_PLAN'>) {
   } as const
 }
 
-/** The origins of our own pages: BASE_URL's, and on a loopback name the other ways to write it. */
+/** The origins of the dashboard: that of BASE_URL, and for a loopback name its other spellings. */
 export function ownOrigins(baseUrl: string): string[] {
   const { protocol, hostname, port, origin } = new URL(baseUrl)
   const loopback = ['localhost', '127.0.0.1', '[::1]']
@@ -156,22 +156,25 @@ export function ownOrigins(baseUrl: string): string[] {
 
 async function requireSetUp(isSetUp: () => Promise<boolean>): Promise<void> {
   if (await isSetUp()) return
-  const message = 'The first account is made with the set-up link.'
+  const message = 'Create the first account with the setup link.'
   throw new APIError('FORBIDDEN', { code: 'SETUP_NEEDED', message })
 }
 
-/** As the library answers a sign-up that has to be confirmed; of the account there is nothing in it but what was given. */
+/** Responds as the library does to a sign-up that needs confirmation. The response contains only the data that was sent. */
 async function answerSignUp(signUp: SignUp, { email, password, name = '' }: Record<string, unknown>) {
   if (typeof email !== 'string' || typeof password !== 'string' || typeof name !== 'string') {
     throw new APIError('BAD_REQUEST', { code: 'VALIDATION_ERROR', message: 'email, password and name must be text.' })
   }
-  await signUp.ask({ email, password, name })
+  await signUp.request({ email, password, name })
   return { token: null, user: { email: email.toLowerCase(), name } }
 }
 
-/** The library takes any name and a picture's address of any size; we show neither pictures nor control characters. */
+/** Rejects names with control characters and removes the picture URL: the library accepts any name and any size of URL. */
 function keepPlain({ name }: { name?: unknown }) {
   if (name !== undefined && !(typeof name === 'string' && isPlainText(name, NAME_LENGTH)))
-    throw new APIError('BAD_REQUEST', { code: 'INVALID_NAME', message: 'This name is too long or not plain text.' })
+    throw new APIError('BAD_REQUEST', {
+      code: 'INVALID_NAME',
+      message: 'The name is too long or contains control characters.',
+    })
   return { data: { image: null } }
 }

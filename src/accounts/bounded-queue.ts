@@ -3,8 +3,8 @@ import { Fault } from '../errors.ts'
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * Runs so much at once, lets so much more wait, and refuses the rest before anything is done for it.
- * @returns what runs one piece of work; throws Fault `unavailable` when too much waits
+ * Runs up to `maxConcurrent` tasks, queues up to `maxWaiting` more, and rejects the rest before any work is done for them.
+ * @returns a function that runs one task; throws Fault `unavailable` when the queue is full
  */
 export function createBoundedQueue({ maxConcurrent, maxWaiting }: { maxConcurrent: number; maxWaiting: number }) {
   let running = 0
@@ -12,7 +12,7 @@ export function createBoundedQueue({ maxConcurrent, maxWaiting }: { maxConcurren
 
   function enqueue(): Promise<void> {
     if (waiting.length < maxWaiting) return new Promise((resolve) => waiting.push(resolve))
-    const sentence = 'Too many people are signing in at this moment. Try again in a few seconds.'
+    const sentence = 'Too many sign-ins at the moment. Try again in a few seconds.'
     throw new Fault('unavailable', sentence, { retryAfter: RETRY_AFTER_SECONDS })
   }
 
@@ -22,7 +22,7 @@ export function createBoundedQueue({ maxConcurrent, maxWaiting }: { maxConcurren
     try {
       return await work()
     } finally {
-      // The next one takes over the place, so that nobody who comes in between does.
+      // The slot passes to the next waiting task, so that a new one cannot overtake it.
       const next = waiting.shift()
       if (next) next()
       else running--

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 
 let known: Set<string> | undefined
 
-/** Whether a password is among those that people use most, in any case: the first that anybody tries. */
+/** Whether a password is on the list of common passwords, ignoring case. Attackers try these first. */
 export function isCommonPassword(password: string): boolean {
-  // Half a megabyte of memory that most processes never need.
+  // Loaded on first use: half a megabyte of memory that most processes never need.
   known ??= readList()
   return known.has(password.toLowerCase())
 }

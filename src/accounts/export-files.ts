@@ -7,33 +7,32 @@ import { constants, createGunzip, createGzip } from 'node:zlib'
 import { Fault } from '../errors.ts'
 import { createSlots } from '../net/slots.ts'
 
-/** Milliseconds for all rows of an account to be read from the database, in one transaction. */
+/** Time limit for reading all rows of an account, in one transaction. */
 const SPOOL_DEADLINE_MS = 5 * 60_000
 
-/** Milliseconds for a client to read its export; what it does not read takes room on the disk. */
+/** Time limit for a client to download its export, which takes disk space meanwhile. */
 const DOWNLOAD_DEADLINE_MS = 60 * 60_000
 
-/** Bytes of one compressed export, and of all in this instance that are written or not read yet. */
+/** Compressed size of one export, and of all exports of this instance that are not downloaded yet. */
 const MAX_EXPORT_BYTES = 4 * 1024 ** 3
 const MAX_TOTAL_EXPORT_BYTES = 8 * 1024 ** 3
 
-/** Exports that are read from the database at once: each holds a connection meanwhile. */
+/** Exports that read from the database at once; each holds a connection. */
 const MAX_CONCURRENT_SPOOLS = 2
 
-/** Milliseconds to wait for one of those. */
+/** How long an export waits for one of those slots. */
 const SPOOL_QUEUE_MS = 20_000
 
 export type ExportFiles = {
   /**
-   * Writes lines into a temporary file, and hands out the file when the last of them is in it. However slowly that is read,
-   * whatever the lines come from has been let go by then.
-   * @param gone aborts when nobody waits for it any more
-   * @throws Fault `unavailable` when too many are written or it takes too long, `too_large`
+   * Writes lines into a temporary file and returns the complete file. A slow download therefore holds no database connection.
+   * @param gone aborts when the client has disconnected
+   * @throws Fault `unavailable` with too many exports or after the time limit, `too_large`
    */
   spool(lines: (signal: AbortSignal) => AsyncIterable<string>, gone: AbortSignal): Promise<Readable>
 }
 
-/** @param folder where the files are; they have no names in it for longer than a moment */
+/** @param folder holds the temporary files, which are unlinked as soon as they are open */
 export function createExportFiles(folder: string): ExportFiles {
   const slots = createSlots(MAX_CONCURRENT_SPOOLS)
   let bytes = 0
@@ -79,7 +78,7 @@ export function createExportFiles(folder: string): ExportFiles {
   }
 }
 
-/** A file without a name: it is gone with whoever has it open, also after a crash. */
+/** Opens a file and unlinks it, so that it disappears with the process, also after a crash. */
 async function openUnnamed(folder: string): Promise<FileHandle> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, randomUUID())
@@ -93,7 +92,10 @@ function readOnce(file: FileHandle, onClosed: () => void): Readable {
   source.once('close', onClosed)
   const plain = createGunzip()
   source.on('error', (error) => plain.destroy(error))
-  const deadline = setTimeout(() => plain.destroy(new Error('the export was not read in time')), DOWNLOAD_DEADLINE_MS)
+  const deadline = setTimeout(
+    () => plain.destroy(new Error('the export was not downloaded in time')),
+    DOWNLOAD_DEADLINE_MS,
+  )
   deadline.unref()
   plain.once('close', () => {
     clearTimeout(deadline)
@@ -103,10 +105,12 @@ function readOnce(file: FileHandle, onClosed: () => void): Readable {
 }
 
 const busy = () =>
-  new Fault('unavailable', 'Too many exports are being made at this moment. Try again in a minute.', { retryAfter: 60 })
+  new Fault('unavailable', 'Too many exports are being created at the moment. Try again in a minute.', {
+    retryAfter: 60,
+  })
 
 const tooSlow = (cause: unknown) =>
   new Fault('unavailable', 'The export was not ready within 5 minutes. Try again later.', { retryAfter: 600, cause })
 
 const tooLarge = () =>
-  new Fault('too_large', 'The export has more than 4 GiB. Delete captured requests or reports, then try again.')
+  new Fault('too_large', 'The export exceeds 4 GiB. Delete captured requests or reports, then try again.')

@@ -16,9 +16,9 @@ export type IdentifyOptions = { db: Db; auth: Auth; notifications: Notifications
 const SESSION_COOKIE = `${COOKIE_PREFIX}.session_token=`
 
 /**
- * Finds who asks: by Bearer token where an Authorization header is sent, else by session cookie.
- * `close` writes which tokens were used last.
- * @throws Fault `unavailable` when sessions cannot be looked up
+ * Creates the function that identifies callers: by Bearer token where an Authorization header is sent, else by session cookie.
+ * `close` writes the pending last-use times of tokens.
+ * @throws Fault `unavailable` when sessions cannot be verified
  */
 export function createIdentify({
   db,
@@ -46,7 +46,7 @@ export function createIdentify({
   }
 
   const identify: Identify = ({ authorization, cookie }) => {
-    // Another scheme is somebody else's business, such as that of a proxy before us.
+    // Other schemes are ignored; they may belong to a proxy in front of the service.
     if (authorization !== undefined && /^Bearer\b/i.test(authorization)) return byToken(authorization)
     return cookie?.includes(SESSION_COOKIE) ? bySession(auth, cookie) : null
   }
@@ -61,7 +61,7 @@ async function findToken(db: Db, hash: Buffer): Promise<CachedToken | null> {
 }
 
 async function bySession(auth: Auth, cookie: string): Promise<Caller | null> {
-  // Prolonged only by /get-session itself, whose answer carries the prolonged cookie to the browser.
+  // Only /get-session itself extends a session, because its response sets the new cookie.
   const query = { disableRefresh: true }
   const found = await auth.api.getSession({ headers: { cookie }, query }).catch(unavailable)
   if (!found) return null
@@ -71,8 +71,11 @@ async function bySession(auth: Auth, cookie: string): Promise<Caller | null> {
   return { accountId, email, name, plan: plan as Caller['plan'], admin, ...session }
 }
 
-/** The library says “failed” and keeps the database's reason for its log. */
+/** The library reports only that it failed, and logs the database's reason. */
 function unavailable(cause: unknown): never {
   if (!(cause instanceof APIError)) throw cause
-  throw new Fault('unavailable', 'Sessions cannot be looked up for the moment.', { retryAfter: 5, cause })
+  throw new Fault('unavailable', 'Sessions cannot be verified at the moment. Try again in a few seconds.', {
+    retryAfter: 5,
+    cause,
+  })
 }

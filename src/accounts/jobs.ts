@@ -6,10 +6,10 @@ import { KNOWN_NETWORK_DAYS } from './trusted-clients.ts'
 import { BACKOFF } from './password-throttle.ts'
 import { deleteAuditEntriesBefore, deleteExpired } from './store.ts'
 
-/** Milliseconds for which it can be seen what administrators did: a year and some. */
+/** How long audit entries are kept: 400 days. */
 const AUDIT_RETENTION_MS = 400 * 86_400_000
 
-/** Every night: sessions and verifications that have expired, counters of sign-ins, and old entries of the audit go. */
+/** Deletes expired sessions, verifications, sign-in counters and audit entries every night. */
 export function cleanUpJob({ db }: { db: Db }): Job {
   return defineJob({
     name: 'accounts.clean-up',
@@ -23,7 +23,7 @@ export function cleanUpJob({ db }: { db: Db }): Job {
   })
 }
 
-/** Every hour, because somebody who guesses at names leaves a row for each. */
+/** Deletes expired sign-in attempts every hour, because guessing leaves a row for each email address. */
 export function deleteAttemptsJob({ db }: { db: Db }): Job {
   return defineJob({
     name: 'accounts.forget-attempts',

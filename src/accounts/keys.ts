@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto'
 
 /**
- * A key of its own for each purpose (RFC 5869), so that knowing one says nothing of another.
+ * Derives a separate key for each purpose (HKDF, RFC 5869), so that one key reveals nothing about another.
  * @param secretKey SECRET_KEY
  * @returns 32 bytes in base64url
  */

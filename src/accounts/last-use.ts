@@ -2,13 +2,13 @@ import type { Logger } from '../log.ts'
 import type { Db } from '../store/database.ts'
 import { markTokensUsed } from './store.ts'
 
-/** Milliseconds between two writes for one token. */
+/** Minimum time between two writes for one token. */
 const MIN_WRITE_INTERVAL_MS = 60_000
 
-/** Milliseconds in which uses are gathered into one statement. */
+/** How long uses are collected into one statement. */
 const BATCH_MS = 1_000
 
-/** Records when tokens were last used, beside the requests and never in their way. */
+/** Records when tokens were last used, without delaying requests. */
 export function createLastUse({ db, log }: { db: Db; log: Logger }) {
   const recorded = new Map<string, number>()
   let pending = new Set<string>()
@@ -21,7 +21,7 @@ export function createLastUse({ db, log }: { db: Db; log: Logger }) {
     pending = new Set()
     for (const [id, at] of recorded) if (!isRecent(at)) recorded.delete(id)
     if (ids.length === 0) return
-    // A lost mark is made up by the next use; it must not fail anything.
+    // A lost write is corrected by the next use, so an error is only logged.
     await markTokensUsed(db, ids, new Date()).catch((err: unknown) =>
       log.warn({ err }, 'last use of tokens not recorded'),
     )

@@ -34,7 +34,7 @@ export type AccountsOptions = {
   log: Logger
 }
 
-/** Whom a clock that was ahead would keep signed in, or out, for longer; sessions last a week, as better-auth has it. */
+/** Timestamps that a clock set too far ahead would make too long; sessions last a week, better-auth's default. */
 const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
   { table: 'session', column: 'expires_at', maxAheadSeconds: 7 * 86_400, clock: 'service' },
   { table: 'session', column: 'authenticated_at', maxAheadSeconds: 0, clock: 'service' },
@@ -44,7 +44,7 @@ const FUTURE_TIMESTAMPS: FutureTimestamp[] = [
   { table: 'auth_rate_limit', column: 'last_request', maxAheadSeconds: 0, clock: 'service', isNumber: true },
 ]
 
-/** Accounts, and the door that lets them into every other room. */
+/** Creates the accounts module, with the authentication hooks for the routes of all modules. */
 export function createAccountsModule({ db, pool, notifications, secretKey, config, log }: AccountsOptions) {
   const relay = config.SMTP_URL ? { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM } : null
   const signUp = createSignUp({ db, relay, baseUrl: config.BASE_URL, secretKey, plan: config.DEFAULT_PLAN, log })

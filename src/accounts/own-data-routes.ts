@@ -16,7 +16,7 @@ nameComponents({ OwnedRow })
 
 type OwnDataDeps = { db: Kysely<DB>; authHooks: AuthHooks; throttle: PasswordThrottle; exports: ExportFiles }
 
-/** What people may do with all that is kept of them: take it along, and erase it. A token alone can do neither. */
+/** Export and deletion of all data of an account. Both require a session; an API token is rejected. */
 export function ownDataRoutes(app: App, { db, authHooks, throttle, exports }: OwnDataDeps): void {
   const common = { tags: ['Accounts'], security: [{ session: [] }] }
   app.get(
@@ -25,14 +25,14 @@ export function ownDataRoutes(app: App, { db, authHooks, throttle, exports }: Ow
       config: { limit: 'account exports' },
       onRequest: [authHooks.session, requireFreshSession],
       schema: {
-        summary: 'Everything of mine',
+        summary: 'Export all data of the account',
         ...common,
         description:
-          'One JSON object a line, `{"table": …, "row": {…}}`, as of the moment of the request: all that would go with the account. ' +
-          'Passwords, tokens and other secrets are left out, because only their hashes or sealed texts are kept. ' +
-          'One export of an account at a time, and up to 6 an hour.',
+          'One JSON object per line, `{"table": …, "row": {…}}`, as of the time of the request: every row that is deleted with the account. ' +
+          'Passwords, tokens and other secrets are left out, because only their hashes or encrypted values are stored. ' +
+          'An account can run one export at a time, and up to 6 an hour.',
         produces: ['application/x-ndjson'],
-        response: answersAs('application/x-ndjson', OwnedRow, 'One line of it'),
+        response: answersAs('application/x-ndjson', OwnedRow, 'One line'),
       },
     },
     async (request, reply) => {
@@ -49,15 +49,16 @@ export function ownDataRoutes(app: App, { db, authHooks, throttle, exports }: Ow
     {
       onRequest: authHooks.session,
       schema: {
-        summary: 'Erase my account and everything of mine, at once and for good',
+        summary: 'Delete the own account',
         ...common,
+        description: 'Deletes the account and all its data permanently. Requires the password.',
         body: Type.Object({ password: OwnPassword }),
         response: answers(Done),
       },
     },
     async (request) => {
       const { accountId } = callerOf(request)
-      // The password that stands in the request is as fresh as can be.
+      // The password in the request replaces the check for a recent sign-in.
       await requireOwnPassword({ db, throttle }, accountId, request.body.password)
       await removeAccount(db, accountId)
       return { success: true as const }

@@ -7,26 +7,26 @@ import { clearAttempts, findBlockEnd, releaseAttempt, reserveAttempt } from './a
 import { deriveKey } from './keys.ts'
 
 /**
- * Wrong passwords that cost nothing. After the last of them somebody waits 15 s, then twice as long each time, up to 5 min; an
- * hour without a wrong one forgets them. So an account stands some 300 guesses a day, from however many addresses.
+ * Backoff after wrong passwords: 10 are free, then each further attempt waits 15 s, 30 s and so on, up to 5 min. An hour
+ * without a wrong password resets it. An account therefore allows about 300 guesses a day, from any number of addresses.
  */
 export const BACKOFF = { freeFailures: 10, firstSeconds: 15, longestSeconds: 300, forgottenAfterSeconds: 3600 }
 
-/** What came of asking for a password; `unchecked` where something else was refused before it was looked at. */
+/** Outcome of a password check; `unchecked` where the request was rejected before the check. */
 export type PasswordOutcome = 'right' | 'wrong' | 'unchecked'
 
 export type PasswordThrottle = ReturnType<typeof createPasswordThrottle>
 
-/** Counts wrong passwords in the database, for all instances together. */
+/** Throttles password guesses. Wrong passwords are counted in the database, for all instances together. */
 export function createPasswordThrottle({ db, secretKey }: { db: Kysely<DB>; secretKey: string }) {
   const key = deriveKey(secretKey, 'password attempts')
   const keyOf = (subject: string) => createHmac('sha256', key).update(subject).digest()
 
   return {
     /**
-     * Checks a password, unless too many were wrong. It counts as wrong while it is being checked, so that of many guesses at
-     * the same moment no more are checked than one after the other would be.
-     * @param subject what is guessed at: of `subjects` below
+     * Runs a password check, unless too many were wrong. An attempt counts as wrong while it is being checked, so that
+     * concurrent guesses get no more checks than sequential ones.
+     * @param subject one of `subjects` below
      * @throws Fault `rate_limited` with the seconds to wait
      */
     async check<T>(subject: string, ask: () => Promise<T>, outcomeOf: (answer: T) => PasswordOutcome): Promise<T> {
@@ -45,11 +45,11 @@ export function createPasswordThrottle({ db, secretKey }: { db: Kysely<DB>; secr
   }
 }
 
-/** What may be guessed at, each with a count of its own. */
+/** Subjects of guessing, each with its own count. */
 export const subjects = {
-  /** An e-mail, whether or not it has an account; from anywhere. */
+  /** An email, whether or not it has an account, from an unknown client. */
   email: (email: string) => `email ${email}`,
-  /** The same from a browser or a network that its owner has signed in from: a stranger's guesses do not count there. */
+  /** The same from a browser or network that its owner has signed in from, where guesses of strangers do not count. */
   device: (nonce: string) => `device ${nonce}`,
   network: (email: string, network: string) => `network ${email} ${network}`,
   /** The password of an account from within one of its sessions. */

@@ -1,7 +1,7 @@
 import { Fault } from '../errors.ts'
 import type { Plan } from '../config.ts'
 
-/** What an account stores that is counted in bytes. */
+/** The kinds of stored data that have a quota in bytes. */
 export const QUOTAS = ['captures', 'reportFiles', 'sharedChecks'] as const
 export type Quota = (typeof QUOTAS)[number]
 
@@ -17,14 +17,14 @@ export const QUOTA_BYTES: Record<Plan, Record<Quota, number>> = {
   enterprise: { captures: 100 * GB, reportFiles: 100 * GB, sharedChecks: 200 * MB },
 }
 
-/** Share of a quota from which its account is warned. */
+/** Share of a quota from which an alert is sent. */
 export const WARNING_SHARE = 0.8
 
-/** What happens to what goes beyond a quota. */
+/** The effect of a full quota. */
 export const OVER_QUOTA_EFFECTS: Record<Quota, string> = {
   captures: 'The oldest requests are removed first. New requests are always captured.',
-  reportFiles: 'Uploads are refused. Reports that arrive by mail are evaluated, but their files are not stored.',
-  sharedChecks: 'No more results can be shared until one is removed or expires.',
+  reportFiles: 'Uploads are rejected. Reports that arrive by email are evaluated, but their files are not stored.',
+  sharedChecks: 'No more checks can be shared until one is removed or expires.',
 }
 
 /** `1 GB`, `250 MB`. */

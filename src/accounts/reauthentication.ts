@@ -12,7 +12,7 @@ import { findPasswordHash, markAuthenticated } from './store.ts'
 
 export type OwnPasswordDeps = { db: Kysely<DB>; authHooks: AuthHooks; throttle: PasswordThrottle }
 
-/** Proving again, in a session that is older, that its owner is there. */
+/** Confirms the password in an older session, so that requests that need a recent sign-in succeed. */
 export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
   const url = '/api/v1/account/reauthenticate'
   const common = { tags: ['Accounts'], security: [{ session: [] }] }
@@ -21,10 +21,10 @@ export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
     {
       onRequest: [deps.authHooks.session, requireFreshSession],
       schema: {
-        summary: 'May this session act on accounts?',
+        summary: 'Check for a recent sign-in',
         ...common,
         description:
-          'Answers 403 with the code `reauthenticate` when the password was typed more than ten minutes ago.',
+          'Returns 403 with the code `reauthenticate` when the password was entered more than ten minutes ago.',
         response: answers(Done),
       },
     },
@@ -35,9 +35,9 @@ export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
     {
       onRequest: deps.authHooks.session,
       schema: {
-        summary: 'Confirm my password, for acts that need a recent sign-in',
+        summary: 'Confirm the password',
         ...common,
-        description: 'Requests that answer 403 with the code `reauthenticate` succeed for the next ten minutes.',
+        description: 'Requests that returned 403 with the code `reauthenticate` succeed for the next ten minutes.',
         body: Type.Object({ password: OwnPassword }),
         response: answers(Done),
       },
@@ -51,7 +51,7 @@ export function reauthenticationRoutes(app: App, deps: OwnPasswordDeps): void {
   )
 }
 
-/** @throws Fault `forbidden` when it is another, `rate_limited` after too many wrong ones */
+/** @throws Fault `forbidden` when the password is wrong, `rate_limited` after too many wrong ones */
 export async function requireOwnPassword(
   { db, throttle }: Pick<OwnPasswordDeps, 'db' | 'throttle'>,
   accountId: string,

@@ -54,7 +54,7 @@ export function accountRoutes(app: App, options: AccountRoutesOptions): void {
     '/api/v1/account',
     {
       onRequest: options.authHooks.account,
-      schema: { summary: 'Who am I?', tags: ['Accounts'], security, response: answers(Success(Myself)) },
+      schema: { summary: 'Get the current account', tags: ['Accounts'], security, response: answers(Success(Myself)) },
     },
     async (request) => {
       const { accountId: id, ...caller } = callerOf(request)
@@ -69,7 +69,7 @@ function tokenRoutes(app: App, { db, authHooks }: AccountRoutesOptions): void {
     '/api/v1/tokens',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'My API tokens, newest first', tags, security, response: answers(Success(Type.Array(Token))) },
+      schema: { summary: 'List API tokens', tags, security, response: answers(Success(Type.Array(Token))) },
     },
     async (request) => ({ success: true, data: await listTokens(db, callerOf(request).accountId) }),
   )
@@ -78,7 +78,8 @@ function tokenRoutes(app: App, { db, authHooks }: AccountRoutesOptions): void {
     {
       onRequest: [authHooks.session, requireFreshSession],
       schema: {
-        summary: 'Make an API token; a token cannot make tokens',
+        summary: 'Create an API token',
+        description: 'Requires a session with a recent sign-in. An API token cannot create tokens.',
         tags,
         security: [{ session: [] }],
         body: NewToken,
@@ -104,10 +105,11 @@ function tokenRoutes(app: App, { db, authHooks }: AccountRoutesOptions): void {
 }
 
 function administratorRoutes(app: App, { db, authHooks, config }: AccountRoutesOptions): void {
-  const common = { tags: ['Accounts'], description: 'For administrators.', security }
+  const common = { tags: ['Accounts'], description: 'Requires an administrator.', security }
   const acts = {
     tags: ['Accounts'],
-    description: 'For administrators who typed their password within the last ten minutes; never by API token.',
+    description:
+      'Requires a session of an administrator who entered the password within the last ten minutes. API tokens are rejected.',
     security: [{ session: [] }],
   }
   const onRequest = [authHooks.admin, requireFreshSession]
@@ -116,7 +118,7 @@ function administratorRoutes(app: App, { db, authHooks, config }: AccountRoutesO
     {
       onRequest: authHooks.admin,
       schema: {
-        summary: 'All accounts, oldest first',
+        summary: 'List accounts',
         ...common,
         querystring: PageQuery,
         response: answers(Success(AccountPage)),
@@ -133,7 +135,7 @@ function administratorRoutes(app: App, { db, authHooks, config }: AccountRoutesO
     {
       onRequest,
       schema: {
-        summary: 'Make an account',
+        summary: 'Create an account',
         ...acts,
         body: NewAccount,
         response: answers(Success(Account), 201),
@@ -149,7 +151,7 @@ function administratorRoutes(app: App, { db, authHooks, config }: AccountRoutesO
     {
       onRequest,
       schema: {
-        summary: 'Change an account’s plan, name or rights',
+        summary: 'Change an account',
         ...acts,
         params,
         body: AccountChange,
@@ -165,7 +167,7 @@ function administratorRoutes(app: App, { db, authHooks, config }: AccountRoutesO
     {
       onRequest,
       schema: {
-        summary: 'Delete another account with all it owns',
+        summary: 'Delete an account',
         ...acts,
         params,
         response: answers(Done),
@@ -173,7 +175,8 @@ function administratorRoutes(app: App, { db, authHooks, config }: AccountRoutesO
     },
     async (request) => {
       const { id } = request.params
-      if (id === callerOf(request).accountId) throw new Fault('conflict', 'Nobody deletes their own account.')
+      if (id === callerOf(request).accountId)
+        throw new Fault('conflict', 'This endpoint cannot delete your own account. Use POST /api/v1/account/erase.')
       await removeAccount(db, id)
       return { success: true }
     },
@@ -193,7 +196,7 @@ function serviceRoutes(
   }
   app.get(
     '/api/v1/service',
-    { schema: { summary: 'What this is, and whether it is set up', tags, response: answers(Success(ServiceInfo)) } },
+    { schema: { summary: 'Get service information', tags, response: answers(Success(ServiceInfo)) } },
     async () => ({ success: true, data: { ...facts, setupNeeded: !(await hasAccounts(db)) } }),
   )
   app.post(
@@ -201,9 +204,10 @@ function serviceRoutes(
     {
       config: { limit: 'setup' },
       schema: {
-        summary: 'Make the first account, an administrator, and sign in',
+        summary: 'Create the first account',
         operationId: 'setUp',
-        description: 'Takes the token of the set-up link that the service prints while there is no account.',
+        description:
+          'Creates an administrator and signs in. Requires the token of the setup link that the service prints while no account exists.',
         tags,
         body: Setup,
         response: answers(Success(Account), 201),
@@ -222,15 +226,15 @@ function serviceRoutes(
     '/api/v1/sign-up/confirm',
     {
       schema: {
-        summary: 'Create the account that somebody signed up for',
-        description: 'Takes what stands behind the # of the link that was mailed to them.',
+        summary: 'Confirm a sign-up',
+        description: 'Creates the account. Requires the token after the # of the link in the sign-up email.',
         tags,
         body: Type.Object({ token: Type.String({ maxLength: 4000 }) }),
         response: answers(Success(Account), 201),
       },
     },
     async (request, reply) => {
-      if (config.SIGNUP !== 'open') throw new Fault('forbidden', 'Sign-up is closed here.')
+      if (config.SIGNUP !== 'open') throw new Fault('forbidden', 'Sign-up is closed on this service.')
       return reply.code(201).send({ success: true, data: await signUp.confirm(request.body.token) })
     },
   )

@@ -7,8 +7,8 @@ import { findInstallation, hasAccounts } from './store.ts'
 type SetupOptions = { db: Db; secretKey: string }
 
 /**
- * Where the first account is made; null once there is one. Every instance, after every start, tells the same.
- * The token stands in the fragment, which browsers send to no server, so that it reaches no log.
+ * Returns the link that creates the first account; null once an account exists. It is the same in every instance and after
+ * every start. The token is in the fragment, which browsers do not send, so that it reaches no log.
  */
 export async function findSetupLink({
   db,
@@ -19,12 +19,12 @@ export async function findSetupLink({
   return `${baseUrl}/setup#${await setupToken({ db, secretKey })}`
 }
 
-/** @throws Fault `forbidden` when this is not the token of the set-up link */
+/** @throws Fault `forbidden` when this is not the token of the setup link */
 export async function requireSetupToken(options: SetupOptions, token: string): Promise<void> {
   const expected = Buffer.from(await setupToken(options))
   const given = Buffer.from(token)
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-    throw new Fault('forbidden', 'This is not the set-up link that the service printed when it started.')
+    throw new Fault('forbidden', 'This is not the setup link that the service printed when it started.')
   }
 }
 

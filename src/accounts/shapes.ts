@@ -3,28 +3,28 @@ import { PLANS } from '../config.ts'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { OVER_QUOTA_EFFECTS, QUOTAS } from './quotas.ts'
 
-/** PostgreSQL chokes on NUL and half a surrogate pair, a terminal on the other control characters. */
+/** PostgreSQL rejects NUL and lone surrogates, and a terminal may interpret the other control characters. */
 const PLAIN_TEXT = '^[^\\p{Cc}\\p{Cs}]*$'
 
 export const NAME_LENGTH = 200
 export const LABEL_LENGTH = 100
 export const PASSWORD_LENGTH = { minLength: 10, maxLength: 128 }
 
-/** Whether a text from elsewhere than a checked request is fit to be kept and shown. */
+/** Whether a text that no schema has validated can be stored and shown. */
 export function isPlainText(text: string, maxLength: number): boolean {
   return text.length <= maxLength && new RegExp(PLAIN_TEXT, 'u').test(text)
 }
 
-export const Email = Type.String({ format: 'email', maxLength: 320, description: 'Upper and lower case are the same.' })
+export const Email = Type.String({ format: 'email', maxLength: 320, description: 'Case-insensitive.' })
 export const Name = Type.String({ pattern: PLAIN_TEXT, maxLength: NAME_LENGTH })
 export const Password = Type.String(PASSWORD_LENGTH)
-/** One that was chosen before: whatever it is, it is not longer than they may be. */
+/** An existing password, for sign-in and confirmation: only its length is limited. */
 export const OwnPassword = Type.String({ maxLength: PASSWORD_LENGTH.maxLength })
 export const PlanName = Type.Enum([...PLANS])
 export const Label = Type.String({
   pattern: PLAIN_TEXT,
   maxLength: LABEL_LENGTH,
-  description: 'What the token is for.',
+  description: 'The purpose of the token.',
 })
 
 const ALICE = {
@@ -44,11 +44,11 @@ export const Account = Type.Object(
   { examples: [{ ...ALICE, createdAt: CREATED }] },
 )
 
-/** The account that asks. */
+/** The account of the caller. */
 export const Myself = Type.Object(
   {
     ...Person,
-    via: Type.Enum(['token', 'session'], { description: 'How the request proved who it is from.' }),
+    via: Type.Enum(['token', 'session'], { description: 'How the request was authenticated.' }),
   },
   { examples: [{ ...ALICE, via: 'token' }] },
 )
@@ -64,7 +64,7 @@ export const NewAccount = Type.Object(
   { examples: [{ email: ALICE.email, password: 'correct horse battery', plan: 'pro' }] },
 )
 
-/** What is given is changed. */
+/** The fields to change. */
 export const AccountChange = Type.Object(
   { name: Type.Optional(Name), plan: Type.Optional(PlanName), admin: Type.Optional(Type.Boolean()) },
   { examples: [{ plan: 'business' }] },
@@ -76,10 +76,12 @@ export const AuditEntry = Type.Object(
     id: Uuid,
     at: Timestamp,
     actorId: Nullable(Uuid),
-    actorEmail: Type.String({ description: 'Who did it, also after the account has gone; or “command line”.' }),
+    actorEmail: Type.String({
+      description: 'Email of the administrator, also after the account is deleted; or “command line”.',
+    }),
     what: Type.String(),
-    route: Type.String({ description: 'The route, or the command.' }),
-    details: Type.Record(Type.String(), Type.Unknown(), { description: 'What was given, without passwords.' }),
+    route: Type.String({ description: 'The route or the command.' }),
+    details: Type.Record(Type.String(), Type.Unknown(), { description: 'Fields of the request, without passwords.' }),
   },
   {
     examples: [
@@ -88,7 +90,7 @@ export const AuditEntry = Type.Object(
         at: CREATED,
         actorId: ALICE.id,
         actorEmail: ALICE.email,
-        what: 'Change an account’s plan, name or rights',
+        what: 'Change an account',
         route: 'PATCH /api/v1/accounts/:id',
         details: { id: '019a9d2e-8b1c-7a52-9f20-5d8e1f0c3b77', plan: 'business' },
       },
@@ -100,7 +102,7 @@ export const AuditQuery = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: 200,
-      description: 'Only entries that have this text: who, what, the route, or what was given.',
+      description: 'Only entries that contain this text in the email, action, route or details.',
     }),
   ),
 })
@@ -109,7 +111,7 @@ export const Token = Type.Object(
   {
     id: Uuid,
     label: Type.String(),
-    lastFour: Type.String({ description: 'The last four characters, to tell tokens apart.' }),
+    lastFour: Type.String({ description: 'The last four characters, to identify the token.' }),
     createdAt: Timestamp,
     lastUsedAt: Nullable(Timestamp),
   },
@@ -121,7 +123,7 @@ export const NewToken = Type.Object({ label: Type.Optional(Label) }, { examples:
 export const IssuedToken = Type.Object(
   {
     success: Type.Literal(true),
-    token: Type.String({ description: 'Shown this once; only its hash is kept.' }),
+    token: Type.String({ description: 'Shown only once: only its hash is stored.' }),
     id: Uuid,
     label: Type.String(),
     createdAt: Timestamp,
@@ -131,7 +133,7 @@ export const IssuedToken = Type.Object(
 
 export const Setup = Type.Object(
   {
-    token: Type.String({ maxLength: 200, description: 'What stands behind the # of the set-up link.' }),
+    token: Type.String({ maxLength: 200, description: 'The part of the setup link after the #.' }),
     email: Email,
     password: Password,
     name: Type.Optional(Name),
@@ -142,8 +144,8 @@ export const Setup = Type.Object(
 const QuotaUsage = Type.Object({
   name: Type.Enum([...QUOTAS]),
   used: Type.Integer({ description: 'Bytes.' }),
-  limit: Type.Integer({ description: 'Bytes, by the plan.' }),
-  beyond: Type.String({ description: 'What happens beyond the limit.' }),
+  limit: Type.Integer({ description: 'Bytes, set by the plan.' }),
+  beyond: Type.String({ description: 'Effect of a full quota.' }),
 })
 const EXAMPLE = {
   name: 'captures' as const,
@@ -161,13 +163,13 @@ export const AccountUsagePage = Type.Object({
   pagination: Pagination,
 })
 
-/** What anybody may know about this service. */
+/** Public information about the service. */
 export const ServiceInfo = Type.Object({
   name: Type.Literal('Portreeve'),
   version: Type.String(),
-  setupNeeded: Type.Boolean({ description: 'No account exists yet.' }),
-  signup: Type.Boolean({ description: 'People may make their own account.' }),
-  mail: Type.Boolean({ description: 'Mail goes out.' }),
+  setupNeeded: Type.Boolean({ description: 'Whether no account exists yet.' }),
+  signup: Type.Boolean({ description: 'Whether sign-up is open.' }),
+  mail: Type.Boolean({ description: 'Whether email is configured.' }),
 })
 
 nameComponents({

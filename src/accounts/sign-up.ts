@@ -11,14 +11,14 @@ import { prepareAccount } from './accounts.ts'
 import { findAccountByEmail, insertAccount, type AccountRow, type NewAccount } from './store.ts'
 
 /**
- * Milliseconds to which an answer to a sign-up is rounded up: whether a row was written or a mail begun is not to be measured.
+ * Response times of sign-ups are rounded up to multiples of this, so that timing does not reveal whether an account exists.
  */
 const ANSWER_STEP_MS = 500
 
 const LINK_LIFETIME_MS = 24 * 3_600_000
 const MAIL_DEADLINE_MS = 60_000
 
-/** Whoever signs up names the address, so these protect strangers and the relay's good name. */
+/** Anyone can enter any address, so these limits protect strangers and the relay's reputation. */
 const MAIL_LIMITS: MailLimits = {
   recipient: { count: 3, seconds: 86_400 },
   account: { count: 3, seconds: 86_400 },
@@ -31,7 +31,7 @@ const CONTEXT = 'sign-up'
 
 export type SignUpOptions = {
   db: Kysely<DB>
-  /** Null where nothing is mailed. */
+  /** Null where email is off. */
   relay: Relay | null
   baseUrl: string
   secretKey: string
@@ -41,14 +41,14 @@ export type SignUpOptions = {
 
 export type SignUp = ReturnType<typeof createSignUp>
 
-/** Makes accounts for people who ask for one, without telling anybody who has one already. */
+/** Handles open sign-up without revealing which addresses have accounts. */
 export function createSignUp({ db, relay, baseUrl, secretKey, plan, log }: SignUpOptions) {
   const mailing = new Set<Promise<void>>()
 
-  /** Beside the answer, which must not take longer for one of the two mails. */
+  /** Sends in the background, so that the response takes equally long for both emails. */
   function mail(relayToUse: Relay, outgoing: Omit<OutgoingMail, 'headers'>): void {
     const sending = sendLimited(relayToUse, outgoing).catch((err: unknown) =>
-      log.warn({ err }, 'a mail about a sign-up could not be sent'),
+      log.warn({ err }, 'a sign-up email could not be sent'),
     )
     mailing.add(sending)
     void sending.finally(() => mailing.delete(sending))
@@ -56,7 +56,7 @@ export function createSignUp({ db, relay, baseUrl, secretKey, plan, log }: SignU
 
   async function sendLimited(relayToUse: Relay, outgoing: Omit<OutgoingMail, 'headers'>): Promise<void> {
     const exceeded = await claimMail(db, secretKey, { kind: 'sign-up', to: outgoing.to, accountId: null }, MAIL_LIMITS)
-    if (exceeded) return log.warn({ limit: exceeded.limit }, 'a mail about a sign-up was not sent: too many of them')
+    if (exceeded) return log.warn({ limit: exceeded.limit }, 'a sign-up email was not sent: limit reached')
     await sendMail(relayToUse, { ...outgoing, headers: HEADERS }, AbortSignal.timeout(MAIL_DEADLINE_MS))
   }
 
@@ -67,11 +67,11 @@ export function createSignUp({ db, relay, baseUrl, secretKey, plan, log }: SignU
 
   return {
     /**
-     * Makes an account, or where mail goes out sends the link that makes it. Does and answers the same, as far as anybody can
-     * see who does not read that mail, when the address has an account.
+     * Creates an account, or emails the link that creates it where email is on. When the address has an account already, the
+     * response and its timing are the same.
      * @throws Fault `invalid_request`
      */
-    async ask(input: { email: string; password: string; name: string }): Promise<void> {
+    async request(input: { email: string; password: string; name: string }): Promise<void> {
       const start = performance.now()
       const account = await prepareAccount({ ...input, plan, emailVerified: relay !== null })
       if (relay) {
@@ -84,17 +84,17 @@ export function createSignUp({ db, relay, baseUrl, secretKey, plan, log }: SignU
     },
 
     /**
-     * Makes the account of a link that was mailed.
-     * @throws Fault `forbidden` when the link is not ours or too old, `conflict` when there is an account by now
+     * Creates the account of an emailed link.
+     * @throws Fault `forbidden` when the link is invalid or expired, `conflict` when the account exists by now
      */
     async confirm(token: string): Promise<AccountRow> {
       const account = openLink(token, secretKey)
       const row = await db.transaction().execute((trx) => insertAccount(trx, account))
-      if (!row) throw new Fault('conflict', 'This address has an account already. Sign in instead.')
+      if (!row) throw new Fault('conflict', 'An account with this email already exists. Sign in instead.')
       return row
     },
 
-    /** Waits for the mails that are being sent. */
+    /** Waits for emails that are being sent. */
     async close(): Promise<void> {
       await Promise.all(mailing)
     },
@@ -102,7 +102,7 @@ export function createSignUp({ db, relay, baseUrl, secretKey, plan, log }: SignU
 }
 
 function openLink(token: string, secretKey: string): NewAccount {
-  const refusal = new Fault('forbidden', 'This link is not valid any more. Sign up again to get a new one.')
+  const invalid = new Fault('forbidden', 'This link is invalid or has expired. Sign up again to get a new one.')
   try {
     const { account, expiresAt } = JSON.parse(decrypt(token, secretKey, CONTEXT)) as {
       account: NewAccount
@@ -110,25 +110,25 @@ function openLink(token: string, secretKey: string): NewAccount {
     }
     if (expiresAt > Date.now()) return account
   } catch {
-    throw refusal
+    throw invalid
   }
-  throw refusal
+  throw invalid
 }
 
 function linkMail(baseUrl: string, link: string) {
   const text = [
-    `Someone, probably you, asked for an account on Portreeve at ${baseUrl} with this address.`,
+    `Someone, probably you, signed up for Portreeve at ${baseUrl} with this email address.`,
     `Open this link within 24 hours to create the account:\n${link}`,
-    'If it was not you, do nothing: without the link there is no account.',
+    'If it wasn’t you, ignore this email: no account is created without the link.',
   ]
   return { subject: 'Confirm your Portreeve account', text: `${text.join('\n\n')}\n` }
 }
 
 function ownerMail(baseUrl: string) {
   const text = [
-    `Someone, probably you, tried to sign up on Portreeve at ${baseUrl} with this address, which already has an account.`,
+    `Someone, probably you, tried to sign up for Portreeve at ${baseUrl} with this email address, which already has an account.`,
     `Sign in with your password instead: ${baseUrl}/sign-in`,
-    'If it was not you, do nothing: your account has not changed, and they were not told that it exists.',
+    'If it wasn’t you, ignore this email: your account hasn’t changed, and the sign-up page didn’t reveal that it exists.',
   ]
   return { subject: 'You already have a Portreeve account', text: `${text.join('\n\n')}\n` }
 }

@@ -12,7 +12,7 @@ export type AccountRow = {
   createdAt: Date
 }
 
-/** What makes an account. `password` is a hash, of the library that signs people in. */
+/** The data of a new account. `password` is a hash of the authentication library. */
 export type NewAccount = {
   email: string
   emailVerified: boolean
@@ -29,7 +29,7 @@ export type TokenRow = { id: string; label: string; lastFour: string; createdAt:
 const ACCOUNT = ['id', 'email', 'name', 'plan', 'admin', 'createdAt'] as const
 const TOKEN = ['id', 'label', 'lastFour', 'createdAt', 'lastUsedAt'] as const
 
-/** Which installation this database is; a new one has another. */
+/** The id of the installation, which is created with the database. */
 export async function findInstallation(db: Db): Promise<string> {
   const { id } = await db.selectFrom('installation').select('id').executeTakeFirstOrThrow()
   return id
@@ -40,12 +40,12 @@ export async function hasAccounts(db: Db): Promise<boolean> {
   return row !== undefined
 }
 
-/** Nobody else adds an account until the transaction ends. */
+/** Locks the table against new accounts until the transaction ends. */
 export async function lockAccounts(db: Transaction<DB>): Promise<void> {
   await sql`lock table account in share row exclusive mode`.execute(db)
 }
 
-/** Inserts the account and its password; undefined when the e-mail is taken. */
+/** Inserts the account and its password; undefined when the email is taken. */
 export async function insertAccount(db: Transaction<DB>, account: NewAccount): Promise<AccountRow | undefined> {
   const { password, ...person } = account
   const row = await db
@@ -81,7 +81,7 @@ export async function findAccountByEmail(db: Db, email: string): Promise<Account
   return row as AccountRow | undefined
 }
 
-/** The hash of an account's password; undefined where it signs in without one. */
+/** The password hash of an account; undefined for an account without a password. */
 export async function findPasswordHash(db: Db, accountId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('credential')
@@ -92,7 +92,7 @@ export async function findPasswordHash(db: Db, accountId: string): Promise<strin
   return row?.password ?? undefined
 }
 
-/** The password was typed in this session just now. */
+/** Records that the password was just entered in this session. */
 export async function markAuthenticated(db: Db, sessionId: string): Promise<void> {
   await db.updateTable('session').set({ authenticatedAt: new Date() }).where('id', '=', sessionId).execute()
 }
@@ -107,7 +107,7 @@ export async function listAdministrators(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** The administrators' ids; they stay administrators until the transaction ends. */
+/** The ids of the administrators, locked until the transaction ends. */
 export async function lockAdministrators(db: Transaction<DB>): Promise<string[]> {
   const rows = await db.selectFrom('account').select('id').where('admin', '=', true).orderBy('id').forUpdate().execute()
   return rows.map(({ id }) => id)
@@ -123,7 +123,7 @@ export async function updateAccount(db: Db, id: string, change: AccountChange): 
   return row as AccountRow | undefined
 }
 
-/** With its sessions, credentials and tokens. */
+/** Deletes an account with its sessions, credentials and tokens. */
 export async function deleteAccount(db: Db, id: string): Promise<boolean> {
   const row = await db.deleteFrom('account').where('id', '=', id).returning('id').executeTakeFirst()
   return row !== undefined
@@ -198,7 +198,7 @@ export async function insertAuditEntry(db: Db, { details, ...entry }: AuditEntry
   await db.insertInto('auditEntry').values(row).execute()
 }
 
-/** Newest first; those that have the text, whatever its case. */
+/** Entries that contain the text, ignoring case, newest first. */
 export async function listAuditEntries(db: Db, text: string | undefined, page: { limit: number; offset: number }) {
   const all = db.selectFrom('auditEntry').selectAll().where(hasText(text)).orderBy('id', 'desc')
   return all.limit(page.limit).offset(page.offset).execute()
@@ -218,18 +218,18 @@ export async function countAuditEntries(db: Db, text?: string): Promise<number> 
   return Number(count)
 }
 
-export async function deleteAuditEntriesBefore(db: Db, moment: Date): Promise<void> {
-  await db.deleteFrom('auditEntry').where('at', '<', moment).execute()
+export async function deleteAuditEntriesBefore(db: Db, time: Date): Promise<void> {
+  await db.deleteFrom('auditEntry').where('at', '<', time).execute()
 }
 
-/** Deletes what has expired: sessions, verifications, and sign-in counters older than a day, and rate limits of which nothing is used. */
+/** Deletes expired sessions and verifications, sign-in counters older than a day, and unused rate limits. */
 export async function deleteExpired(db: Db): Promise<{ sessions: number; verifications: number }> {
   const now = new Date()
   const sessions = await db.deleteFrom('session').where('expiresAt', '<', now).executeTakeFirst()
   const verifications = await db.deleteFrom('verification').where('expiresAt', '<', now).executeTakeFirst()
   const dayAgo = now.getTime() - 24 * 60 * 60 * 1000
   await db.deleteFrom('authRateLimit').where('lastRequest', '<', dayAgo).execute()
-  // A bucket that is full again is no different from none.
+  // A full bucket is the same as none.
   await db.deleteFrom('requestRate').where('fullAt', '<', now).execute()
   return { sessions: Number(sessions.numDeletedRows), verifications: Number(verifications.numDeletedRows) }
 }

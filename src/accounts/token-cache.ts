@@ -1,19 +1,19 @@
 import type { Caller } from '../http/auth.ts'
 
-/** Who a token belongs to, remembered for a moment. */
+/** A cached token and its account. */
 export type CachedToken = { tokenId: string; caller: Caller }
 
-/** Entries; some 5 MB when full. */
+/** About 5 MB when full. */
 const MAX_ENTRIES = 10_000
 
-/** Milliseconds for which a change may stay unseen if its signal should get lost. */
+/** How long a change may go unnoticed if its notification is lost. */
 const LIFETIME_MS = 30_000
 
 export type TokenCache = ReturnType<typeof createTokenCache>
 
 /**
- * Who a token belongs to, by the token itself: hashing it again would cost a request a tenth of its time, and whoever
- * reads this memory reads the requests as well. Bounded, short-lived, and emptied of what has changed.
+ * Caches accounts by token. The token itself is the key: hashing it would take a tenth of a request's time, and an attacker who
+ * reads this memory reads the requests as well. Entries are bounded in number, short-lived, and dropped on changes.
  */
 export function createTokenCache({ capacity = MAX_ENTRIES, lifetime = LIFETIME_MS } = {}) {
   const entries = new Map<string, CachedToken & { until: number }>()
@@ -23,7 +23,7 @@ export function createTokenCache({ capacity = MAX_ENTRIES, lifetime = LIFETIME_M
       const entry = entries.get(key)
       return entry && entry.until > performance.now() ? entry : undefined
     },
-    /** Asks with `load` and remembers the answer, unless something changed in the meantime: it may be the old one. */
+    /** Loads an entry and caches it, unless something changed meanwhile: the loaded value may be outdated. */
     async fill(key: string, load: () => Promise<CachedToken | null>): Promise<CachedToken | null> {
       const before = changes
       const known = await load()

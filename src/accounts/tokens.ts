@@ -11,32 +11,32 @@ import { countTokens, deleteToken, insertToken, type TokenRow } from './store.ts
 /** `Authorization: Bearer prv_…` (RFC 6750; the scheme in any case): 256 random bits in base64url. */
 const BEARER = /^Bearer +(prv_[A-Za-z0-9_-]{43})$/i
 
-/** More than a person tells apart; a bound on what one account may store. */
+/** Limits the number of rows that one account can store. */
 const TOKENS_PER_ACCOUNT = 100
 
-/** The token in an Authorization header; null when it is anything else. */
+/** The API token in an Authorization header; null for anything else. */
 export function tokenIn(authorization: string): string | null {
   return BEARER.exec(authorization)?.[1] ?? null
 }
 
-/** What is kept of a token. A slow hash would protect guessable secrets; this one cannot be guessed. */
+/** The stored hash of a token. A slow hash protects guessable secrets; a random token does not need one. */
 export function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer')
 }
 
 /**
- * Makes an API token.
- * @returns the row, and the token itself this once
+ * Creates an API token.
+ * @returns the row and the token, which is not stored
  * @throws Fault `conflict` when the account has too many, `invalid_request`
  */
 export async function issueToken(db: Db, accountId: string, label = ''): Promise<TokenRow & { token: string }> {
   if (!isPlainText(label, LABEL_LENGTH)) {
-    throw new Fault('invalid_request', `A label has at most ${LABEL_LENGTH} characters and no control characters.`)
+    throw new Fault('invalid_request', `A label can have up to ${LABEL_LENGTH} characters and no control characters.`)
   }
   if ((await countTokens(db, accountId)) >= TOKENS_PER_ACCOUNT) {
     throw new Fault(
       'conflict',
-      `An account has at most ${TOKENS_PER_ACCOUNT} tokens. Revoke one that is not used any more.`,
+      `An account can have up to ${TOKENS_PER_ACCOUNT} tokens. Revoke one that is no longer used.`,
     )
   }
   const token = `prv_${randomBytes(32).toString('base64url')}`
@@ -46,12 +46,12 @@ export async function issueToken(db: Db, accountId: string, label = ''): Promise
 }
 
 /**
- * Revokes a token, in every instance.
+ * Revokes a token in every instance.
  * @throws Fault `not_found` also for another account's token
  */
 export async function revokeToken(db: Kysely<DB>, accountId: string, id: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    if (!(await deleteToken(trx, accountId, id))) throw new Fault('not_found', 'There is no such token.')
+    if (!(await deleteToken(trx, accountId, id))) throw new Fault('not_found', 'Token not found.')
     await notifyAccountChange(trx, accountId)
   })
 }

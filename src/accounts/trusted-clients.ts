@@ -17,8 +17,8 @@ const COOKIE = `${COOKIE_PREFIX}.device`
 export type TrustedClients = ReturnType<typeof createTrustedClients>
 
 /**
- * Where the owner of an account has signed in before. Guesses of strangers are slowed down for each account; without this they
- * could keep its owner out for as long as they go on (OWASP, “Device cookies”).
+ * Remembers browsers and networks from which the owner of an account has signed in. Guesses by strangers are throttled per
+ * account; without this, an attack would also lock out the owner (OWASP, “Device cookies”).
  */
 export function createTrustedClients({
   db,
@@ -34,7 +34,7 @@ export function createTrustedClients({
   const networkHash = (email: string, ip: string) => mac(`network\n${email}\n${networkOf(ip)}`)
   const name = isSecure ? `__Secure-${COOKIE}` : COOKIE
 
-  /** What only this browser has, and only after signing in with this e-mail. */
+  /** The nonce of the device cookie, which a browser gets after signing in with this email; null without one. */
   function deviceOf({ headers }: FastifyRequest, email: string): string | null {
     const value = cookieIn(headers.cookie, name)
     const [nonce = '', given = ''] = value.split('.')
@@ -44,7 +44,7 @@ export function createTrustedClients({
   }
 
   return {
-    /** Under which count a try to sign in falls. The same is asked for an e-mail without an account. */
+    /** The throttle subject of a sign-in attempt. Works the same for an email without an account. */
     async subjectOf(request: FastifyRequest, email: string): Promise<string> {
       const isKnown = await isKnownNetwork(db, networkHash(email, request.ip))
       const device = deviceOf(request, email)
@@ -52,7 +52,7 @@ export function createTrustedClients({
       return isKnown ? subjects.network(email, networkOf(request.ip)) : subjects.email(email)
     },
     /**
-     * Called after the right password.
+     * Remembers the client. Called after a correct password.
      * @returns the cookie to set
      */
     async remember(request: FastifyRequest, email: string): Promise<string> {
@@ -65,7 +65,7 @@ export function createTrustedClients({
   }
 }
 
-/** An IPv4 address, or the /64 of an IPv6 address, which is one household's. */
+/** An IPv4 address, or the /64 of an IPv6 address, which usually belongs to one network. */
 function networkOf(ip: string): string {
   const parsed = parseAddress(ip)
   if (parsed?.family !== 6) return parsed?.address ?? ip

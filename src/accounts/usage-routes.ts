@@ -7,7 +7,7 @@ import { OVER_QUOTA_EFFECTS, QUOTA_BYTES, QUOTAS, type Quota } from './quotas.ts
 import { AccountUsagePage, Usage } from './shapes.ts'
 import { countAccounts, listAccounts } from './store.ts'
 
-/** Reads what these accounts store of something; accounts that store nothing may be missing. */
+/** Reads the bytes that accounts store of one kind; accounts that store nothing may be missing. */
 export type UsageReader = (accountIds: string[]) => Promise<{ accountId: string; bytes: number }[]>
 
 export type UsageRoutesDeps = { db: Db; authHooks: AuthHooks; readers: Record<Quota, UsageReader> }
@@ -20,7 +20,7 @@ export function usageRoutes(app: App, deps: UsageRoutesDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'What I store, how much I may store, and what happens beyond',
+        summary: 'Get the storage usage of the account',
         tags: ['Accounts'],
         security,
         response: answers(Success(Usage)),
@@ -38,9 +38,9 @@ export function usageRoutes(app: App, deps: UsageRoutesDeps): void {
       onRequest: authHooks.admin,
       schema: {
         operationId: 'listAccountUsages',
-        summary: 'What accounts store, oldest account first',
+        summary: 'List the storage usage of accounts',
         tags: ['Accounts'],
-        description: 'For administrators.',
+        description: 'Requires an administrator. Oldest account first.',
         security,
         querystring: PageQuery,
         response: answers(Success(AccountUsagePage)),

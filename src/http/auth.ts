@@ -3,7 +3,7 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Plan } from '../config.ts'
 import { Fault } from '../errors.ts'
 
-/** Who is asking. */
+/** The authenticated account of a request. */
 export type Caller = {
   accountId: string
   email: string
@@ -11,12 +11,12 @@ export type Caller = {
   plan: Plan
   admin: boolean
   via: 'token' | 'session'
-  /** The session, and when the password was last typed in it; null for a token. */
+  /** The session and the time of its last password entry; null for an API token. */
   sessionId: string | null
   authenticatedAt: Date | null
 }
 
-/** Finds the account behind a Bearer token or a session cookie, at once where it is known; null when there is none. */
+/** Finds the account of a Bearer token or session cookie, without a promise where it is cached; null when there is none. */
 export type Identify = (headers: IncomingHttpHeaders) => Caller | null | Promise<Caller | null>
 
 declare module 'fastify' {
@@ -28,29 +28,29 @@ declare module 'fastify' {
 
 /** The account that the hooks of this route authenticated. */
 export function callerOf({ caller, routeOptions }: FastifyRequest): Caller {
-  if (!caller) throw new Error(`route ${routeOptions.url} asks for its caller but requires none`)
+  if (!caller) throw new Error(`route ${routeOptions.url} reads its caller but has no authentication hook`)
   return caller
 }
 
-/** What lets a request in or refuses it. */
+/** Hooks that authenticate a request or reject it. */
 export type AuthHooks = {
-  /** Lets any account in, by token or session. */
+  /** Requires an account, by token or session. */
   account: onRequestHookHandler
-  /** Lets an account in by session only: what a leaked token must not be able to do. */
+  /** Requires a session, for actions that a leaked token must not allow. */
   session: onRequestHookHandler
-  /** Lets administrators in. */
+  /** Requires an administrator. */
   admin: onRequestHookHandler
-  /** Who it is that `account` let in earlier; refuses what would not be let in now. For answers that last. */
+  /** Authenticates a request again that `account` accepted earlier. For long-lived responses. */
   reauthenticate: (request: FastifyRequest) => Promise<Caller>
 }
 
-/** A session in which the password was typed so recently may act on accounts. */
+/** How recently the password must have been entered for actions on accounts. */
 const FRESH_SESSION_MS = 10 * 60_000
 
 /**
- * For a route's hooks, behind one of the hooks above: the act needs a session in which the password was typed within the last ten
- * minutes. A stolen token cannot do it, nor can somebody who finds a browser unlocked. The dashboard knows the code
- * `reauthenticate`, asks for the password and repeats the request.
+ * Route hook after one of the hooks above: requires a session in which the password was entered within the last ten minutes.
+ * Protects against stolen tokens and unlocked browsers. On the code `reauthenticate`, the dashboard asks for the password and
+ * repeats the request.
  */
 export const requireFreshSession: onRequestHookHandler = (request, _reply, done) => {
   done(rejectStaleSession(callerOf(request)))
@@ -65,21 +65,21 @@ function rejectStaleSession(caller: Caller): Fault | undefined {
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * The hooks that routes put before all else: a stranger is not told what else is wrong with the request.
- * @param identify finds the caller; handed in because accounts live a floor above
- * @param ownOrigins origins from which a request by cookie may change something (CSRF)
+ * Creates the authentication hooks. They run first, so that unauthenticated requests get 401 before any validation.
+ * @param identify finds the caller; passed in because the accounts module is in a higher layer
+ * @param ownOrigins origins that may send changes with a session cookie (CSRF protection)
  */
 export function createAuthHooks(identify: Identify, ownOrigins: string[]): AuthHooks {
   function entry(requirement?: Requirement): onRequestHookHandler {
     return (request, _reply, done) => {
-      const settle = (caller: Caller | null) => {
+      const finish = (caller: Caller | null) => {
         request.caller = caller
         done(rejectionOf(request, caller, ownOrigins) ?? (caller ? requirement?.(caller) : undefined))
       }
       const caller = identify(request.headers)
-      // A token that is remembered costs no promise.
-      if (caller instanceof Promise) caller.then(settle, done)
-      else settle(caller)
+      // A cached token needs no promise.
+      if (caller instanceof Promise) caller.then(finish, done)
+      else finish(caller)
     }
   }
 
@@ -99,14 +99,16 @@ export function createAuthHooks(identify: Identify, ownOrigins: string[]): AuthH
 type Requirement = (caller: Caller) => Fault | undefined
 
 function requireSession({ via }: Caller): Fault | undefined {
-  return via === 'session' ? undefined : new Fault('forbidden', 'This needs a sign-in; an API token cannot do it.')
+  return via === 'session'
+    ? undefined
+    : new Fault('forbidden', 'This requires a session. An API token is not accepted; sign in instead.')
 }
 
 function requireAdmin({ admin }: Caller): Fault | undefined {
-  return admin ? undefined : new Fault('forbidden', 'Only administrators can do this.')
+  return admin ? undefined : new Fault('forbidden', 'This requires an administrator.')
 }
 
-/** Why a request is not let in at all. */
+/** The reason to reject a request, if there is one. */
 function rejectionOf(request: FastifyRequest, caller: Caller | null, own: string[]): Fault | undefined {
   if (!caller) return unauthenticated(request)
   return caller.via === 'session' ? rejectForeignOrigin(request, own) : undefined
@@ -114,20 +116,20 @@ function rejectionOf(request: FastifyRequest, caller: Caller | null, own: string
 
 function unauthenticated({ headers }: FastifyRequest): Fault {
   const sentence = headers.authorization
-    ? 'This API token is unknown, expired or revoked.'
-    : 'Send an API token as “Authorization: Bearer …”, or sign in.'
+    ? 'The API token is invalid or was revoked. Create a new one.'
+    : 'Authentication is required. Send an API token as “Authorization: Bearer …”, or sign in.'
   return new Fault('unauthenticated', sentence)
 }
 
 function rejectForeignOrigin({ method, headers }: FastifyRequest, own: string[]): Fault | undefined {
   if (SAFE_METHODS.has(method) || isProgram(headers)) return undefined
   if (headers.origin !== undefined && own.includes(headers.origin)) return undefined
-  return new Fault('forbidden', 'A request that changes something must come from this site itself.')
+  return new Fault('forbidden', 'Requests that change data must come from the origin of this service.')
 }
 
 /**
- * Browsers say where a request comes from that changes something (Fetch standard, “Origin” and Fetch Metadata). Whoever says
- * nothing of it is a program, with a cookie of its own.
+ * Whether a request comes from a program. Browsers name the origin of every request that changes data (Fetch standard, “Origin”
+ * and Fetch Metadata); a request without any of these headers was not sent by a page.
  */
 export function isProgram({ origin, referer, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
   return origin === undefined && referer === undefined && site === undefined

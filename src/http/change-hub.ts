@@ -2,37 +2,37 @@ import { ADMINISTRATORS, EVERYONE, onChange, type Change, type ChangeNotice } fr
 import type { Notifications } from '../store/notifications.ts'
 import type { Caller } from './auth.ts'
 
-/** Somebody who is told what changes. */
+/** A subscriber to the changes of an account. */
 export type ChangeListener = {
   caller: Pick<Caller, 'accountId' | 'admin'>
   onChange(change: Change): void
-  /** Anything may have changed. */
+  /** Called when changes may have been missed. */
   onMissed(): void
 }
 
 export type ChangeHub = {
-  /** Tells from now on, and what was told just before. @returns a function that ends it */
+  /** Subscribes a listener, beginning with the changes of the last seconds. @returns a function that unsubscribes */
   add(listener: ChangeListener): () => void
   close(): void
 }
 
-/** Milliseconds for which a change is told to who comes later: it may lie between their first look and their first event. */
+/** Changes this recent are replayed to a new listener: they may fall between its first request and its first event. */
 export const REPLAY_MS = 5_000
-/** Changes that are remembered for that; of more, who comes is told to look at everything. */
+/** Changes kept for the replay. After more of them, a new listener gets `missed` instead. */
 const MAX_REPLAYED_CHANGES = 1_000
 
-/** One ear for the signals of all instances, and who in this instance wants to hear of which. */
+/** Receives the change notifications of all instances once, and distributes them to the listeners of this instance. */
 export function createChangeHub(notifications: Notifications): ChangeHub {
   const listeners = new Set<ChangeListener>()
   const byAccount = new Map<string, Set<ChangeListener>>()
   const recent = createRecentChanges()
   const end = onChange(
     notifications,
-    (told) => {
-      recent.note(told)
-      const { audience, ...change } = told
-      const those = byAccount.get(audience) ?? (isShared(audience) ? listeners : [])
-      for (const listener of those) if (isVisibleTo(audience, listener)) listener.onChange(change)
+    (notice) => {
+      recent.add(notice)
+      const { audience, ...change } = notice
+      const matches = byAccount.get(audience) ?? (isShared(audience) ? listeners : [])
+      for (const listener of matches) if (isVisibleTo(audience, listener)) listener.onChange(change)
     },
     () => listeners.forEach((listener) => listener.onMissed()),
   )
@@ -40,16 +40,16 @@ export function createChangeHub(notifications: Notifications): ChangeHub {
   return {
     add(listener) {
       const { accountId } = listener.caller
-      const those = byAccount.get(accountId) ?? new Set()
-      byAccount.set(accountId, those.add(listener))
+      const matches = byAccount.get(accountId) ?? new Set()
+      byAccount.set(accountId, matches.add(listener))
       listeners.add(listener)
       const before = recent.all()
       if (before === null) listener.onMissed()
       else for (const { audience, ...change } of before) if (isVisibleTo(audience, listener)) listener.onChange(change)
       return () => {
         listeners.delete(listener)
-        those.delete(listener)
-        if (those.size === 0) byAccount.delete(accountId)
+        matches.delete(listener)
+        if (matches.size === 0) byAccount.delete(accountId)
       }
     },
     close: end,
@@ -62,30 +62,30 @@ function isVisibleTo(audience: string, { caller }: ChangeListener): boolean {
   return audience === caller.accountId || audience === EVERYONE || (audience === ADMINISTRATORS && caller.admin)
 }
 
-/** What was told in the last seconds, each thing once; null when it was too much to remember. */
+/** The changes of the last seconds, each object once; null after too many. */
 function createRecentChanges() {
-  const known = new Map<string, { told: ChangeNotice; at: number }>()
-  let forgotAt = -Infinity
+  const known = new Map<string, { notice: ChangeNotice; at: number }>()
+  let droppedAt = -Infinity
 
-  function forget(): void {
+  function dropOld(): void {
     for (const [key, { at }] of known) {
       const isOld = performance.now() - at > REPLAY_MS
       if (!isOld && known.size <= MAX_REPLAYED_CHANGES) return
-      if (!isOld) forgotAt = performance.now()
+      if (!isOld) droppedAt = performance.now()
       known.delete(key)
     }
   }
 
   return {
-    note(told: ChangeNotice): void {
-      const key = `${told.audience} ${told.room} ${told.id}`
+    add(notice: ChangeNotice): void {
+      const key = `${notice.audience} ${notice.room} ${notice.id}`
       known.delete(key)
-      known.set(key, { told, at: performance.now() })
-      forget()
+      known.set(key, { notice, at: performance.now() })
+      dropOld()
     },
     all(): ChangeNotice[] | null {
-      forget()
-      return performance.now() - forgotAt < REPLAY_MS ? null : Array.from(known.values(), ({ told }) => told)
+      dropOld()
+      return performance.now() - droppedAt < REPLAY_MS ? null : Array.from(known.values(), ({ notice }) => notice)
     },
   }
 }

@@ -8,7 +8,7 @@ import { failures, security } from './schema.ts'
 import type { App } from './server.ts'
 import { Changed } from './shapes.ts'
 
-/** `/api/v1/events`: says what changed in the account, for whoever shows it. */
+/** `/api/v1/events`: streams the changes of an account, for dashboards and other clients. */
 export function changeRoute(
   app: App,
   { authHooks, notifications }: { authHooks: AuthHooks; notifications: Notifications },
@@ -17,7 +17,7 @@ export function changeRoute(
   const open = new Map<string, Set<() => void>>()
   app.addHook('preClose', async () => {
     hub.close()
-    for (const those of open.values()) for (const end of those) end()
+    for (const streams of open.values()) for (const end of streams) end()
   })
 
   app.get(
@@ -27,12 +27,12 @@ export function changeRoute(
       onRequest: authHooks.account,
       exposeHeadRoute: false,
       schema: {
-        summary: 'Follow what changes in my account (server-sent events)',
+        summary: 'Stream changes of the account',
         operationId: 'followChanges',
         description:
-          'An event `changed` says where something looks different now: ask there again. What changes often is told a few ' +
-          'times a second at most. A stream begins with what changed in the last 5 seconds. After an event `missed`, ' +
-          `whose data is \`{}\`, anything may have changed. An account has at most ${ACCOUNT_LIMITS['change streams'].maxConcurrent} streams.`,
+          'Server-sent events. An event `changed` names the module and object that changed: request it again. Frequent changes ' +
+          'are combined into a few events a second. A stream begins with the changes of the last 5 seconds. After an event `missed`, ' +
+          `whose data is \`{}\`, anything may have changed. An account can have up to ${ACCOUNT_LIMITS['change streams'].maxConcurrent} streams.`,
         tags: ['Accounts'],
         security,
         produces: ['text/event-stream'],
@@ -44,22 +44,22 @@ export function changeRoute(
     },
     async (request, reply) => {
       const caller = callerOf(request)
-      const those = open.get(caller.accountId) ?? new Set()
-      open.set(caller.accountId, those)
+      const streams = open.get(caller.accountId) ?? new Set()
+      open.set(caller.accountId, streams)
       const { raw } = startEventStream(reply)
       const stream = openChangeStream(raw, () => isSame(caller, authHooks.reauthenticate(request)))
-      const leave = hub.add({ caller, ...stream })
-      those.add(stream.end)
+      const unsubscribe = hub.add({ caller, ...stream })
+      streams.add(stream.end)
       await new Promise((resolve) => raw.once('close', resolve))
-      leave()
+      unsubscribe()
       stream.end()
-      those.delete(stream.end)
-      if (those.size === 0) open.delete(caller.accountId)
+      streams.delete(stream.end)
+      if (streams.size === 0) open.delete(caller.accountId)
     },
   )
 }
 
-/** Whether they would be let in now as they were; with other rights they come in anew. */
+/** Whether the caller is still accepted with the same role. After a change of role, clients reconnect. */
 function isSame({ admin }: Caller, again: Promise<Caller>): Promise<boolean> {
   return again.then(
     (now) => now.admin === admin,

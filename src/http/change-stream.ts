@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http'
 import type { Change, ChangeTopic } from '../store/changes.ts'
 import { HEARTBEAT_MS } from './event-streams.ts'
 
-/** Milliseconds between two writings; what changes in between is written once. */
+/** Minimum time between two writes. Changes in between are combined. */
 export const MIN_WRITE_INTERVAL_MS = 250
 
-/** Things of one room that are named; of more it is only said that the room changed. */
+/** Objects of one module that are named in an interval. With more, an event with the id `null` stands for all. */
 export const MAX_NAMED_IDS = 10
 
 export type ChangeStream = {
@@ -15,26 +15,26 @@ export type ChangeStream = {
 }
 
 /**
- * Writes what changes as server-sent events, each thing once however often it changed meanwhile.
- * @param hasAccess asked now and then, and when the account changed; false ends the stream
+ * Writes changes as server-sent events, each object once per interval.
+ * @param hasAccess called regularly and when the account changed; false ends the stream
  */
 export function openChangeStream(raw: ServerResponse, hasAccess: () => Promise<boolean>): ChangeStream {
   let pending = new Map<ChangeTopic, Set<string> | null>()
   let hasMissed = false
-  let mustAsk = false
+  let mustCheckAccess = false
   let timer: NodeJS.Timeout | undefined
   let writtenAt = -Infinity
 
-  function later(): void {
+  function scheduleWrite(): void {
     if (!raw.writableEnded)
       timer ??= setTimeout(() => void write(), Math.max(0, writtenAt + MIN_WRITE_INTERVAL_MS - performance.now()))
   }
 
   async function write(): Promise<void> {
-    // Who reads slowly is told when they have read what they were sent.
+    // A slow client gets the next events when it has read the previous ones.
     if (raw.writableNeedDrain) await new Promise((resolve) => raw.once('drain', resolve).once('close', resolve))
-    while (mustAsk) {
-      mustAsk = false
+    while (mustCheckAccess) {
+      mustCheckAccess = false
       if (!(await hasAccess())) return end()
     }
     timer = undefined
@@ -46,10 +46,10 @@ export function openChangeStream(raw: ServerResponse, hasAccess: () => Promise<b
     if (text !== '') raw.write(text)
   }
 
-  function beat(): void {
+  function sendHeartbeat(): void {
     if (!raw.writableNeedDrain) raw.write(':\n\n')
-    mustAsk = true
-    later()
+    mustCheckAccess = true
+    scheduleWrite()
   }
 
   function end(): void {
@@ -58,24 +58,24 @@ export function openChangeStream(raw: ServerResponse, hasAccess: () => Promise<b
     raw.end()
   }
 
-  const heartbeat = setInterval(beat, HEARTBEAT_MS)
+  const heartbeat = setInterval(sendHeartbeat, HEARTBEAT_MS)
   raw.write('retry: 2000\n\n')
   return {
     onChange({ room, id }) {
-      if (room === 'account') mustAsk = true
+      if (room === 'account') mustCheckAccess = true
       pending.set(room, addId(pending.get(room), id))
-      later()
+      scheduleWrite()
     },
     onMissed() {
       hasMissed = true
-      mustAsk = true
-      later()
+      mustCheckAccess = true
+      scheduleWrite()
     },
     end,
   }
 }
 
-/** Null is all of a room. */
+/** Adds an id to the changed ids of a module; null stands for all of them. */
 function addId(before: Set<string> | null | undefined, id: string | null): Set<string> | null {
   if (before === null || id === null) return null
   const ids = (before ?? new Set()).add(id)

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net'
 import { CLOSING_IDLE_GRACE_MS, CLOSING_SWEEP_MS } from './server-limits.ts'
 
 type Connection = {
-  /** Requests that were read and are not answered yet. */
+  /** Requests without a finished response. */
   running: number
-  /** `performance.now()` since when there is none. */
+  /** When the last one ended, in `performance.now()`. */
   idleSince: number
 }
 
 /**
- * Follows the connections of a server, so that stopping it waits for requests and for nothing else. Node counts a
+ * Tracks the connections of a server, so that stopping it waits only for requests. Node counts a
  * connection as idle only after its first request: one that has sent nothing, as browsers open them in advance, would
  * keep the server open until the deadline.
  * @returns call it when the server stops; it closes connections without a request until the server is closed
@@ -37,7 +37,7 @@ export function trackConnections(server: Server): () => void {
     server.closeIdleConnections()
     for (const [socket, { running, idleSince }] of open) {
       if (running > 0) continue
-      // Part of a request has arrived: the rest of its headers gets a moment.
+      // Part of a request has arrived: wait briefly for the rest of its headers.
       if (socket.bytesRead > 0 && performance.now() - idleSince < CLOSING_IDLE_GRACE_MS) continue
       socket.destroy()
     }
@@ -48,7 +48,7 @@ export function trackConnections(server: Server): () => void {
     // A connection whose last request ends later is closed then.
     const sweep = setInterval(() => {
       closeUnused()
-      // A server that never listened tells nobody that it is closed.
+      // A server that never listened emits no close event.
       if (!server.listening && open.size === 0) clearInterval(sweep)
     }, CLOSING_SWEEP_MS)
   }

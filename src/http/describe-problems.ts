@@ -1,32 +1,33 @@
 import type { FastifyError } from 'fastify'
 import type { FaultDetail } from '../errors.ts'
 
-/** What the validator found, with the schema it found it by. */
+/** A validation error, with the schema that it comes from. */
 type Problem = NonNullable<FastifyError['validation']>[number] & { parentSchema?: Schema }
 type Schema = { 'x-sentence'?: string; properties?: Record<string, { const?: string }> }
 
-/** What the validator would say with a regular expression in it, or with a word of its own. */
-const SENTENCES: Record<string, string> = { pattern: 'is not of the right form', anyOf: 'is not of the right form' }
+/** Messages in place of the validator's own, which contain regular expressions or jargon. */
+const SENTENCES: Record<string, string> = { pattern: 'has an invalid format', anyOf: 'has an invalid format' }
 
-/** Problems of one request that are described. */
+/** Problems described in one response. */
 export const MAX_DETAILS = 10
 
-/** Characters of a field's path: the request itself may have chosen the names in it. */
+/** Characters of a field's path, whose names may come from the request. */
 const MAX_PATH_LENGTH = 200
 
 /**
- * Each field that is wrong, once, in words for people. Where one of several schemas must fit, it is about the one that was meant.
- * @param context the part of the request, which stands in for a field's name where there is none
+ * Describes each invalid field once. Where one of several schemas must match, the problems of the one that the request meant
+ * are described.
+ * @param context the part of the request, used as the path where there is no field
  */
 export function describeProblems(problems: Problem[], context = 'request'): FaultDetail[] {
   const choices = problems.filter(({ keyword }) => keyword === 'anyOf')
-  // The inner ones first: what is left of them belongs to a choice around them.
+  // Inner choices first: their remaining problems belong to the choice around them.
   const inward = choices.toSorted((a, b) => b.schemaPath.length - a.schemaPath.length)
   const left = inward.reduce(withoutChoice, problems)
   return merged(left.map((problem) => detailOf(problem, context))).slice(0, MAX_DETAILS)
 }
 
-/** In place of a choice and all that is wrong with each of its branches, what is wrong with the branch that was meant. */
+/** Replaces a choice and the problems of all its branches by the problems of the branch that the request meant. */
 function withoutChoice(problems: Problem[], choice: Problem): Problem[] {
   const branches = new Map<string, Problem[]>()
   const others: Problem[] = []
@@ -39,14 +40,14 @@ function withoutChoice(problems: Problem[], choice: Problem): Problem[] {
   return [...others, ...(meant.length > 0 ? meant : [choice])]
 }
 
-/** Which branch of a choice a problem is about; undefined when it is about none. */
+/** The branch of a choice that a problem belongs to, if any. */
 function branchOf({ schemaPath, instancePath }: Problem, choice: Problem): string | undefined {
   const start = `${choice.schemaPath}/`
   const isWithin = schemaPath.startsWith(start) && `${instancePath}/`.startsWith(`${choice.instancePath}/`)
   return isWithin ? schemaPath.slice(start.length).split('/')[0] : undefined
 }
 
-/** Nobody means null who gave something, nor another kind than the one that is named. */
+/** Excludes null branches where a value was sent, and branches of another kind than the one named. */
 function branchesMeant(branches: Problem[][], { instancePath }: Problem): Problem[] {
   const given = branches.filter((branch) => !branch.some((one) => isNull(one) && one.instancePath === instancePath))
   const ofTheKind = given.filter((branch) => !branch.some(({ keyword }) => keyword === 'const'))
@@ -55,7 +56,7 @@ function branchesMeant(branches: Problem[][], { instancePath }: Problem): Proble
   return unnamed.length > 0 ? unnamed : alternatives(ofTheKind)
 }
 
-/** Whether the field is missing that says which kind is meant. */
+/** Whether the field is missing that names the kind. */
 function lacksKind({ keyword, params, parentSchema }: Problem): boolean {
   return keyword === 'required' && kindOf(parentSchema, params) !== undefined
 }
@@ -72,7 +73,7 @@ function isNull({ keyword, params }: Problem): boolean {
   return keyword === 'type' && params['type'] === 'null'
 }
 
-/** Of several that lack one field each, the first is named, with the others in its sentence. */
+/** Where each branch lacks one field, reports the first and names the others in its message. */
 function alternatives(branches: Problem[][]): Problem[] {
   const lacking = branches.map((branch) =>
     branch.length === 1 && branch[0]?.keyword === 'required' ? branch[0] : null,
@@ -100,7 +101,7 @@ function sentenceOf({ keyword, params, message, parentSchema }: Problem): string
   return ours ?? message ?? 'is not valid'
 }
 
-/** What is said of one field by several branches is one sentence. */
+/** Combines the problems of one field into one message. */
 function merged(details: FaultDetail[]): FaultDetail[] {
   const sentences = new Map<string, Set<string>>()
   for (const { path, message } of details) sentences.set(path, (sentences.get(path) ?? new Set()).add(message))

@@ -4,16 +4,16 @@ import { Fault, type FaultCode } from '../errors.ts'
 import { isDatabaseTimeout } from '../store/database.ts'
 import { describeProblems, MAX_DETAILS } from './describe-problems.ts'
 
-/** Fastify's own refusals, in our words. */
+/** Fastify's own errors, as faults. */
 const FASTIFY_FAULTS: Record<string, [FaultCode, string]> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The body is larger than this endpoint takes.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The body is too large for this endpoint.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'unsupported_media_type',
-    'This endpoint takes JSON: send Content-Type: application/json.',
+    'This endpoint requires JSON. Send Content-Type: application/json.',
   ],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The body is not as long as Content-Length says.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The length of the body does not match Content-Length.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
-  FST_ERR_BAD_URL: ['invalid_request', 'The path has a malformed escape.'],
+  FST_ERR_BAD_URL: ['invalid_request', 'The path contains a malformed percent-encoding.'],
 }
 
 /** Delay of a 429: a client that repeats what was refused without waiting would otherwise do so a thousand times a second. */
@@ -22,8 +22,8 @@ const REFUSAL_DELAY_MS = 500
 type Route = { pattern: RegExp; method: string }
 
 /**
- * The one place where what went wrong becomes an answer.
- * @param isUnavailable tells a database that is away from a defect of ours
+ * Turns every error into a response.
+ * @param isUnavailable whether an error means that the database is unavailable, not a defect
  */
 export function addErrorHandlers(app: FastifyInstance, isUnavailable: (error: unknown) => boolean): void {
   const routes: Route[] = []
@@ -48,22 +48,22 @@ export function addErrorHandlers(app: FastifyInstance, isUnavailable: (error: un
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0] ?? ''
     const allowed = [...new Set(routes.filter((r) => r.pattern.test(path)).map((r) => r.method))]
-    // A route that takes the method and still found nothing: a file that is not there.
+    // A route that accepts the method and still found nothing: a missing file.
     if (allowed.length === 0 || allowed.includes(request.method))
-      return sendFault(new Fault('not_found', `There is nothing at ${path}.`), reply)
+      return sendFault(new Fault('not_found', `Not found: ${path}.`), reply)
     reply.header('allow', allowed.join(', '))
-    return sendFault(new Fault('method_not_allowed', `${path} takes ${allowed.join(', ')}.`), reply)
+    return sendFault(new Fault('method_not_allowed', `${path} supports ${allowed.join(', ')} only.`), reply)
   })
 }
 
-/** Writes a Fault as the answer, with the headers its status asks for. */
+/** Sends a Fault as the response, with the headers of its status. */
 export function sendFault(fault: Fault, reply: FastifyReply): FastifyReply {
   if (fault.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer')
   if (fault.retryAfter !== undefined) reply.header('retry-after', String(Math.ceil(fault.retryAfter)))
   return reply.code(fault.status).type('application/json').send(failureBody(fault))
 }
 
-/** Characters of an error's sentence, and of one detail: what a request quotes back is cut, so an answer stays below 64 kB. */
+/** Characters of an error message and of one detail. Text quoted from a request is truncated, so that a response stays below 64 kB. */
 const MAX_ERROR_LENGTH = 8_000
 const MAX_DETAIL_LENGTH = 1_000
 
@@ -80,25 +80,28 @@ function shortened(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`
 }
 
-/** What was thrown, in our words. */
+/** Converts any error to a Fault. */
 export function toFault(error: FastifyError, isUnavailable: (error: unknown) => boolean): Fault {
   if (error instanceof Fault) return error
   if (error.validation) return invalid(error)
   const known = FASTIFY_FAULTS[error.code]
   if (known) return new Fault(...known)
   if (isUnavailable(error)) {
-    return new Fault('unavailable', 'The database is away for the moment.', { retryAfter: 5, cause: error })
+    return new Fault('unavailable', 'The database is unavailable. Try again in a few seconds.', {
+      retryAfter: 5,
+      cause: error,
+    })
   }
   if (isDatabaseTimeout(error)) {
-    const sentence = 'The database did not finish this request in time. Try again, or ask for less.'
+    const sentence = 'The database did not finish this request in time. Try again, or request less data.'
     return new Fault('unavailable', sentence, { retryAfter: 10, cause: error })
   }
-  return new Fault('internal', 'Something went wrong on our side. The log has the details under this request’s id.')
+  return new Fault('internal', 'Internal error. The log has the details under the X-Request-Id of this response.')
 }
 
 function invalid(error: FastifyError): Fault {
-  // Nothing has such an id or such a name.
-  if (error.validationContext === 'params') return new Fault('not_found', 'There is nothing with such an id.')
+  // An id of the wrong form cannot exist.
+  if (error.validationContext === 'params') return new Fault('not_found', 'Not found: no resource has this ID.')
   const details = describeProblems(error.validation ?? [], error.validationContext)
   const sentence = details.map(({ path, message }) => `${path} ${message}`).join('; ')
   return new Fault('invalid_request', `The request is not valid: ${sentence}.`, { details })

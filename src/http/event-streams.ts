@@ -2,38 +2,38 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Logger } from '../log.ts'
 
-/** What a stream of server-sent events shows. */
+/** The source of a stream of server-sent events. */
 export type EventStreamSource = {
-  /** The `event:` of each. */
+  /** The name of every event. */
   name: string
-  /** What is to be shown now, as JSON; null when there is nothing any more, which ends the stream. */
+  /** Reads the current state, sent as JSON; null ends the stream. */
   read(): Promise<object | null>
-  /** Calls `wake` when something may have changed; gives back how to stop that. */
+  /** Calls `wake` after possible changes. @returns a function that unsubscribes */
   subscribe(wake: () => void): () => void
-  /** Throws when whoever asked may not any more; asked every 15 seconds. */
+  /** Throws when the client has lost access; called every 15 seconds. */
   recheckAccess?(): Promise<unknown>
   /** Milliseconds between two events, 1,000 by default. */
   minIntervalMs?: number
 }
 
 export type EventStreams = {
-  /** Answers with a stream: what is now, then what it becomes, until the client or the service goes. */
+  /** Responds with a stream: the current state, then every change, until client or service ends it. */
   stream(reply: FastifyReply, source: EventStreamSource): Promise<void>
 }
 
-/** Milliseconds between two events of one stream: nobody reads faster. */
+/** Minimum time between two events of one stream, unless the source sets its own. */
 const DEFAULT_INTERVAL_MS = 1_000
 
-/** Milliseconds between two comments, which keep proxies from closing a silent stream and show us who has gone. */
+/** Time between two comments, which keep proxies from closing an idle stream and detect clients that have disconnected. */
 export const HEARTBEAT_MS = 15_000
 
-/** Server-sent events for the routes of `app`; all streams end when it closes. */
+/** Creates the event streams for the routes of `app`, which all end when it closes. */
 export function createEventStreams(app: FastifyInstance): EventStreams {
   const open = new Set<() => void>()
   app.addHook('preClose', async () => open.forEach((end) => end()))
   return {
     async stream(reply, source) {
-      // A first look that fails is an ordinary answer.
+      // An error in the first read is an ordinary error response.
       const first = await source.read()
       const { raw, log } = startEventStream(reply)
       await new Promise<void>((resolve) => {
@@ -49,7 +49,7 @@ export function createEventStreams(app: FastifyInstance): EventStreams {
   }
 }
 
-/** Answers with the head of a stream of events; what follows is written to `raw`. */
+/** Sends the headers of an event stream. The events are then written to `raw`. */
 export function startEventStream(reply: FastifyReply): FastifyReply {
   reply.hijack()
   reply.raw.writeHead(200, {
@@ -61,13 +61,13 @@ export function startEventStream(reply: FastifyReply): FastifyReply {
   return reply
 }
 
-/** @returns how to end it */
+/** Sends the state after every change. @returns a function that ends the stream */
 function follow(raw: ServerResponse, source: EventStreamSource, first: object | null, log: Logger): () => void {
   let last = ''
   let isStale = false
   let timer: NodeJS.Timeout | undefined
 
-  function show(value: object | null): void {
+  function send(value: object | null): void {
     if (value === null) return end()
     const text = JSON.stringify(value)
     if (text === last || raw.writableEnded) return
@@ -75,13 +75,13 @@ function follow(raw: ServerResponse, source: EventStreamSource, first: object | 
     raw.write(`event: ${source.name}\ndata: ${text}\n\n`)
   }
 
-  /** A client that reads slowly gets the newest when it has read what it was sent. */
-  async function look(): Promise<void> {
+  /** Sends the latest state; a slow client gets it when it has read the previous event. */
+  async function sendLatest(): Promise<void> {
     timer = undefined
     if (raw.writableNeedDrain) return void raw.once('drain', wake)
     isStale = false
     try {
-      show(await source.read())
+      send(await source.read())
     } catch (error) {
       log.warn({ err: error }, 'an event could not be read')
       end()
@@ -91,10 +91,10 @@ function follow(raw: ServerResponse, source: EventStreamSource, first: object | 
 
   function wake(): void {
     isStale = true
-    if (!raw.writableEnded) timer ??= setTimeout(() => void look(), source.minIntervalMs ?? DEFAULT_INTERVAL_MS)
+    if (!raw.writableEnded) timer ??= setTimeout(() => void sendLatest(), source.minIntervalMs ?? DEFAULT_INTERVAL_MS)
   }
 
-  function beat(): void {
+  function sendHeartbeat(): void {
     if (!raw.writableNeedDrain) raw.write(':\n\n')
     source.recheckAccess?.().catch(end)
   }
@@ -107,8 +107,8 @@ function follow(raw: ServerResponse, source: EventStreamSource, first: object | 
   }
 
   const unsubscribe = source.subscribe(wake)
-  const heartbeat = setInterval(beat, HEARTBEAT_MS)
+  const heartbeat = setInterval(sendHeartbeat, HEARTBEAT_MS)
   raw.write('retry: 2000\n\n')
-  show(first)
+  send(first)
   return end
 }

@@ -2,15 +2,15 @@ import { Fault } from '../errors.ts'
 import type { App } from './server.ts'
 
 const PROBLEMS: Record<string, string> = {
-  EADDRINUSE: 'another program has it. Stop that, or set PORT to another.',
-  EACCES: 'this user may not use it. Ports below 1024 need rights: set PORT to a higher one.',
-  EADDRNOTAVAIL: 'this machine has no such address. Set HOST to one it has.',
+  EADDRINUSE: 'the port is in use. Stop the other program, or set PORT to a free port.',
+  EACCES: 'permission denied. Ports below 1024 need privileges: set PORT to a higher port.',
+  EADDRNOTAVAIL: 'the address does not belong to this machine. Set HOST to one of its addresses.',
 }
 
 /**
  * Opens the server's port.
  * @returns where it listens, as a URL that works on this machine
- * @throws Fault `unavailable` when the port cannot be had, with what to do
+ * @throws Fault `unavailable` when the port cannot be opened, with the way to fix it
  */
 export async function listen(app: App, host: string, port: number): Promise<string> {
   try {
@@ -24,8 +24,8 @@ export async function listen(app: App, host: string, port: number): Promise<stri
 }
 
 /**
- * Lets requests finish and closes the server.
- * @param milliseconds after which whoever is still there is cut off
+ * Closes the server after running requests have finished.
+ * @param milliseconds after which remaining connections are closed
  */
 export async function closeWithin(app: App, milliseconds: number): Promise<void> {
   const deadline = setTimeout(() => app.server.closeAllConnections(), milliseconds)

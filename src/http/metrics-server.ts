@@ -5,7 +5,7 @@ import { Fault, messageOf } from '../errors.ts'
 import { HEADERS_TIMEOUT_MS } from './server-limits.ts'
 
 export type MetricsServer = {
-  /** Where it listens. */
+  /** The port it listens on. */
   port: number
   close(): Promise<void>
 }
@@ -14,11 +14,16 @@ type Answer = { status: number; type: string; body: string }
 type Page = () => Promise<Answer>
 
 const TEXT = 'text/plain; charset=utf-8'
-const NOT_FOUND: Answer = { status: 404, type: TEXT, body: 'There are /metrics, /healthz and /readyz here.\n' }
+const NOT_FOUND: Answer = {
+  status: 404,
+  type: TEXT,
+  body: 'Not found. This server has /metrics, /healthz and /readyz.\n',
+}
 
 /**
- * Serves `/metrics` for Prometheus, and `/healthz` and `/readyz` for an instance without the role `web`. Whoever reaches it reads it.
- * @throws Fault `unavailable` when the port cannot be had
+ * Serves `/metrics` for Prometheus, and `/healthz` and `/readyz` for an instance without the role `web`. It has no
+ * authentication.
+ * @throws Fault `unavailable` when the port cannot be opened
  */
 export async function startMetricsServer(
   { address, port }: Endpoint,
@@ -54,7 +59,7 @@ export async function startMetricsServer(
 }
 
 const sentenceOf = (address: string, port: number, cause: Error) =>
-  `Cannot serve metrics on ${address} port ${port}: ${messageOf(cause)}. Set METRICS_LISTEN to another, or to off.`
+  `Cannot serve metrics on ${address} port ${port}: ${messageOf(cause)}. Set METRICS_LISTEN to another address, or to off.`
 
 async function answer(pages: Record<string, Page>, { method, url = '' }: IncomingMessage, response: ServerResponse) {
   const path = url.split('?')[0] ?? ''

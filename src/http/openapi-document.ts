@@ -21,9 +21,9 @@ export type Paths = Record<string, Record<string, Operation>>
 type Document = { paths?: Paths; components?: Record<string, object>; [keyword: string]: unknown }
 
 /**
- * Makes the document that the framework derives from the routes a whole one: every operation has an id, its security and its failures;
- * schemas are JSON Schema 2020-12, and those with a title stand once, under `components`.
- * @param more operations that the router never sees
+ * Completes the document that the framework derives from the routes: every operation gets an id, its security and its failures.
+ * Schemas become JSON Schema 2020-12, and those with a title are shared under `components`.
+ * @param more operations that are handled outside the router
  */
 export function completeDocument(document: Document, more: Paths = {}): void {
   document.paths = JSON.parse(JSON.stringify({ ...document.paths, ...more })) as Paths
@@ -50,7 +50,7 @@ function complete(method: string, path: string, operation: Operation): void {
   operation.security ??= []
   operation.parameters &&= operation.parameters.map((one) => ({
     ...one,
-    // What has a default need not be sent.
+    // A parameter with a default is optional.
     required: one.in === 'path' || (one.required === true && one.schema['default'] === undefined),
     schema: toDraft2020(one.schema),
   }))
@@ -60,14 +60,14 @@ function complete(method: string, path: string, operation: Operation): void {
   operation.responses = responsesOf(operation.responses)
 }
 
-/** Every route may fail, and all fail alike: that is said once. */
+/** Adds the shared failure response to every operation. */
 function responsesOf(given: Operation['responses'] = {}): Record<string, Response> {
   const responses = Object.entries(given).filter(
     ([, { description }]) => description !== (Failure as { description?: string }).description,
   )
   const failure = { $ref: '#/components/responses/Failure' }
-  const mended = responses.map(([status, response]) => [status, normalizedResponse(response)] as const)
-  return { '4XX': failure, '5XX': failure, ...Object.fromEntries(mended) }
+  const normalized = responses.map(([status, response]) => [status, normalizedResponse(response)] as const)
+  return { '4XX': failure, '5XX': failure, ...Object.fromEntries(normalized) }
 }
 
 function normalizedResponse({ content = {}, description, ...response }: Response): Response {
@@ -83,7 +83,7 @@ function normalizedResponse({ content = {}, description, ...response }: Response
   }
 }
 
-/** A copy of a value in which every object has been changed, the innermost first. */
+/** Copies a value and applies a change to every object in it, the innermost first. */
 function mapSchemas(value: unknown, change: (schema: Schema) => Schema): unknown {
   if (Array.isArray(value)) return value.map((one) => mapSchemas(one, change))
   if (typeof value !== 'object' || value === null) return value
@@ -91,12 +91,12 @@ function mapSchemas(value: unknown, change: (schema: Schema) => Schema): unknown
   return change(Object.fromEntries(entries) as Schema)
 }
 
-/** What stands under these is an example of what is described, not a description. */
+/** Whether a keyword holds data, not schemas. */
 function isData(key: string): boolean {
   return ['example', 'examples', 'default', 'const', 'enum'].includes(key)
 }
 
-/** JSON Schema of draft 7, which the validator reads, as that of 2020-12, which OpenAPI 3.1 takes. */
+/** Converts JSON Schema draft 7, which the validator uses, to 2020-12, which OpenAPI 3.1 requires. */
 function toDraft2020(schema: Schema): Schema {
   return mapSchemas(schema, (one) => {
     if (Array.isArray(one['items'])) {
@@ -104,12 +104,12 @@ function toDraft2020(schema: Schema): Schema {
       const isEnded = additionalItems === false
       return { ...rest, prefixItems: items, items: {}, ...(isEnded && { maxItems: (items as unknown[]).length }) }
     }
-    // The framework writes some constants so, for older versions of OpenAPI.
+    // The framework writes some constants as enums, for older versions of OpenAPI.
     if (Array.isArray(one['enum']) && one['enum'].length === 1 && one['type'] !== undefined) {
       const { enum: words, ...rest } = one
       return { ...rest, const: (words as unknown[])[0] }
     }
-    // Only words are enumerated here, and generators want that said.
+    // All enums here are strings, and generators need the type.
     if (Array.isArray(one['enum']) && one['type'] === undefined) return { type: 'string', ...one }
     if (typeof one['pattern'] === 'string') return { ...one, pattern: plainPattern(one['pattern']) }
     if (one['type'] === 'object' && Array.isArray(one['anyOf'])) return alternativesOf(one)
@@ -131,29 +131,30 @@ function alternativesOf({ anyOf, ...schema }: Schema): Schema {
   return { ...said, anyOf: whole }
 }
 
-/** Few readers of JSON Schema know classes of Unicode; half a surrogate pair is in no JSON that is UTF-8. */
+/** Replaces Unicode classes, which few tools support. Lone surrogates cannot occur in JSON encoded as UTF-8. */
 function plainPattern(pattern: string): string {
   return pattern.replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f').replaceAll('\\p{Cs}', '')
 }
 
-/** Generators know records by `additionalProperties` alone. */
+/** Generators recognize records by `additionalProperties` only. */
 function recordOf({ patternProperties, ...schema }: Schema): Schema {
   const [value] = Object.values(patternProperties as Record<string, Schema>)
   return { ...schema, additionalProperties: value }
 }
 
 /**
- * What has a default need not be sent. Generators of clients ask for every field that has one, so it is told in the description.
+ * Makes fields with a default optional. The default moves to the description, because client generators require fields that
+ * have one.
  */
 function optionalWhereDefault(schema: Schema): Schema {
   return mapSchemas(schema, ({ required, ...one }) => {
     const properties = (one['properties'] ?? {}) as Record<string, Schema>
     const isNeeded = (name: string) => properties[name]?.['default'] === undefined
     const needed = Array.isArray(required) ? required.filter(isNeeded) : []
-    const told = Object.entries(properties).map(([name, property]) => [name, withDefaultDescribed(property)])
+    const described = Object.entries(properties).map(([name, property]) => [name, withDefaultDescribed(property)])
     return {
       ...one,
-      ...(one['properties'] !== undefined && { properties: Object.fromEntries(told) }),
+      ...(one['properties'] !== undefined && { properties: Object.fromEntries(described) }),
       ...(needed.length > 0 && { required: needed }),
     }
   }) as Schema
@@ -161,12 +162,12 @@ function optionalWhereDefault(schema: Schema): Schema {
 
 function withDefaultDescribed({ default: value, ...property }: Schema): Schema {
   if (value === undefined) return property
-  const sentence = `By default \`${JSON.stringify(value)}\`.`
+  const sentence = `Default: \`${JSON.stringify(value)}\`.`
   const { description } = property
   return { ...property, description: typeof description === 'string' ? `${description} ${sentence}` : sentence }
 }
 
-/** Replaces what has a title with a reference to it, and puts it into `schemas`. */
+/** Replaces each schema with a title by a reference, and adds it to `schemas`. */
 function shareSchemas<T>(value: T, schemas: Record<string, Schema>): T {
   return mapSchemas(value, ({ title, ...schema }) => {
     if (typeof title !== 'string') return title === undefined ? schema : { ...schema, title }
@@ -178,7 +179,7 @@ function shareSchemas<T>(value: T, schemas: Record<string, Schema>): T {
   }) as T
 }
 
-/** Examples of a whole body stand beside its schema, those of a part of it within. */
+/** Removes examples, which do not count when schemas are compared. */
 function withoutExamples({ example: _example, examples: _examples, ...schema }: Schema): Schema {
   return schema
 }

@@ -4,40 +4,40 @@ import { Type } from 'typebox'
 import { completeDocument, type Paths } from './openapi-document.ts'
 import type { App } from './server.ts'
 
-const DESCRIPTION = `Checks, account data, and more, for people who run mail and servers.
+const DESCRIPTION = `The API of Portreeve, a self-hosted toolkit for people who run mail and servers.
 
-Every answer has \`success\`. A failure is \`{"success": false, "error": "<a sentence>", "code": "<a stable word>"}\`,
-with \`details\` that name each wrong field. Make an API token in the dashboard or with \`portreeve token create\`
+Every response has \`success\`. A failure is \`{"success": false, "error": "<message>", "code": "<stable code>"}\`,
+with \`details\` for each invalid field. Create an API token in the dashboard or with \`portreeve token create\`
 and send it as \`Authorization: Bearer prv_…\`.`
 
-/** In the order of the documentation page. */
+/** Tags, in the order of the documentation page. */
 const TAGS = {
-  Checks: 'DNS, TLS, blacklists and mail authentication of a name or address, checked now.',
-  'DMARC reports': 'Domains, the reports on them, and the mailboxes they are read from.',
+  Checks: 'DNS, TLS, blocklist and mail authentication checks of a name or address.',
+  'DMARC reports': 'Domains, their reports, and the mailboxes that reports are read from.',
   Monitoring: 'Hosts that are checked regularly.',
-  Delisting: 'Getting an address off blacklists.',
-  Alerts: 'What was reported to the account, and the channels it is sent to.',
-  Migration: 'Copying mailboxes from one IMAP server to another.',
-  'Attack reporting': 'Reports of attackers, and the blocklist that comes of them.',
-  Webhooks: 'Addresses that capture requests.',
+  Delisting: 'Removal of an address from blocklists.',
+  Alerts: 'Alerts of the account, and the channels they are sent to.',
+  Migration: 'Migration of mailboxes between IMAP servers.',
+  'Attack reporting': 'Reports of attackers, and the blocklist built from them.',
+  Webhooks: 'Endpoints that capture requests.',
   Tokens: 'API tokens.',
-  Accounts: 'Accounts, and what belongs to one.',
+  Accounts: 'Accounts and their data.',
   'Sign-in': 'Sessions and passwords.',
   Service: 'The service itself.',
 }
 
-/** Swagger UI sets styles on its elements; scripts and requests stay on our own origin. */
+/** Swagger UI sets inline styles; scripts and requests are limited to our own origin. */
 const DOCS_CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 type Described = {
   version: string
-  /** Operations that the router never sees. */
+  /** Operations that are handled outside the router. */
   paths?: Paths | undefined
 }
 
-/** OpenAPI 3.1 of every route at `/openapi.json`, readable and usable at `/docs`. Call before routes are added. */
+/** Serves the OpenAPI 3.1 document at `/openapi.json` and its page at `/docs`. Call before routes are added. */
 export async function describeApi(app: App, { version, paths }: Described): Promise<void> {
   await app.register(fastifySwagger, {
     openapi: {
@@ -77,7 +77,7 @@ export async function describeApi(app: App, { version, paths }: Described): Prom
     },
   })
   const schema = {
-    summary: 'This description of the API',
+    summary: 'Get the OpenAPI document',
     operationId: 'getOpenApi',
     tags: ['Service'],
     response: {

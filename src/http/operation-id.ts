@@ -1,4 +1,4 @@
-/** What a segment of a path is called where it is no good word for a program. */
+/** Nouns for path segments that make no good names. */
 const NOUNS: Record<string, string> = {
   imap: '',
   webhook: '',
@@ -9,7 +9,7 @@ const NOUNS: Record<string, string> = {
   rejected: 'rejectedFiles',
 }
 
-/** Last segments of a POST that say what is done to the thing before them. */
+/** Verbs for the last segment of a POST, such as `retry`. */
 const ACTIONS: Record<string, string> = {
   retry: 'retry',
   cancel: 'cancel',
@@ -25,19 +25,19 @@ const ACTIONS: Record<string, string> = {
   code: 'sendCodeTo',
 }
 
-/** Last segments of a GET that say in what form the thing before them is wanted. */
+/** Verbs for the last segment of a GET that names a representation. */
 const FORMS: Record<string, string> = { events: 'follow', raw: 'download', body: 'downloadBodyOf', export: 'export' }
 
 /**
- * The `operationId` of a route that does not name one itself: a verb and a noun, `listMonitoringHosts`, `retryMigration`. It follows
- * from method and path alone, so that it stays as it is as long as they do.
+ * Returns the `operationId` of a route without its own: a verb and a noun, such as `listMonitoringHosts` or `retryMigration`.
+ * It depends only on method and path, so that it is stable.
  * @param path as OpenAPI writes it, with `{parameters}`
  */
 export function operationIdOf(method: string, path: string): string {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'api' && segment !== 'v1')
   const isOne = segments.at(-1)?.startsWith('{') === true
   const words = segments.filter((segment) => !segment.startsWith('{'))
-  // The library behind these names its endpoints so already: `sign-in/email`, `list-sessions`.
+  // The authentication library names its endpoints this way already: `sign-in/email`, `list-sessions`.
   if (words[0] === 'auth') return lowered(pascal(words.slice(1).join('-')))
   const last = words.at(-1) ?? ''
   const doing = { post: ACTIONS, get: FORMS }[method]?.[last]

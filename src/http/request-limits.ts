@@ -7,13 +7,13 @@ import { callerOf } from './auth.ts'
 import { clientNetwork } from './client-address.ts'
 import type { App } from './server.ts'
 
-/** What one account, or without an account one address, may ask of a group of routes. */
+/** The limit of one account, or on public routes of one address, for a group of routes. */
 export type RequestLimit = {
   /** Completes “up to 3,000 …”. */
   noun: string
-  /** Counted for an account over all instances, for an address in each instance. */
+  /** Counted over all instances for an account, in each instance for an address. */
   rate?: Rate
-  /** How many may run at once in one instance: each may hold a database connection, or sockets. */
+  /** Concurrent requests in one instance: each may hold a database connection or sockets. */
   maxConcurrent?: number
 }
 
@@ -34,40 +34,40 @@ export const ACCOUNT_LIMITS = {
     rate: { requests: 600, windowSeconds: HOUR },
     maxConcurrent: 10,
   },
-  'change streams': { noun: 'streams of changes', maxConcurrent: 20 },
-  'webhook streams': { noun: 'streams of captured requests', maxConcurrent: 20 },
-  'migration streams': { noun: 'streams of migrations', maxConcurrent: 20 },
+  'change streams': { noun: 'change streams', maxConcurrent: 20 },
+  'webhook streams': { noun: 'webhook streams', maxConcurrent: 20 },
+  'migration streams': { noun: 'migration streams', maxConcurrent: 20 },
 } satisfies Record<string, RequestLimit>
 
 /** Limits of public routes, of one IPv4 address or one IPv6 /64. */
 export const ADDRESS_LIMITS = {
   'address look-ups': {
-    noun: 'look-ups of addresses',
+    noun: 'address lookups',
     rate: { requests: 1_200, windowSeconds: MINUTE },
     maxConcurrent: 20,
   },
-  'list exports': { noun: 'downloads of the list', rate: { requests: 600, windowSeconds: HOUR }, maxConcurrent: 10 },
+  'list exports': { noun: 'list downloads', rate: { requests: 600, windowSeconds: HOUR }, maxConcurrent: 10 },
   'public pages': {
-    noun: 'requests for public pages',
+    noun: 'public page requests',
     rate: { requests: 600, windowSeconds: MINUTE },
     maxConcurrent: 20,
   },
   appeals: { noun: 'appeals', rate: { requests: 60, windowSeconds: HOUR }, maxConcurrent: 3 },
-  setup: { noun: 'set-up attempts', rate: { requests: 30, windowSeconds: HOUR }, maxConcurrent: 3 },
+  setup: { noun: 'setup attempts', rate: { requests: 30, windowSeconds: HOUR }, maxConcurrent: 3 },
 } satisfies Record<string, RequestLimit>
 
 export type LimitName = keyof typeof ACCOUNT_LIMITS | keyof typeof ADDRESS_LIMITS
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Which limit a request of this route counts against; null: none. */
+    /** The limit that a request of this route counts against; null for none. */
     limit?: LimitName | ((request: FastifyRequest) => LimitName | null)
   }
 }
 
 type Subject = { key: string; accountId: string | null; name: LimitName; limit: RequestLimit }
 
-/** Holds every route that is registered after this to the limit its `config` names. */
+/** Applies the limit in the `config` of each route that is registered afterwards. */
 export function limitRequests(app: App, db: Db): void {
   const limited = new WeakSet<RouteHandlerMethod>()
   const running = createConcurrencyCounter()
@@ -75,19 +75,19 @@ export function limitRequests(app: App, db: Db): void {
   app.addHook('onRoute', (route) => {
     const { handler, config } = route
     const limit = config?.limit
-    // The route for HEAD comes with the handler of its GET.
+    // The HEAD route shares the handler of its GET route, which is limited already.
     if (!limit || limited.has(handler)) return
     route.handler = async function limitedHandler(request, reply) {
       const name = typeof limit === 'function' ? limit(request) : limit
       if (name === null) return handler.call(this, request, reply)
       const subject = subjectOf(request, name)
-      // Counted before anything is awaited: requests that arrive together would all find room.
-      const leave = running.enter(subject)
+      // Counted before the first await: otherwise concurrent requests would all pass.
+      const release = running.enter(subject)
       try {
         await rates.count(subject)
         return await handler.call(this, request, reply)
       } finally {
-        whenSent(reply, leave)
+        whenSent(reply, release)
       }
     }
     limited.add(route.handler)
@@ -103,12 +103,12 @@ function subjectOf(request: FastifyRequest, name: LimitName): Subject {
   return { key: `${name} ${clientNetwork(request.ip)}`, accountId: null, name, limit }
 }
 
-/** A slow reader's answer takes memory until it is read: it counts until then. */
+/** A request counts until its response is sent, because a response to a slow client takes memory until then. */
 function whenSent(reply: FastifyReply, done: () => void): void {
   finished(reply.raw, { readable: false }, done)
 }
 
-/** Counts what runs. */
+/** Counts running requests per subject. */
 function createConcurrencyCounter() {
   const counts = new Map<string, number>()
   return {
@@ -116,14 +116,14 @@ function createConcurrencyCounter() {
     enter({ key, accountId, limit: { noun, maxConcurrent = Infinity } }: Subject): () => void {
       const count = counts.get(key) ?? 0
       if (count >= maxConcurrent) {
-        const sentence = `${subjectText(accountId)} may have up to ${maxConcurrent} ${noun} open at once. Wait for one to end, then try again.`
+        const sentence = `${subjectText(accountId)} can have up to ${maxConcurrent} ${noun} at once. Wait for one to end, then try again.`
         throw new Fault('rate_limited', sentence, { retryAfter: 2 })
       }
       counts.set(key, count + 1)
-      let hasLeft = false
+      let isReleased = false
       return () => {
-        if (hasLeft) return
-        hasLeft = true
+        if (isReleased) return
+        isReleased = true
         const left = (counts.get(key) ?? 1) - 1
         if (left > 0) counts.set(key, left)
         else counts.delete(key)
@@ -132,11 +132,11 @@ function createConcurrencyCounter() {
   }
 }
 
-/** Subjects remembered in one instance; of more, all are forgotten. */
+/** Subjects kept in memory per instance. When it is full, all are dropped. */
 const MAX_SUBJECTS = 50_000
 
 function createRateCounter(db: Db) {
-  /** Of an address: when its bucket is full again. Of an account: until when it was refused. In `performance.now()`. */
+  /** For an address, when its bucket is full again; for an account, the end of its rejection. In `performance.now()`. */
   const fullAt = new Map<string, number>()
   const refusedUntil = new Map<string, number>()
 
@@ -148,7 +148,7 @@ function createRateCounter(db: Db) {
     map.set(key, time)
   }
 
-  /** Seconds to wait. */
+  /** Counts a request of an address. @returns seconds to wait */
   function countAddress(key: string, { requests, windowSeconds }: Rate): number {
     const now = performance.now()
     const after = Math.max(fullAt.get(key) ?? 0, now) + (windowSeconds * 1000) / requests
@@ -158,10 +158,10 @@ function createRateCounter(db: Db) {
     return 0
   }
 
-  /** Seconds to wait. A flood of requests that are refused costs no question to the database. */
+  /** Counts a request of an account. Requests that are rejected again cost no query. @returns seconds to wait */
   async function countAccount({ key, accountId, name }: Subject, rate: Rate): Promise<number> {
-    const known = (refusedUntil.get(key) ?? 0) - performance.now()
-    if (known > 0) return known / 1000
+    const remaining = (refusedUntil.get(key) ?? 0) - performance.now()
+    if (remaining > 0) return remaining / 1000
     const wait = await countRequest(db, accountId as string, name, rate)
     if (wait > 0) remember(refusedUntil, key, performance.now() + wait * 1000)
     else refusedUntil.delete(key)
@@ -183,7 +183,7 @@ function tooMany({ accountId, limit }: Subject, { requests, windowSeconds }: Rat
   const per = windowSeconds === HOUR ? 'an hour' : 'a minute'
   const seconds = Math.max(1, Math.ceil(wait))
   const sentence =
-    `${subjectText(accountId)} may make up to ${requests.toLocaleString('en')} ${limit.noun} ${per}. ` +
+    `${subjectText(accountId)} can make up to ${requests.toLocaleString('en')} ${limit.noun} ${per}. ` +
     `Try again in ${seconds === 1 ? '1 second' : `${seconds} seconds`}.`
   return new Fault('rate_limited', sentence, { retryAfter: seconds })
 }

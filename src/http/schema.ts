@@ -1,14 +1,14 @@
 import { Type, type TSchema } from 'typebox'
 import { STATUS_OF } from '../errors.ts'
 
-/** A moment, ISO 8601 in UTC with milliseconds. The store hands out Dates; they are written as this. */
+/** A timestamp, ISO 8601 in UTC with milliseconds. The store returns Dates, which are serialized to it. */
 export const Timestamp = Type.String({ format: 'date-time' })
 export const Uuid = Type.String({ format: 'uuid' })
 
-/** Longest texts of requests, in characters. Each string of a request schema has a bound of its own or one of these. */
+/** Length limits in characters. Every string of a request schema has its own limit or one of these. */
 export const MAX_LENGTH = { address: 100, host: 1_000, email: 320, date: 64, header: 16_384 } as const
 
-/** A day or a moment, as ISO 8601 writes them. */
+/** A date or a timestamp in ISO 8601. */
 export const DayOrMoment = { anyOf: [{ format: 'date-time' }, { format: 'date' }], maxLength: MAX_LENGTH.date }
 
 /** An IPv4 or IPv6 address in a query. */
@@ -27,48 +27,48 @@ export function Success<T extends TSchema>(data: T) {
 export const Failure = Type.Object(
   {
     success: Type.Literal(false),
-    error: Type.String({ description: 'A sentence a person understands.' }),
-    code: Type.Enum(Object.keys(STATUS_OF), { description: 'A stable word for programs.' }),
+    error: Type.String({ description: 'A message for people.' }),
+    code: Type.Enum(Object.keys(STATUS_OF), { description: 'A stable code for programs.' }),
     details: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
   },
   { description: 'Failure', title: 'Failure' },
 )
 
-/** The body of a success that has nothing to tell. */
+/** The body of a success without data. */
 export const Done = Type.Object({ success: Type.Literal(true) }, { title: 'Done' })
 
-/** Who may ask a route that needs an account, in the words of OpenAPI. */
+/** OpenAPI security of a route that requires an account. */
 export const security: Record<string, string[]>[] = [{ token: [] }, { session: [] }]
 
-/** What a route may answer. Typed as any schema, because rows hold Dates where the answer holds their text. */
+/** The responses of a route. Typed as any schema, because rows hold Dates and the response holds their text. */
 export function answers(success: TSchema, status = 200): Record<string, TSchema> {
   return { [status]: success, ...failures }
 }
 
-/** What a route answers that has no JSON for a success. */
+/** The responses of a route whose success is not JSON. */
 export const failures: Record<string, TSchema> = { '4xx': Failure, '5xx': Failure }
 
-/** What a route answers that is no JSON: its media type, and what one piece of it (a line, the data of an event) is. */
+/** The responses of a route that does not return JSON: its media type, and the schema of one line or event. */
 export function answersAs(type: string, schema: TSchema, description = 'Success'): Record<string, TSchema> {
   const success = { description, content: { [type]: { schema } } }
   return { 200: success, ...failures }
 }
 
-/** A file as it is. */
+/** The content of a file. */
 export const Bytes = Type.String({ format: 'binary' })
 
-/** Names schemas in the description of the API, where they stand once and generators of clients make types of them. */
+/** Names schemas in the OpenAPI document, so that they are shared and client generators create types for them. */
 export function nameComponents(schemas: Record<string, TSchema>): void {
   for (const [title, schema] of Object.entries(schemas)) Object.assign(schema, { title })
 }
 
-/** Which page of a list is asked for. */
+/** The requested page of a list. */
 export const PageQuery = Type.Object({
   page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
 })
 
-/** Where a page stands among all. */
+/** The position of a page in the whole list. */
 export const Pagination = Type.Object(
   { page: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() },
   { title: 'Pagination' },
@@ -76,7 +76,7 @@ export const Pagination = Type.Object(
 
 type Page = { page: number; limit: number }
 
-/** What a page takes, and what it leaves out before it begins. */
+/** Converts a page to limit and offset. */
 export function sliceOf({ page, limit }: Page): { limit: number; offset: number } {
   return { limit, offset: (page - 1) * limit }
 }

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000
 
 /**
  * Serves `/.well-known/security.txt` (RFC 9116), where the operator has named a contact.
- * @param contacts URIs, the preferred one first; with none there is no such file
+ * @param contacts URIs, the preferred one first; without any, the file is not served
  * @param baseUrl the origin of the file's canonical address
  */
 export function securityTxtRoute(app: App, { contacts, baseUrl }: { contacts: string[]; baseUrl: string }): void {
@@ -17,7 +17,7 @@ export function securityTxtRoute(app: App, { contacts, baseUrl }: { contacts: st
     '/.well-known/security.txt',
     {
       schema: {
-        summary: 'Whom to contact about a vulnerability (RFC 9116)',
+        summary: 'Get the security contact (RFC 9116)',
         tags: ['Service'],
         produces: ['text/plain'],
         response: { 200: Type.String() },

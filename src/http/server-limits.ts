@@ -1,23 +1,23 @@
-/** A JSON body; the largest real one is a migration with 200 folder names. */
+/** Size of a JSON body; the largest real one is a migration with 200 folder names. */
 export const MAX_BODY_BYTES = 1024 * 1024
 
-/** Milliseconds for a whole request to arrive; without it a slow sender holds a connection for ever. */
+/** Time for a whole request to arrive; without a limit, a slow sender would hold a connection forever. */
 export const REQUEST_TIMEOUT_MS = 60_000
 
-/** Milliseconds that running requests get to finish when the service stops. */
+/** Time for running requests to finish when the service stops. */
 export const STOP_GRACE_MS = 10_000
 
-/** Milliseconds that a connection without a running request gets to complete its headers when the service stops. */
+/** Time for a connection without a running request to complete its headers when the service stops. */
 export const CLOSING_IDLE_GRACE_MS = 1_000
 
-/** Milliseconds between two sweeps for connections without a request while the service stops. */
+/** Time between two sweeps for idle connections while the service stops. */
 export const CLOSING_SWEEP_MS = 50
 
-/** Milliseconds for the headers alone: a sender that trickles them costs one connection no longer than this. */
+/** Time for the headers alone: a client that trickles them holds a connection no longer than this. */
 export const HEADERS_TIMEOUT_MS = 10_000
 
-/** Milliseconds between two looks for connections beyond these limits. */
+/** Time between two checks for connections beyond these limits. */
 export const CONNECTIONS_CHECK_MS = 5_000
 
-/** Milliseconds for an idle connection: longer than the minute after which proxies let go, or they would meet a closed one. */
+/** Time an idle connection stays open: longer than the minute after which proxies close theirs, or they would reuse a closed one. */
 export const KEEP_ALIVE_MS = 72_000

@@ -35,7 +35,7 @@ import { describeApi } from './openapi.ts'
 import { failures } from './schema.ts'
 import { createValidatorCompiler } from './validate.ts'
 
-/** A Fastify that knows the types of TypeBox schemas; what every room's routes are registered on. */
+/** A Fastify instance with types from TypeBox schemas, on which the modules register their routes. */
 export type App = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
@@ -48,29 +48,29 @@ export type ServerOptions = {
   log: Logger
   version: string
   trustedProxies: Cidr[]
-  /** People reach it by https alone: browsers are told to remember that. */
+  /** Whether the service is reached only by HTTPS, which browsers then remember (HSTS). */
   isSecure?: boolean
   isUnavailable: (error: unknown) => boolean
-  /** Whether the database answers, for `/readyz`. */
+  /** Whether the database is available, for `/readyz`. */
   isReady: () => Promise<boolean>
-  /** What never enters the router, which would refuse or change some of it. */
+  /** Requests that bypass the router, which would reject or change some of them. */
   capture?: Capture
 }
 
-/** Takes its requests as node:http reads them, bodies unread and `Expect` unanswered. */
+/** Handles its requests as node:http reads them, with the body unread and `Expect` unanswered. */
 export type Capture = {
   takes(request: IncomingMessage): boolean
   handle(request: IncomingMessage, response: ServerResponse): void
   /**
-   * Bytes that are no request, or that stopped coming; whoever sent them is answered by us.
-   * @param last answer to the request before them on this connection, whether or not it has ended
+   * Called with bytes that are not a valid request, or that stopped arriving. The server sends the response.
+   * @param last response to the previous request on this connection, whether or not it has ended
    */
   refused(error: Error & { rawPacket?: Buffer }, socket: Socket, last: ServerResponse | undefined): void
-  /** What it takes, for the description of the API. */
+  /** Its operations, for the OpenAPI document. */
   paths: Paths
 }
 
-/** The HTTP server without the rooms' routes, not yet listening. */
+/** Creates the HTTP server without the routes of the modules. It does not listen yet. */
 export async function createServer(options: ServerOptions): Promise<App> {
   const loggerInstance: FastifyBaseLogger = options.log
   const lastAnswers = new WeakMap<Socket, ServerResponse>()
@@ -78,17 +78,17 @@ export async function createServer(options: ServerOptions): Promise<App> {
   const app = fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
-    // A child for each request costs as much as all the rest of the framework.
+    // A child logger per request costs as much as the rest of the framework.
     childLoggerFactory: (log) => log,
     genReqId: () => randomUUID(),
     bodyLimit: MAX_BODY_BYTES,
     serverFactory: (route) => serverOf(route, lastAnswers, options.capture),
     clientErrorHandler: (error, socket) => {
       const last = lastAnswers.get(socket)
-      // Each further packet is the same failure again.
+      // Each further packet would report the same error again.
       if (refused.has(socket)) return
       refused.add(socket)
-      // A Buffer, whatever the framework's types say.
+      // The framework's types are wrong here: it is a Buffer.
       options.capture?.refused(error as unknown as Error & { rawPacket?: Buffer }, socket, last)
       afterAnswer(last, () => rejectUnreadable(error, socket))
     },
@@ -103,7 +103,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
   app.decorateRequest('caller', null)
   setClientAddress(app, options.trustedProxies)
   app.setValidatorCompiler(createValidatorCompiler())
-  // The framework would take it, as a string.
+  // By default the framework accepts it, as a string.
   app.removeContentTypeParser('text/plain')
   tolerateEmptyJson(app)
   tolerateNoBody(app)
@@ -118,14 +118,14 @@ export async function createServer(options: ServerOptions): Promise<App> {
   return app
 }
 
-/** A server whose time limits hold for every request, whether the router or the capture has it. */
+/** Creates a server whose time limits apply to every request, of the router and of captures. */
 function serverOf(route: RequestListener, lastAnswers: WeakMap<Socket, ServerResponse>, capture?: Capture): Server {
   const server = createHttpServer({
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
-    // A capture keeps a request without Host; the others are refused below.
+    // Captures accept a request without Host; others are rejected below.
     requireHostHeader: false,
   })
   const isCaptured = (request: IncomingMessage) => capture?.takes(request) === true
@@ -147,10 +147,10 @@ function serverOf(route: RequestListener, lastAnswers: WeakMap<Socket, ServerRes
   return server
 }
 
-const NO_HOST = { status: 400, fault: new Fault('invalid_request', 'An HTTP/1.1 request needs a Host header.') }
+const NO_HOST = { status: 400, fault: new Fault('invalid_request', 'An HTTP/1.1 request requires a Host header.') }
 const UNKNOWN_EXPECTATION = {
   status: 417,
-  fault: new Fault('invalid_request', 'Of expectations, only 100-continue is known here.'),
+  fault: new Fault('invalid_request', 'The only supported expectation is 100-continue.'),
 }
 
 function rejectRequest(response: ServerResponse, { status, fault }: { status: number; fault: Fault }): void {
@@ -159,23 +159,23 @@ function rejectRequest(response: ServerResponse, { status, fault }: { status: nu
 }
 
 const REJECTIONS: Record<string, [status: string, sentence: string]> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are larger than this server takes.'],
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
 }
 
 /**
- * Waits until a request that was read whole is answered: what follows it must not be answered before it (RFC 9112, 9.3.2).
- * A request that was cut off itself gets no other answer.
+ * Runs `then` after the response to the previous request, because responses must keep the order of requests (RFC 9112, 9.3.2).
+ * A previous request that is itself incomplete gets no further response.
  */
 function afterAnswer(last: ServerResponse | undefined, then: () => void): void {
   if (!last?.req.complete || last.closed) then()
   else last.once('close', then)
 }
 
-/** Answers what could not be read as a request, where there is still somebody to read the answer. */
+/** Responds to bytes that are not a valid request, if the connection is still open. */
 function rejectUnreadable({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
   if (code === 'ECONNRESET' || socket.destroyed) return
-  const [status, sentence] = REJECTIONS[code] ?? ['400 Bad Request', 'This is no HTTP request.']
+  const [status, sentence] = REJECTIONS[code] ?? ['400 Bad Request', 'The request is not valid HTTP.']
   const body = JSON.stringify(failureBody(new Fault('invalid_request', sentence)))
   const head = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close`
   if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${body}`)
@@ -183,8 +183,8 @@ function rejectUnreadable({ code = '' }: NodeJS.ErrnoException, socket: Socket):
 }
 
 /**
- * Replaces `request.ip` by the client's address. The framework's own way through proxies takes whatever stands in
- * `X-Forwarded-For` for an address, ports and words among it.
+ * Sets `request.ip` to the client's address. The framework's own proxy support accepts any text in `X-Forwarded-For` as an
+ * address, also ports and words.
  */
 function setClientAddress(app: App, trustedProxies: Cidr[]): void {
   app.addHook('onRequest', (request, _reply, done) => {
@@ -194,7 +194,7 @@ function setClientAddress(app: App, trustedProxies: Cidr[]): void {
   })
 }
 
-/** Clients send `Content-Type: application/json` with a DELETE and nothing else; that is not an error. */
+/** Accepts an empty body with `Content-Type: application/json`, which some clients send with DELETE. */
 function tolerateEmptyJson(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
@@ -203,7 +203,7 @@ function tolerateEmptyJson(app: App): void {
   })
 }
 
-/** No body at all is an empty one, where nothing in it is required. */
+/** Treats a missing body as an empty object where no field is required. */
 function tolerateNoBody(app: App): void {
   app.addHook('onRoute', (route) => {
     const body = route.schema?.body as { type?: string; required?: string[] } | undefined
@@ -216,13 +216,13 @@ function tolerateNoBody(app: App): void {
   })
 }
 
-/** An answer of the API is data: were a browser to show it as a page, it would load nothing and stand in no frame. */
+/** API responses are data: shown as a page, they load nothing and cannot be framed. */
 const API_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
-/** These hooks run for every request, so they cost no promise and build nothing that nobody reads. */
+/** Adds headers and logs requests. The hooks run for every request, so they avoid promises and unused objects. */
 function logRequests(app: App, log: Logger, isSecure: boolean): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -234,14 +234,14 @@ function logRequests(app: App, log: Logger, isSecure: boolean): void {
   if (!log.isLevelEnabled('info')) return
   app.addHook('onResponse', (request, reply, done) => {
     const { id: reqId, method, routeOptions, ip } = request
-    // The pattern, not the URL: a query string may name a customer, a path may hold a token.
+    // The route pattern, not the URL: a query may name a customer, and a path may hold a token.
     const route = routeOptions.url ?? 'unknown'
     log.info({ reqId, method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime), ip }, 'request')
     done()
   })
 }
 
-/** A request on a connection that was open already when the service began to stop. */
+/** Rejects requests on open connections while the service stops. */
 function rejectWhenClosing(app: App): void {
   let isClosing = false
   app.addHook('preClose', async () => {
@@ -250,16 +250,16 @@ function rejectWhenClosing(app: App): void {
   app.addHook('onRequest', (_request, reply, done) => {
     if (!isClosing) return done()
     reply.header('connection', 'close')
-    done(new Fault('unavailable', 'The service is stopping.', { retryAfter: 5 }))
+    done(new Fault('unavailable', 'The service is stopping. Try again in a few seconds.', { retryAfter: 5 }))
   })
 }
 
-/** Refuses NUL in addresses: PostgreSQL takes none in a text, so it would fail later, as a fault of the service. */
+/** Rejects NUL in URLs: PostgreSQL does not accept it in text, so the request would fail later with an internal error. */
 function rejectNul(app: App): void {
   app.addHook('onRequest', ({ url }, _reply, done) => done(url.includes('%00') ? nulFault(url) : undefined))
 }
 
-/** Names the query parameters with a NUL, or the path. */
+/** Names the query parameters that contain NUL, or the path. */
 function nulFault(url: string): Fault {
   const [path = '', query = ''] = url.split('?', 2)
   const names = path.includes('%00') ? ['path'] : []
@@ -274,9 +274,9 @@ function nulFault(url: string): Fault {
 function healthRoutes(app: App, isReady: () => Promise<boolean>): void {
   const tags = ['Service']
   const statusOf = (status: 'ok' | 'ready') => ({ 200: Type.Object({ status: Type.Literal(status) }), ...failures })
-  const alive = { summary: 'Whether the process runs', operationId: 'getLiveness', tags, response: statusOf('ok') }
+  const alive = { summary: 'Check liveness', operationId: 'getLiveness', tags, response: statusOf('ok') }
   app.get('/healthz', { schema: alive }, async () => ({ status: 'ok' as const }))
-  const ready = { summary: 'Whether it takes requests', operationId: 'getReadiness', tags, response: statusOf('ready') }
+  const ready = { summary: 'Check readiness', operationId: 'getReadiness', tags, response: statusOf('ready') }
   const unavailable = Type.Object({ status: Type.Literal('unavailable') })
   const response = { ...ready.response, 503: unavailable }
   app.get('/readyz', { schema: { ...ready, response } }, async (_request, reply) => {

@@ -4,7 +4,7 @@ import { fastifyStatic } from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /**
- * Nothing inline, nothing foreign. The dashboard needs no `style-src` exception: Mantine's variables and classes come
+ * Nothing inline, and nothing from other origins. The dashboard needs no `style-src` exception: Mantine's variables and classes come
  * from style sheets (`withCssVariables` and `withGlobalClasses` are off), and React sets style properties through the
  * CSSOM, which the policy allows. No script may turn text into HTML either (`trusted-types 'none'`).
  */
@@ -33,18 +33,17 @@ const PAGE_HEADERS = {
   'x-frame-options': 'DENY',
 }
 
-/** Below these an unknown path is never a page of the dashboard, whatever the client accepts. */
+/** Unknown paths below these are never pages of the dashboard, whatever the client accepts. */
 const NON_PAGE_PREFIXES = ['/api/', '/assets/', '/docs/', '/webhooks/', '/.well-known/']
 
 const DEFAULT_ROOT = join(import.meta.dirname, '../../web/dist')
 
-const NOT_BUILT_TEXT = 'Portreeve runs, but its dashboard was not built: run npm run build:web, then start it again.\n'
+const NOT_BUILT_TEXT = 'Portreeve is running, but the dashboard is not built. Run npm run build:web, then restart.\n'
 
 /**
- * Serves the built dashboard: its files, and its page for every other address that a browser navigates to (the page knows
- * which of them exist). What is no file and no navigation stays the JSON answer of an unknown path. Call it after all
- * other routes.
- * @param root folder of the build, `web/dist` by default; where there is none, `/` says in one sentence how to make it
+ * Serves the built dashboard: its files, and its page for every other path that a browser navigates to, because the page knows
+ * which paths exist. Other unknown paths get the JSON error. Call it after all other routes.
+ * @param root folder of the build, `web/dist` by default; without a build, `/` explains how to create it
  */
 export function siteRoutes(app: FastifyInstance, { root = DEFAULT_ROOT } = {}): void {
   if (!existsSync(join(root, 'index.html'))) {
@@ -72,7 +71,7 @@ export function siteRoutes(app: FastifyInstance, { root = DEFAULT_ROOT } = {}): 
   })
 }
 
-/** Files beside the page (icon, robots.txt), without the page and the compressed twins. */
+/** Files beside the page, such as icon and robots.txt, without the page itself and compressed copies. */
 function looseFiles(root: string): string[] {
   const files = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile())
   return files.map(({ name }) => name).filter((name) => name !== 'index.html' && !/\.(br|gz)$/.test(name))

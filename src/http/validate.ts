@@ -3,20 +3,20 @@ import addFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 
 /**
- * Values of a request for which every problem is looked for. In a larger one only the first is: each wrong value costs an
- * error object with every branch of every choice, and 1 MiB of JSON has room for half a million wrong values.
+ * Up to this many values in a request, every problem is reported; beyond, only the first. Each invalid value costs an error
+ * object per branch of every choice, and 1 MiB of JSON has room for half a million invalid values.
  */
 const MAX_VALUES_FOR_ALL_PROBLEMS = 300
 
 const OPTIONS: AjvOptions = { useDefaults: true, strict: false, verbose: true }
 
-/** Bodies mean what they say (`"993"` is not a port). Fields that their schema does not name are removed. */
+/** Types in bodies are not converted (`"993"` is not a port). Fields that the schema does not name are removed. */
 const BODY: AjvOptions = { ...OPTIONS, coerceTypes: false, removeAdditional: true }
 
-/** Query strings, paths and headers are text, and are read as numbers where the schema says so. */
+/** Query strings, paths and headers are text, and are converted to the types of the schema. */
 const TEXT: AjvOptions = { ...OPTIONS, coerceTypes: 'array' }
 
-/** Compiles the schemas of routes into validators whose time and memory grow with the size of a request, and no faster. */
+/** Compiles route schemas into validators whose time and memory grow linearly with the size of a request. */
 export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
   const [body, text] = [compilersOf(BODY), compilersOf(TEXT)]
   return ({ schema, httpPart }) => {
@@ -25,7 +25,7 @@ export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
   }
 }
 
-/** One that stops at the first problem, and one that finds them all. */
+/** One compiler stops at the first problem, the other reports all. */
 type Compilers = { first: Ajv; all: Ajv }
 
 function compilersOf(options: AjvOptions): Compilers {
@@ -44,7 +44,7 @@ function boundedValidator(compilers: Compilers, schema: object): Validator {
     if (first(data)) return true
     validate.errors = first.errors
     if (!hasMoreValuesThan(data, MAX_VALUES_FOR_ALL_PROBLEMS)) {
-      // Most routes are never asked wrongly: the second validator is compiled when it is needed.
+      // Compiled on first use: most routes never get an invalid request.
       all ??= compilers.all.compile(schema)
       if (!all(data)) validate.errors = all.errors
     }
@@ -53,7 +53,7 @@ function boundedValidator(compilers: Compilers, schema: object): Validator {
   return validate
 }
 
-/** Counts no further than the limit, and without recursion: a request chooses how deep it nests. */
+/** Counts up to the limit, without recursion, because a request controls its depth. */
 function hasMoreValuesThan(data: unknown, limit: number): boolean {
   const waiting = [data]
   for (let count = 0; waiting.length > 0; count += 1) {
@@ -71,9 +71,9 @@ function hasMoreValuesThan(data: unknown, limit: number): boolean {
 type Schema = { properties?: Record<string, Schema>; items?: Schema; additionalProperties?: unknown }
 
 /**
- * Closes a body's schema: fields that it does not name are removed before a handler sees them, so that a row written from
- * what is left cannot be given another account's id. Not within a choice of schemas, where the first that does not fit would
- * take what the next one needs.
+ * Closes the schema of a body: unnamed fields are removed before the handler runs, so that a row written from the body cannot
+ * carry another account's id. Schemas within a choice stay open, because the first that does not match would remove fields
+ * that the next one needs.
  */
 function closed(schema: Schema): Schema {
   const { properties, items } = schema

@@ -14,11 +14,11 @@ type Screen = { at: string; shows: string; acts?: ((page: Page) => Promise<void>
 /** Before anybody has an account: afterwards the set-up screen says so. */
 const AT_FIRST: Screen[] = [
   { at: '/', shows: 'Keep your mail' },
-  { at: '/setup', shows: 'Make the first account' },
+  { at: '/setup', shows: 'Create your admin account' },
   {
     at: '/setup?with=link#token',
-    shows: 'Make the first account',
-    acts: [(page) => page.getByRole('button', { name: 'Make the account' }).click()],
+    shows: 'Create your admin account',
+    acts: [(page) => page.getByRole('button', { name: 'Create account' }).click()],
   },
 ]
 
@@ -29,7 +29,7 @@ const OPEN: Screen[] = [
   { at: '/sign-up?with=link#token', shows: 'Confirm your account' },
   { at: '/address', shows: 'How an address is listed' },
   { at: '/network', shows: 'Join with one line' },
-  { at: '/nothing/here', shows: 'There is nothing here' },
+  { at: '/nothing/here', shows: 'Page not found' },
 ]
 
 /** Of one’s own. A line a screen; what begins with `:` is made below. */
@@ -48,16 +48,16 @@ const OWN: Screen[] = [
     shows: 'Your tokens',
     acts: [
       async (page) => {
-        await page.getByRole('button', { name: 'Make a token' }).click()
-        await page.getByText('The token is made').waitFor()
+        await page.getByRole('button', { name: 'Create token' }).click()
+        await page.getByText('Token created').waitFor()
       },
       (page) => page.getByRole('button', { name: 'Revoke tests' }).click(),
     ],
   },
   { at: '/account', shows: 'last used' },
-  { at: '/administration', shows: 'What was looked at' },
-  { at: '/administration/accounts', shows: 'A new account' },
-  { at: '/administration/audit', shows: 'written down here' },
+  { at: '/administration', shows: 'Health checks' },
+  { at: '/administration/accounts', shows: 'New account' },
+  { at: '/administration/audit', shows: 'kept for 400 days' },
   { at: '/dmarc', shows: 'Choose report files' },
   { at: '/dmarc/:domain', shows: 'nothing can be said yet' },
   { at: '/dmarc/:domain/reports', shows: 'There is none like that.' },
@@ -203,7 +203,7 @@ describe('with the keyboard alone', () => {
     await page.goto('/tokens')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Tab')
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content')
     await page.keyboard.press('Enter')
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.name')).toBe('label')

@@ -140,7 +140,7 @@ describe('somebody who is to be told', () => {
     const { data } = JSON.parse(posted?.body ?? '{}') as { data: { url: string } }
     expect(new URL(data.url).pathname).toBe(pathname)
     await page.goto('/home')
-    await page.getByRole('region', { name: 'Lately' }).getByRole('link', { name: title }).click()
+    await page.getByRole('region', { name: 'Recent activity' }).getByRole('link', { name: title }).click()
     await heading(page, `Delisting of ${IP}`).waitFor()
   })
 

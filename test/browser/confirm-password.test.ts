@@ -25,7 +25,7 @@ afterAll(async () => {
   await browser.close()
 })
 
-/** As if everybody had signed in an hour ago. */
+/** Makes every sign-in an hour old. */
 async function wait(): Promise<void> {
   const authenticatedAt = new Date(Date.now() - 3_600_000)
   await database.db.updateTable('session').set({ authenticatedAt }).execute()
@@ -39,19 +39,19 @@ async function confirmWith(password: string): Promise<void> {
 }
 
 async function fillPerson(email: string): Promise<void> {
-  await page.getByLabel('E-mail').fill(email)
-  await page.getByLabel('First password').fill('the password of Dora')
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Initial password').fill('the password of Dora')
 }
 
 const accounts = () => database.db.selectFrom('account').select('email').execute()
 
 describe('an administrator who signed in a while ago', () => {
-  it('is asked for the password on the same screen, and what was typed is sent then', async () => {
+  it('confirms the password on the same screen, and the form is sent then', async () => {
     await page.goto('/administration/accounts')
     await heading(page, 'Accounts').waitFor()
     await wait()
     await fillPerson('dora@people.test')
-    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     await prompt().waitFor()
     expect(await accessibilityFaults(page)).toEqual([])
     await confirmWith('not the password')
@@ -62,18 +62,18 @@ describe('an administrator who signed in a while ago', () => {
     expect(await accounts()).toHaveLength(2)
   })
 
-  it('keeps what was typed when the question is answered with Escape, and is told why nothing was done', async () => {
+  it('keeps the input when the prompt is closed with Escape, and sees why nothing was saved', async () => {
     await wait()
     await fillPerson('erin@people.test')
-    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     await prompt().waitFor()
     await page.keyboard.press('Escape')
     await page.getByText('Confirm your password to continue').waitFor()
-    expect(await page.getByLabel('E-mail').inputValue()).toBe('erin@people.test')
+    expect(await page.getByLabel('Email').inputValue()).toBe('erin@people.test')
     expect(await accounts()).toHaveLength(2)
   })
 
-  it('is asked in front of a question that is open already, and once for it', async () => {
+  it('sees the prompt in front of an open confirmation, once', async () => {
     await page.getByRole('button', { name: 'Delete dora@people.test' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
     await confirmWith('the password of Adele')
@@ -90,7 +90,7 @@ describe('an administrator who signed in a while ago', () => {
     expect((await download).suggestedFilename()).toBe('portreeve-account.ndjson')
   })
 
-  it('meets no complaint of the browser on the way but the refusals', () => {
+  it('causes no browser errors but the rejected requests', () => {
     expect(adele.complaints.filter((complaint) => !/status of 403/.test(complaint))).toEqual([])
   })
 })

@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 const heading = (name: string) => page.getByRole('heading', { level: 1, name, exact: true })
-const palette = () => page.getByRole('dialog', { name: 'Find' })
+const palette = () => page.getByRole('dialog', { name: 'Search' })
 const focused = () => page.evaluate<string>('document.activeElement.textContent')
 
 async function begin(path: string, name: string): Promise<void> {
@@ -32,8 +32,8 @@ async function begin(path: string, name: string): Promise<void> {
   await heading(name).waitFor()
 }
 
-describe('Ctrl and K', () => {
-  it('leads to a screen by the beginning of its name', async () => {
+describe('Ctrl-K', () => {
+  it('opens a screen by the beginning of its name', async () => {
     await begin('/account', 'Account')
     await page.keyboard.press('ControlOrMeta+k')
     await palette().getByRole('combobox').waitFor()
@@ -44,7 +44,7 @@ describe('Ctrl and K', () => {
     await palette().waitFor({ state: 'hidden' })
   })
 
-  it('checks an address or domain that is typed', async () => {
+  it('checks a typed address or domain', async () => {
     await page.keyboard.press('ControlOrMeta+k')
     await page.keyboard.type('example.test')
     await palette().getByRole('option', { name: 'Check example.test', selected: true }).waitFor()
@@ -52,7 +52,7 @@ describe('Ctrl and K', () => {
     await page.waitForURL('**/check?q=example.test')
   })
 
-  it('finds a webhook by its label, and goes there with the arrows', async () => {
+  it('finds a webhook by its label, and selects it with the arrow keys', async () => {
     await begin('/account', 'Account')
     await page.keyboard.press('ControlOrMeta+k')
     await page.keyboard.type('paym')
@@ -68,20 +68,20 @@ describe('Ctrl and K', () => {
     await heading((last ?? '').replace('Webhook', '')).waitFor()
   })
 
-  it('says that nothing is called so, and closes with Escape where it was', async () => {
+  it('shows that nothing matches, and Escape returns the focus', async () => {
     await begin('/account', 'Account')
     await page.getByRole('button', { name: 'Sign out' }).focus()
     await page.keyboard.press('ControlOrMeta+k')
     await page.keyboard.type('xyzzy')
-    await page.getByText('Nothing is called so.').waitFor()
+    await page.getByText('No results for “xyzzy”').waitFor()
     await page.keyboard.press('Escape')
     await palette().waitFor({ state: 'hidden' })
     expect(await focused()).toBe('Sign out')
   })
 
-  it('is a button too, and fits a phone, in both themes', async () => {
+  it('opens from a button too, and fits a phone in both themes', async () => {
     await page.setViewportSize({ width: 320, height: 700 })
-    await page.getByRole('button', { name: 'Find or check' }).click()
+    await page.getByRole('button', { name: 'Search or check' }).click()
     await palette().getByRole('option').first().waitFor()
     expect([await accessibilityFaults(page), await overflow(page)]).toEqual([[], 0])
     await palette().getByRole('option', { name: 'API tokens' }).click()
@@ -90,8 +90,8 @@ describe('Ctrl and K', () => {
   })
 })
 
-describe('single keys', () => {
-  it('lead to a screen: g, then its letter', async () => {
+describe('single-key shortcuts', () => {
+  it('open a screen: g, then its letter', async () => {
     await begin('/account', 'Account')
     await page.keyboard.press('g')
     await page.keyboard.press('t')
@@ -101,7 +101,7 @@ describe('single keys', () => {
     await heading('Webhooks').waitFor()
   })
 
-  it('go through a list, and Enter opens what they stand on', async () => {
+  it('move through a list, and Enter opens the focused row', async () => {
     await page.getByRole('link', { name: 'payments' }).waitFor()
     await page.keyboard.press('j')
     await expect.poll(focused).toBe('payments')
@@ -115,7 +115,7 @@ describe('single keys', () => {
 
   it('are listed by ?, those of the screen first', async () => {
     await page.keyboard.press('?')
-    const sheet = page.getByRole('dialog', { name: 'Keys' })
+    const sheet = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
     await sheet.getByText('Older request').waitFor()
     const titles = await sheet.getByRole('heading', { level: 3 }).allTextContents()
     expect(titles).toEqual(['On this screen', 'Everywhere', 'Always'])
@@ -124,7 +124,7 @@ describe('single keys', () => {
     await sheet.waitFor({ state: 'hidden' })
   })
 
-  it('rest while somebody types', async () => {
+  it('are ignored while typing', async () => {
     await begin('/hooks', 'Webhooks')
     await tabTo(page, 'Name (optional)')
     await page.keyboard.type('j g t ?')
@@ -132,9 +132,9 @@ describe('single keys', () => {
     expect(new URL(page.url()).pathname).toBe('/hooks')
   })
 
-  it('can be turned off, while Ctrl and K goes on', async () => {
+  it('can be turned off, while Ctrl-K still works', async () => {
     await begin('/account', 'Account')
-    await page.getByLabel('Single keys').uncheck()
+    await page.getByLabel('Single-key shortcuts').uncheck()
     await page.getByRole('heading', { level: 1 }).focus()
     await page.keyboard.press('g')
     await page.keyboard.press('t')
@@ -144,7 +144,7 @@ describe('single keys', () => {
     expect(await page.getByRole('dialog').count()).toBe(1)
     expect(new URL(page.url()).pathname).toBe('/account')
     await page.keyboard.press('Escape')
-    await page.getByLabel('Single keys').check()
+    await page.getByLabel('Single-key shortcuts').check()
   })
 })
 

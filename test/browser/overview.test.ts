@@ -29,15 +29,15 @@ describe('the overview', () => {
   })
   afterAll(() => alice.close())
 
-  it('begins with first steps, as commands with the person’s own domain', async () => {
+  it('starts with first steps, as commands with the user’s own domain', async () => {
     await page.goto('/home')
     await heading(page, 'Good to see you, Alice').waitFor()
     await page.getByText('npx portreeve check dmarc people.test').waitFor()
-    await page.getByRole('link', { name: 'Catch a webhook' }).waitFor()
+    await page.getByRole('link', { name: 'Capture a webhook' }).waitFor()
   })
 
-  it('has commands that run as they stand', async () => {
-    await page.getByRole('button', { name: 'Copy the command: Catch a webhook' }).click()
+  it('has commands that run as shown', async () => {
+    await page.getByRole('button', { name: 'Copy the command: Capture a webhook' }).click()
     const command = await page.evaluate<string>('navigator.clipboard.readText()')
     const { token } = await portreeve.addPerson('Clara')
     const answer = await portreeve.request(/"(http[^"]+)"$/.exec(command)?.[1] ?? '', {
@@ -49,26 +49,26 @@ describe('the overview', () => {
     expect(answer.status).toBe(201)
   })
 
-  it('says what needs the person, and leads there', async () => {
+  it('lists issues with links to their screens', async () => {
     const account = { host: '127.0.0.1', port: 1, user: 'old.mailbox', password: 'x' }
     const data = { source: account, destination: account, folders: ['INBOX'] }
     await page.request.post('/api/v1/imap/migrate', { data, headers: { origin: portreeve.url } })
     await page.goto('/home')
-    await heading(page, '1 thing needs you').waitFor()
-    await page.getByText('The migration of old.mailbox ended with 1 error.').waitFor()
-    await page.getByRole('link', { name: 'Try again' }).click()
+    await heading(page, '1 issue needs your attention').waitFor()
+    await page.getByText('Migration of old.mailbox failed with 1 error.').waitFor()
+    await page.getByRole('link', { name: 'Review migration' }).click()
     await heading(page, 'Migration of old.mailbox').waitFor()
   })
 
-  it('leads there with the keyboard alone', async () => {
+  it('opens an issue with the keyboard alone', async () => {
     await page.goto('/home')
-    await page.getByRole('link', { name: 'Try again' }).waitFor()
+    await page.getByRole('link', { name: 'Review migration' }).waitFor()
     await page.keyboard.press('j')
     await page.keyboard.press('Enter')
     await heading(page, 'Migration of old.mailbox').waitFor()
   })
 
-  it('shows nothing of this to somebody else', async () => {
+  it('shows nothing of it to other accounts', async () => {
     const charlie = await signedIn(browser, portreeve, 'Charlie')
     await charlie.page.goto('/home')
     await heading(charlie.page, 'Good to see you, Charlie').waitFor()
@@ -76,7 +76,7 @@ describe('the overview', () => {
     await charlie.close()
   })
 
-  it('meets no complaint of the browser', () => expect(alice.complaints).toEqual([]))
+  it('causes no browser errors', () => expect(alice.complaints).toEqual([]))
 })
 
 describe('the account', () => {
@@ -84,27 +84,27 @@ describe('the account', () => {
     const { page, close } = await signedIn(browser, portreeve, 'Petra')
     const other = await visit(browser, portreeve.url)
     await other.page.goto('/sign-in')
-    await other.page.getByLabel('E-mail').fill('petra@people.test')
+    await other.page.getByLabel('Email').fill('petra@people.test')
     await other.page.getByLabel('Password', { exact: true }).fill('the password of Petra')
     await other.page.getByRole('button', { name: 'Sign in' }).click()
     await other.page.getByRole('link', { name: 'Overview' }).waitFor()
 
     await page.goto('/account')
     await page.getByText('free · 0 of 1 migration used this month').waitFor()
-    await page.getByRole('button', { name: 'End the session of Chrome on Linux' }).waitFor()
+    await page.getByRole('button', { name: 'End session of Chrome on Linux' }).waitFor()
     await page.getByLabel('Your name').fill('Petra Petersen')
-    await page.getByRole('button', { name: 'Save the name' }).click()
-    await page.getByText('Your name is saved.').waitFor()
+    await page.getByRole('button', { name: 'Save name' }).click()
+    await page.getByText('Name saved.').waitFor()
     await page.getByText('Petra Petersen', { exact: true }).waitFor()
 
-    await page.getByLabel('Password now').fill('not the password')
+    await page.getByLabel('Current password').fill('not the password')
     await page.getByLabel('New password', { exact: true }).fill('another password')
-    await page.getByRole('button', { name: 'Change the password' }).click()
-    await page.getByText('Invalid password').waitFor()
-    await page.getByLabel('Password now').fill('the password of Petra')
-    await page.getByRole('button', { name: 'Change the password' }).click()
-    await page.getByText('Your password is changed.').waitFor()
-    await page.getByRole('button', { name: 'End the session of Chrome on Linux' }).waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText('The current password is wrong.').waitFor()
+    await page.getByLabel('Current password').fill('the password of Petra')
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText('Password changed.').waitFor()
+    await page.getByRole('button', { name: 'End session of Chrome on Linux' }).waitFor({ state: 'hidden' })
 
     await other.page.goto('/tokens')
     await heading(other.page, 'Sign in').waitFor()
@@ -113,8 +113,8 @@ describe('the account', () => {
   })
 })
 
-describe('what is kept of a person', () => {
-  it('is taken along as a file', async () => {
+describe('the data of an account', () => {
+  it('is exported as a file', async () => {
     const { page, close } = await signedIn(browser, portreeve, 'Olga')
     await page.goto('/account')
     const [download] = await Promise.all([
@@ -131,17 +131,17 @@ describe('what is kept of a person', () => {
     await close()
   })
 
-  it('is erased with the keyboard alone, once it is said what goes and who wishes it', async () => {
+  it('is deleted with the keyboard alone, after email and password', async () => {
     const { page, close } = await signedIn(browser, portreeve, 'Erika')
     await page.goto('/account')
     await page.getByText('last used').first().waitFor()
-    await tabTo(page, 'Erase the account')
+    await tabTo(page, 'Delete account')
     await page.keyboard.press('Enter')
-    await page.getByText('your sessions, and the account itself').waitFor()
-    await tabTo(page, 'Your e-mail, to be sure')
+    await page.getByText('Your alerts, alert channels and sessions.').waitFor()
+    await tabTo(page, 'Your email, to confirm')
     await page.keyboard.type('somebody@else.test')
     await page.keyboard.press('Enter')
-    await page.getByText('Type erika@people.test.').waitFor()
+    await page.getByText('Enter erika@people.test to confirm.').waitFor()
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type('erika@people.test')
     await tabTo(page, 'Your password')
@@ -168,31 +168,31 @@ describe('an administrator', () => {
   })
   afterAll(() => admin.close())
 
-  it('sees whether the service is well, and how to mend what is not', async () => {
+  it('sees the health of the service, and how to fix problems', async () => {
     await page.goto('/home')
     await page.getByRole('link', { name: 'Administration' }).click()
-    await page.getByText('1 thing is wrong.').waitFor()
-    await page.getByRole('row', { name: /^Blacklists Wrong .*DNSBL_SERVERS/ }).waitFor()
-    await page.getByText('kinds of jobs with nothing to do').click()
+    await page.getByText('1 check failed.').waitFor()
+    await page.getByRole('row', { name: /^Blacklists Error .*DNSBL_SERVERS/ }).waitFor()
+    await page.getByText('idle job types').click()
     await page.getByText('migration.run').waitFor()
   })
 
-  it('makes an account, with the keyboard alone', async () => {
+  it('creates an account with the keyboard alone', async () => {
     await page.getByRole('link', { name: 'Accounts', exact: true }).click()
     await heading(page, 'Accounts').waitFor()
-    await tabTo(page, 'E-mail')
+    await tabTo(page, 'Email')
     await page.keyboard.type('newcomer@people.test')
-    await tabTo(page, 'First password')
+    await tabTo(page, 'Initial password')
     await page.keyboard.type('short')
     await page.keyboard.press('Enter')
-    await page.getByText('Type at least 10 characters.').waitFor()
+    await page.getByText('Use at least 10 characters.').waitFor()
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type('a long password')
     await page.keyboard.press('Enter')
     await page.getByText('newcomer@people.test can sign in now.').waitFor()
   })
 
-  it('changes a plan and a right in place, and deletes an account', async () => {
+  it('changes plan and role in place, and deletes an account', async () => {
     const row = page.getByRole('row', { name: 'newcomer@people.test' })
     const plan = row.getByLabel('Plan of newcomer@people.test')
     await Promise.all([changed(page), plan.selectOption('business')])
@@ -205,36 +205,36 @@ describe('an administrator', () => {
     await row.waitFor({ state: 'hidden' })
   })
 
-  it('finds in the audit log who did what to whom', async () => {
+  it('searches the audit log', async () => {
     await page.getByRole('link', { name: 'Audit log', exact: true }).click()
     await page.getByText('4 entries').waitFor()
-    await page.getByLabel('E-mail, change or value').fill('delete')
+    await page.getByLabel('Email, action or value').fill('delete')
     await page.getByText('1 entry', { exact: true }).waitFor()
     await page.getByRole('row', { name: /account: newcomer@people\.test by ada@people\.test/ }).waitFor()
     expect(page.url()).toContain('q=delete')
-    await page.getByLabel('E-mail, change or value').fill('nobody at all')
-    await page.getByText('There is none like that.').waitFor()
+    await page.getByLabel('Email, action or value').fill('nobody at all')
+    await page.getByText('No matches').waitFor()
     await page.getByRole('link', { name: 'Accounts', exact: true }).click()
   })
 
-  it('is told that the last of them cannot be erased', async () => {
+  it('cannot delete the last administrator', async () => {
     await page.goto('/account')
-    await page.getByText('Erase the account').click()
-    await page.getByLabel('Your e-mail, to be sure').fill('ada@people.test')
+    await page.getByText('Delete account').click()
+    await page.getByLabel('Your email, to confirm').fill('ada@people.test')
     await page.getByLabel('Your password', { exact: true }).fill('the password of Ada')
-    await page.getByRole('button', { name: 'Erase my account' }).click()
+    await page.getByRole('button', { name: 'Delete my account' }).click()
     await page.getByText('This is the last administrator.').waitFor()
     await page.goto('/administration/accounts')
   })
 
-  it('sees a change taken back that is refused: one administrator must be left', async () => {
+  it('sees a rejected change reverted: one administrator must remain', async () => {
     const mine = page.getByRole('row', { name: 'ada@people.test' }).getByRole('switch')
     await mine.click()
     await page.getByText('This is the last administrator.').waitFor()
     expect(await mine.isChecked()).toBe(true)
   })
 
-  it('is nobody else', async () => {
+  it('is the only one who sees the administration', async () => {
     const { page: theirs, close } = await signedIn(browser, portreeve, 'Bob')
     await theirs.goto('/administration/accounts')
     await theirs.getByText('administrator').first().waitFor()

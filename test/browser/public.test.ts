@@ -31,7 +31,7 @@ describe('somebody without an account', () => {
   it('finds from the sign-in whether an address was reported, and how one is listed', async () => {
     const { page } = stranger
     await page.goto('/sign-in')
-    await page.getByRole('link', { name: 'whether an address was reported' }).click()
+    await page.getByRole('link', { name: 'look up an IP address' }).click()
     await h1(page, 'Was this address reported?')
     await page.getByText('No single source can list an address.').waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
@@ -70,7 +70,7 @@ describe('somebody without an account', () => {
   it('sees the network in numbers, and joins it with a line', async () => {
     const { page } = stranger
     await page.goto('/sign-in')
-    await page.getByRole('link', { name: 'the network in numbers' }).click()
+    await page.getByRole('link', { name: 'network statistics' }).click()
     await h1(page, 'The network in numbers')
     await page.getByRole('img', { name: 'Reports by day' }).waitFor()
     await page.getByText('As a table').click()

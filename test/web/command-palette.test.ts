@@ -19,28 +19,28 @@ function names(typed: string): string[] {
   return findItems(typed, ALL, { check: () => {}, lookUp: () => {} }).map(({ name }) => name)
 }
 
-describe('what is found', () => {
-  it('is everything, as long as nothing is typed', () => {
+describe('the results of the command palette', () => {
+  it('are all entries while nothing is typed', () => {
     expect(names('')).toEqual(['Overview', 'Webhooks', 'shop orders'])
   })
-  it('is what begins with the words first, then what has them anywhere', () => {
+  it('rank names that begin with the text first', () => {
     expect(names('web')).toEqual(['Webhooks', 'shop orders'])
     expect(names('ord')).toEqual(['shop orders'])
     expect(names('shop webhook')).toEqual(['shop orders'])
     expect(names('abc')).toEqual(['shop orders'])
     expect(names('nothing so')).toEqual([])
   })
-  it('is before all a check, where an address or a domain is typed', () => {
+  it('start with a check for an address or a domain', () => {
     expect(names('192.0.2.1')[0]).toBe('Check 192.0.2.1')
     expect(names(' alice@Example.org')[0]).toBe('Check example.org')
     expect(names('https://example.org:8443/path')).toEqual(['Check example.org'])
   })
-  it('is of an address, also of IPv6, what was reported of it', () => {
+  it('offer the attack reports of an IPv4 or IPv6 address', () => {
     expect(names('192.0.2.1')).toEqual(['Check 192.0.2.1', 'Look up 192.0.2.1'])
     expect(names('2001:DB8::1')).toEqual(['Look up 2001:DB8::1'])
     expect(names('::ffff:192.0.2.1')).toEqual(['Look up ::ffff:192.0.2.1'])
   })
-  it('asks what it says it asks', () => {
+  it('run the check that they name', () => {
     const asked: string[] = []
     const ways = { check: (name: string) => asked.push(name), lookUp: (ip: string) => asked.push(ip) }
     findItems('example.org', ALL, ways)[0]?.open()
@@ -49,13 +49,13 @@ describe('what is found', () => {
   })
 })
 
-describe('the keys that lead somewhere', () => {
-  it('are each of one screen', () => {
+describe('the shortcuts of the navigation', () => {
+  it('are unique', () => {
     const strokes = [...MODULES, ...SETTINGS].flatMap(({ shortcut }) => shortcut ?? [])
     expect(strokes.length).toBeGreaterThan(5)
     expect(new Set(strokes).size).toBe(strokes.length)
   })
-  it('lead to every screen of the navigation', () => {
+  it('exist for every screen', () => {
     expect([...MODULES, ...SETTINGS].filter(({ shortcut }) => !shortcut)).toEqual([])
   })
 })

@@ -37,20 +37,20 @@ const delisting = (...needs: (string | null)[]) =>
 const sentences = (things: Partial<OverviewData>) =>
   findIssues({ ...NOTHING, ...things }, NOW).map(({ sentence }) => sentence)
 
-describe('what needs a person', () => {
-  it('is nothing where all is well or unknown', () => {
+describe('issues on the overview', () => {
+  it('are none where everything is clean or unknown', () => {
     const things = { hosts: [host('clean'), host('unknown'), host('pending')], cases: [delisting(null)] }
     expect(sentences(things)).toEqual([])
   })
-  it('is a host that is listed, before all else', () => {
+  it('include a listed host first', () => {
     expect(sentences({ cases: [delisting('submit', 'send')], hosts: [host('listed')] })).toEqual([
-      'mail.example.com is listed on 2 blacklists.',
-      '192.0.2.1 is to leave the blacklists: 2 steps wait for you.',
+      'mail.example.com is on 2 blocklists.',
+      'Delisting 192.0.2.1: 2 steps need your action.',
     ])
   })
-  it('is a migration that failed, for two weeks, and no dry run', () => {
+  it('include a failed migration for two weeks, but no dry run', () => {
     const failed = migration({ status: 'failed' })
-    expect(sentences({ migrations: [failed] })).toEqual(['The migration of alice ended with 3 errors.'])
+    expect(sentences({ migrations: [failed] })).toEqual(['Migration of alice failed with 3 errors.'])
     const others = [
       migration({ status: 'completed' }),
       migration({ status: 'failed', dryRun: true }),
@@ -58,45 +58,45 @@ describe('what needs a person', () => {
     ]
     expect(sentences({ migrations: others })).toEqual([])
   })
-  it('is a domain without its record, a mailbox that cannot be read, and an alert that reaches nobody', () => {
+  it('include an unverified domain, an unreadable mailbox and an unconfirmed alert channel', () => {
     const domains = [true, false].map((verified) => ({ domain: 'example.com', verified }) as Domain)
     const mailbox = { user: 'reports', host: 'imap.example.com', failingSince: '2026-11-20T12:00:00Z' } as Mailbox
     const channel = { address: 'me@example.com', url: null }
     const channels = (['active', 'off', 'unconfirmed'] as const).map((status) => ({ ...channel, status }) as Channel)
     expect(sentences({ domains, mailboxes: [mailbox], channels })).toEqual([
-      'The mailbox reports on imap.example.com cannot be read for reports.',
-      'Alerts to me@example.com wait for the code that was mailed there.',
-      'example.com is not verified yet: its record is to be published.',
+      'Can’t read reports from mailbox reports on imap.example.com.',
+      'Alert channel me@example.com isn’t confirmed: enter the code we sent there.',
+      'Verify example.com: publish its DMARC record.',
     ])
   })
-  it('is that no mail goes out, unless the person is told elsewhere', () => {
+  it('include missing email only while no other channel works', () => {
     const mail = { address: 'me@example.com', url: null, status: 'undeliverable' } as Channel
     const hook = { address: null, url: 'https://chat.example/', status: 'active' } as Channel
     expect(sentences({ channels: [mail] })).toEqual([
-      'Alerts to me@example.com reach nobody, because no mail goes out.',
+      'Alerts to me@example.com can’t be delivered: email isn’t configured.',
     ])
     expect(sentences({ channels: [mail, hook] })).toEqual([])
   })
-  it('is for an administrator an appeal to decide, and a list that is held back', () => {
+  it('include appeals and a held list for administrators', () => {
     const appeals = [{ status: 'open' }, { status: 'upheld' }] as OverviewData['appeals']
     const hold = { approved: false } as OverviewData['hold']
     expect(sentences({ appeals, hold, candidates: 2 })).toEqual([
-      'A new list of attackers is held back: it differs too much from the last.',
-      '1 appeal to decide.',
+      'The new attack blocklist is on hold: it differs too much from the last one.',
+      '1 appeal to review.',
       '2 reported addresses to list or discard.',
     ])
   })
-  it('is said in a sentence', () => {
+  it('are counted in the title', () => {
     const need = findIssues({ ...NOTHING, hosts: [host('listed')] })
     expect([issuesTitle([]), issuesTitle(need), issuesTitle([...need, ...need])]).toEqual([
-      'Nothing needs you',
-      '1 thing needs you',
-      '2 things need you',
+      'No issues',
+      '1 issue needs your attention',
+      '2 issues need your attention',
     ])
   })
 })
 
-it('counts as under way what goes on by itself', () => {
+it('lists running migrations and delistings without open steps as in progress', () => {
   const [running, done] = [migration({ status: 'running' }), migration({ status: 'completed' })]
   const [goesOn, waits] = [delisting(null), delisting('confirm')]
   expect(findInProgress({ migrations: [running, done], cases: [goesOn, waits] })).toEqual({

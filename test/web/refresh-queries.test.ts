@@ -21,8 +21,8 @@ function shown(queries: QueryClient, queryKey: QueryKey, { takes = 5, staleTime 
   return { asked: () => asked, data: () => observer.getCurrentResult().data }
 }
 
-describe('what is shown', () => {
-  it('is asked for anew when it changed, and other rooms are not', async () => {
+describe('a shown query', () => {
+  it('is refetched when its module changed, and other modules are not', async () => {
     const queries = new QueryClient()
     const [hosts, one] = [shown(queries, ['monitoring', 'hosts']), shown(queries, ['monitoring', 'host', 'a'])]
     const cases = shown(queries, ['delisting', 'list', {}])
@@ -32,7 +32,7 @@ describe('what is shown', () => {
     expect([hosts.data(), one.data(), cases.data()]).toEqual([2, 2, 1])
   })
 
-  it('is asked for once more when it changed while it was asked for, however often', async () => {
+  it('is refetched once more after changes during a fetch, however many', async () => {
     const queries = new QueryClient()
     const list = shown(queries, ['alerts', 'list'], { takes: 30 })
     await sleep(50)
@@ -44,7 +44,7 @@ describe('what is shown', () => {
     expect([list.asked(), list.data()]).toEqual([3, 3])
   })
 
-  it('is asked for again when its first answer may be of before', async () => {
+  it('is refetched when its first response may be outdated', async () => {
     const queries = new QueryClient()
     const list = shown(queries, ['shares'], { takes: 30 })
     refreshChanged(queries, { room: 'checks', id: null })
@@ -52,7 +52,7 @@ describe('what is shown', () => {
     expect(list.data()).toBe(2)
   })
 
-  it('is left as the person made it while their change is on its way', async () => {
+  it('keeps an optimistic change while it is being sent', async () => {
     const queries = new QueryClient()
     const key = ['monitoring', 'lists']
     const list = shown(queries, key)
@@ -71,7 +71,7 @@ describe('what is shown', () => {
     expect(list.data()).toBe(2)
   })
 
-  it('is not asked for any more once it is deleted, unless that failed', async () => {
+  it('is not refetched after its object was deleted, unless that failed', async () => {
     const queries = new QueryClient()
     const [kept, gone] = ['kept', 'gone'].map((id) => shown(queries, ['delisting', 'one', id]))
     await sleep(20)
@@ -82,7 +82,7 @@ describe('what is shown', () => {
     expect([kept?.data(), gone?.data()]).toEqual([2, 1])
   })
 
-  it('is asked for in every room when anything may have changed, but not what never changes', async () => {
+  it('is refetched in every module when anything may have changed, except data that never changes', async () => {
     const queries = new QueryClient()
     const those = [
       ['dmarc', 'domains'],
@@ -112,8 +112,8 @@ const BY_ITSELF = new Set([
   'attacks',
 ])
 
-describe('every question of the dashboard', () => {
-  it('is renewed by the stream, or need not be', () => {
+describe('every query of the dashboard', () => {
+  it('is refreshed by the stream, or is on the list of exceptions', () => {
     const source = globSync('web/src/**/*.ts')
       .map((file) => readFileSync(file, 'utf8').replaceAll('[ROOT,', "['dmarc',"))
       .join('\n')

@@ -30,7 +30,8 @@ export class ApiError extends Error {
 /** The API's message, or the dashboard's own where the API speaks to programs. */
 function messageOf({ error, message, code }: { error?: string; message?: string; code?: string }): string | undefined {
   if (code === 'unauthenticated') return messages.sessionExpired
-  if (code === 'INVALID_EMAIL_OR_PASSWORD') return messages.wrongPassword
+  if (code === 'INVALID_EMAIL_OR_PASSWORD') return messages.wrongCredentials
+  if (code === 'INVALID_PASSWORD') return messages.wrongCurrentPassword
   return error ?? message
 }
 

@@ -5,6 +5,7 @@ export const messages = {
   unexpectedStatus: (status: number) => `The server returned an unexpected error (HTTP ${status}).`,
   /** Shown in place of the API's own sentence, which tells programs how to send a token. */
   sessionExpired: 'Your session has expired. Sign in again.',
-  wrongPassword: 'Wrong email or password.',
+  wrongCredentials: 'Wrong email or password.',
+  wrongCurrentPassword: 'The current password is wrong.',
   shortcutsOnThisScreen: 'On this screen',
 } as const

@@ -33,18 +33,18 @@ export async function findBlockEnd(db: Db, key: Buffer): Promise<number> {
   return Math.max(1, rows[0]?.seconds ?? 1)
 }
 
-/** The password was right. */
+/** Deletes the attempts after a correct password. */
 export async function clearAttempts(db: Db, key: Buffer): Promise<void> {
   await db.deleteFrom('passwordAttempt').where('key', '=', key).execute()
 }
 
-/** No password was checked: as if there had been no attempt. */
+/** Takes back an attempt where no password was checked. */
 export async function releaseAttempt(db: Db, key: Buffer): Promise<void> {
   await sql`update password_attempt set failures = greatest(failures - 1, 0), blocked_until = now()
     where key = ${key}`.execute(db)
 }
 
-/** Deletes what is as good as forgotten. */
+/** Deletes attempts that no longer count. */
 export async function deleteAttemptsBefore(db: Db, seconds: number): Promise<void> {
   await sql`delete from password_attempt where last_failed_at < now() - make_interval(secs => ${seconds})`.execute(db)
 }

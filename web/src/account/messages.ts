@@ -124,6 +124,7 @@ export const tokens = {
   revokeTitle: (name: string) => `Revoke “${name}”?`,
   revokeEffect: (lastFour: string) =>
     `Programs that use the token ending in \`${lastFour}\` lose access at once. This can’t be undone.`,
+  masked: (lastFour: string) => `prv_…${lastFour}`,
   createdLabel: 'created',
   lastUsed: 'last used',
   neverUsed: 'never used',

@@ -105,7 +105,7 @@ function TokenItem({ id, label, lastFour, createdAt, lastUsedAt }: ApiToken) {
         </ConfirmButton>
       }
     >
-      <code>prv_…{lastFour}</code> · {messages.createdLabel} <DateText at={createdAt} /> ·{' '}
+      <code>{messages.masked(lastFour)}</code> · {messages.createdLabel} <DateText at={createdAt} /> ·{' '}
       {lastUsedAt ? (
         <>
           {messages.lastUsed} <DateText at={lastUsedAt} />

@@ -1,5 +1,6 @@
 /** Texts of the shared components. */
 export const messages = {
+  brand: 'Portreeve',
   confirm: { cancel: 'Cancel' },
   copy: { copy: 'Copy', copied: 'Copied', announcement: 'Copied.' },
   pagination: {

@@ -1,3 +1,4 @@
+import { messages } from '../messages.ts'
 import classes from './logo.module.css'
 
 /** A harbour: the breakwater around it, the water that comes in, and the lamp at the way in. */
@@ -24,7 +25,7 @@ export function Wordmark() {
   return (
     <span className={classes.wordmark}>
       <Logo />
-      Portreeve
+      {messages.brand}
     </span>
   )
 }
