@@ -40,6 +40,11 @@ afterAll(() => place.stop())
 /** Paths that honest people read from, beside what the load sends. */
 const READ = ['/api/v1/account', '/api/v1/dmarc/domains', '/api/v1/monitoring/hosts', '/api/webhook/endpoints']
 
+const slowestText = (slowest: Record<string, number>) =>
+  Object.entries(slowest)
+    .map(([kind, milliseconds]) => `${kind} ${Math.round(milliseconds)} ms`)
+    .join(', ')
+
 describe('one account against all others', () => {
   let series = 0
   it.each(Object.keys(ATTACKS))('that %s delays no other request, and nothing is lost', async (what) => {
@@ -66,14 +71,14 @@ describe('one account against all others', () => {
     if (!worst) throw new Error('nothing was watched')
     figure(
       `one account ${what}`,
-      `${seenText(worst)}; the slowest acknowledged item ${Math.round(load.slowest())} ms; ` +
+      `${seenText(worst)}; slowest acknowledged: ${slowestText(load.slowest())}; ` +
         `nothing lost of ${countsOf(load.acknowledged)}`,
     )
     expect(await load.missing()).toEqual(NOTHING)
     expect(load.others()).toEqual({})
     expect(delivered).toMatchObject({ code: 0 })
     expect(worst.slowest).toBeLessThan(MAX_WAIT_MS)
-    expect(load.slowest()).toBeLessThan(MAX_WAIT_MS)
+    expect(Math.max(...Object.values(load.slowest()))).toBeLessThan(MAX_WAIT_MS)
     expect(worst.most - worst.before).toBeLessThan(MAX_GROWTH_MB)
   })
 

@@ -10,8 +10,8 @@ export type Load = {
   acknowledged: Acknowledged
   /** How often which status came that is no success; 0 is a connection that broke. */
   others(): Record<number, number>
-  /** Milliseconds of the slowest success. */
-  slowest(): number
+  /** Milliseconds of the slowest success of each kind. */
+  slowest(): Record<string, number>
   /** Waits for what is under way. */
   stop(): Promise<Acknowledged>
   /** Asks for all that was acknowledged. @returns the keys of what is not there */
@@ -53,7 +53,12 @@ export async function startLoad(place: Place, options: LoadOptions = {}): Promis
   }
   return {
     acknowledged,
-    slowest: () => Math.max(captures.tally.slowest, reports.tally.slowest, uploads.slowest(), hosts.slowest()),
+    slowest: () => ({
+      webhooks: captures.tally.slowest,
+      'attack reports': reports.tally.slowest,
+      'DMARC reports': uploads.slowest(),
+      'monitored hosts': hosts.slowest(),
+    }),
     others: () => Object.fromEntries([...captures.tally.others, ...reports.tally.others]),
     async stop() {
       await Promise.all([captures, reports, uploads, hosts].map((sender) => sender.stop()))
