@@ -46,13 +46,13 @@ describe('what is wrong with a request', () => {
 
   it('is not that something is not null', () => {
     const schema = Type.Object({ hours: Type.Optional(Type.Union([Hours, Type.Null()])) })
-    expect(told(schema, { hours: { from: '7', to: '08:00' } })).toEqual(['hours.from is not of the right form'])
+    expect(told(schema, { hours: { from: '7', to: '08:00' } })).toEqual(['hours.from has an invalid format'])
     expect(told(schema, { hours: 5 })).toEqual(['hours must be object'])
   })
 
   it('is about the kind that is named, also in a choice within it', () => {
     const wrong = { type: 'webhook', url: 5, quiet: { from: '25', to: '08:00' } }
-    expect(told(Channel, wrong)).toEqual(['url must be string', 'quiet.from is not of the right form'])
+    expect(told(Channel, wrong)).toEqual(['url must be string', 'quiet.from has an invalid format'])
     expect(told(Channel, { type: 'email', address: 'a' })).toEqual(['address must match format "email"'])
   })
 
