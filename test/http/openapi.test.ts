@@ -102,7 +102,7 @@ describe('openapi.json', () => {
   })
 
   it('describes a failure once, and says of every route that it may answer so', () => {
-    expect(JSON.stringify(document).split('A sentence a person understands.').length).toBe(2)
+    expect(JSON.stringify(document).split('A message for people.').length).toBe(2)
     const ref = { $ref: '#/components/responses/Failure' }
     expect(document.paths['/api/v1/tokens']?.['get']?.responses).toMatchObject({ '4XX': ref, '5XX': ref })
     expect(document.components.responses).toHaveProperty('Failure.content')
