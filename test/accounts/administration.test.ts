@@ -51,14 +51,14 @@ describe('the accounts', () => {
     expect(Date.parse(createdAt)).not.toBeNaN()
   })
 
-  it('have no page 0 and no page of 101', async () => {
+  it('reject page 0 and a limit of 101', async () => {
     for (const query of ['page=0', 'limit=0', 'limit=101', 'page=x']) {
       const answer = await portreeve.request(`/api/v1/accounts?${query}`, { token: alice.token })
       expect([query, answer.status]).toEqual([query, 400])
     }
   })
 
-  it('are nobody else’s business', async () => {
+  it('are hidden from other accounts', async () => {
     const requests = (by: Person | null) => [
       portreeve.request('/api/v1/accounts', { token: by?.token ?? '' }),
       portreeve.request('/api/v1/accounts', {
@@ -78,7 +78,7 @@ describe('the accounts', () => {
   })
 })
 
-describe('making an account', () => {
+describe('creating an account', () => {
   it('lets its owner sign in', async () => {
     const password = 'pässwörd 🔑 with spaces'
     const answer = await create({ email: 'Dora@People.Test', password, name: 'Dora Ñ' })
@@ -92,7 +92,7 @@ describe('making an account', () => {
     expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(200)
   })
 
-  it('makes none with an address that the sign-in would not take', async () => {
+  it('rejects email addresses that the sign-in does not accept', async () => {
     const local = stringMatching(/^[a-zA-Z0-9._+'!#$%&*=?^`{|}~"@ -]{1,3}$/)
     const emails = tuple(
       local,
@@ -112,17 +112,17 @@ describe('making an account', () => {
     expect(length).toBeGreaterThan(3)
   })
 
-  it('takes plan and rights from an administrator', async () => {
+  it('accepts plan and role from an administrator', async () => {
     const body = { email: 'dora@people.test', password: 'a long enough password', plan: 'business', admin: true }
     expect(await (await create(body)).json()).toMatchObject({ data: { plan: 'business', admin: true } })
   })
 
-  it('refuses an address that is taken, in any case', async () => {
+  it('rejects an email that is taken, ignoring case', async () => {
     const answer = await create({ email: 'BOB@people.test', password: 'a long enough password' })
     expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'conflict' }])
   })
 
-  it('says which field is wrong', async () => {
+  it('names the invalid field', async () => {
     const good = { email: 'dora@people.test', password: 'a long enough password' }
     const wrong: [string, object][] = [
       ['email', { email: 'dora' }],
@@ -145,7 +145,7 @@ describe('making an account', () => {
     }
   })
 
-  it('takes names that would hurt if they were not only text', async () => {
+  it('accepts names that look like code, as plain text', async () => {
     for (const [i, name] of [
       "Robert'); drop table account; --",
       '${7*7}',
@@ -160,7 +160,7 @@ describe('making an account', () => {
 })
 
 describe('changing an account', () => {
-  it('changes what is given, and nothing else', async () => {
+  it('changes only the given fields', async () => {
     expect(await (await change(bob.id, { plan: 'pro' })).json()).toMatchObject({ data: { name: 'Bob', plan: 'pro' } })
     const answer = await change(bob.id, { name: 'Robert', email: 'x@people.test', id: alice.id, createdAt: 0 })
     expect(await answer.json()).toMatchObject({
@@ -169,7 +169,7 @@ describe('changing an account', () => {
     expect((await change(bob.id, {})).status).toBe(200)
   })
 
-  it('holds at once for tokens that are in use', async () => {
+  it('takes effect at once for cached tokens', async () => {
     expect(await me(bob.token)).toMatchObject({ data: { plan: 'free' } })
     await change(bob.id, { plan: 'business', admin: true })
     await expect.poll(() => me(bob.token)).toMatchObject({ data: { plan: 'business', admin: true } })
@@ -182,7 +182,7 @@ describe('changing an account', () => {
     expect((await change(alice.id, { admin: false })).status).toBe(200)
   })
 
-  it('leaves one of two administrators who demote each other at the same moment', async () => {
+  it('keeps one of two administrators who demote each other concurrently', async () => {
     await change(bob.id, { admin: true })
     await expect.poll(() => me(bob.token)).toMatchObject({ data: { admin: true } })
     const answers = await Promise.all([
@@ -194,7 +194,7 @@ describe('changing an account', () => {
     expect(answers.map(({ status }) => status)).toContain(200)
   })
 
-  it('knows who is not there', async () => {
+  it('returns 404 for an unknown account', async () => {
     expect((await change('019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11', { plan: 'pro' })).status).toBe(404)
     expect((await change('1', { plan: 'pro' })).status).toBe(404)
   })
@@ -210,12 +210,12 @@ describe('deleting an account', () => {
     expect((await remove(bob.id)).status).toBe(404)
   })
 
-  it('is nothing one does to oneself', async () => {
+  it('is rejected for the own account', async () => {
     const answer = await remove(alice.id)
     expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'conflict' }])
   })
 
-  it('leaves one of two administrators who delete each other at the same moment', async () => {
+  it('keeps one of two administrators who delete each other concurrently', async () => {
     await change(bob.id, { admin: true })
     await expect.poll(() => me(bob.token)).toMatchObject({ data: { admin: true } })
     // Signing in takes its time, and these are to meet.

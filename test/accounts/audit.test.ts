@@ -36,8 +36,8 @@ async function entries({ token } = alice): Promise<Entry[]> {
   return ((await answer.json()) as { data: { entries: Entry[] } }).data.entries
 }
 
-describe('what administrators do', () => {
-  it('is written down, with what was given and without passwords', async () => {
+describe('the audit log', () => {
+  it('records actions with their fields, without passwords', async () => {
     const dave = { email: 'dave@people.test', password: 'the password of Dave', plan: 'pro' }
     const made = await send('/api/v1/accounts', 'POST', dave)
     const { id } = ((await made.json()) as { data: { id: string } }).data
@@ -59,7 +59,7 @@ describe('what administrators do', () => {
     expect(JSON.stringify(await entries())).not.toContain(dave.password)
   })
 
-  it('is found by who did it, what it was, and whom it was about', async () => {
+  it('is searched by actor, action and account', async () => {
     const erin = { email: 'erin@people.test', password: 'the password of Erin', plan: 'free' }
     const made = await send('/api/v1/accounts', 'POST', erin, bob)
     const { id } = ((await made.json()) as { data: { id: string } }).data
@@ -75,7 +75,7 @@ describe('what administrators do', () => {
     expect(await found('100% _ nobody')).toEqual([])
   })
 
-  it('is written down in other rooms too', async () => {
+  it('records actions in other modules too', async () => {
     await send('/api/v1/abuse/whitelist', 'POST', { cidr: '8.8.8.0/24', label: 'ours' })
     expect((await entries())[0]).toMatchObject({
       route: 'POST /api/v1/abuse/whitelist',
@@ -83,7 +83,7 @@ describe('what administrators do', () => {
     })
   })
 
-  it('is not written down where nothing was done', async () => {
+  it('does not record rejected requests', async () => {
     const before = await entries()
     await send('/api/v1/accounts', 'POST', { email: 'no address', password: 'x' })
     await send('/api/v1/accounts/019a9d2e-90aa-7d0c-b1f2-6f0a4c2e7d42', 'DELETE')
@@ -91,14 +91,14 @@ describe('what administrators do', () => {
     expect(await entries()).toEqual(before)
   })
 
-  it('stays when the administrator goes', async () => {
+  it('keeps entries after the administrator is deleted', async () => {
     await send('/api/v1/accounts', 'POST', { email: 'eve@people.test', password: 'the password of Eve' }, bob)
     await send(`/api/v1/accounts/${bob.id}`, 'DELETE')
     const ofBob = (await entries()).find(({ actorEmail }) => actorEmail === bob.email)
     expect(ofBob).toMatchObject({ actorId: null, details: { email: 'eve@people.test' } })
   })
 
-  it('is for administrators alone to see', async () => {
+  it('is visible to administrators only', async () => {
     expect((await portreeve.request('/api/v1/audit', charlie)).status).toBe(403)
     expect((await portreeve.request('/api/v1/audit')).status).toBe(401)
   })

@@ -19,7 +19,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-it('deletes what has expired, and signs nobody out', async () => {
+it('deletes expired rows only, and keeps valid sessions', async () => {
   const { db } = database
   const past = new Date(Date.now() - 1000)
   const future = new Date(Date.now() + 60_000)

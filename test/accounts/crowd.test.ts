@@ -9,7 +9,7 @@ afterAll(() => portreeve.stop())
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
 
-it('leaves other requests quick while two hundred people sign in at once', async () => {
+it('keeps other requests fast during 200 concurrent sign-ins', async () => {
   const { token } = await portreeve.addPerson('Alice')
   const headers = (i: number) => ({
     'content-type': 'application/json',

@@ -57,8 +57,8 @@ async function everything(): Promise<unknown> {
   return { accounts, tokens }
 }
 
-describe('what acts on accounts', () => {
-  it('cannot be done with an administrator’s API token', async () => {
+describe('actions on accounts', () => {
+  it('reject an administrator’s API token', async () => {
     const before = await everything()
     for (const [act, send] of acts) {
       const answer = await send({ token: alice.token })
@@ -67,7 +67,7 @@ describe('what acts on accounts', () => {
     expect(await everything()).toEqual(before)
   })
 
-  it('needs the password again ten minutes after it was typed, by a code that the dashboard knows', async () => {
+  it('need the password again after ten minutes, by the code `reauthenticate`', async () => {
     await wait(10)
     const before = await everything()
     for (const [act, send] of acts) {
@@ -77,13 +77,13 @@ describe('what acts on accounts', () => {
     expect(await everything()).toEqual(before)
   })
 
-  it('can be done in a session that is nine minutes old', async () => {
+  it('work in a session that is nine minutes old', async () => {
     await wait(9)
     const [make] = acts
     expect((await make?.[1]({ cookie }))?.status).toBe(201)
   })
 
-  it('can be done again in the same session once the password was typed', async () => {
+  it('work again in the same session after the password was confirmed', async () => {
     await wait(60)
     const mayAct = () => portreeve.request('/api/v1/account/reauthenticate', { cookie })
     expect((await mayAct()).status).toBe(403)
@@ -96,7 +96,7 @@ describe('what acts on accounts', () => {
     }
   })
 
-  it('is not opened in other sessions by the password typed in one', async () => {
+  it('stay blocked in other sessions when one is confirmed', async () => {
     const elsewhere = await portreeve.signIn(alice)
     await wait(60)
     expect((await reauthenticate(alice.password)).status).toBe(200)
@@ -104,7 +104,7 @@ describe('what acts on accounts', () => {
     expect(await answer.json()).toMatchObject({ code: 'reauthenticate' })
   })
 
-  it('is open after a sign-in, and stays shut when the session is only used', async () => {
+  it('work after a sign-in, and stay blocked when an old session is only used', async () => {
     await wait(60)
     await portreeve.request('/api/auth/get-session', { cookie })
     await portreeve.request('/api/auth/update-user', { cookie, body: { name: 'Alice B' } })
@@ -114,7 +114,7 @@ describe('what acts on accounts', () => {
     expect((await portreeve.request('/api/v1/account/reauthenticate', { cookie: again })).status).toBe(200)
   })
 
-  it('leaves reading, and one’s own tokens, to an API token', async () => {
+  it('leave reading and revoking tokens to an API token', async () => {
     await wait(60)
     const { token } = alice
     expect((await portreeve.request('/api/v1/accounts', { token })).status).toBe(200)
@@ -123,7 +123,7 @@ describe('what acts on accounts', () => {
     expect((await portreeve.request(`/api/v1/tokens/${own?.id}`, { token, method: 'DELETE' })).status).toBe(200)
   })
 
-  it('erases the account by the password in the request, however old the session is', async () => {
+  it('delete the account by the password in the request, in a session of any age', async () => {
     const his = await portreeve.signIn(bob)
     await wait(60)
     const erase = (password: string) => portreeve.request('/api/v1/account/erase', { cookie: his, body: { password } })
@@ -131,7 +131,7 @@ describe('what acts on accounts', () => {
     expect((await erase(bob.password)).status).toBe(200)
   })
 
-  it('cannot be asked for by a token or a stranger', async () => {
+  it('cannot be confirmed by a token or without a session', async () => {
     const body = { password: alice.password }
     const url = '/api/v1/account/reauthenticate'
     expect((await portreeve.request(url, { token: alice.token, body })).status).toBe(403)

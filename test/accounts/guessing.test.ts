@@ -48,7 +48,7 @@ async function guess(times: number, email = alice.email): Promise<number[]> {
 const unblock = () => database.db.updateTable('passwordAttempt').set({ blockedUntil: new Date() }).execute()
 
 describe('guessing the password of one account from many networks', () => {
-  it('is slowed down after ten, over all instances, and says for how long', async () => {
+  it('is throttled after ten, over all instances, with Retry-After', async () => {
     const statuses = await guess(24)
     expect(statuses).toEqual([...Array<number>(10).fill(401), ...Array<number>(14).fill(429)])
     const refused = await signIn({ from: '192.0.2.1' })
@@ -57,7 +57,7 @@ describe('guessing the password of one account from many networks', () => {
     expect(await refused.json()).toMatchObject({ code: 'rate_limited', error: expect.stringMatching(/in \d+ second/) })
   })
 
-  it('is no quicker with many at the same moment', async () => {
+  it('is no faster with concurrent requests', async () => {
     const tries = Array.from({ length: 24 }, (_, i) =>
       signIn({ from: `203.0.${i}.7`, at: i % 2 === 0 ? portreeve : other }),
     )
@@ -66,7 +66,7 @@ describe('guessing the password of one account from many networks', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(14)
   })
 
-  it('makes the waits longer and longer, but never longer than five minutes', async () => {
+  it('doubles the wait each time, up to five minutes', async () => {
     await guess(10)
     const waits: number[] = []
     for (let i = 0; i < 7; i++) {
@@ -81,14 +81,14 @@ describe('guessing the password of one account from many networks', () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(BACKOFF.longestSeconds)
   })
 
-  it('is forgotten after an hour without a wrong one', async () => {
+  it('is reset after an hour without a wrong password', async () => {
     expect((await guess(11)).at(-1)).toBe(429)
     const long = new Date(Date.now() - 3_700_000)
     await database.db.updateTable('passwordAttempt').set({ lastFailedAt: long, blockedUntil: long }).execute()
     expect(await guess(11)).toEqual([...Array<number>(10).fill(401), 429])
   })
 
-  it('is answered the same for an address without an account', async () => {
+  it('gets the same response for an email without an account', async () => {
     const of = async (email: string) => {
       await guess(10, email)
       const refused = await signIn({ email, from: '192.0.2.1' })
@@ -98,13 +98,13 @@ describe('guessing the password of one account from many networks', () => {
     expect(await of('nobody@people.test')).toEqual(await of(alice.email))
   })
 
-  it('does not touch another account', async () => {
+  it('does not affect other accounts', async () => {
     const bob = await portreeve.addPerson('Bob')
     await guess(12)
     expect((await signIn({ ...bob, from: '203.0.99.1' })).status).toBe(200)
   })
 
-  it('counts no try that was refused for another reason', async () => {
+  it('does not count attempts that were rejected for another reason', async () => {
     for (let i = 0; i < 12; i++) {
       const tooLong = await signIn({ password: 'x'.repeat(200), from: `203.0.${i}.7` })
       expect(tooLong.status).toBe(400)
@@ -113,8 +113,8 @@ describe('guessing the password of one account from many networks', () => {
   })
 })
 
-describe('the owner of an account that strangers guess at', () => {
-  it('signs in from a browser that has signed in before, wherever it is', async () => {
+describe('the owner of an account under attack', () => {
+  it('can sign in from a known browser in any network', async () => {
     const cookie = cookieOf((await signIn({ ...alice, from: '198.51.100.1' })).headers)
     const device = cookie.split('; ').find((each) => each.startsWith('portreeve.device=')) ?? ''
     expect((await guess(12)).at(-1)).toBe(429)
@@ -124,35 +124,35 @@ describe('the owner of an account that strangers guess at', () => {
     expect((await signIn({ ...alice, from: '192.0.2.51', cookie: `${device}x` })).status).toBe(429)
   })
 
-  it('signs in from a network that has signed in before, without a cookie', async () => {
+  it('can sign in from a known network without a cookie', async () => {
     expect((await signIn({ ...alice, from: '2001:db8:1:2::1' })).status).toBe(200)
     expect((await guess(12)).at(-1)).toBe(429)
     expect((await signIn({ ...alice, from: '2001:db8:1:2:ffff::9', at: other })).status).toBe(200)
     expect((await signIn({ ...alice, from: '2001:db8:1:3::1' })).status).toBe(429)
   })
 
-  it('is not helped by a cookie of another account', async () => {
+  it('gets no exception by a cookie of another account', async () => {
     const bob = await portreeve.addPerson('Bob')
     const cookie = cookieOf((await signIn({ ...bob, from: '198.51.100.1' })).headers)
     await guess(12)
     expect((await signIn({ ...alice, from: '192.0.2.50', cookie })).status).toBe(429)
   })
 
-  it('is slowed down like others when the guesses come from that browser', async () => {
+  it('is throttled when the guesses come from the known browser', async () => {
     const cookie = cookieOf((await signIn({ ...alice, from: '198.51.100.1' })).headers)
     const statuses: number[] = []
     for (let i = 0; i < 12; i++) statuses.push((await signIn({ from: `203.0.${i}.7`, cookie })).status)
     expect(statuses).toEqual([...Array<number>(10).fill(401), 429, 429])
   })
 
-  it('has the place forgotten with the account', async () => {
+  it('has known networks deleted with the account', async () => {
     await signIn({ ...alice })
     await database.db.deleteFrom('account').execute()
     expect(await database.db.selectFrom('knownNetwork').select('hash').execute()).toEqual([])
   })
 })
 
-describe('the password asked for within a session', () => {
+describe('the password prompt within a session', () => {
   // The library lets three changes in ten seconds come from one address.
   let asked = 0
   const questions: [string, number, (password: string, cookie: string, at: AccountsTest) => Promise<Response>][] = [
@@ -187,7 +187,7 @@ describe('the password asked for within a session', () => {
     expect((await ask(alice.password, cookie, other)).status).toBe(200)
   })
 
-  it('is counted for all three together', async () => {
+  it('is counted over all three together', async () => {
     const cookie = await portreeve.signIn(alice)
     for (let i = 0; i < 10; i++) await questions[i % 3]?.[2](`guess ${i}`, cookie, portreeve)
     for (const [, , ask] of questions) expect((await ask(alice.password, cookie, portreeve)).status).toBe(429)

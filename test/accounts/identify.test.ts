@@ -29,7 +29,7 @@ afterEach(async () => {
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe('a request', () => {
-  it('is by whom its token says, with any spelling of the scheme', async () => {
+  it('is identified by its token, with any spelling of the scheme', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER ']) {
       const caller = await here.identify({ authorization: `${scheme} ${alice.token}` })
       expect(caller).toEqual({
@@ -45,7 +45,7 @@ describe('a request', () => {
     }
   })
 
-  it('is by nobody when the header is something else', async () => {
+  it('is anonymous with any other header', async () => {
     const { token } = alice
     const wrong = [
       '',
@@ -67,20 +67,20 @@ describe('a request', () => {
       expect([authorization, await here.identify({ authorization })]).toEqual([authorization, null])
   })
 
-  it('is by the token when a session is sent as well, and by nobody when that token does not hold', async () => {
+  it('is identified by the token when a session is sent as well, also when the token is invalid', async () => {
     const cookie = await here.signIn(charlie)
     expect(await here.identify({ cookie })).toMatchObject({ accountId: charlie.id, via: 'session' })
     expect(await here.identify({ cookie, ...bearer(alice.token) })).toMatchObject({ accountId: alice.id, via: 'token' })
     expect(await here.identify({ cookie, authorization: 'Bearer prv_unknown' })).toBeNull()
   })
 
-  it('is by the session behind a proxy that has its own password', async () => {
+  it('is identified by the session behind a proxy with its own Authorization scheme', async () => {
     const cookie = await here.signIn(charlie)
     expect(await here.identify({ cookie, authorization: 'Basic YTpi' })).toMatchObject({ accountId: charlie.id })
     expect(await here.identify({ authorization: 'Basic YTpi' })).toBeNull()
   })
 
-  it('is by nobody with a cookie that is not ours or was tampered with', async () => {
+  it('is anonymous with a foreign or manipulated cookie', async () => {
     const cookie = await here.signIn(alice)
     expect(await here.identify({ cookie })).toMatchObject({ accountId: alice.id })
     const forged = cookie.replace(/=(.)/, (_, first: string) => `=${first === 'x' ? 'y' : 'x'}`)
@@ -95,7 +95,7 @@ describe('a request', () => {
     }
   })
 
-  it('is by nobody when the session has expired', async () => {
+  it('is anonymous when the session has expired', async () => {
     const cookie = await here.signIn(alice)
     await database.db
       .updateTable('session')
@@ -112,33 +112,33 @@ async function rememberedToken(): Promise<{ id: string; token: string }> {
   return issued
 }
 
-describe('what one instance changes', () => {
-  it('another one heeds at once: a revoked token', async () => {
+describe('a change in one instance', () => {
+  it('reaches another instance at once: a revoked token', async () => {
     const { id, token } = await rememberedToken()
     await revokeToken(here.db, alice.id, id)
     await expect.poll(() => elsewhere.identify(bearer(token))).toBeNull()
   })
 
-  it('another one heeds at once: a plan', async () => {
+  it('reaches another instance at once: a plan', async () => {
     const { token } = await rememberedToken()
     await changeAccount(here.db, alice.id, { plan: 'business' })
     await expect.poll(() => elsewhere.identify(bearer(token))).toMatchObject({ plan: 'business' })
   })
 
-  it('another one heeds at once: a name its owner changed', async () => {
+  it('reaches another instance at once: a name', async () => {
     const { token } = await rememberedToken()
     const cookie = await here.signIn(alice)
     await here.request('/api/auth/update-user', { cookie, body: { name: 'Alicia' } })
     await expect.poll(() => elsewhere.identify(bearer(token))).toMatchObject({ name: 'Alicia' })
   })
 
-  it('another one heeds at once: a deleted account', async () => {
+  it('reaches another instance at once: a deleted account', async () => {
     const { token } = await rememberedToken()
     await removeAccount(here.db, alice.id)
     await expect.poll(() => elsewhere.identify(bearer(token))).toBeNull()
   })
 
-  it('another one heeds although it missed the signal, once it listens again', async () => {
+  it('reaches an instance that missed the notification, after it reconnects', async () => {
     const { id, token } = await rememberedToken()
     await database.db.deleteFrom('apiToken').where('id', '=', id).execute()
     expect(await elsewhere.identify(bearer(token))).not.toBeNull()
@@ -151,8 +151,8 @@ describe('what one instance changes', () => {
   })
 })
 
-describe('a database that does not answer', () => {
-  it('signs nobody out: the sessions are unavailable, not unknown', async () => {
+describe('an unavailable database', () => {
+  it('gives 503, not 401: sessions are unavailable, not unknown', async () => {
     const cookie = await here.signIn(alice)
     await database.pool.query('alter table session rename to elsewhere')
     await expect(here.identify({ cookie })).rejects.toMatchObject({ code: 'unavailable' })
@@ -161,7 +161,7 @@ describe('a database that does not answer', () => {
     expect((await here.request('/api/auth/get-session', { cookie })).status).toBe(503)
   })
 
-  it('tells a stranger nothing of what went wrong', async () => {
+  it('reveals no details in the response', async () => {
     await database.pool.query('alter table auth_rate_limit rename to elsewhere')
     const answer = await here.request('/api/auth/sign-in/email', {
       body: { email: alice.email, password: alice.password },
@@ -172,15 +172,15 @@ describe('a database that does not answer', () => {
   })
 })
 
-describe('a remembered token', () => {
-  it('costs no question to the database', async () => {
+describe('a cached token', () => {
+  it('needs no query', async () => {
     expect(await here.identify(bearer(alice.token))).not.toBeNull()
     await database.pool.query('alter table api_token rename to elsewhere')
     expect(await here.identify(bearer(alice.token))).toMatchObject({ accountId: alice.id })
     await database.pool.query('alter table elsewhere rename to api_token')
   })
 
-  it('is marked as used, once for many requests, and without delaying them', async () => {
+  it('is marked as used once for many requests, without delaying them', async () => {
     for (let i = 0; i < 50; i++) await here.identify(bearer(alice.token))
     const [before] = await listTokens(database.db, alice.id)
     expect(before?.lastUsedAt).toBeNull()

@@ -63,8 +63,8 @@ async function owned(table: string, id: string): Promise<number> {
   return rows[0]?.n ?? 0
 }
 
-describe('what is kept of somebody', () => {
-  it('can be taken along, from every room, without what opens doors', async () => {
+describe('the data of an account', () => {
+  it('is exported from every module, without secrets', async () => {
     const { lines, text } = await exported(alice)
     const tables = new Set(lines.map(({ table }) => table))
     for (const table of [
@@ -87,13 +87,13 @@ describe('what is kept of somebody', () => {
     expect(text).not.toContain(alice.token)
   })
 
-  it('holds nothing of anybody else', async () => {
+  it('contains no data of other accounts', async () => {
     const { text } = await exported(alice)
     expect(text).toContain(alice.email)
     for (const word of [bob.email, bob.id]) expect(text).not.toContain(word)
   })
 
-  it('holds no connection while it is not read, and one account has one export at a time', async () => {
+  it('holds no connection during a slow download, with one export per account at a time', async () => {
     const database = openDatabase(portreeve.databaseUrl)
     const people = await Promise.all(Array.from({ length: 17 }, (_, n) => portreeve.addPerson(`Reader${n}`)))
     // More than the sockets in between take in.
@@ -131,13 +131,13 @@ describe('what is kept of somebody', () => {
     await database.close()
   }, 300_000)
 
-  it('is neither exported nor erased by a token', async () => {
+  it('is neither exported nor deleted with a token', async () => {
     expect((await portreeve.request('/api/v1/account/export', alice)).status).toBe(403)
     expect((await post('/api/v1/account/erase', alice, { password: alice.password })).status).toBe(403)
     expect((await portreeve.request('/api/v1/account/export')).status).toBe(401)
   })
 
-  it('is erased at once and whole, with the password alone', async () => {
+  it('is deleted at once and completely, with the password', async () => {
     const ask = await browserOf(portreeve, alice)
     const wrong = await ask('/api/v1/account/erase', 'POST', { password: 'the password of Bob' })
     expect(wrong.status).toBe(403)
@@ -158,7 +158,7 @@ describe('what is kept of somebody', () => {
     }
   })
 
-  it('stays while it is the last administrator’s', async () => {
+  it('is kept for the last administrator', async () => {
     const ask = await browserOf(portreeve, bob)
     expect((await ask('/api/v1/account/erase', 'POST', { password: bob.password })).status).toBe(409)
     expect((await ask('/api/v1/account')).status).toBe(200)
@@ -201,7 +201,7 @@ const NOBODYS = [
 ]
 
 describe('a table', () => {
-  it('is either somebody’s, and goes with them, or holds nothing of theirs', async () => {
+  it('is either deleted with its account, or has no personal data', async () => {
     const { db, pool, close } = openDatabase(portreeve.databaseUrl)
     const { rows } = await pool.query<{ name: string }>(
       `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`,

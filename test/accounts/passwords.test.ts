@@ -6,7 +6,7 @@ import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startAccounts, type AccountsTest } from './module.ts'
 
 describe('the common passwords', () => {
-  it('are known in any case, the short ones too', () => {
+  it('are recognized in any case, the short ones too', () => {
     for (const one of [
       '123456',
       '1234567890',
@@ -20,7 +20,7 @@ describe('the common passwords', () => {
     }
   })
 
-  it('do not take in others, nor the notes in their file', () => {
+  it('exclude other passwords and the comments of the file', () => {
     for (const one of ['', '# ', '#', 'correct horse battery staple', 'the password of Alice', 'qwertyuiop 7 geese']) {
       expect([one, isCommonPassword(one)]).toEqual([one, false])
     }
@@ -42,7 +42,7 @@ describe('a common password', () => {
   const password = 'Qwerty12345'
   const says = (path: string) => ({ details: [{ path, message: expect.stringMatching('most common passwords') }] })
 
-  it('is refused wherever one is chosen', async () => {
+  it('is rejected wherever a password is set', async () => {
     const person = { email: 'dora@people.test', password, name: 'Dora' }
     const token = (await portreeve.findSetupLink())?.split('#')[1]
     const setUp = await portreeve.request('/api/v1/setup', { body: { ...person, token } })
@@ -62,7 +62,7 @@ describe('a common password', () => {
     expect(await portreeve.signIn(alice)).toContain('session_token')
   })
 
-  it('still signs in who has one from before', async () => {
+  it('still works for an existing account', async () => {
     const alice = await portreeve.addPerson('Alice')
     const hash = await hashPassword(password)
     await portreeve.db.updateTable('credential').set({ password: hash }).where('accountId', '=', alice.id).execute()
@@ -72,7 +72,7 @@ describe('a common password', () => {
 })
 
 describe('hashing', () => {
-  it('sends away who comes when too many wait, and works on when they are done', async () => {
+  it('rejects requests when the queue is full, and recovers afterwards', async () => {
     const many = await Promise.allSettled(Array.from({ length: 150 }, () => hashPassword('a long enough password')))
     const refused = many.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown)
     expect(refused).toHaveLength(88)

@@ -29,27 +29,27 @@ const setUp = (where: AccountsTest, token: string, body: object = person) =>
   where.request('/api/v1/setup', { body: { token, ...body } })
 const emails = async () => (await database.db.selectFrom('account').select('email').execute()).map(({ email }) => email)
 
-describe('the set-up link', () => {
+describe('the setup link', () => {
   it('is the same after a restart and in every instance', async () => {
     const link = await portreeve.findSetupLink()
     expect(link).toMatch(/^http:\/\/portreeve\.test\/setup#[A-Za-z0-9_-]{43}$/)
     expect(await (await open()).findSetupLink()).toBe(link)
   })
 
-  it('is another one for another database', async () => {
+  it('differs for another database', async () => {
     const before = await portreeve.findSetupLink()
     await database.db.updateTable('installation').set({ id: '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11' }).execute()
     expect(await portreeve.findSetupLink()).not.toBe(before)
   })
 
-  it('is gone once there is an account', async () => {
+  it('is gone once an account exists', async () => {
     await portreeve.addPerson('Alice')
     expect(await portreeve.findSetupLink()).toBeNull()
   })
 })
 
-describe('setting up', () => {
-  it('makes an administrator with every right, who is signed in', async () => {
+describe('the setup', () => {
+  it('creates an administrator and signs in', async () => {
     const answer = await setUp(portreeve, await tokenOf(portreeve))
     expect([answer.status, await answer.json()]).toMatchObject([
       201,
@@ -60,7 +60,7 @@ describe('setting up', () => {
     expect(await me.json()).toMatchObject({ data: { email: 'alice@people.test', admin: true, via: 'session' } })
   })
 
-  it('makes one account, however many try at the same moment', async () => {
+  it('creates one account for any number of concurrent requests', async () => {
     const other = await open()
     const token = await tokenOf(portreeve)
     const tries = Array.from({ length: 6 }, (_, i) =>
@@ -79,7 +79,7 @@ describe('setting up', () => {
     expect(answer.headers.getSetCookie()).toEqual([])
   })
 
-  it('needs the token, whole', async () => {
+  it('needs the complete token', async () => {
     const token = await tokenOf(portreeve)
     for (const wrong of ['', token.slice(1), `${token}x`, token.toLowerCase(), 'x'.repeat(43), "' or '1'='1"]) {
       const answer = await setUp(portreeve, wrong)
@@ -88,7 +88,7 @@ describe('setting up', () => {
     expect(await emails()).toEqual([])
   })
 
-  it('can be tried again when a field was wrong', async () => {
+  it('can be repeated after an invalid field', async () => {
     const token = await tokenOf(portreeve)
     expect((await setUp(portreeve, token, { ...person, password: 'short' })).status).toBe(400)
     expect((await setUp(portreeve, token, { ...person, email: 'alice' })).status).toBe(400)
@@ -99,8 +99,8 @@ describe('setting up', () => {
 const service = async (where: AccountsTest) =>
   ((await (await where.request('/api/v1/service')).json()) as { data: object }).data
 
-describe('what anybody may know of the service', () => {
-  it('is whether it is set up, and whether one may sign up', async () => {
+describe('the public service information', () => {
+  it('has the state of setup and sign-up', async () => {
     const data = { name: 'Portreeve', version: '0.2.0', setupNeeded: true, signup: false, mail: false }
     expect(await service(portreeve)).toEqual(data)
     const opened = await open({ SIGNUP: 'open', SMTP_URL: 'smtp://relay.test:25' })

@@ -48,7 +48,7 @@ describe('signing in', () => {
     })
   })
 
-  it('sets a cookie for https alone where the service is reached by https', async () => {
+  it('sets a Secure cookie where the service is reached by HTTPS', async () => {
     const secure = await open({ BASE_URL: 'https://portreeve.test' })
     const headers = { origin: 'https://portreeve.test' }
     const answer = await secure.request(SIGN_IN, { body: credentials(alice), headers })
@@ -58,7 +58,7 @@ describe('signing in', () => {
     expect(me.status).toBe(200)
   })
 
-  it('gives a new session each time, and does not take over one that was brought along', async () => {
+  it('creates a new session each time, and ignores one sent by the client (session fixation)', async () => {
     const brought = 'portreeve.session_token=chosen-by-somebody-else.c2lnbmF0dXJl'
     const answer = await portreeve.request(SIGN_IN, { body: credentials(alice), cookie: brought })
     const first = cookieOf(answer.headers)
@@ -67,7 +67,7 @@ describe('signing in', () => {
     expect((await portreeve.request('/api/v1/account', { cookie: brought })).status).toBe(401)
   })
 
-  it('takes the address in any case, and only the right password', async () => {
+  it('accepts the email in any case, and only the correct password', async () => {
     const upper = await portreeve.request(SIGN_IN, { body: { email: 'ALICE@People.Test', password: alice.password } })
     expect(upper.status).toBe(200)
     const wrong = await portreeve.request(SIGN_IN, { body: { email: alice.email, password: 'not her password' } })
@@ -77,7 +77,7 @@ describe('signing in', () => {
     expect(injected.status).toBe(401)
   })
 
-  it('says the same of a wrong password as of an unknown address', async () => {
+  it('responds the same to a wrong password and an unknown email', async () => {
     const wrong = await portreeve.request(SIGN_IN, { body: { email: alice.email, password: 'not her password' } })
     const unknown = await portreeve.request(SIGN_IN, {
       body: { email: 'nobody@people.test', password: 'not her password' },
@@ -85,13 +85,13 @@ describe('signing in', () => {
     expect([unknown.status, await unknown.json()]).toEqual([wrong.status, await wrong.json()])
   })
 
-  it('ends at once with signing out', async () => {
+  it('ends at once on sign-out', async () => {
     const cookie = await portreeve.signIn(alice)
     expect((await portreeve.request('/api/auth/sign-out', { cookie, method: 'POST' })).status).toBe(200)
     expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(401)
   })
 
-  it('is refused from a page of another site', async () => {
+  it('is rejected from a page of another site', async () => {
     const headers = { origin: 'https://elsewhere.test' }
     const signIn = await portreeve.request(SIGN_IN, { body: credentials(alice), headers })
     expect(signIn.status).toBe(403)
@@ -101,7 +101,7 @@ describe('signing in', () => {
     expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(200)
   })
 
-  it('is for programs too, which name no page', async () => {
+  it('works for programs, which send no origin', async () => {
     const ask = (path: string, headers = {}) =>
       fetch(new URL(path, portreeve.url), {
         method: 'POST',
@@ -116,7 +116,7 @@ describe('signing in', () => {
     expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(401)
   })
 
-  it('works under every name of this machine where the service is at localhost', async () => {
+  it('works under every loopback name where the service is at localhost', async () => {
     const local = await open({ BASE_URL: 'http://localhost:8080' })
     const from = (origin: string) => local.request(SIGN_IN, { body: credentials(alice), headers: { origin } })
     expect((await from('http://127.0.0.1:8080')).status).toBe(200)
@@ -128,7 +128,7 @@ const guess = (where: AccountsTest, headers = {}, email = alice.email) =>
   where.request(SIGN_IN, { body: { email, password: 'a guessed password' }, headers })
 
 describe('guessing passwords', () => {
-  it('is answered 429 with the seconds to wait', async () => {
+  it('gets 429 with the seconds to wait', async () => {
     for (let i = 0; i < 10; i++) expect((await guess(portreeve)).status).toBe(401)
     const refused = await guess(portreeve)
     expect(refused.status).toBe(429)
@@ -143,7 +143,7 @@ describe('guessing passwords', () => {
     expect((await guess(other)).status).toBe(429)
   })
 
-  it('is counted for the real client, whatever the request claims', async () => {
+  it('is counted for the real client address, whatever the request claims', async () => {
     const statuses: number[] = []
     for (let i = 0; i < 11; i++) {
       const claimed = { 'x-forwarded-for': `198.51.100.${i}`, 'x-portreeve-client': `198.51.100.${i}` }
@@ -152,7 +152,7 @@ describe('guessing passwords', () => {
     expect(statuses).toEqual([...Array<number>(10).fill(401), 429])
   })
 
-  it('is counted for each client of a trusted proxy apart', async () => {
+  it('is counted separately for each client of a trusted proxy', async () => {
     const behind = await open({ TRUSTED_PROXIES: '127.0.0.0/8' })
     const from = async (address: string, i: number) =>
       (await guess(behind, { 'x-forwarded-for': address }, `person${i}@people.test`)).status
@@ -165,12 +165,12 @@ describe('guessing passwords', () => {
 describe('signing up', () => {
   const body = { email: 'Dora@People.Test', password: 'a long enough password', name: 'Dora' }
 
-  it('is closed unless it was opened', async () => {
+  it('is closed by default', async () => {
     expect((await portreeve.request(SIGN_UP, { body })).status).toBe(400)
     expect((await database.db.selectFrom('account').select('email').execute()).length).toBe(1)
   })
 
-  it('makes an ordinary account, whatever it asks for', async () => {
+  it('creates an ordinary account, whatever plan and role the request names', async () => {
     const opened = await open({ SIGNUP: 'open', DEFAULT_PLAN: 'starter' })
     const answer = await opened.request(SIGN_UP, {
       body: { ...body, plan: 'enterprise', admin: true, emailVerified: true },
@@ -182,7 +182,7 @@ describe('signing up', () => {
     expect(await me.json()).toMatchObject({ data: { email: 'dora@people.test', plan: 'starter', admin: false } })
   })
 
-  it('waits for the first account, which is an administrator’s', async () => {
+  it('is closed until the first account exists', async () => {
     await database.db.deleteFrom('account').execute()
     const opened = await open({ SIGNUP: 'open' })
     const answer = await opened.request(SIGN_UP, { body })
@@ -190,7 +190,7 @@ describe('signing up', () => {
     expect(await opened.findSetupLink()).not.toBeNull()
   })
 
-  it('refuses short and common passwords, and names that are not plain text', async () => {
+  it('rejects short and common passwords, and names that are not plain text', async () => {
     const opened = await open({ SIGNUP: 'open' })
     const status = async (change: object) => (await opened.request(SIGN_UP, { body: { ...body, ...change } })).status
     expect(await status({ password: 'too short' })).toBe(400)
@@ -201,8 +201,8 @@ describe('signing up', () => {
   })
 })
 
-describe('one’s own account', () => {
-  it('changes its name, but neither plan nor rights', async () => {
+describe('the own account', () => {
+  it('can change its name, but neither plan nor role', async () => {
     const cookie = await portreeve.signIn(alice)
     const update = (body: object) => portreeve.request('/api/auth/update-user', { cookie, body })
     expect((await update({ name: 'Alice Żółć 🚢' })).status).toBe(200)
@@ -214,7 +214,7 @@ describe('one’s own account', () => {
     expect(await me.json()).toMatchObject({ data: { name: 'Alice Żółć 🚢', plan: 'pro', admin: false } })
   })
 
-  it('changes its password and ends the other sessions', async () => {
+  it('can change its password, which ends the other sessions', async () => {
     const [here, elsewhere] = [await portreeve.signIn(alice), await portreeve.signIn(alice)]
     const body = { currentPassword: alice.password, newPassword: 'another long password', revokeOtherSessions: true }
     const answer = await portreeve.request('/api/auth/change-password', { cookie: here, body })
@@ -229,7 +229,7 @@ const post = (body: string, type: string) =>
   fetch(new URL(SIGN_IN, portreeve.url), { method: 'POST', body, headers: { 'content-type': type } })
 
 describe('the sign-in endpoints', () => {
-  it('are only those that are offered', async () => {
+  it('are only those that are exposed', async () => {
     for (const path of [
       '/api/auth/sign-in/social',
       '/api/auth/delete-user',
@@ -240,7 +240,7 @@ describe('the sign-in endpoints', () => {
     }
   })
 
-  it('do not believe the origin of an absolute request target or a Host header', async () => {
+  it('ignore the origin of an absolute request target and the Host header', async () => {
     const { hostname, port } = new URL(portreeve.url)
     const socket = connect(Number(port), hostname)
     const head = [
@@ -259,7 +259,7 @@ describe('the sign-in endpoints', () => {
     expect(answer.status).toBe(413)
   })
 
-  it('refuse what is not JSON without falling over', async () => {
+  it('reject bodies that are not JSON', async () => {
     expect((await post('{"email":', 'application/json')).status).toBe(400)
     expect((await post('', 'application/json')).status).toBe(400)
     expect((await post('<xml/>', 'application/xml')).status).toBe(415)

@@ -53,7 +53,7 @@ const linkIn = (text = '') => /\/sign-up#(\S+)/.exec(text)?.[1] ?? ''
 describe.each([['without a relay'], ['with a relay']])('open sign-up %s', (which) => {
   const env = (): Record<string, string> => (which === 'with a relay' ? { SMTP_URL: sink.url } : {})
 
-  it('answers the same for an address with an account as for one without', async () => {
+  it('responds the same to addresses with and without an account', async () => {
     const portreeve = await open(env())
     const taken = await seen(await signUp(portreeve, alice.email), alice.email)
     const free = await seen(await signUp(portreeve, 'dora@people.test'), 'dora@people.test')
@@ -63,7 +63,7 @@ describe.each([['without a relay'], ['with a relay']])('open sign-up %s', (which
     expect((await signIn(portreeve, alice.email)).status).toBe(401)
   })
 
-  it('answers at the same pace: at steps of half a second', async () => {
+  it('responds with the same timing, in steps of half a second', async () => {
     const portreeve = await open(env())
     const times: number[] = []
     for (const email of [alice.email, 'dora@people.test']) {
@@ -75,8 +75,8 @@ describe.each([['without a relay'], ['with a relay']])('open sign-up %s', (which
   })
 })
 
-describe('open sign-up where mail goes out', () => {
-  it('makes the account with the link that was mailed, and then the address is proven', async () => {
+describe('open sign-up with email', () => {
+  it('creates the account with the emailed link, and verifies the address', async () => {
     const portreeve = await open({ SMTP_URL: sink.url })
     await signUp(portreeve, 'Dora@People.test')
     await expect.poll(() => sink.mails).toHaveLength(1)
@@ -100,7 +100,7 @@ describe('open sign-up where mail goes out', () => {
     expect(row.emailVerified).toBe(true)
   })
 
-  it('tells the owner of an account by mail', async () => {
+  it('emails the owner of an existing account', async () => {
     const portreeve = await open({ SMTP_URL: sink.url })
     await signUp(portreeve, alice.email)
     await expect.poll(() => sink.mails).toHaveLength(1)
@@ -108,7 +108,7 @@ describe('open sign-up where mail goes out', () => {
     expect(linkIn(sink.mails[0]?.text)).toBe('')
   })
 
-  it('mails an address three times a day at most, from however many networks and instances', async () => {
+  it('sends up to three emails a day to one address, over all networks and instances', async () => {
     const [portreeve, other] = [await open({ SMTP_URL: sink.url }), await open({ SMTP_URL: sink.url })]
     const answers: number[] = []
     for (let i = 0; i < 6; i++) answers.push((await signUp(i % 2 ? portreeve : other, 'dora@people.test')).status)
@@ -118,7 +118,7 @@ describe('open sign-up where mail goes out', () => {
     expect(sink.mails.filter(({ to }) => to?.[0]?.address === 'dora@people.test')).toHaveLength(3)
   })
 
-  it('takes no link of a service that is closed by now', async () => {
+  it('rejects a link after sign-up was closed', async () => {
     const portreeve = await open({ SMTP_URL: sink.url })
     await signUp(portreeve, 'dora@people.test')
     await expect.poll(() => sink.mails).toHaveLength(1)

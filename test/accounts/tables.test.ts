@@ -14,8 +14,8 @@ beforeAll(async () => {
 
 afterAll(() => database.drop())
 
-describe('the tables of our migration', () => {
-  it('are those the sign-in library expects', async () => {
+describe('the tables of the migration', () => {
+  it('match the models of the authentication library', async () => {
     const { toBeCreated, toBeAdded } = await getMigrations({
       ...quiet,
       ...tables({ DEFAULT_PLAN: 'free' }),
@@ -24,7 +24,7 @@ describe('the tables of our migration', () => {
     expect({ toBeCreated, toBeAdded }).toEqual({ toBeCreated: [], toBeAdded: [] })
   })
 
-  it('would be missed if they were not there', async () => {
+  it('are checked by a test that finds missing columns', async () => {
     const options = {
       ...quiet,
       ...tables({ DEFAULT_PLAN: 'free' }),

@@ -16,15 +16,15 @@ function known(accountId: string): CachedToken {
   return { tokenId: `token of ${accountId}`, caller }
 }
 
-describe('the memory for tokens', () => {
-  it('has an end: the oldest goes first', async () => {
+describe('the token cache', () => {
+  it('drops the oldest entry when it is full', async () => {
     const cache = createTokenCache({ capacity: 3 })
     for (const key of ['1', '2', '3', '4']) await cache.fill(key, async () => known(key))
     expect(['1', '2', '3', '4'].map((key) => cache.get(key)?.caller.accountId)).toEqual([undefined, '2', '3', '4'])
     expect(cache.size).toBe(3)
   })
 
-  it('lasts for a moment', async () => {
+  it('expires entries', async () => {
     const cache = createTokenCache({ lifetime: 30 })
     await cache.fill('1', async () => known('alice'))
     expect(cache.get('1')).toBeDefined()
@@ -32,7 +32,7 @@ describe('the memory for tokens', () => {
     expect(cache.get('1')).toBeUndefined()
   })
 
-  it('does not keep an answer that was overtaken by a change', async () => {
+  it('does not cache a value that changed while it was loaded', async () => {
     const cache = createTokenCache()
     const { promise, resolve } = Promise.withResolvers<CachedToken>()
     const asked = cache.fill('1', () => promise)
@@ -42,7 +42,7 @@ describe('the memory for tokens', () => {
     expect(cache.get('1')).toBeUndefined()
   })
 
-  it('forgets an account’s tokens and no other’s', async () => {
+  it('drops the tokens of one account only', async () => {
     const cache = createTokenCache()
     for (const key of ['alice', 'bob']) await cache.fill(key, async () => known(key))
     cache.forgetAccount('alice')
@@ -51,7 +51,7 @@ describe('the memory for tokens', () => {
     expect(cache.size).toBe(0)
   })
 
-  it('does not remember tokens that do not exist', async () => {
+  it('does not cache unknown tokens', async () => {
     const cache = createTokenCache()
     expect(await cache.fill('1', async () => null)).toBeNull()
     expect(cache.size).toBe(0)

@@ -37,8 +37,8 @@ async function list(credentials: { token?: string; cookie?: string }): Promise<L
 
 const whoIs = async (token: string) => (await portreeve.request('/api/v1/account', { token })).status
 
-describe('making a token', () => {
-  it('shows it once, in the shape it always has', async () => {
+describe('creating a token', () => {
+  it('returns it once, in its documented format', async () => {
     const answer = await portreeve.request('/api/v1/tokens', {
       cookie: await portreeve.signIn(alice),
       body: { label: 'laptop' },
@@ -51,19 +51,19 @@ describe('making a token', () => {
     expect(await whoIs(made['token'] ?? '')).toBe(200)
   })
 
-  it('keeps nothing the token could be read from', async () => {
+  it('stores only a hash', async () => {
     const { token } = await make(alice)
     const { rows } = await database.pool.query('select * from api_token')
     expect(JSON.stringify(rows)).not.toContain(token.slice(4, -4))
     expect(JSON.stringify(await list({ token }))).not.toContain(token.slice(4, -4))
   })
 
-  it('needs a sign-in: a token cannot make tokens', async () => {
+  it('needs a session: a token cannot create tokens', async () => {
     const answer = await portreeve.request('/api/v1/tokens', { token: alice.token, body: {} })
     expect([answer.status, await answer.json()]).toMatchObject([403, { success: false, code: 'forbidden' }])
   })
 
-  it('needs a page of our own, or a program that has the cookie', async () => {
+  it('needs the own origin, or a program with the cookie', async () => {
     const cookie = await portreeve.signIn(alice)
     const count = (await list({ cookie })).length
     const ask = (headers: Record<string, string>) =>
@@ -86,7 +86,7 @@ describe('making a token', () => {
     expect((await ask({})).status).toBe(201)
   })
 
-  it('takes labels of any script, and none that are not plain text', async () => {
+  it('accepts labels in any script, but no control characters', async () => {
     const labels = ['Über-Rechner', '監視', '🚢 <b>&"\'', "'); drop table api_token; --", '']
     for (const label of labels) expect((await make(bob, { label })).label).toBe(label)
     expect((await list(bob)).map(({ label }) => label)).toEqual([...labels.toReversed(), 'tests'])
@@ -96,7 +96,7 @@ describe('making a token', () => {
     }
   })
 
-  it('has an end at a hundred for one account', async () => {
+  it('stops at 100 tokens per account', async () => {
     const dora = await portreeve.addPerson('Dora')
     const cookie = await portreeve.signIn(dora)
     for (let i = 1; i < 100; i++) await portreeve.request('/api/v1/tokens', { cookie, body: {} })
@@ -106,7 +106,7 @@ describe('making a token', () => {
 })
 
 describe('the list of tokens', () => {
-  it('shows the owner’s, newest first, with their last four characters', async () => {
+  it('has the tokens of the account, newest first, with their last four characters', async () => {
     const { id, token } = await make(alice, { label: 'newest' })
     const [first] = await list({ cookie: await portreeve.signIn(alice) })
     const { createdAt, ...rest } = first ?? {}
@@ -114,11 +114,11 @@ describe('the list of tokens', () => {
     expect(Number.isNaN(Date.parse(createdAt ?? ''))).toBe(false)
   })
 
-  it('shows Charlie nothing of Alice’s and Bob’s', async () => {
+  it('has no tokens of other accounts', async () => {
     expect((await list(charlie)).map(({ label }) => label)).toEqual(['tests'])
   })
 
-  it('is not for strangers', async () => {
+  it('needs authentication', async () => {
     const answer = await portreeve.request('/api/v1/tokens')
     expect([answer.status, await answer.json()]).toMatchObject([401, { success: false, code: 'unauthenticated' }])
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
@@ -129,7 +129,7 @@ const revoke = (id: string, by: Person) =>
   portreeve.request(`/api/v1/tokens/${id}`, { token: by.token, method: 'DELETE' })
 
 describe('revoking a token', () => {
-  it('ends it at once, also after it was used', async () => {
+  it('takes effect at once, also for a cached token', async () => {
     const { id, token } = await make(alice)
     expect(await whoIs(token)).toBe(200)
     expect(await (await revoke(id, alice)).json()).toEqual({ success: true })
@@ -137,7 +137,7 @@ describe('revoking a token', () => {
     expect((await revoke(id, alice)).status).toBe(404)
   })
 
-  it('is for its owner alone: to Charlie there is no such token', async () => {
+  it('returns 404 for a token of another account', async () => {
     const { id, token } = await make(alice)
     const answer = await revoke(id, charlie)
     expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'not_found' }])
@@ -145,7 +145,7 @@ describe('revoking a token', () => {
     expect(await whoIs(token)).toBe(200)
   })
 
-  it('works by session, from our own page', async () => {
+  it('works with a session from the own origin', async () => {
     const { id } = await make(alice)
     const cookie = await portreeve.signIn(alice)
     const from = (origin: string) =>
@@ -154,15 +154,15 @@ describe('revoking a token', () => {
     expect((await from(ORIGIN)).status).toBe(200)
   })
 
-  it('knows no token under anything but an id', async () => {
+  it('returns 404 for ids of the wrong form', async () => {
     for (const id of ['1', "' or true --", '%00', 'zzzzzzzz-zzzz-zzzz-zzzz-zzzzzzzzzzzz']) {
       expect([id, (await revoke(encodeURIComponent(id), alice)).status]).toEqual([id, 404])
     }
   })
 })
 
-describe('who one is', () => {
-  it('is told by token and by session', async () => {
+describe('the current account', () => {
+  it('is returned for a token and for a session', async () => {
     const about = { id: alice.id, email: 'alice@people.test', name: 'Alice', plan: 'free', admin: false }
     const byToken = await portreeve.request('/api/v1/account', { token: alice.token })
     expect(await byToken.json()).toEqual({ success: true, data: { ...about, via: 'token' } })

@@ -27,7 +27,7 @@ async function usageOf({ token }: Person): Promise<Usage> {
 const used = ({ quotas }: Usage, name: string) => quotas.find((quota) => quota.name === name)?.used
 
 describe('the quotas of a plan', () => {
-  it('grow with it', () => {
+  it('increase with the plan', () => {
     for (const quota of QUOTAS) {
       const limits = PLANS.map((plan) => QUOTA_BYTES[plan][quota])
       expect(limits).toEqual(limits.toSorted((one, other) => one - other))
@@ -36,8 +36,8 @@ describe('the quotas of a plan', () => {
   })
 })
 
-describe('what an account stores', () => {
-  it('is shown with the limit of its plan and what happens beyond', async () => {
+describe('the storage usage of an account', () => {
+  it('has the limit of the plan and the effect of a full quota', async () => {
     expect(await usageOf(alice)).toEqual({
       plan: 'free',
       quotas: QUOTAS.map((name) => {
@@ -46,7 +46,7 @@ describe('what an account stores', () => {
     })
   })
 
-  it('grows with captures and report files, for its owner alone and for administrators', async () => {
+  it('increases with captures and report files, for the account and administrators', async () => {
     const post = (path: string, body: string, type = 'application/json') =>
       portreeve.request(path, { method: 'POST', token: alice.token, headers: { 'content-type': type }, body })
     const made = await post('/api/webhook/endpoints', '{}')
@@ -70,7 +70,7 @@ describe('what an account stores', () => {
     expect(data.accounts[1]?.quotas).toEqual(usage.quotas)
   })
 
-  it('is nobody else’s to see', async () => {
+  it('is hidden from other accounts', async () => {
     expect((await portreeve.request('/api/v1/account/usage')).status).toBe(401)
     expect((await portreeve.request('/api/v1/accounts/usage')).status).toBe(401)
     expect((await portreeve.request('/api/v1/accounts/usage', { token: charlie.token })).status).toBe(403)

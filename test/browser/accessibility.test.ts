@@ -198,7 +198,7 @@ type Made = { endpoint: { id: string; token: string } }
 type MadeData = { data: { id: string } }
 
 describe('with the keyboard alone', () => {
-  it('the first stop leads past the navigation to the content', async () => {
+  it('the first stop skips the navigation', async () => {
     const { page, close } = await signedIn(browser, portreeve, 'Bob')
     await page.goto('/tokens')
     await page.getByRole('heading', { level: 1 }).waitFor()
@@ -210,7 +210,7 @@ describe('with the keyboard alone', () => {
     await close()
   })
 
-  it('a new screen takes the focus to its heading', async () => {
+  it('a new screen focuses its heading', async () => {
     const { page, close } = await signedIn(browser, portreeve, 'Charlie')
     await page.goto('/home')
     await page.getByRole('link', { name: 'Account', exact: true }).focus()

@@ -20,7 +20,7 @@ afterAll(async () => {
   await dns.close()
 })
 
-it('lets a check be tried on the documentation page, with a token', { timeout: 60_000 }, async () => {
+it('runs a check on the documentation page with a token', { timeout: 60_000 }, async () => {
   const page = await browser.newPage()
   const complaints: string[] = []
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))

@@ -57,7 +57,7 @@ async function upload(report: string): Promise<void> {
 }
 
 describe('an open tab', () => {
-  it('shows a host that a program adds, and what its check found', async () => {
+  it('shows a host added by a program, and the result of its check', async () => {
     await page.goto('/monitoring')
     await page.getByText('No host is watched yet').waitFor()
     const { data } = await elsewhere('POST', '/api/v1/monitoring/hosts', { host: IP, label: 'added elsewhere' })
@@ -67,7 +67,7 @@ describe('an open tab', () => {
     await page.getByText('Your host is listed.').waitFor(SOON)
   })
 
-  it('shows a report that comes in, on the page of its domain', async () => {
+  it('shows a new report on the page of its domain', async () => {
     const { data } = await elsewhere('POST', '/api/v1/dmarc/domains', { domain: 'example.com' })
     await page.goto(`/dmarc/${data.id}`)
     await heading(page, 'example.com').waitFor()
@@ -76,7 +76,7 @@ describe('an open tab', () => {
     await page.getByText('203.0.113.77').first().waitFor(SOON)
   })
 
-  it('has one event stream on every screen, also after a walk through them', { timeout: 120_000 }, async () => {
+  it('has one event stream on every screen, also after navigation', { timeout: 120_000 }, async () => {
     const endpoint = await page.request.post('/api/webhook/endpoints', {
       data: {},
       headers: { origin: place.portreeve.url },
@@ -97,7 +97,7 @@ describe('an open tab', () => {
     expect(await page.evaluate('streams.length')).toBe(1)
   })
 
-  it('has none where nobody is signed in, and ends with the session, on the way to the sign-in', async () => {
+  it('has none without a session, and redirects to the sign-in when the session ends', async () => {
     const bob = await visitor('Bob')
     await bob.page.goto('/network')
     await bob.page.locator('h1').waitFor()
@@ -112,7 +112,7 @@ describe('an open tab', () => {
     await bob.close()
   })
 
-  it('meets no complaint of the browser on the way', () => {
+  it('causes no browser errors', () => {
     // What is not there, or cannot be asked about, was looked at on purpose.
     expect(alice.complaints.filter((each) => !/status of 40[04]/.test(each))).toEqual([])
   })

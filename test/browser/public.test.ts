@@ -27,8 +27,8 @@ afterAll(async () => {
 
 const h1 = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
 
-describe('somebody without an account', () => {
-  it('finds from the sign-in whether an address was reported, and how one is listed', async () => {
+describe('a visitor without an account', () => {
+  it('looks up an address from the sign-in screen', async () => {
     const { page } = stranger
     await page.goto('/sign-in')
     await page.getByRole('link', { name: 'look up an IP address' }).click()
@@ -41,7 +41,7 @@ describe('somebody without an account', () => {
     expect(await page.getByLabel('What was wrong').count()).toBe(0)
   })
 
-  it('appeals against a listing from elsewhere, and is told that a person decides', async () => {
+  it('appeals against a listing, which an administrator decides', async () => {
     const { page } = stranger
     await page.goto(`/address?ip=${LISTED}`)
     await page.getByText(`${LISTED} is listed: 2 networks reported it`).waitFor()
@@ -54,7 +54,7 @@ describe('somebody without an account', () => {
     await page.getByText(`${LISTED} is listed`).waitFor()
   })
 
-  it('is told when somebody appealed already, where it is seen on a phone too', async () => {
+  it('sees that an appeal exists already, also on a phone', async () => {
     const { page } = stranger
     await page.setViewportSize({ width: 375, height: 500 })
     await page.goto(`/address?ip=${LISTED}`)
@@ -67,7 +67,7 @@ describe('somebody without an account', () => {
     await page.setViewportSize({ width: 1440, height: 900 })
   })
 
-  it('sees the network in numbers, and joins it with a line', async () => {
+  it('sees network statistics, and the join command', async () => {
     const { page } = stranger
     await page.goto('/sign-in')
     await page.getByRole('link', { name: 'network statistics' }).click()

@@ -77,8 +77,8 @@ async function signIn({ email, password }: Person): Promise<Record<string, strin
   }
 }
 
-describe('what changes in an account', () => {
-  it('is told in every instance, and to nobody else', async () => {
+describe('a change in an account', () => {
+  it('is sent in every instance, to that account only', async () => {
     const streams = await Promise.all([follow(by()), follow(by(), other.url)])
     const strangers = await Promise.all([follow(by(charlie)), follow(by(admin), other.url)])
     const { data } = await api('POST', '/api/v1/monitoring/hosts', { host: '9.9.9.9' })
@@ -96,7 +96,7 @@ describe('what changes in an account', () => {
     for (const { told } of strangers) expect(told).toEqual([])
   })
 
-  it('is told of every room', async () => {
+  it('is sent for every module', async () => {
     const { told, until } = await follow(by(bob))
     const { data } = await api('POST', '/api/v1/dmarc/domains', { domain: 'rooms.example.com' }, bob)
     await until('dmarc')
@@ -108,7 +108,7 @@ describe('what changes in an account', () => {
     expect(told).toContainEqual({ room: 'attacks', id })
   })
 
-  it('is told within a moment, and a storm of it a few times a second, each thing once', async () => {
+  it('is sent quickly, and bursts are combined', async () => {
     const { told, until } = await follow(by())
     const begun = performance.now()
     await notifyChange(database.db, alice?.id ?? '', 'delisting', 'one')
@@ -123,7 +123,7 @@ describe('what changes in an account', () => {
     expect(those.length).toBeLessThanOrEqual(2 * Math.ceil(4 * (seconds + 1)))
   })
 
-  it('is told as a whole where too much of a room changed', async () => {
+  it('is sent as a whole after too many changes in a module', async () => {
     const { told } = await follow(by())
     const those = Array.from({ length: 50 }, (_, at) => `host-${at}`)
     await database.db.transaction().execute(async (trx) => {
@@ -133,14 +133,14 @@ describe('what changes in an account', () => {
     expect(told.length).toBeLessThan(12)
   })
 
-  it('is told also to who comes a moment too late', async () => {
+  it('is replayed to a client that connects a moment later', async () => {
     await notifyChange(database.db, charlie?.id ?? '', 'checks')
     await sleep(200)
     const { until } = await follow(by(charlie))
     await until('checks')
   })
 
-  it('is told to administrators where it is theirs, and to no other', async () => {
+  it('is sent to administrators only where it concerns the administration', async () => {
     const [theirs, mine] = await Promise.all([follow(by(admin)), follow(by(bob))])
     await notifyChange(database.db, 'administrators', 'administration')
     await notifyChange(database.db, 'everybody', 'attacks')
@@ -149,7 +149,7 @@ describe('what changes in an account', () => {
     expect(mine.told.map(({ room }) => room)).not.toContain('administration')
   })
 
-  it('may have been missed when the signals broke off, which is said', async () => {
+  it('is followed by `missed` when notifications were interrupted', async () => {
     const { names } = await follow(by())
     const mine = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'portreeve notifications'
       and datname = current_database()`
@@ -159,7 +159,7 @@ describe('what changes in an account', () => {
 })
 
 describe('the stream', () => {
-  it('ends when its token is revoked, and the others go on', async () => {
+  it('ends when its token is revoked, while others continue', async () => {
     const cookie = await signIn(bob as Person)
     const made = await house.request('/api/v1/tokens', {
       method: 'POST',
@@ -174,7 +174,7 @@ describe('the stream', () => {
     expect(stays.hasEnded()).toBe(false)
   })
 
-  it('ends when its session is signed out, here or elsewhere, or the password is another', async () => {
+  it('ends on sign-out, here or elsewhere, and on a password change', async () => {
     const [here, elsewhere] = [await signIn(bob as Person), await signIn(bob as Person)]
     const tabs = await Promise.all([follow(here), follow(elsewhere, other.url)])
     const headers = { ...here, origin: house.url, 'content-type': 'application/json' }
@@ -188,7 +188,7 @@ describe('the stream', () => {
     await vi.waitFor(() => expect(again.hasEnded()).toBe(true), 3_000)
   })
 
-  it('ends when its account has other rights', async () => {
+  it('ends when the role of its account changes', async () => {
     const dora = await house.addPerson('Dora', { admin: true })
     const { hasEnded } = await follow(by(dora))
     await changeAccount(database.db, dora.id, { admin: false })

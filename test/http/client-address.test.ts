@@ -49,7 +49,7 @@ describe('the client’s address by X-Forwarded-For', () => {
     )
   })
 
-  it('is an address even when the connection is closed already', () => {
+  it('is an address even for a closed connection', () => {
     expect(clientAddress(socket(undefined), { 'x-forwarded-for': '1.2.3.4' }, trusted)).toBe('0.0.0.0')
   })
 })
@@ -98,7 +98,7 @@ describe('the client’s address by Forwarded (RFC 7239)', () => {
     expect(clientAddress(socket('10.0.0.1'), junk, trusted)).toBe('10.0.0.1')
   })
 
-  it('is found in linear time in the longest header there can be', () => {
+  it('is found in linear time in the longest possible header', () => {
     const started = performance.now()
     for (const piece of [' ', '"', '\\', '\\"', ',', ';', 'for=', 'for=10.0.0.1,', '=', '[']) {
       const text = piece.repeat(16_384 / piece.length)

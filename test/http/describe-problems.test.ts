@@ -24,8 +24,8 @@ const Mail = Type.Object({
 const Hook = Type.Object({ type: Type.Literal('webhook'), url: Type.String(), quiet: Mail.properties.quiet })
 const Channel = Type.Union([Mail, Hook])
 
-describe('what is wrong with a request', () => {
-  it('is told of each field, once', () => {
+describe('the problems of a request', () => {
+  it('are reported once per field', () => {
     const schema = Type.Object({
       port: Type.Integer({ minimum: 1 }),
       names: Type.Array(Type.String()),
@@ -38,25 +38,25 @@ describe('what is wrong with a request', () => {
     ])
   })
 
-  it('is told in the schema’s own sentence, where it has one', () => {
+  it('use the message of the schema where it has one', () => {
     const schema = Type.Object({ timeout: Type.Number({ maximum: 30, 'x-sentence': 'is in seconds (0-30)' }) })
     expect(told(schema, { timeout: 5_000 })).toEqual(['timeout is in seconds (0-30)'])
     expect(told(schema, { timeout: '5' })).toEqual(['timeout must be number'])
   })
 
-  it('is not that something is not null', () => {
+  it('exclude that a value is not null', () => {
     const schema = Type.Object({ hours: Type.Optional(Type.Union([Hours, Type.Null()])) })
-    expect(told(schema, { hours: { from: '7', to: '08:00' } })).toEqual(['hours.from is not of the right form'])
+    expect(told(schema, { hours: { from: '7', to: '08:00' } })).toEqual(['hours.from has an invalid format'])
     expect(told(schema, { hours: 5 })).toEqual(['hours must be object'])
   })
 
-  it('is about the kind that is named, also in a choice within it', () => {
+  it('concern the kind that is named, also in a nested choice', () => {
     const wrong = { type: 'webhook', url: 5, quiet: { from: '25', to: '08:00' } }
-    expect(told(Channel, wrong)).toEqual(['url must be string', 'quiet.from is not of the right form'])
+    expect(told(Channel, wrong)).toEqual(['url must be string', 'quiet.from has an invalid format'])
     expect(told(Channel, { type: 'email', address: 'a' })).toEqual(['address must match format "email"'])
   })
 
-  it('is told of each in a list', () => {
+  it('are reported for each item of a list', () => {
     const list = [{ type: 'email', address: 'a' }, { type: 'webhook' }, { type: 'pigeon' }]
     expect(told(Type.Array(Channel), list)).toEqual([
       '0.address must match format "email"',
@@ -65,12 +65,12 @@ describe('what is wrong with a request', () => {
     ])
   })
 
-  it('is the kind itself, where that is missing or unknown', () => {
+  it('name the kind where it is missing or unknown', () => {
     expect(told(Channel, {})).toEqual(['type must be email or must be webhook'])
     expect(told(Channel, { type: 'pigeon', url: 5 })).toEqual(['type must be email or must be webhook'])
   })
 
-  it('is one of several fields, where each alone would do', () => {
+  it('name the alternatives where one of several fields is required', () => {
     const user = Type.String()
     const schema = Type.Object({
       source: Type.Union([Type.Object({ user, password: user }), Type.Object({ user, accessToken: user })]),
@@ -78,7 +78,7 @@ describe('what is wrong with a request', () => {
     expect(told(schema, { source: { user: 'a' } })).toEqual(['source.password is required, or accessToken'])
   })
 
-  it('is one sentence, where a field may be of several forms', () => {
+  it('are one message where a field has several formats', () => {
     const schema = Type.Object({ ip: Type.Union([Type.String({ format: 'ipv4' }), Type.String({ format: 'ipv6' })]) })
     expect(told(schema, { ip: 'abc' })).toEqual(['ip must match format "ipv4" or must match format "ipv6"'])
     expect(told(Type.Object({ way: Type.Union([Type.Literal('in'), Type.Literal('out')]) }), { way: 'up' })).toEqual([

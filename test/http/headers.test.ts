@@ -13,7 +13,7 @@ afterAll(() => portreeve.stop())
 
 const headersOf = async (path: string, init = {}) => (await portreeve.request(path, init)).headers
 
-describe('every answer', () => {
+describe('every response', () => {
   it.each([
     '/api/v1/account',
     '/api/v1/nothing',
@@ -29,12 +29,12 @@ describe('every answer', () => {
     expect(headers.get('content-type')).toBeTruthy()
     expect([headers.get('server'), headers.get('x-powered-by')]).toEqual([null, null])
   })
-  it('of the API is kept by nobody and shown in no frame', async () => {
+  it('of the API is neither cached nor framed', async () => {
     const headers = await headersOf('/api/v1/account', alice)
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'")
   })
-  it('is readable by no page of another origin', async () => {
+  it('is not readable by pages of other origins', async () => {
     for (const path of ['/api/v1/account', '/api/v1/service', '/'])
       expect(
         (await headersOf(path, { headers: { origin: 'https://evil.example' } })).get('access-control-allow-origin'),
@@ -43,7 +43,7 @@ describe('every answer', () => {
 })
 
 describe.runIf(existsSync('web/dist/index.html'))('a page', () => {
-  it('runs our scripts alone, inside nobody’s frame', async () => {
+  it('runs only our scripts, and cannot be framed', async () => {
     const headers = await headersOf('/', { headers: { accept: 'text/html' } })
     const policy = headers.get('content-security-policy') ?? ''
     for (const rule of [
@@ -60,8 +60,8 @@ describe.runIf(existsSync('web/dist/index.html'))('a page', () => {
   })
 })
 
-describe('what a stranger has set to be answered', () => {
-  it('is in a sandbox: no script, no form, no origin of ours', async () => {
+describe('a response configured by a user', () => {
+  it('is sandboxed: no scripts, no forms, no own origin', async () => {
     const made = await portreeve.request('/api/webhook/endpoints', {
       method: 'POST',
       token: alice.token,
@@ -77,7 +77,7 @@ describe('what a stranger has set to be answered', () => {
 })
 
 describe('the session cookie', () => {
-  it('is for us alone, and on https for encrypted connections alone', async () => {
+  it('is HttpOnly, and Secure over HTTPS', async () => {
     const secure = await startTestService({ BASE_URL: 'https://portreeve.test' })
     const bob = await secure.addPerson('Bob')
     const answer = await secure.request('/api/auth/sign-in/email', {

@@ -36,7 +36,7 @@ async function signIn(): Promise<string> {
     .join('; ')
 }
 
-describe('a client that is generated from openapi.json', () => {
+describe('a client generated from openapi.json', () => {
   it('compiles under strict, and makes the calls of the specification', async () => {
     const generator = join(PLACE, 'node_modules/openapi-typescript/bin/cli.js')
     await run(process.execPath, [generator, 'openapi.json', '-o', join(folder, 'schema.ts')])

@@ -27,11 +27,11 @@ beforeAll(async () => {
 afterAll(() => portreeve.stop())
 
 describe('openapi.json', () => {
-  it('stands in the repository as the service answers it (npm run openapi)', async () => {
+  it('is in the repository as the service returns it (npm run openapi)', async () => {
     expect(readFileSync('openapi.json', 'utf8')).toBe(await openapiFile(document))
   })
 
-  it('says of every route what it is for', () => {
+  it('has a summary for every route', () => {
     const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
     )
@@ -40,7 +40,7 @@ describe('openapi.json', () => {
     expect(mute.map(({ name }) => name)).toEqual([])
   })
 
-  it('gives every operation a name of its own, a security and a success', () => {
+  it('gives every operation a unique id, a security and a success', () => {
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
     const names = operations.map(({ operationId }) => operationId)
     expect(new Set(names).size).toBe(operations.length)
@@ -51,7 +51,7 @@ describe('openapi.json', () => {
     ).toEqual([])
   })
 
-  it('has what the router never sees, and what has no account', () => {
+  it('has the operations outside the router, and the public ones', () => {
     expect(Object.keys(document.paths['/webhooks/{token}'] ?? {}).toSorted()).toEqual([
       'delete',
       'get',
@@ -65,12 +65,12 @@ describe('openapi.json', () => {
       expect(document.paths[path]?.['get'], path).toMatchObject({ security: [] })
   })
 
-  it('has no two paths that differ in the name of a parameter alone', () => {
+  it('has no paths that differ only in the name of a parameter', () => {
     const paths = Object.keys(document.paths).map((path) => path.replace(/\{\w+\}/g, '{}'))
     expect(new Set(paths).size).toBe(paths.length)
   })
 
-  it('asks for no field that has a default', () => {
+  it('requires no field with a default', () => {
     type Body = { required?: string[]; anyOf?: Body[] }
     const { schemas } = document.components
     expect((schemas['NewMigration'] as Body).required).toEqual(['source', 'destination', 'folders'])
@@ -92,7 +92,7 @@ describe('openapi.json', () => {
     expect(headers.items).toMatchObject({ prefixItems: [text, text], minItems: 2, maxItems: 2 })
   })
 
-  it('says what is uploaded, and what files come back', () => {
+  it('describes uploads and file responses', () => {
     const upload = document.paths['/api/v1/dmarc/reports']?.['post']?.requestBody?.content ?? {}
     expect(Object.keys(upload)).toEqual(['application/octet-stream', 'multipart/form-data'])
     const types = (path: string) => Object.keys(document.paths[path]?.['get']?.responses?.['200']?.content ?? {})
@@ -101,8 +101,8 @@ describe('openapi.json', () => {
     expect(types('/api/v1/imap/migrate/{id}/events')).toEqual(['text/event-stream'])
   })
 
-  it('describes a failure once, and says of every route that it may answer so', () => {
-    expect(JSON.stringify(document).split('A sentence a person understands.').length).toBe(2)
+  it('describes the failure once, and references it in every route', () => {
+    expect(JSON.stringify(document).split('A message for people.').length).toBe(2)
     const ref = { $ref: '#/components/responses/Failure' }
     expect(document.paths['/api/v1/tokens']?.['get']?.responses).toMatchObject({ '4XX': ref, '5XX': ref })
     expect(document.components.responses).toHaveProperty('Failure.content')
@@ -115,8 +115,8 @@ describe('openapi.json', () => {
   })
 })
 
-describe('a stranger', () => {
-  it('is told so on every route that is for accounts, whatever else is wrong with the request', async () => {
+describe('an unauthenticated request', () => {
+  it('gets 401 before validation on every route that needs an account', async () => {
     const secured = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { security }]) =>
         // The library behind these reads the body first.
@@ -134,14 +134,14 @@ describe('a stranger', () => {
 })
 
 describe('a request', () => {
-  it('has a body of JSON, where the route does not say otherwise', async () => {
+  it('needs a JSON body where the route has no other', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
       const request = { method: 'POST', headers: { 'content-type': type }, body: '{"ip":"192.0.2.1"}' }
       expect((await portreeve.request('/api/v1/abuse/appeals', request)).status).toBe(415)
     }
   })
 
-  it('for something with an id that nothing can have is answered as for one that nothing has', async () => {
+  it('gets 404 for an impossible id as for an unknown one', async () => {
     for (const id of ['nope', '00000000-0000-0000-0000-000000000000'])
       expect((await portreeve.request(`/api/v1/shared-checks/${id}`)).status).toBe(404)
   })

@@ -28,7 +28,7 @@ const post = (path: string, body: object, headers: Record<string, string>) =>
   })
 
 describe('behind a proxy', () => {
-  it.each(FORMS)('reports and appeals answer whatever names the client: %j', async (headers) => {
+  it.each(FORMS)('reports and appeals work whatever names the client: %j', async (headers) => {
     const report = await post('/api/v1/abuse/report', { ip: '45.83.64.20', service: 'sshd' }, headers)
     expect(await report.json()).toMatchObject({ success: true })
     const reports = [{ ip: '45.83.64.21', service: 'sshd' }]

@@ -103,7 +103,7 @@ describe('the rate of an account', () => {
   const rate = { requests: 5, windowSeconds: 10 }
   const count = (id: string, name = 'checks') => countRequest(database.db, id, name, rate)
 
-  it('counts requests that arrive together, refuses the rest, and says when the next is let in', async () => {
+  it('counts concurrent requests, rejects the rest, and returns the seconds to wait', async () => {
     const { id } = await portreeve.addPerson('Rita')
     const waits = await Promise.all(Array.from({ length: 12 }, () => count(id)))
     // More than five only where the machine took so long that some of the bucket came back.
@@ -117,21 +117,21 @@ describe('the rate of an account', () => {
     expect(await count(id)).toBe(0)
   })
 
-  it('is one for each account and each limit', async () => {
+  it('is separate for each account and each limit', async () => {
     const [one, two] = [await portreeve.addPerson('Rob'), await portreeve.addPerson('Ron')]
     for (let n = 0; n < 20; n += 1) await count(one.id)
     expect(await count(two.id)).toBe(0)
     expect(await count(one.id, 'searches')).toBe(0)
   })
 
-  it('forgets what a clock that was ahead has written', async () => {
+  it('ignores times written by a clock that was ahead', async () => {
     const { id } = await portreeve.addPerson('Rick')
     await count(id)
     await database.pool.query(`update request_rate set full_at = now() + interval '1 year' where account_id = $1`, [id])
     expect(await count(id)).toBeLessThanOrEqual(2)
   })
 
-  it('is answered with 429, which limit it is, and when to come again', async () => {
+  it('gets 429 with the limit and Retry-After', async () => {
     const rosa = await portreeve.addPerson('Rosa')
     await database.pool.query(
       `insert into request_rate (account_id, name, full_at) values ($1, 'checks', now() + interval '1 hour')`,
@@ -169,7 +169,7 @@ describe('public routes', () => {
   })
 })
 
-it('lets a script check 500 hosts with all four checks within an hour', () => {
+it('allows all four checks of 500 hosts within an hour', () => {
   expect(ACCOUNT_LIMITS.checks.rate.requests).toBeGreaterThanOrEqual(500 * 4)
 })
 

@@ -44,7 +44,7 @@ describe('the schemas of requests', () => {
     Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
   )
 
-  it('bound each text, list and record', () => {
+  it('limit each text, list and record', () => {
     const unbounded = operations.flatMap(({ name, operation }) => [
       ...(operation.parameters ?? []).flatMap((one) => unboundedIn(one.schema, `${name} ${one.in} ${one.name}`)),
       ...Object.values(operation.requestBody?.content ?? {}).flatMap(({ schema = {} }) =>
@@ -55,7 +55,7 @@ describe('the schemas of requests', () => {
     expect(unbounded).toEqual([])
   })
 
-  it('are looked through by a walk that finds what has no bound', () => {
+  it('are checked by a walk that finds missing limits', () => {
     const schema = {
       type: 'object',
       properties: { a: { type: 'string' }, b: { type: 'array', maxItems: 2, items: { type: 'string' } } },

@@ -22,14 +22,14 @@ describe('/.well-known/security.txt', () => {
     expect(days).toBeGreaterThan(30)
     expect(days).toBeLessThan(365)
   })
-  it('does not exist where no contact is set', async () => {
+  it('does not exist without a contact', async () => {
     portreeve = await startTestService()
     expect((await portreeve.request('/.well-known/security.txt')).status).toBe(404)
   })
 })
 
 describe('SECURITY_CONTACT', () => {
-  it.each(['http://example.com', 'nobody', 'a b@example.com', 'javascript:alert(1)'])('refuses %s', (contact) => {
+  it.each(['http://example.com', 'nobody', 'a b@example.com', 'javascript:alert(1)'])('rejects %s', (contact) => {
     expect(() => readConfig({ SECURITY_CONTACT: contact })).toThrow('SECURITY_CONTACT')
   })
 })

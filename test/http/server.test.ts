@@ -45,8 +45,8 @@ async function serverWithRoutes(): Promise<App> {
 const post = (payload: string, type = 'application/json') =>
   app.inject({ method: 'POST', url: '/api/v1/things', payload, headers: { 'content-type': type } })
 
-describe('an answer of the server', () => {
-  it('names every wrong field of a body, without coercing it', async () => {
+describe('a response of the server', () => {
+  it('names every invalid field of a body, without converting it', async () => {
     const response = await post('{"source": {"port": "993"}}')
     expect(response.statusCode).toBe(400)
     expect(response.json()).toEqual({
@@ -77,35 +77,35 @@ describe('an answer of the server', () => {
     expect(response.json()).toMatchObject({ success: false, code })
   })
 
-  it('takes fields it does not know out of a body, before anybody writes them into a row', async () => {
+  it('removes unknown fields from a body', async () => {
     const response = await post('{"source": {"host": "a", "accountId": 1}, "id": 2}')
     expect([response.statusCode, response.json().fields]).toEqual([200, ['source', 'host']])
   })
 
-  it('takes a DELETE that says JSON and sends nothing', async () => {
+  it('accepts a DELETE with a JSON content type and no body', async () => {
     const headers = { 'content-type': 'application/json' }
     expect((await app.inject({ method: 'DELETE', url: '/api/v1/things/1', headers })).statusCode).toBe(200)
   })
 
-  it('says 404 for an unknown path and 405 with Allow for a known one', async () => {
+  it('is 404 for an unknown path and 405 with Allow for a known one', async () => {
     const unknown = await app.inject('/api/v1/nothing')
     expect([unknown.statusCode, unknown.json().code]).toEqual([404, 'not_found'])
     const wrong = await app.inject({ method: 'PUT', url: '/api/v1/things/1' })
     expect([wrong.statusCode, wrong.json().code, wrong.headers.allow]).toEqual([405, 'method_not_allowed', 'DELETE'])
   })
 
-  it('answers a malformed escape in the path like everything else', async () => {
+  it('is an ordinary error for a malformed escape in the path', async () => {
     const response = await app.inject('/api/v1/%zz')
     expect([response.statusCode, response.json()]).toMatchObject([400, { success: false, code: 'invalid_request' }])
     expect(response.headers['x-request-id']).toBeTruthy()
   })
 
-  it('carries Retry-After in whole seconds', async () => {
+  it('has Retry-After in whole seconds', async () => {
     const response = await app.inject('/api/v1/fails/fault')
     expect([response.statusCode, response.headers['retry-after']]).toEqual([429, '3'])
   })
 
-  it('tells a database that is away from a defect, and lets no detail out', async () => {
+  it('distinguishes an unavailable database from a defect, without details', async () => {
     const away = await app.inject('/api/v1/fails/database')
     expect([away.statusCode, away.json().code, away.headers['retry-after']]).toEqual([503, 'unavailable', '5'])
     const defect = await app.inject('/api/v1/fails/defect')
@@ -115,7 +115,7 @@ describe('an answer of the server', () => {
     expect(lines.some((line) => line.includes(String(id)) && line.includes('the secret detail'))).toBe(true)
   })
 
-  it('does not take a request id or a client address from the request', async () => {
+  it('ignores request id and client address sent by the client', async () => {
     const headers = { 'x-request-id': 'mine', 'request-id': 'mine', 'x-forwarded-for': '203.0.113.9' }
     const response = await app.inject({ url: '/healthz', headers })
     expect(response.headers['x-request-id']).not.toBe('mine')
@@ -128,7 +128,7 @@ describe('an answer of the server', () => {
     expect(lines.join()).not.toContain('customer.example')
   })
 
-  it('knows whether it lives and whether it is ready', async () => {
+  it('reports liveness and readiness', async () => {
     expect((await app.inject('/healthz')).statusCode).toBe(200)
     expect((await app.inject('/readyz')).statusCode).toBe(200)
     ready = false
@@ -136,7 +136,7 @@ describe('an answer of the server', () => {
     expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '5'])
   })
 
-  it('describes itself as OpenAPI 3.1 and shows it without inline script', async () => {
+  it('includes an OpenAPI 3.1 document and its page without inline scripts', async () => {
     expect((await app.inject('/openapi.json')).json().openapi).toBe('3.1.0')
     const page = await app.inject('/docs/')
     expect(page.statusCode).toBe(200)

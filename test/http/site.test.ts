@@ -41,14 +41,14 @@ const get = (url: string, headers: Record<string, string> = {}) => app.inject({ 
 const browse = (url: string) => get(url, { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' })
 
 describe('the built dashboard', () => {
-  it('is the page at / and at every other address a browser navigates to, never kept without asking', async () => {
+  it('is served at / and every path that a browser navigates to, and always revalidated', async () => {
     for (const url of ['/', '/setup', '/check/example.com?kind=dns']) {
       const response = await browse(url)
       expect([response.statusCode, response.headers['cache-control']]).toEqual([200, 'no-cache'])
       expect(response.body).toContain('<title>Portreeve</title>')
     }
   })
-  it('lets its page run scripts and styles of its own origin only, and be framed by nobody', async () => {
+  it('allows scripts and styles of its own origin only, and no framing', async () => {
     for (const url of ['/', '/setup', '/assets/main-abc.js', '/favicon.svg']) {
       const { headers } = await browse(url)
       expect(headers['content-security-policy']).toContain("script-src 'self'; style-src 'self'")
@@ -58,7 +58,7 @@ describe('the built dashboard', () => {
       expect(headers['cross-origin-opener-policy']).toBe('same-origin')
     }
   })
-  it('serves hashed files for ever, compressed as they were built', async () => {
+  it('serves hashed files as immutable, compressed as built', async () => {
     const response = await get('/assets/main-abc.js', { 'accept-encoding': 'br' })
     expect(response.headers).toMatchObject({
       'cache-control': 'public, max-age=31536000, immutable',
@@ -68,7 +68,7 @@ describe('the built dashboard', () => {
     expect(response.headers['vary']).toContain('accept-encoding')
     expect((await get('/assets/main-abc.js')).body).toBe('let plain')
   })
-  it('answers JSON for unknown paths of the API, of assets and of programs that want no page', async () => {
+  it('returns JSON for unknown paths of the API, of assets and of programs', async () => {
     const answers = [
       await browse('/api/v1/nothing'),
       await browse('/assets/gone.js'),
@@ -82,7 +82,7 @@ describe('the built dashboard', () => {
       expect(answer.json()).toMatchObject({ success: false, code: 'not_found' })
     }
   })
-  it('leaves the refusal of a wrong method to the routes', async () => {
+  it('leaves wrong methods to the routes', async () => {
     const response = await browse('/api/v1/things')
     expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST'])
   })
@@ -91,7 +91,7 @@ describe('the built dashboard', () => {
       expect((await get(url)).statusCode).toBeGreaterThanOrEqual(400)
     }
   })
-  it('says how to build it when it was not built', async () => {
+  it('explains how to build it when it is missing', async () => {
     const bare = await serve(join(folder, 'missing'))
     const response = await bare.inject({ url: '/' })
     expect([response.statusCode, response.body]).toEqual([200, expect.stringContaining('npm run build:web')])

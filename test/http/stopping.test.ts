@@ -44,7 +44,7 @@ async function stop(): Promise<number> {
 
 const HEAD = 'GET /slow HTTP/1.1\r\nHost: x\r\n'
 
-describe('a server that stops', () => {
+describe('a stopping server', () => {
   it('closes connections that have sent nothing at once', async () => {
     const port = await start()
     const silent = [await open(port), await open(port), await open(port)]
@@ -54,7 +54,7 @@ describe('a server that stops', () => {
     for (const socket of silent) if (!socket.closed) await once(socket, 'close')
   })
 
-  it('does not wait long for headers that do not end', async () => {
+  it('waits only briefly for incomplete headers', async () => {
     const port = await start()
     await open(port, HEAD)
     await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()

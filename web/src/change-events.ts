@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Changed } from '../../src/http/shapes.ts'
 
-/** Whether a stream of events flows. */
+/** State of the event stream. */
 export type StreamState = 'connecting' | 'live' | 'broken'
 
 export type Change = Static<typeof Changed>
@@ -10,66 +10,66 @@ export type Change = Static<typeof Changed>
 export type ChangeHandler = (change: Change | null) => void
 
 type Following = {
-  hear: ChangeHandler
+  onChange: ChangeHandler
   onLink: (link: StreamState) => void
-  /** The service was reached and did not let us in. */
-  onRefused: () => void
+  /** Called when the service rejects the stream. */
+  onRejected: () => void
 }
 
 const PATH = '/api/v1/events'
 
-/** Milliseconds until a stream that the service refused is asked for again; a broken one the browser asks for by itself. */
+/** Time until a rejected stream is opened again. The browser itself reconnects a broken stream. */
 const RETRY_MS = 5_000
 
-/** A browser has six connections for all its tabs: one that nobody sees gives its own back after so many milliseconds. */
+/** A browser has six connections for all its tabs, so a hidden tab closes its stream after this time. */
 const HIDDEN_TAB_MS = 60_000
 
-/** A stream begins with what changed in the last five seconds: who waited longer for it must look at everything. */
+/** A stream begins with the changes of the last five seconds. If it opened later than this, everything is refreshed. */
 const REPLAY_MS = 4_000
 
 /**
- * Follows what changes in the account, while somebody sees this tab: its one stream.
- * @returns how to end it
+ * Follows the changes of the account while the tab is visible. A tab has one stream.
+ * @returns a function that ends it
  */
-export function followChanges({ hear, onLink, onRefused }: Following): () => void {
+export function followChanges({ onChange, onLink, onRejected }: Following): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
-  let begun = performance.now()
+  let startedAt = performance.now()
   let source: EventSource | null = open()
 
   function open(): EventSource {
     const opened = new EventSource(PATH)
     opened.addEventListener('open', () => {
       onLink('live')
-      if (performance.now() - begun > REPLAY_MS) hear(null)
-      begun = -Infinity
+      if (performance.now() - startedAt > REPLAY_MS) onChange(null)
+      startedAt = -Infinity
     })
     opened.addEventListener('error', () => {
       onLink('broken')
       if (opened.readyState !== EventSource.CLOSED) return
-      onRefused()
-      later(RETRY_MS, () => (source = open()))
+      onRejected()
+      schedule(RETRY_MS, () => (source = open()))
     })
-    opened.addEventListener('changed', ({ data }: MessageEvent<string>) => hear(JSON.parse(data) as Change))
-    opened.addEventListener('missed', () => hear(null))
+    opened.addEventListener('changed', ({ data }: MessageEvent<string>) => onChange(JSON.parse(data) as Change))
+    opened.addEventListener('missed', () => onChange(null))
     return opened
   }
-  function later(milliseconds: number, act: () => void): void {
+  function schedule(milliseconds: number, run: () => void): void {
     clearTimeout(timer)
-    timer = setTimeout(act, milliseconds)
+    timer = setTimeout(run, milliseconds)
   }
-  function rest(): void {
+  function closeStream(): void {
     source?.close()
     source = null
   }
-  function look(): void {
-    if (document.hidden) return later(HIDDEN_TAB_MS, rest)
+  function onVisibilityChange(): void {
+    if (document.hidden) return schedule(HIDDEN_TAB_MS, closeStream)
     clearTimeout(timer)
     if (source === null || source.readyState === EventSource.CLOSED) source = open()
   }
 
-  document.addEventListener('visibilitychange', look)
+  document.addEventListener('visibilitychange', onVisibilityChange)
   return () => {
-    document.removeEventListener('visibilitychange', look)
+    document.removeEventListener('visibilitychange', onVisibilityChange)
     clearTimeout(timer)
     source?.close()
   }

@@ -1,22 +1,22 @@
-/** Asks the person for the password; false when they would rather not. */
+/** Asks the user for the password; false when the user cancels. */
 type PasswordPromptHandler = () => Promise<boolean>
 
-let ask: PasswordPromptHandler | null = null
-let asking: Promise<boolean> | null = null
+let prompt: PasswordPromptHandler | null = null
+let pending: Promise<boolean> | null = null
 
 /**
- * Says how the person is asked, while there is a place to ask.
- * @returns how to take that back
+ * Registers the password prompt.
+ * @returns a function that unregisters it
  */
-export function onConfirmPassword(by: PasswordPromptHandler): () => void {
-  ask = by
+export function onConfirmPassword(handler: PasswordPromptHandler): () => void {
+  prompt = handler
   return () => {
-    if (ask === by) ask = null
+    if (prompt === handler) prompt = null
   }
 }
 
-/** Asks once for all requests that need it at the same time. False where nobody can be asked. */
+/** Shows one prompt for all concurrent requests that need it. False when no prompt is registered. */
 export function confirmPassword(): Promise<boolean> {
-  asking ??= (ask?.() ?? Promise.resolve(false)).finally(() => (asking = null))
-  return asking
+  pending ??= (prompt?.() ?? Promise.resolve(false)).finally(() => (pending = null))
+  return pending
 }

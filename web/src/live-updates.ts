@@ -5,11 +5,11 @@ import { followChanges, type ChangeHandler, type StreamState } from './change-ev
 import { accountQuery } from './queries.ts'
 import { refreshChanged } from './refresh-queries.ts'
 
-const hearers = new Set<ChangeHandler>()
+const handlers = new Set<ChangeHandler>()
 const watchers = new Set<() => void>()
 let link: StreamState = 'connecting'
 
-/** Milliseconds between two looks at everything, should a word ever get lost. */
+/** Time between two full refreshes, in case an event is lost. */
 const FULL_REFRESH_MS = 300_000
 
 function setLink(now: StreamState): void {
@@ -17,22 +17,22 @@ function setLink(now: StreamState): void {
   watchers.forEach((watcher) => watcher())
 }
 
-/** Keeps all that is shown as the service has it: the frame's business, once a tab. */
+/** Keeps all shown data up to date. Called by the frame, once per tab. */
 export function useLiveTab(): void {
   const queries = useQueryClient()
   const router = useRouter()
   useEffect(() => {
-    const hear: ChangeHandler = (change) => {
+    const onChange: ChangeHandler = (change) => {
       refreshChanged(queries, change)
-      hearers.forEach((hearer) => hearer(change))
+      handlers.forEach((handler) => handler(change))
     }
-    const onRefused = async () => {
+    const onRejected = async () => {
       const account = await queries.fetchQuery({ ...accountQuery, staleTime: 0 }).catch(() => undefined)
       if (account === null) await router.invalidate()
     }
     setLink('connecting')
-    const timer = setInterval(() => document.hidden || hear(null), FULL_REFRESH_MS)
-    const stop = followChanges({ hear, onLink: setLink, onRefused: () => void onRefused() })
+    const timer = setInterval(() => document.hidden || onChange(null), FULL_REFRESH_MS)
+    const stop = followChanges({ onChange, onLink: setLink, onRejected: () => void onRejected() })
     return () => {
       clearInterval(timer)
       stop()
@@ -40,7 +40,7 @@ export function useLiveTab(): void {
   }, [queries, router])
 }
 
-/** Whether what is shown follows what happens. */
+/** Whether the screen receives live updates. */
 export function useStreamState(): StreamState {
   return useSyncExternalStore(watch, () => link)
 }
@@ -50,12 +50,12 @@ function watch(watcher: () => void): () => void {
   return () => void watchers.delete(watcher)
 }
 
-/** Hears what changes as long as the component is shown; what is fetched by a query is renewed without. */
-export function useChanges(hear: ChangeHandler): void {
-  const current = useEffectEvent(hear)
+/** Calls the handler for every change while the component is mounted. Queries are refreshed without it. */
+export function useChanges(onChange: ChangeHandler): void {
+  const current = useEffectEvent(onChange)
   useEffect(() => {
-    const hearer: ChangeHandler = (change) => current(change)
-    hearers.add(hearer)
-    return () => void hearers.delete(hearer)
+    const handler: ChangeHandler = (change) => current(change)
+    handlers.add(handler)
+    return () => void handlers.delete(handler)
   }, [])
 }

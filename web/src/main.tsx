@@ -8,18 +8,18 @@ import { createDashboard } from './routes.tsx'
 import { UiProvider } from './ui/theme/ui-provider.tsx'
 
 const queries: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: signedOut }),
-  defaultOptions: { queries: { retry: (count, error) => count < 2 && isPassing(error) } },
+  queryCache: new QueryCache({ onError: onUnauthenticated }),
+  defaultOptions: { queries: { retry: (count, error) => count < 2 && isTemporary(error) } },
 })
 const router = createDashboard(queries)
 
-/** Whether asking again may help: nobody answered, or not for the moment. */
-function isPassing(error: Error): boolean {
+/** Whether a retry may help: the service is unreachable or temporarily unavailable. */
+function isTemporary(error: Error): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status === 503)
 }
 
-/** A session that ended elsewhere: back to the sign-in, and from there to this screen. */
-function signedOut(error: Error): void {
+/** Handles a session that ended elsewhere: redirects to the sign-in, and from there back to this screen. */
+function onUnauthenticated(error: Error): void {
   if (!(error instanceof ApiError) || error.status !== 401) return
   queries.setQueryData(accountQuery.queryKey, null)
   void router.invalidate()

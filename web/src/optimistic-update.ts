@@ -1,17 +1,17 @@
 import { hashKey, type QueryClient, type QueryKey } from '@tanstack/react-query'
 
-/** Changes that are on their way, by what they change. */
+/** Number of pending changes by query. */
 const updates = new Map<string, number>()
 
-/** Whether a change of it is on its way; what the service answers meanwhile may be of before. */
+/** Whether a query has pending changes; responses meanwhile may be outdated. */
 export function isUpdating(queryHash: string): boolean {
   return (updates.get(queryHash) ?? 0) > 0
 }
 
 /**
- * Shows a change at once, and takes it back where the service refuses it.
- * @param change makes of what is shown what it will be
- * @throws what `send` throws
+ * Shows a change at once, and reverts it if the service rejects it.
+ * @param change computes the new data from the shown data
+ * @throws the error of `send`
  */
 export async function updateOptimistically<T>(
   queries: QueryClient,
@@ -23,10 +23,10 @@ export async function updateOptimistically<T>(
   updates.set(key, (updates.get(key) ?? 0) + 1)
   const before = queries.getQueryData<T>(queryKey)
   const show = (value: T | undefined) => queries.setQueryData(queryKey, value)
-  // An answer from before the change would show the old state once more. Giving it up does, too, but only until the next line.
-  const givenUp = queries.cancelQueries({ queryKey })
+  // A response from before the change would show the old state again. Canceling it does too, but only until the next line.
+  const canceled = queries.cancelQueries({ queryKey })
   show(before && change(before))
-  await givenUp
+  await canceled
   try {
     await send()
   } catch (error) {
@@ -35,7 +35,7 @@ export async function updateOptimistically<T>(
   } finally {
     const others = (updates.get(key) ?? 1) - 1
     updates.set(key, others)
-    // Asked while another change is on its way, the service would answer with what was before that one.
+    // With another change pending, the service would respond with the state before that one.
     if (others === 0) void queries.invalidateQueries({ queryKey })
   }
 }

@@ -2,10 +2,10 @@ import type { Query, QueryClient, QueryKey } from '@tanstack/react-query'
 import type { Change } from './change-events.ts'
 import { isUpdating } from './optimistic-update.ts'
 
-/** Milliseconds between two questions, and how many times as long as the last one took: a large list is no burden. */
+/** Milliseconds between two fetches, and a multiple of the last duration, so that large lists cause little load. */
 const REFETCH_PACE = { least: 500, times: 2, most: 10_000 }
 
-/** What is asked anew when something changed in a room. */
+/** The queries to refresh when a module changed. */
 const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
   monitoring: () => [['monitoring']],
   dmarc: () => [['dmarc']],
@@ -36,56 +36,56 @@ const QUERY_KEYS: Record<Change['room'], (id: string | null) => QueryKey[]> = {
 
 const some = (id: string | null) => (id === null ? [] : [id])
 
-/** Asks anew for what is shown of it; null is everything that may change. */
+/** Refreshes the shown queries of a change; null stands for everything that may change. */
 export function refreshChanged(queries: QueryClient, change: Change | null): void {
   const keys = change ? QUERY_KEYS[change.room](change.id) : Object.values(QUERY_KEYS).flatMap((keysOf) => keysOf(null))
   for (const queryKey of keys) {
-    // What is not shown is asked for when it is.
+    // Queries that are not shown are fetched when they are shown.
     void queries.invalidateQueries({ queryKey, refetchType: 'none', predicate: mayChange })
     for (const query of queries.getQueryCache().findAll({ queryKey, type: 'active' })) refresh(queries, query)
   }
 }
 
-const turns = new WeakMap<Query, { isDue: boolean }>()
+const refreshes = new WeakMap<Query, { isDue: boolean }>()
 
-/** One question after the other: asking anew while an answer is on its way would never end where much changes. */
+/** Fetches one after the other: restarting a fetch at every change might never end. */
 function refresh(queries: QueryClient, query: Query): void {
-  const running = turns.get(query)
+  const running = refreshes.get(query)
   if (running) return void (running.isDue = true)
-  const turn = { isDue: true }
-  turns.set(query, turn)
-  void refetchWhileDue(queries, query, turn).finally(() => turns.delete(query))
+  const state = { isDue: true }
+  refreshes.set(query, state)
+  void refetchWhileDue(queries, query, state).finally(() => refreshes.delete(query))
 }
 
-async function refetchWhileDue(queries: QueryClient, query: Query, turn: { isDue: boolean }): Promise<void> {
+async function refetchWhileDue(queries: QueryClient, query: Query, state: { isDue: boolean }): Promise<void> {
   const { queryKey } = query
-  while (turn.isDue) {
-    // A first answer on its way is not given up, but may be of before.
-    turn.isDue = query.state.data === undefined && query.state.fetchStatus !== 'idle'
-    const begun = performance.now()
+  while (state.isDue) {
+    // A first response in transit is kept, but may be outdated.
+    state.isDue = query.state.data === undefined && query.state.fetchStatus !== 'idle'
+    const startedAt = performance.now()
     await queries.refetchQueries({ queryKey, exact: true, type: 'active', predicate: mayChange })
     const pause = Math.min(
       REFETCH_PACE.most,
-      Math.max(REFETCH_PACE.least, REFETCH_PACE.times * (performance.now() - begun)),
+      Math.max(REFETCH_PACE.least, REFETCH_PACE.times * (performance.now() - startedAt)),
     )
     await new Promise((resolve) => setTimeout(resolve, pause))
   }
 }
 
 function mayChange({ queryKey, queryHash, observers }: Query): boolean {
-  if (isUpdating(queryHash) || queryKey.some((part) => gone.has(part))) return false
+  if (isUpdating(queryHash) || queryKey.some((part) => deleted.has(part))) return false
   return observers.every(({ options }) => options.staleTime !== Infinity)
 }
 
-const gone = new Set<unknown>()
+const deleted = new Set<unknown>()
 
-/** Deletes something that is shown: what the screen shows of it until it is left is not asked for any more. */
+/** Deletes a shown object. Its queries are not refreshed while the screen is still open. */
 export async function deleteShown(id: string, remove: () => Promise<unknown>): Promise<void> {
-  gone.add(id)
+  deleted.add(id)
   try {
     await remove()
   } catch (error) {
-    gone.delete(id)
+    deleted.delete(id)
     throw error
   }
 }

@@ -23,10 +23,10 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   errorComponent: ErrorPage,
 })
 
-/** Around the screens for everybody. */
+/** The frame of public screens. */
 const open = createRoute({ getParentRoute: () => root, id: 'open', component: () => <PublicFrame /> })
 
-/** Around the screens of those who are signed in; others sign in first and come back. */
+/** The frame of screens that need a session. Other visitors sign in first and come back. */
 const own = createRoute({
   getParentRoute: () => root,
   id: 'own',
@@ -62,7 +62,7 @@ function ownScreen<const P extends string, S extends Search = {}>(
   return createRoute({ getParentRoute: () => own, path, validateSearch, component: lazyRouteComponent(load, 'Screen') })
 }
 
-/** A line a screen: its address, its file (fetched when somebody goes there), and what may stand behind the `?`. */
+/** One line per screen: its path, its file, which is loaded on demand, and its query parameters. */
 const screens = root.addChildren([
   open.addChildren([
     openScreen('/', () => import('./pages/welcome.tsx')),
@@ -143,7 +143,7 @@ function listSearch({ format, service }: Search): ListSearch {
   return { format: textOf(format), service: textOf(service) }
 }
 
-/** Of a long list. */
+/** The page of a long list. */
 function pageSearch({ page }: Search): { page?: number } {
   return { page: Number.isInteger(page) && (page as number) > 1 ? (page as number) : undefined }
 }
@@ -154,7 +154,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : undefined
 }
 
-/** A path of this site; anything else could send somebody who signs in to a stranger's page. */
+/** Accepts only a path of this site, because any other value could redirect to a foreign site after the sign-in. */
 function ownPath(next: unknown): string | undefined {
   return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? next : undefined
 }

@@ -1,4 +1,4 @@
-/** What stands behind the `?` of an address, as somebody may have typed it. */
+/** Query parameters of a URL, not validated. */
 export type Search = Record<string, unknown>
 
 /** A search such as `?q=404` is read as a number. */
@@ -12,7 +12,7 @@ export function pageOf(value: unknown): number | undefined {
   return Number.isInteger(value) && (value as number) > 1 ? (value as number) : undefined
 }
 
-/** What goes behind the `?` of a question to the service: only what is given. */
+/** Builds the query string of a request from the given fields. */
 export function searchOf(fields: Record<string, string | number | null | undefined>): string {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null && value !== '')
   return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()

@@ -5,14 +5,14 @@ import { request, type ApiResponse } from '../api.ts'
 
 export type QuotaUsage = Static<typeof UsageShape>['quotas'][number]
 
-/** A browser in which the person is signed in, as the sign-in answers it. */
+/** A session in the format of better-auth. */
 export type Session = { token: string; userAgent: string | null; ipAddress: string | null; updatedAt: string }
 
 const BASE = '/api/auth'
 
 const REAUTHENTICATE = '/api/v1/account/reauthenticate'
 
-/** Everything of the person’s, a JSON object a line; only a session may fetch it. */
+/** All data of the account, one JSON object per line. It needs a session. */
 export const EXPORT = '/api/v1/account/export'
 
 export const profile = {
@@ -21,7 +21,7 @@ export const profile = {
     request<unknown>('POST', `${BASE}/change-password`, {
       body: { currentPassword, newPassword, revokeOtherSessions: true },
     }),
-  /** Newest first, and which of them asks. */
+  /** All sessions, newest first, and the token of the current one. */
   sessions: async (): Promise<{ current: string; sessions: Session[] }> => {
     const [all, mine] = await Promise.all([
       request<Session[]>('GET', `${BASE}/list-sessions`),
@@ -32,9 +32,9 @@ export const profile = {
   },
   endSession: (token: string) => request<unknown>('POST', `${BASE}/revoke-session`, { body: { token } }),
   deleteAccount: (password: string) => request<unknown>('POST', '/api/v1/account/erase', { body: { password } }),
-  /** From now on, for ten minutes, acts that need a recent sign-in succeed. */
+  /** Confirms the password, so that actions that need a recent sign-in succeed for ten minutes. */
   reauthenticate: (password: string) => request<unknown>('POST', REAUTHENTICATE, { body: { password } }),
-  /** Asks for the password where it was typed too long ago; throws when the person would rather not. */
+  /** Asks for the password unless the sign-in is recent; throws when the user cancels. */
   ensureRecentSignIn: () => request<unknown>('GET', REAUTHENTICATE),
   endOtherSessions: () => request<unknown>('POST', `${BASE}/revoke-other-sessions`, { body: {} }),
 }
@@ -43,7 +43,7 @@ export const sessionsQuery = queryOptions({ queryKey: ['sessions'], queryFn: pro
 
 const USAGE_REFRESHED_MS = 30_000
 
-/** What the account stores, against its quotas. */
+/** Storage usage of the account and its quotas. */
 export const usageQuery = queryOptions({
   queryKey: ['account', 'usage'],
   queryFn: async () => (await request<ApiResponse<Static<typeof UsageShape>>>('GET', '/api/v1/account/usage')).data,

@@ -11,7 +11,7 @@ export function SkipLink() {
 }
 
 function skip(event: { preventDefault: () => void }): void {
-  // Followed, the fragment would replace that of a set-up link.
+  // Following the link would replace the fragment of a setup link.
   event.preventDefault()
   document.querySelector<HTMLElement>('main h1')?.focus()
 }

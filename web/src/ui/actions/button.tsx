@@ -25,7 +25,7 @@ export function Button({ kind = 'plain', size = 'normal', icon, busy = false, ty
   return <MantineButton {...looks(kind, size, icon)} {...rest} type={type} loading={busy} />
 }
 
-/** A link that looks like a button, because it is the page's main way on. */
+/** A link that looks like a button, because it leads to the page's main action. */
 export const ButtonLink = createLink(function ButtonLink({
   kind = 'plain',
   size = 'normal',

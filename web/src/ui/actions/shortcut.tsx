@@ -1,6 +1,6 @@
 import classes from './shortcut.module.css'
 
-/** Keys to press, one after the other: `g h`. */
+/** Keys to press one after the other, such as `g h`. */
 export function Shortcut({ keys }: { keys: string }) {
   return (
     <span className={classes.keys}>
@@ -11,5 +11,5 @@ export function Shortcut({ keys }: { keys: string }) {
   )
 }
 
-/** How the key that goes with another is called here. */
+/** The name of the modifier key on this system. */
 export const MODIFIER_KEY = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl'

@@ -4,7 +4,7 @@ import classes from './switch.module.css'
 type SwitchProps = {
   /** What is on or off. */
   label: string
-  /** What the label is said of, for those who hear it alone. */
+  /** The object of the label, for screen readers. */
   about?: string
   checked: boolean
   onChange: (isOn: boolean) => void

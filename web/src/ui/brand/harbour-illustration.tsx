@@ -1,6 +1,6 @@
 import classes from './harbour-illustration.module.css'
 
-/** The harbour of the mark, seen from the sea: two breakwaters, a boat on its way in, the lamp and its light. */
+/** Illustration of a harbour: two breakwaters, a boat coming in, and a lighthouse. */
 export function HarbourIllustration() {
   return (
     <svg className={classes.harbour} viewBox="0 0 640 132" aria-hidden="true" focusable="false">

@@ -1,7 +1,7 @@
 import { messages } from '../messages.ts'
 import classes from './logo.module.css'
 
-/** A harbour: the breakwater around it, the water that comes in, and the lamp at the way in. */
+/** The logo: a harbour with its breakwater, water and lighthouse. */
 export function Logo({ size = 28 }: { size?: number }) {
   return (
     <svg

@@ -5,13 +5,13 @@ import classes from './daily-chart.module.css'
 import { useWidth } from './use-width.ts'
 import { numberText } from '../text/format.ts'
 
-/** What is counted on each day; `bad` is hatched, so that it is told apart without its colour too. */
+/** Counts per day; `bad` is hatched, so that it can be distinguished without colour. */
 export type DaySeries = { name: string; look: 'main' | 'bad'; counts: number[] }
 
 type DailyChartProps = {
-  /** What is shown. */
+  /** The name of the chart. */
   label: string
-  /** What there is to see, in a sentence or two. */
+  /** A summary in a sentence or two. */
   text: string
   /** UTC: `2026-11-21`. */
   days: string[]
@@ -93,7 +93,7 @@ function Plot({ days, series, width, hatch }: PlotProps) {
             x={x(day) ?? 0}
             width={x.bandwidth()}
             y={y(top)}
-            // What happened once is seen beside what happened a thousand times.
+            // A count of one stays visible beside a count of a thousand.
             height={top === bottom ? 0 : Math.max(2, y(bottom) - y(top) - (bottom > 0 ? 1 : 0))}
           />
         )),

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import classes from './empty.module.css'
 import { Icon, type IconName } from '../brand/icons.tsx'
 
-/** In place of a list that has nothing yet: what would stand there, and how to get the first. */
+/** Replaces an empty list: what it will show, and how to add the first item. */
 export function Empty({ icon, title, children }: { icon: IconName; title: string; children: ReactNode }) {
   return (
     <div className={classes.empty}>

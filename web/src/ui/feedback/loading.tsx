@@ -1,7 +1,7 @@
 import { Notice } from './notice.tsx'
 import classes from './loading.module.css'
 
-/** Holds the place of what is being fetched, and says so to those who cannot see it. */
+/** A placeholder while data loads, announced to screen readers. */
 export function Loading({ lines, children }: { lines: number; children: string }) {
   return (
     <div className={classes.waiting} role="status">
@@ -15,7 +15,7 @@ export function Loading({ lines, children }: { lines: number; children: string }
 
 type FetchingProps = { there: unknown; error: Error | null; lines: number; children: string }
 
-/** Stands where something will be: that it is being fetched, or why it could not be. Nothing once it is there. */
+/** Shows a placeholder while data loads, or the error. Renders nothing once the data is there. */
 export function LoadingOrError({ there, error, lines, children }: FetchingProps) {
   if (error) return <Notice tone="bad">{error.message}</Notice>
   return there ? null : <Loading lines={lines}>{children}</Loading>

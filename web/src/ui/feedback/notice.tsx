@@ -3,7 +3,7 @@ import { Icon } from '../brand/icons.tsx'
 import classes from './notice.module.css'
 import type { Tone } from './status.tsx'
 
-/** A paragraph set apart: what to know or do before going on. */
+/** A highlighted paragraph with a result, a warning or an error. */
 export function Notice({ tone, title, children }: { tone: Tone; title?: string; children: ReactNode }) {
   return (
     <div className={classes.notice} data-tone={tone}>

@@ -2,7 +2,7 @@ import classes from './progress-bar.module.css'
 import type { Tone } from './status.tsx'
 
 type ProgressBarProps = {
-  /** What is going on, for those who cannot see the bar. */
+  /** The name of the task, for screen readers. */
   label: string
   done: number
   total: number

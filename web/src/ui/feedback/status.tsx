@@ -1,10 +1,10 @@
 import { Icon } from '../brand/icons.tsx'
 import classes from './status.module.css'
 
-/** `info` is for what is under way; `unknown` for what could not be found out. */
+/** `info` is for work in progress; `unknown` for checks that failed. */
 export type Tone = 'good' | 'warn' | 'bad' | 'unknown' | 'info'
 
-/** How something stands, as an icon and a word: never by colour alone. */
+/** A status as an icon and a word, never by colour alone. */
 export function Status({ tone, children }: { tone: Tone; children: string }) {
   return (
     <span className={classes.status} data-tone={tone}>

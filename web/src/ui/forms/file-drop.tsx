@@ -3,14 +3,14 @@ import classes from './file-drop.module.css'
 import { Icon } from '../brand/icons.tsx'
 
 type FileDropProps = {
-  /** What the button says. */
+  /** The label of the button. */
   label: string
   hint: string
   busy: boolean
   onFiles: (files: File[]) => void
 }
 
-/** Takes files: chosen with a button, or dropped onto it. */
+/** Accepts files chosen with a button or dropped onto it. */
 export function FileDrop({ label, hint, busy, onFiles }: FileDropProps) {
   const [isOver, setIsOver] = useState(false)
 

@@ -1,28 +1,28 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import classes from './filter-field.module.css'
 
-/** Milliseconds after the last key until the list is narrowed down. */
-const CALM = 250
+/** Milliseconds after the last key until the list is filtered. */
+const DEBOUNCE_MS = 250
 
 type FilterFieldProps = { label: string; value: string; onFilter: (text: string) => void }
 
-/** What narrows a list down while somebody types. */
+/** A field that filters a list while the user types. */
 export function FilterField({ label, value, onFilter }: FilterFieldProps) {
   const [text, setText] = useState(value)
-  const told = useRef(value)
-  const tell = useEffectEvent(() => {
-    told.current = text.trim()
-    onFilter(told.current)
+  const reported = useRef(value)
+  const report = useEffectEvent(() => {
+    reported.current = text.trim()
+    onFilter(reported.current)
   })
   useEffect(() => {
-    if (text.trim() === told.current) return undefined
-    const timer = setTimeout(tell, CALM)
+    if (text.trim() === reported.current) return undefined
+    const timer = setTimeout(report, DEBOUNCE_MS)
     return () => clearTimeout(timer)
   }, [text])
-  // Going back in the browser changes it from outside.
+  // The browser's back button changes the value from outside.
   useEffect(() => {
-    if (value === told.current) return
-    told.current = value
+    if (value === reported.current) return
+    reported.current = value
     setText(value)
   }, [value])
   return (

@@ -6,21 +6,21 @@ import { Notice } from '../feedback/notice.tsx'
 import { useInView } from './use-in-view.ts'
 import { messages } from '../messages.ts'
 
-/** What may go wrong with a form: a sentence, and what is wrong with single fields by their names. */
+/** A problem of a form: a message, and messages of single fields by name. */
 type Problem = { message: string; fields: Record<string, string> }
 
 const NO_PROBLEM: Problem = { message: '', fields: {} }
 const FieldProblems = createContext<Record<string, string>>({})
 
 type FormProps = {
-  /** Called with the fields by name. What it throws is shown: its sentence, and `details` beside their fields. */
+  /** Called with the values by name. Its errors are shown: the message, and `details` beside their fields. */
   onSubmit: (values: Record<string, string>) => Promise<void>
-  /** What is wrong with these values before anything is sent, by field. */
+  /** Validates the values before they are sent. Returns messages by field. */
   check?: (values: Record<string, string>) => Record<string, string>
   submit: string
-  /** Of the button that sends it. */
+  /** The kind of the submit button. */
   kind?: ButtonKind
-  /** Other ways on, beside the button. */
+  /** Further buttons beside it. */
   aside?: ReactNode
   children: ReactNode
 }
@@ -38,7 +38,7 @@ export function Form({ onSubmit, check, submit, kind = 'primary', aside, childre
     setProblem({ message: '', fields })
     if (focusFirst(form, fields)) return
     setBusy(true)
-    // Sent from a field, on a phone, the button that says so may lie below the window.
+    // After Enter in a field on a phone, the button that shows the progress may be below the window.
     ;(event.nativeEvent as SubmitEvent).submitter?.scrollIntoView({ block: 'nearest' })
     try {
       await onSubmit(values)
@@ -67,7 +67,7 @@ export function Form({ onSubmit, check, submit, kind = 'primary', aside, childre
   )
 }
 
-/** What is typed into a form, by the names of its fields. */
+/** The values of a form by field name. */
 export function valuesOf(form: HTMLFormElement): Record<string, string> {
   const typed = [...new FormData(form)].filter((entry): entry is [string, string] => typeof entry[1] === 'string')
   return Object.fromEntries(typed)
@@ -81,7 +81,7 @@ function problemOf(error: unknown): Problem {
 function focusFirst(form: HTMLFormElement, fields: Record<string, string>): boolean {
   const first = [...form.elements].find((element) => (element as HTMLInputElement).name in fields)
   if (!(first instanceof HTMLElement)) return false
-  // What is folded away cannot take the focus.
+  // A field in a closed disclosure cannot take the focus.
   first.closest('details')?.setAttribute('open', '')
   first.focus()
   return true
@@ -92,7 +92,7 @@ type FieldProps = Pick<
   'autoComplete' | 'autoFocus' | 'defaultValue' | 'inputMode' | 'maxLength' | 'placeholder' | 'spellCheck' | 'type'
 > & { name: string; label: string; hint?: string }
 
-/** @param onType called with what is typed so far, where something beside the field depends on it */
+/** @param onType called with the current text, for content that depends on it */
 export function TextField({ hint, onType, ...rest }: FieldProps & { onType?: (text: string) => void }) {
   const error = use(FieldProblems)[rest.name]
   return (
@@ -107,7 +107,7 @@ export function TextField({ hint, onType, ...rest }: FieldProps & { onType?: (te
   )
 }
 
-/** A password that may be shown, so that it need not be typed twice. */
+/** A password field with a button that shows the password, so that it need not be entered twice. */
 export function PasswordField({ hint, ...rest }: Omit<FieldProps, 'type'>) {
   const error = use(FieldProblems)[rest.name]
   return (
@@ -123,7 +123,7 @@ export function PasswordField({ hint, ...rest }: Omit<FieldProps, 'type'>) {
   )
 }
 
-/** Text of several lines, such as a body; `prose` is for what people read rather than programs. */
+/** Text of several lines, such as a body; `prose` is for text that people read. */
 export function AreaField({ hint, rows = 5, prose = false, ...rest }: AreaProps & { rows?: number; prose?: boolean }) {
   const error = use(FieldProblems)[rest.name]
   return (
@@ -142,7 +142,7 @@ type AreaProps = Pick<FieldProps, 'name' | 'label' | 'hint' | 'placeholder' | 's
 type SelectProps = Pick<FieldProps, 'name' | 'label' | 'hint'> & {
   choices: { value: string; label: string }[]
   defaultValue?: string
-  /** Called with what is chosen, where other fields depend on it. */
+  /** Called with the choice, for fields that depend on it. */
   onChoose?: (value: string) => void
 }
 
@@ -166,7 +166,7 @@ type CheckProps = Pick<FieldProps, 'name' | 'label' | 'hint'> & {
   onChoose?: (isChecked: boolean) => void
 }
 
-/** Yes or no; among the values of a form it is `on` or not there. */
+/** A checkbox. Among the values of a form it is `on` or missing. */
 export function CheckField({ name, label, hint, defaultChecked, onChoose }: CheckProps) {
   const id = useId()
   return (

@@ -11,11 +11,11 @@ type SearchFormProps = {
   placeholder: string
   defaultValue: string
   autoFocus: boolean
-  /** Goes where the answer is, or returns what is wrong with what was typed. */
+  /** Starts the search, or returns the problem of the input. */
   onAsk: (typed: string) => string | null
 }
 
-/** An input with its button, for the one thing a screen is there to ask. */
+/** A large input with its button, the main action of a screen. */
 export function SearchForm({ name, label, submit, onAsk, ...rest }: SearchFormProps) {
   const [problem, setProblem] = useState<string | null>(null)
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import classes from './disclosure.module.css'
 
-/** What few need to see: closed until asked for. */
+/** Rarely needed content, closed at first. */
 export function Disclosure({ summary, children }: { summary: ReactNode; children: ReactNode }) {
   return (
     <details className={classes.details}>

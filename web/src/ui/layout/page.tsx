@@ -4,15 +4,15 @@ import classes from './page.module.css'
 type PageProps = {
   title: string
   lead?: ReactNode
-  /** Above the heading: the way up, or a picture. */
+  /** Above the heading: a back link or an illustration. */
   above?: ReactNode
-  /** Buttons at the heading: the screen's main way on. */
+  /** Buttons beside the heading: the screen's main action. */
   aside?: ReactNode
   /** For a single form. */
   narrow?: boolean
   /** As wide as there is room: for tables. */
   wide?: boolean
-  /** Fills the window, and what is inside scrolls by itself. */
+  /** Fills the window; its panes scroll separately. */
   fill?: boolean
   children?: ReactNode
 }
@@ -66,12 +66,12 @@ export function Section({ title, aside, children }: { title: string; aside?: Rea
   )
 }
 
-/** A surface raised from the page, for one thing that belongs together. */
+/** A raised surface for content that belongs together. */
 export function Card({ children }: { children: ReactNode }) {
   return <div className={classes.card}>{children}</div>
 }
 
-/** Paragraphs and what belongs to them, one below the other; `rows` are things of one kind, which j and k step through. */
+/** Stacks content vertically; `rows` marks items that j and k step through. */
 export function Stack({ rows = false, children }: { rows?: boolean; children: ReactNode }) {
   return (
     <div className={classes.stack} data-rows={rows || undefined}>
@@ -90,7 +90,7 @@ export function Row({ children }: { children: ReactNode }) {
   return <div className={classes.row}>{children}</div>
 }
 
-/** Words of less weight. */
+/** Secondary text. */
 export function Muted({ children }: { children: ReactNode }) {
   return <span className={classes.soft}>{children}</span>
 }

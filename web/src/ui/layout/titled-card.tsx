@@ -3,12 +3,12 @@ import classes from './titled-card.module.css'
 
 type TitledCardProps = {
   title: string
-  /** At the end of the title's line, such as how it stands. */
+  /** At the end of the title's line, such as a status. */
   aside: ReactNode
   children: ReactNode
 }
 
-/** One thing of several: its name, how it stands, and what can be done with it. */
+/** A card with the name of an object, its status and its actions. */
 export function TitledCard({ title, aside, children }: TitledCardProps) {
   const heading = useId()
   return (

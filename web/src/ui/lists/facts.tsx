@@ -1,12 +1,12 @@
 import classes from './facts.module.css'
 import { PairList, type Pairs } from './pairs.tsx'
 
-/** Names and what they are, each on a line. A pair without a value is left out. */
+/** Names and values, one pair per line. A pair without a value is left out. */
 export function Facts({ facts }: { facts: Pairs }) {
   return <PairList className={classes.facts} pairs={facts} />
 }
 
-/** Values that each deserve their own line, as they stand in the DNS. */
+/** Values on separate lines, such as DNS records. */
 export function Values({ values }: { values: string[] }) {
   return (
     <ul className={classes.values}>

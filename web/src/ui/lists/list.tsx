@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import classes from './list.module.css'
 
-/** Things of one kind, a row each. */
+/** A list with one row per object. */
 export function List({ children }: { children: ReactNode }) {
   return (
     <ul className={classes.list} data-rows>

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Names and what they are. */
+/** Pairs of name and value. */
 export type Pairs = [name: string, value: ReactNode][]
 
 /** A pair without a value is left out. */

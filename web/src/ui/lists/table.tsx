@@ -3,10 +3,10 @@ import classes from './table.module.css'
 
 type TableProps = {
   caption: string
-  /** The caption is said by the heading above; only those who cannot see it hear it. */
+  /** Hides the caption visually, where the heading above says the same. */
   quiet?: boolean
   columns: string[]
-  /** Columns of one width, so that tables below each other stand in line. */
+  /** Columns of one width, so that tables below each other align. */
   even?: boolean
   children: ReactNode
 }

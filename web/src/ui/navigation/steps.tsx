@@ -6,7 +6,7 @@ import { messages } from '../messages.ts'
 export type Step<T extends string> = {
   value: T
   name: string
-  /** What was decided there, once it was. */
+  /** The choice made in the step, once made. */
   summary?: string | undefined
 }
 
@@ -17,7 +17,7 @@ type StepsProps<T extends string> = {
   onGo: (step: T) => void
 }
 
-/** The way through a screen that asks one thing after the other; what was decided can be gone back to. */
+/** The steps of a wizard. Completed steps can be opened again. */
 export function Steps<T extends string>({ label, steps, now, onGo }: StepsProps<T>) {
   const at = steps.findIndex(({ value }) => value === now)
   return (

@@ -2,7 +2,7 @@ import { createLink } from '@tanstack/react-router'
 import type { ComponentProps, ReactNode } from 'react'
 import classes from './sub-navigation.module.css'
 
-/** The screens that belong to one thing, below its heading. */
+/** Navigation between the screens of one object or module, below the heading. */
 export function SubNavigation({ label, children }: { label: string; children: ReactNode }) {
   return (
     <nav aria-label={label}>
@@ -21,5 +21,5 @@ export const SubNavigationLink = createLink(function View({ children, ...rest }:
   )
 })
 
-/** Only the very screen is the one that is looked at, whatever stands behind its `?`. */
+/** Marks a link as current only on its exact path, whatever the query parameters. */
 export const EXACT_PATH = { exact: true, includeSearch: false } as const

@@ -60,7 +60,7 @@ export function Tabs<T extends string>({ label, tabs, value, onChange, children 
   )
 }
 
-/** What stands in a view that has no frame of its own. */
+/** Adds a frame to content of a tab that has none. */
 export function TabContent({ children }: { children: ReactNode }) {
   return <div className={classes.sheet}>{children}</div>
 }

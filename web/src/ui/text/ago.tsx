@@ -6,7 +6,7 @@ const CLOCK = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const YEAR = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 
-/** Milliseconds between two looks at the clock, one for all that is shown. */
+/** Milliseconds between two updates, with one timer for all components. */
 const TICK = 10_000
 const listeners = new Set<() => void>()
 let timer: ReturnType<typeof setInterval> | undefined
@@ -22,7 +22,7 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** How long ago, in a few characters, and getting older by itself; the exact time shows on pointing at it. */
+/** A relative time that updates by itself. Hovering shows the exact time. */
 export function Ago({ at }: { at: string }) {
   const now = useSyncExternalStore(subscribe, () => Math.floor(Date.now() / TICK) * TICK)
   const date = new Date(at)
@@ -33,7 +33,7 @@ export function Ago({ at }: { at: string }) {
   )
 }
 
-/** The very second. */
+/** The exact time with seconds. */
 export function ExactTime({ at }: { at: string }) {
   return <time dateTime={at}>{EXACT.format(new Date(at))}</time>
 }

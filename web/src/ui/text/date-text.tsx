@@ -1,7 +1,7 @@
 const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long' })
 const MINUTE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short' })
 
-/** A day, in the reader's time zone; the minute shows on pointing at it. */
+/** A date in the reader's time zone. Hovering shows the time. */
 export function DateText({ at }: { at: string }) {
   const date = new Date(at)
   return (

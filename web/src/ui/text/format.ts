@@ -20,7 +20,7 @@ export function sizeText(bytes: number): string {
   return `${value < 10 ? value.toFixed(1) : numberText(Math.round(value))} ${STEPS[step - 1]}`
 }
 
-/** `12 seconds`, `4 minutes`, `1 hour 20 minutes`: no finer than anybody needs. */
+/** `12 seconds`, `4 minutes`, `1 hour 20 minutes`. */
 export function durationText(seconds: number): string {
   if (seconds < 60) return counted(Math.max(1, Math.round(seconds)), 'second')
   const minutes = Math.round(seconds / 60)

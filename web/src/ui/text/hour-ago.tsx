@@ -5,7 +5,7 @@ const HOUR = 3_600_000
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short' })
 
-/** A time that is known to the hour only, as how long ago that was. */
+/** A relative time that is known only to the hour. */
 export function HourAgo({ at }: { at: string }) {
   const hours = useSyncExternalStore(subscribe, () => Math.floor((Date.now() - Date.parse(at)) / HOUR))
   return (

@@ -5,7 +5,7 @@ import { PairList, type Pairs } from '../lists/pairs.tsx'
 type LetterProps = {
   /** Completes “Copy …”. */
   what: string
-  /** Names and what they are, such as whom it goes to; a pair without a value is left out. */
+  /** Headers, such as the recipient; a pair without a value is left out. */
   head?: Pairs
   text: string
 }

@@ -1,4 +1,4 @@
-/** A sentence in which what stands between backticks is code, as the service writes names of tags and parts of records. */
+/** Renders text in which parts between backticks are code, such as tags and record values. */
 export function TextWithCode({ text }: { text: string }) {
   return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))
 }

@@ -37,5 +37,5 @@ export const theme = createTheme({
   variantColorResolver: ({ variant }) => LOOKS[variant as ButtonKind] ?? LOOKS.plain,
 })
 
-/** Keeps the chosen theme where public/theme.js looks before the first paint. */
+/** Saves the theme where public/theme.js reads it before the first paint. */
 export const colorSchemeManager = localStorageColorSchemeManager({ key: 'portreeve-theme' })

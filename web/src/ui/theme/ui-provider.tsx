@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { colorSchemeManager, theme } from './theme.ts'
 
 /**
- * What every component of this folder stands in. Mantine must not write `<style>` elements, which the content security
+ * The provider that all components of this folder need. Mantine must not write `<style>` elements, which the content security
  * policy refuses: its variables come from tokens.css, and no component may get a responsive style prop.
  */
 export function UiProvider({ children }: { children: ReactNode }) {
