@@ -36,7 +36,9 @@ async function startSide(folder: string, undo: AsyncDisposableStack): Promise<Si
     cwd: dataDir,
     env: {
       PATH: process.env['PATH'],
-      NODE_OPTIONS: process.env['PROF'] ? `--cpu-prof --cpu-prof-dir=${process.env['PROF']}/${folder.split('/').at(-1)}` : '',
+      NODE_OPTIONS: process.env['PROF']
+        ? `--cpu-prof --cpu-prof-dir=${process.env['PROF']}/${folder.split('/').at(-1)}`
+        : '',
       DATA_DIR: dataDir,
       HOST: '127.0.0.1',
       PORT: String(port),
@@ -100,7 +102,8 @@ function cpuSeconds(pid: number | undefined): { service: number; database: numbe
       // It has ended meanwhile.
     }
   }
-  const isDescendant = (child: number): boolean => child === pid || (parents.has(child) && isDescendant(parents.get(child) ?? 0))
+  const isDescendant = (child: number): boolean =>
+    child === pid || (parents.has(child) && isDescendant(parents.get(child) ?? 0))
   const all = [...ticks].filter(([child]) => isDescendant(child)).reduce((sum, [, own]) => sum + own, 0)
   const service = ticks.get(pid ?? 0) ?? 0
   return { service: service / TICKS_PER_SECOND, database: (all - service) / TICKS_PER_SECOND }

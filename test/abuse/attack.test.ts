@@ -113,6 +113,19 @@ describe('six cheap addresses in six /16s, without a table of autonomous systems
   })
 })
 
+describe('two sensors of the operator, without a table of autonomous systems', () => {
+  it('list an address at once, in two /16s and not in one', async () => {
+    const { room, alice } = await open(NO_SYSTEMS)
+    for (const cidr of ['88.198.7.0/24', '88.198.8.0/24', '51.68.7.0/24'])
+      await room.request('sensors', { token: alice.token, body: { cidr } })
+    await expect.poll(() => room.abuse.ranges.is('sensor', '51.68.7.1')).toBe(true)
+    for (const sensor of ['88.198.7.1', '88.198.8.1']) await room.report(sensor, '9.1.1.1', { count: 50 })
+    expect(await room.check('9.1.1.1')).toMatchObject({ listed: false, distinctReporters: 2 })
+    await room.report('51.68.7.1', '9.1.1.1', { count: 50 })
+    expect(await room.check('9.1.1.1')).toMatchObject({ listed: true })
+  })
+})
+
 describe('with the shipped table of autonomous systems', () => {
   let place: Place
   beforeAll(async () => {
@@ -196,6 +209,7 @@ describe('the holder of much IPv6', () => {
     const send = (from: string) => room.request('report', { from, body: { ip: '9.1.1.1', service: 'ssh' } })
     const refused = await send('2a01:1:1:ffff::1')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '300'])
+    expect(await refused.json()).toMatchObject({ error: expect.stringContaining('1200 from one IPv6 /48') })
     expect((await send('2a01:1:2::1')).status).toBe(200)
   })
 
