@@ -62,7 +62,7 @@ describe('the house', () => {
     const held = /\.startTransaction\(|\bcursor for\b|pg-cursor|pg-query-stream|\.stream\(\s*\d/
     expect(filesMatching(held, /^src\/store\/owned\.ts$/)).toEqual([])
     // It is read into a file before the answer begins.
-    const readers = filesMatching(/\breadOwned\(/, /^src\/(store\/owned|accounts\/own-data)\.ts$/)
+    const readers = filesMatching(/\breadOwned\(/, /^src\/(store\/owned|accounts\/own-data-routes)\.ts$/)
     expect(readers).toEqual([])
     expect(sourceOf('src/accounts/own-data-routes.ts')).toMatch(/exports\.spool\(\(signal\) => readOwned\(/)
   })

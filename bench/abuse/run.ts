@@ -135,9 +135,13 @@ function addressOf(n: number): string {
   return `${150 + (n % 20)}.${(n >> 12) & 255}.${(n >> 4) & 255}.${n & 255}`
 }
 
-function reportOf(n: number): string {
+export function reportOf(n: number): string {
   const sender = n % SOURCES
-  const source = `${90 + (sender >> 11)}.${(sender >> 3) & 255}.${sender % 8}.${sender % 251}`
+  return reportRequest(n, `${90 + (sender >> 11)}.${(sender >> 3) & 255}.${sender % 8}.${sender % 251}`)
+}
+
+/** The n-th report, from a source of its own. */
+export function reportRequest(n: number, source: string): string {
   const service = ['ssh', 'imap', 'http', 'sip'][n % 4]
   const body = JSON.stringify({ ip: addressOf(n), service, port: 22, count: (n % 9) + 1 })
   return `POST /api/v1/abuse/report HTTP/1.1\r\nhost: bench\r\nx-forwarded-for: ${source}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`

@@ -1,5 +1,11 @@
 // Replays attacks on the list itself, and real attackers, against the scoring model, and prints what becomes of them.
-// Run with: node bench/abuse/simulate.ts; it takes some thirty seconds.
+// Run with: node bench/abuse/simulate.ts; it takes about a minute. Appeals are played on a database of their own.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { appeal } from '../../src/abuse/appeals/appeals.ts'
+import { describeAddress } from '../../src/abuse/check.ts'
+import { createAbuseServices, type AbuseServices } from '../../src/abuse/create-services.ts'
 import {
   absorb,
   assess,
@@ -12,7 +18,13 @@ import {
 } from '../../src/abuse/score.ts'
 import { createReporters, type Reporter } from '../../src/abuse/reporter.ts'
 import { serviceOf } from '../../src/abuse/services.ts'
+import { readSubject } from '../../src/abuse/subject.ts'
 import { NO_SYSTEMS, readSystems, type Systems } from '../../src/abuse/systems.ts'
+import { createLog } from '../../src/log.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { startEmbedded } from '../../src/store/embedded.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { openNotifications } from '../../src/store/notifications.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -27,6 +39,9 @@ const USUAL: Circumstances = {
 const RUNS = 100
 /** From how many autonomous systems people report. */
 const SYSTEMS = 400
+
+/** Of what was played, in the table. */
+const WIDTH = 80
 
 const lines: string[] = []
 
@@ -83,7 +98,7 @@ const wait = (next: () => number, anHour: number) => (-Math.log(1 - next()) / an
 
 function print(what: string, { score, state, confidence, awaiting }: Assessment): void {
   const shown = awaiting ? 'waits for an administrator' : state
-  lines.push(`${what.padEnd(76)} ${score.toFixed(1).padStart(5)}  ${shown.padEnd(9)}  ${confidence}`)
+  lines.push(`${what.padEnd(WIDTH)} ${score.toFixed(1).padStart(5)}  ${shown.padEnd(9)}  ${confidence}`)
 }
 
 function poisoners(): void {
@@ -97,7 +112,10 @@ function poisoners(): void {
       print(`S4  newcomers of ${many} systems, ${bootstrap ? 'young' : 'grown'} network`, proxies(many, bootstrap))
   print('S4b two established networks of two systems', together('established', 'established'))
   print('S4c one established network and one newcomer', together('established', 'new'))
-  print('S4d one established network and three newcomers', together('established', 'new', 'new', 'new'))
+  print(
+    'S4d grown network: one established network turned hostile, and three newcomers',
+    together('established', 'new', 'new', 'new'),
+  )
   const claimed = openCase({ bootstrap: false })
   for (let system = 0; system < 5; system++)
     claimed.report(0, {
@@ -106,33 +124,35 @@ function poisoners(): void {
       service: system < 2 ? 'syn-flood' : 'ssh',
       count: 60,
     })
-  print('S4e three newcomers, and two established networks that saw a forged SYN flood', claimed.look(HOUR))
+  print('S4e grown network: three newcomers, two established see a forged flood', claimed.look(HOUR))
   const forged = openCase()
   for (let system = 0; system < 40; system++)
     forged.report(0, { system, service: 'syn-flood', standing: system < 4 ? 'established' : 'new' })
   print('    40 networks see a SYN flood, whose sender can be forged', forged.look(HOUR))
 }
 
+/** One address of each of six providers, as the shipped table has them. */
+const AT_SIX_PROVIDERS = ['88.198.1.1', '51.68.1.1', '90.11.1.1', '81.2.69.160', '104.131.1.1', '193.0.6.1']
+
 /** Machines as an attacker gets them, by their addresses: what they are is decided as the service does. */
 function cheapMachines(): void {
   const shipped = readSystems(null)
   const six = ['11.1.1.1', '12.1.1.1', '13.1.1.1', '14.1.1.1', '15.1.1.1', '16.1.1.1']
-  print('S10 six cheap addresses in six /16s, young network, no table', accused(six, NO_SYSTEMS))
+  print('S10 six cheap addresses in six /16s, no table', accused(six, NO_SYSTEMS))
   const one = ['88.198.1.1', '5.9.1.1', '78.46.1.1', '136.243.1.1', '5.161.1.1', '5.223.1.1']
-  print('S11 six in six /16s, three systems of one provider, shipped table', accused(one, shipped))
-  const operators = ['88.198.1.1', '51.68.1.1', '90.11.1.1', '81.2.69.160', '104.131.1.1', '193.0.6.1']
-  print('S12 six at six providers, shipped table', accused(operators, shipped))
-  print('    the same, an hour less than a day after their last report', accused(operators, shipped, {}, 23 * HOUR))
-  print('    the same, a day after their last report', accused(operators, shipped, {}, DAY))
-  print('    the same, after the owner has appealed', accused(operators, shipped, { probation: true }))
-  print('    the same, about a root name server', accused(operators, shipped, { wellKnown: true }))
+  print('S11 six in six /16s, three systems of one provider', accused(one, shipped))
+  print('S12 six at six providers', accused(AT_SIX_PROVIDERS, shipped))
+  print('    six at six providers, 23 hours after their last report', accused(AT_SIX_PROVIDERS, shipped, {}, 23 * HOUR))
+  print('    six at six providers, a day after their last report', accused(AT_SIX_PROVIDERS, shipped, {}, DAY))
+  print('    six at six providers, after the owner’s appeal', accused(AT_SIX_PROVIDERS, shipped, { probation: true }))
+  print('    six at six providers, about a root name server', accused(AT_SIX_PROVIDERS, shipped, { wellKnown: true }))
   const groups = Array.from({ length: 65_536 }, (_, n) => n.toString(16))
   const site = groups.map((group) => `2a01:4f8:77:${group}::1`)
-  print('S13 all 65,536 /64s of one /48', accused(site, shipped))
+  print('S13 all 65,536 /64s of a /48', accused(site, shipped))
   const block = groups.filter((_, n) => n % 64 === 0).map((group) => `2a01:4f8:${group}::1`)
-  print('    1,024 /48s of one /32', accused(block, shipped))
+  print('    1,024 /48s of a /32', accused(block, shipped))
   const register = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => `2a0e:4f4${n}:1::1`)
-  print('    the eight /32s of a /29, young network, no table', accused(register, NO_SYSTEMS))
+  print('    the eight /32s of a /29, no table', accused(register, NO_SYSTEMS))
   const disguised = ['11.1.1.1', '2002:b01:101::1', '2001:0:5:6::f4fe:fefe', '64:ff9b::b01:101']
   print('S14 one IPv4 address, also by 6to4, Teredo and NAT64', accused(disguised, shipped))
 }
@@ -147,6 +167,73 @@ function accused(
   const story = openCase(circumstances)
   for (const now of [0, HOUR]) for (const address of addresses) story.hear(now, reporterOf(address))
   return story.look(HOUR + later)
+}
+
+/** Attack reporting as the service runs it, without HTTP, on a database of its own. */
+async function openService(clock: () => number, undo: AsyncDisposableStack): Promise<AbuseServices> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'portreeve-simulate-'))
+  undo.defer(() => rmSync(dataDir, { recursive: true }))
+  const log = createLog('silent')
+  const embedded = await startEmbedded({ dataDir, log })
+  undo.defer(() => embedded.stop())
+  const { db, pool, close } = openDatabase(embedded.url)
+  undo.defer(close)
+  await migrate(pool)
+  const notifications = await openNotifications(embedded.url, log)
+  undo.defer(() => notifications.close())
+  const [secretKey, url] = ['the key of the simulation, long enough', 'http://simulation.test']
+  const services = await createAbuseServices({
+    db,
+    pool,
+    notifications,
+    log,
+    secretKey,
+    reportsUrl: url,
+    baseUrl: url,
+    clock,
+    systems: readSystems(null),
+  })
+  undo.defer(() => services.close())
+  return services
+}
+
+/** Six machines get an address listed; strangers appeal for it, to use up what its owner has, and then its owner does. */
+async function appeals(): Promise<void> {
+  let now = Date.now()
+  await using undo = new AsyncDisposableStack()
+  const services = await openService(() => now, undo)
+
+  async function accuse(ip: string): Promise<void> {
+    const reports = [{ subject: readSubject(ip), service: 'ssh', port: null, count: 60 }]
+    for (const address of AT_SIX_PROVIDERS)
+      await services.intake.submit({ reporter: services.reporterOf(address), tokenHash: null, reports })
+  }
+  const ask = (from: string, ip: string) =>
+    appeal(services.db, { subject: readSubject(ip), reason: '-', reporter: services.reporterOf(from) }, now).then(
+      ({ status }): string => status,
+      ({ code }: { code?: string }) => String(code),
+    )
+  async function play(what: string, ip: string, strangers: string[]): Promise<void> {
+    await accuse(ip)
+    now += HOUR
+    await accuse(ip)
+    const answers: string[] = []
+    for (const from of strangers) answers.push(await ask(from, ip))
+    const count = (answer: string) => answers.filter((one) => one === answer).length
+    const own = await ask(ip, ip)
+    const subject = readSubject(ip)
+    const { score, listingState } = describeAddress(subject, await services.lookup(subject.key), services, now)
+    const strangersAppeals = `${count('open')} waiting, ${count('rate_limited')} over a limit, ${count('granted')} granted`
+    lines.push(
+      `${what.padEnd(WIDTH)} ${score.toFixed(1).padStart(5)}  ${listingState}; owner’s appeal ${own}; others: ${strangersAppeals}`,
+    )
+  }
+
+  await play('S15 appeals from six providers before the owner’s', '9.1.1.1', AT_SIX_PROVIDERS)
+  const neighbours = Array.from({ length: 40 }, (_, n) => `9.1.2.${n + 2}`)
+  await play('    appeals from 40 addresses of the owner’s /24 before the owner’s', '9.1.2.1', neighbours)
+  const site = Array.from({ length: 40 }, (_, n) => `2a01:4f8:77:${(n + 2).toString(16)}::1`)
+  await play('    appeals from 40 /64s of the owner’s /48 before the owner’s', '2a01:4f8:77:1::1', site)
 }
 
 function sybils(standing: Standing): Assessment {
@@ -216,7 +303,7 @@ function describe(what: string, story: Attack): void {
   const runs = Array.from({ length: RUNS }, (_, seed) => attack(seed + 1, story)).filter((one) => one !== null)
   const share = `${Math.round((100 * runs.length) / RUNS)} %`.padStart(5)
   const times = runs.length === 0 ? '' : timesOf(runs)
-  lines.push(`${what.padEnd(76)} ${share}  listed${times}`)
+  lines.push(`${what.padEnd(WIDTH)} ${share}  listed${times}`)
 }
 
 function timesOf(runs: { listedAt: number; kept: number }[]): string {
@@ -226,13 +313,20 @@ function timesOf(runs: { listedAt: number; kept: number }[]): string {
   return `, median after ${after}; ends ${(median(runs.map(({ kept }) => kept)) / DAY).toFixed(1)} days after the last report`
 }
 
-/** Plays all of it. Returns the printed table. */
-export async function run(): Promise<string> {
+/** Plays attacks on the list itself. Returns a line for each. */
+export async function playAttacks(): Promise<string[]> {
   poisoners()
   cheapMachines()
+  await appeals()
+  return lines.splice(0)
+}
+
+/** Plays all of it. Returns the printed table. */
+export async function run(): Promise<string> {
+  const attacks = await playAttacks()
   attackers()
   others()
-  return lines.splice(0).join('\n')
+  return [...attacks, ...lines.splice(0)].join('\n')
 }
 
 if (import.meta.main) console.log(await run())

@@ -109,21 +109,20 @@ export const isStrong = (standing: Standing) => RANK.indexOf(standing) > RANK.in
 /**
  * Adds a sighting to the evidence. In one window the largest count of a network stands for all of them, so that order
  * and repetition change nothing.
+ * @param before the evidence so far, which is not changed
  * @param counted whether it adds to the counts that people see
- * @returns the evidence with it; what was given is not changed
+ * @returns the evidence with it
  */
 export function absorb(
-  evidence: readonly Evidence[],
+  before: readonly Evidence[],
   sighting: Sighting,
   { now, counted, shared, traitsOf }: { now: number; counted: boolean; shared: boolean; traitsOf: TraitsOf },
 ): Evidence[] {
+  const evidence = withOrigin(before, sighting)
   const index = evidence.findIndex((e) => e.network === sighting.network && e.service === sighting.service)
   const known = evidence[index]
   const { count, ...rest } = sighting
-  // A newer table of autonomous systems may know better where a network belongs.
-  const entry = known
-    ? { ...known, origin: sighting.origin, port: sighting.port ?? known.port }
-    : { ...rest, ...unseen(now) }
+  const entry = known ? { ...known, port: sighting.port ?? known.port } : { ...rest, ...unseen(now) }
   entry.standing = better(entry.standing, sighting.standing)
   const isFirst = !known || isOver(known, now)
   if (sighting.standing !== 'mute') addEvents(entry, sighting, now, halfLifeOf(traitsOf(entry.service), shared))
@@ -132,6 +131,15 @@ export function absorb(
   if (known) return evidence.with(index, entry)
   const all = [...evidence, entry]
   return all.length > MOST_EVIDENCE ? withoutFaintest(all, now, shared, traitsOf) : all
+}
+
+/**
+ * A newer table of autonomous systems may know better where a network belongs. That holds for all it has seen: a
+ * network must never count as two independent ones.
+ */
+function withOrigin(evidence: readonly Evidence[], { network, origin }: Sighting): readonly Evidence[] {
+  const isMoved = (entry: Evidence) => entry.network === network && entry.origin !== origin
+  return evidence.some(isMoved) ? evidence.map((entry) => (isMoved(entry) ? { ...entry, origin } : entry)) : evidence
 }
 
 /** Whether its window has ended, or began in the future: before the clock was set back. */
@@ -215,7 +223,12 @@ type Origins = {
 function weigh(evidence: readonly Evidence[], shared: boolean, now: number, traitsOf: TraitsOf): Facts {
   const networks = new Map<string, { origin: string; strengths: number[] }>()
   const [origins, strong, services] = [new Set<string>(), new Set<string>(), new Set<string>()]
-  const solid = { all: new Set<string>(), strong: new Set<string>(), sensors: new Set<string>() }
+  const solid = {
+    all: new Set<string>(),
+    strong: new Set<string>(),
+    sensors: new Set<string>(),
+    known: new Set<string>(),
+  }
   const strongOrigins = new Set<string>()
   let [first, last, shortestHalfLife] = [Infinity, -Infinity, USUAL_HALF_LIFE]
   for (const entry of evidence) {
@@ -232,6 +245,7 @@ function weigh(evidence: readonly Evidence[], shared: boolean, now: number, trai
     if (isStrong(entry.standing)) strong.add(entry.origin)
     if (!traits.spoofable) {
       solid.all.add(entry.origin)
+      if (isKnown(entry.origin)) solid.known.add(entry.origin)
       if (isStrong(entry.standing)) solid.strong.add(entry.origin)
       if (entry.standing === 'sensor') solid.sensors.add(entry.origin)
     }
@@ -247,7 +261,7 @@ function weigh(evidence: readonly Evidence[], shared: boolean, now: number, trai
       all: solid.all.size,
       strong: solid.strong.size,
       sensors: solid.sensors.size,
-      known: [...solid.all].filter(isKnown).length,
+      known: solid.known.size,
     },
     services: services.size,
     span: Math.max(0, last - first),

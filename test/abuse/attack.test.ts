@@ -122,6 +122,19 @@ describe('six cheap addresses in six /16s, without a table of autonomous systems
   })
 })
 
+describe('two sensors of the operator, without a table of autonomous systems', () => {
+  it('list an address at once, in two /16s and not in one', async () => {
+    const { portreeve, alice } = await open(NO_SYSTEMS)
+    for (const cidr of ['88.198.7.0/24', '88.198.8.0/24', '51.68.7.0/24'])
+      await portreeve.request('sensors', { token: alice.token, body: { cidr } })
+    await expect.poll(() => portreeve.abuse.ranges.is('sensor', '51.68.7.1')).toBe(true)
+    for (const sensor of ['88.198.7.1', '88.198.8.1']) await portreeve.report(sensor, '9.1.1.1', { count: 50 })
+    expect(await portreeve.check('9.1.1.1')).toMatchObject({ listed: false, distinctReporters: 2 })
+    await portreeve.report('51.68.7.1', '9.1.1.1', { count: 50 })
+    expect(await portreeve.check('9.1.1.1')).toMatchObject({ listed: true })
+  })
+})
+
 describe('with the shipped table of autonomous systems', () => {
   let place: Place
   beforeAll(async () => {
@@ -205,6 +218,7 @@ describe('the holder of much IPv6', () => {
     const send = (from: string) => portreeve.request('report', { from, body: { ip: '9.1.1.1', service: 'ssh' } })
     const refused = await send('2a01:1:1:ffff::1')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '300'])
+    expect(await refused.json()).toMatchObject({ error: expect.stringContaining('1200 from one IPv6 /48') })
     expect((await send('2a01:1:2::1')).status).toBe(200)
   })
 

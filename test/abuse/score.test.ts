@@ -61,6 +61,15 @@ describe('a listing', () => {
     expect(grown.report(START, sighting(1, 1, { standing: 'established' })).state).toBe('listed')
   })
 
+  it('cannot be had by one network that a newer table finds in another system', () => {
+    const story = openCase({ ...USUAL, bootstrap: false })
+    const trusted = (service: string) => sighting(1, 1, { standing: 'trusted', service, count: 255 })
+    story.report(START, trusted('exploit'))
+    const moved = { ...trusted('botnet'), origin: sighting(2, 1).origin }
+    const { state, confidence, awaiting } = story.report(START + HOUR, moved)
+    expect([state, confidence, awaiting]).toEqual(['watchlist', 'low', false])
+  })
+
   it('cannot be had by one network that floods for a day', () => {
     const story = openCase()
     for (let now = START; now < START + DAY; now += 10 * MINUTE) story.report(now, sighting(1, 1, { count: 255 }))

@@ -47,7 +47,7 @@ describe('the audit log', () => {
     expect(created).toMatchObject({
       actorId: alice.id,
       actorEmail: alice.email,
-      what: 'Make an account',
+      what: 'Create an account',
       route: 'POST /api/v1/accounts',
       details: { email: dave.email, plan: 'pro' },
     })

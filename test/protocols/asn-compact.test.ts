@@ -104,6 +104,20 @@ describe('the shipped table', () => {
     expect(readme).toContain(`| Data of | ${shipped?.date} |`)
   })
 
+  it('is published with what its licence asks for', () => {
+    const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
+    expect(files).toContain('data/asn')
+    const readme = readFileSync(join(ROOT, 'data', 'asn', 'README.md'), 'utf8')
+    for (const part of [
+      'CC BY 4.0',
+      'https://db-ip.com',
+      'Changes',
+      `${statSync(path).size.toLocaleString('en')} bytes`,
+    ])
+      expect(readme).toContain(part)
+    expect(readFileSync(join(ROOT, 'web', 'src', 'pages', 'address.tsx'), 'utf8')).toContain('https://db-ip.com')
+  })
+
   it('can be named in ASN_DB_PATH as any other', () => {
     const table = parseAsnTable(brotliDecompressSync(readFileSync(path)))
     expect(table.find('8.8.8.8')?.number).toBe(15_169)

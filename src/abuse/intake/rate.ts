@@ -56,6 +56,7 @@ export function rateHeaders({ remaining, reset }: Allowance): Record<string, str
 }
 
 export function tooMany({ reset }: Allowance): Fault {
-  const sentence = `At most ${RATE.requests} requests in ${RATE.window / 60_000} minutes. Many reports go into one request to /api/v1/abuse/report/bulk.`
+  const limits = `${RATE.requests} requests in ${RATE.window / 60_000} minutes from one address, and ${RATE.siteRequests} from one IPv6 /48`
+  const sentence = `At most ${limits}. Many reports go into one request to /api/v1/abuse/report/bulk.`
   return new Fault('rate_limited', sentence, { retryAfter: reset })
 }

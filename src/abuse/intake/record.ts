@@ -86,8 +86,13 @@ export function takeReport(row: AddressRow | undefined, report: Report, taking: 
  * what the list, or the public look-up, already says.
  */
 function isEarly({ state, evidence }: AddressRow, origin: string): boolean {
-  const others = new Set(evidence.map((entry) => entry.origin).filter((other) => other !== origin))
-  return state !== 'listed' && others.size < MAX_ORIGINS_BEFORE_EARLY
+  if (state === 'listed') return false
+  const others = new Set<string>()
+  for (const entry of evidence) {
+    if (entry.origin !== origin) others.add(entry.origin)
+    if (others.size >= MAX_ORIGINS_BEFORE_EARLY) return false
+  }
+  return true
 }
 
 /** A repetition inside the window leaves the evidence as it was, and then nothing need be written. */

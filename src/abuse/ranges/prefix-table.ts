@@ -23,7 +23,7 @@ export function createPrefixTable(cidrs: string[]): PrefixTable {
     has(text) {
       const kind = text.includes(':') ? 'ipv6' : 'ipv4'
       if (networks[kind].length === 0) return false
-      const address = ipaddr.parse(text.split('/', 1)[0] ?? '')
+      const address = kind === 'ipv4' ? readIPv4(text) : ipaddr.parse(text.split('/', 1)[0] ?? '')
       return networks[kind].some(({ bits, prefixes }) => prefixes.has(prefixOf(address, bits)))
     },
   }
@@ -32,6 +32,9 @@ export function createPrefixTable(cidrs: string[]): PrefixTable {
 function lengthsOf(table: Map<number, Set<number | bigint>>): Networks {
   return [...table].map(([bits, prefixes]) => ({ bits, prefixes }))
 }
+
+/** The library tries three patterns on each text; every report asks for several tables. */
+const readIPv4 = (text: string) => new ipaddr.IPv4(text.split('.').map(Number))
 
 /** The first bits as a number: of IPv4 all 32, of IPv6 the upper 64, the others zero. */
 function prefixOf(address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): number | bigint {

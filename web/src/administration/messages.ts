@@ -26,7 +26,7 @@ export const health = {
   activeJobs: 'Active jobs',
   jobColumns: ['Job', 'State', 'Failures'],
   noJobs: 'No jobs running or queued. No failures in the last 24 hours.',
-  idleJobs: (count: number) => `${counted(count, 'idle job type')}`,
+  idleJobs: (count: number) => counted(count, 'idle job type'),
   failures: (count: number) => `${numberText(count)} failed in the last 24 hours`,
 } as const
 
