@@ -60,10 +60,21 @@ export async function startTestService(env: Record<string, string> = {}): Promis
       return fetch(new URL(path, service.url), { ...init, headers: { ...authorization, ...(headers as object) } })
     },
     async stop() {
-      await service.stop()
-      await database.drop()
+      await within(STOP_MS, 'the service to stop', service.stop())
+      await within(STOP_MS, 'the database to be dropped', database.drop())
     },
   }
+}
+
+/** Milliseconds after which a step of stopping is named, before the hook around it times out. */
+const STOP_MS = 50_000
+
+async function within<T>(milliseconds: number, awaited: string, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const failure = () =>
+    new Error(`waited ${milliseconds} ms for ${awaited}; open: ${process.getActiveResourcesInfo().join(', ')}`)
+  const timer = setTimeout(() => late.reject(failure()), milliseconds)
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
 }
 
 async function startOne(env: Record<string, string>) {

@@ -14,6 +14,13 @@ const MAX_CONCURRENT_LARGE_BODIES = 2
 /** Answers of at least this size hold memory until the client has read them: they count until then. */
 const LARGE_ANSWER_BYTES = 256 * 1024
 
+/**
+ * Milliseconds for which a large answer keeps its place, per mebibyte. To build it occupied the process for 10 ms per mebibyte:
+ * this way one account gets half of the process at most. Between its answers new connections are accepted, one in each turn
+ * of the event loop.
+ */
+const REST_MS_PER_MIB = 2 * MAX_CONCURRENT * 10
+
 /** Requests of one account that wait for others of the same account. */
 const MAX_WAITING = 200
 const RETRY_AFTER_SECONDS = 2
@@ -31,6 +38,7 @@ type Subject = { key: string; maxConcurrent: number }
 export function limitConcurrency(app: App): void {
   const shares = new Map<string, Share>()
   const leaving = new WeakMap<FastifyRequest, () => void>()
+  const rests = new WeakMap<FastifyRequest, number>()
 
   // After authentication, and before the body is read.
   app.addHook('preParsing', async (request, reply, payload) => {
@@ -39,12 +47,18 @@ export function limitConcurrency(app: App): void {
     const leave = await enter(shares, subject, reply)
     leaving.set(request, leave)
     // Whatever becomes of it: an answer, a client that leaves, a connection that breaks.
-    finished(reply.raw, { readable: false }, leave)
+    finished(reply.raw, { readable: false }, () => {
+      const rest = rests.get(request)
+      if (rest === undefined) leave()
+      else setTimeout(leave, rest).unref()
+    })
     return payload
   })
 
   app.addHook('onSend', async (request, _reply, payload) => {
-    if (sizeOf(payload) < LARGE_ANSWER_BYTES) leaving.get(request)?.()
+    const bytes = sizeOf(payload)
+    if (bytes < LARGE_ANSWER_BYTES) leaving.get(request)?.()
+    else rests.set(request, (bytes / 2 ** 20) * REST_MS_PER_MIB)
   })
 }
 

@@ -1,4 +1,7 @@
+import type { Server } from 'node:net'
+import { once } from 'node:events'
 import { Fault } from '../errors.ts'
+import { openAcceptors, PORT_OPTIONS, requireFreePort } from './acceptors.ts'
 import type { App } from './server.ts'
 
 const PROBLEMS: Record<string, string> = {
@@ -7,6 +10,9 @@ const PROBLEMS: Record<string, string> = {
   EADDRNOTAVAIL: 'the address does not belong to this machine. Set HOST to one of its addresses.',
 }
 
+/** Sockets beside the server's own, to be closed with it. */
+const acceptors = new WeakMap<App, Server[]>()
+
 /**
  * Opens the server's port.
  * @returns where it listens, as a URL that works on this machine
@@ -14,7 +20,9 @@ const PROBLEMS: Record<string, string> = {
  */
 export async function listen(app: App, host: string, port: number): Promise<string> {
   try {
-    await app.listen({ host, port })
+    await requireFreePort(host, port)
+    await app.listen({ host, port, ...PORT_OPTIONS })
+    acceptors.set(app, await openAcceptors(app.server))
   } catch (cause) {
     const problem = PROBLEMS[(cause as NodeJS.ErrnoException).code ?? '']
     if (!problem) throw cause
@@ -29,7 +37,10 @@ export async function listen(app: App, host: string, port: number): Promise<stri
  */
 export async function closeWithin(app: App, milliseconds: number): Promise<void> {
   const deadline = setTimeout(() => app.server.closeAllConnections(), milliseconds)
+  const closed = (acceptors.get(app) ?? []).map((acceptor) => once(acceptor.close(), 'close'))
   await app.close()
+  // The server knows only connections of its own socket.
+  await Promise.all(closed)
   clearTimeout(deadline)
 }
 

@@ -7,6 +7,7 @@ import type { Notifications } from '../store/notifications.ts'
 import { onCaptured } from './announcer.ts'
 import { onEndpointChange } from './endpoints/endpoints.ts'
 import { findEndpoint, type EncryptedEndpoint } from './endpoints/store.ts'
+import { PAGE_BYTES } from './limits.ts'
 import { signatureOf } from './requests/signature.ts'
 import { findBefore, findNewest, listRequests, type RequestRow } from './requests/store.ts'
 import { shownEndpoint, shownRequest, withoutSecrets } from './shown.ts'
@@ -111,7 +112,7 @@ export function createLive({ db, notifications, secretKey, webhookBaseUrl, log }
     const endpointId = endpoint.id
     let last = from
     for (let hasMore = true; hasMore && !signal.aborted;) {
-      const page = await listRequests(db, endpointId, { order: 'asc', from: last, limit: PAGE })
+      const page = await listRequests(db, endpointId, { order: 'asc', from: last, limit: PAGE, maxBytes: PAGE_BYTES })
       const furthest = page.hasMore ? await findBefore(db, endpointId, FURTHEST_BEHIND) : null
       if (furthest !== null && furthest > last) {
         last = (await findBefore(db, endpointId, PAGE)) ?? last

@@ -67,8 +67,11 @@ export const RESPONSE_BODY = 64 * KIB
 /** Of a malformed request, the bytes that are kept. */
 export const REJECTED_KEPT = KIB
 
-/** Bytes of bodies in one page of a list: a page of 500 large ones would be half a gigabyte. It ends before. */
-export const PAGE_BYTES = 8 * MIB
+/** Bytes of bodies in one page of captured requests. To build a page occupies the process, for 10 ms per mebibyte. */
+export const PAGE_BYTES = 2 * MIB
+
+/** The same of a HAR export, which is one page. */
+export const HAR_BYTES = 8 * MIB
 
 /** Bytes of each body that a search looks through. */
 export const SEARCHED = 64 * KIB

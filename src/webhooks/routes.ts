@@ -19,6 +19,7 @@ import {
 } from './endpoints/endpoints.ts'
 import { listEndpoints } from './endpoints/store.ts'
 import type { Live } from './events.ts'
+import { HAR_BYTES, PAGE_BYTES } from './limits.ts'
 import { curlOf } from './requests/curl.ts'
 import { harOf } from './requests/har.ts'
 import { signatureOf } from './requests/signature.ts'
@@ -203,7 +204,8 @@ function listRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl, versio
       const endpoint = await requireEndpoint(db, callerOf(request).accountId, request.params.id)
       const from = cursor === undefined ? null : Number(cursor)
       const filter = { ...rest, since: dateOf(since), until: dateOf(until) }
-      const { rows, hasMore } = await listRequests(db, endpoint.id, { order, from, limit }, filter)
+      const maxBytes = format === 'har' ? HAR_BYTES : PAGE_BYTES
+      const { rows, hasMore } = await listRequests(db, endpoint.id, { order, from, limit, maxBytes }, filter)
       if (format === 'har') {
         reply.header('content-disposition', `attachment; filename="webhook-${endpoint.token}.har"`)
         return harOf(rows, shownEndpoint(endpoint, webhookBaseUrl).url, version)

@@ -143,7 +143,7 @@ describe('the rate of an account', () => {
     const { code, error } = (await answer.json()) as { code: string; error: string }
     expect([code, error]).toEqual([
       'rate_limited',
-      expect.stringMatching(/^An account may make up to 3,000 checks an hour\. Try again in \d+ seconds?\.$/),
+      expect.stringMatching(/^An account can make up to 3,000 checks an hour\. Try again in \d+ seconds?\.$/),
     ])
     // Others are let in.
     const other = await portreeve.addPerson('Rose')

@@ -288,9 +288,9 @@ describe('the list of requests', () => {
 
   it('ends a page early when its bodies are large, and goes on in the next', async () => {
     const endpoint = await portreeve.makeEndpoint()
-    for (let i = 0; i < 10; i++) await send(endpoint, `/${i}`, { method: 'POST', body: Buffer.alloc(1024 * 1024, 'x') })
+    for (let i = 0; i < 4; i++) await send(endpoint, `/${i}`, { method: 'POST', body: Buffer.alloc(1024 * 1024, 'x') })
     const first = (await portreeve.api('GET', `/${endpoint.id}/requests`)).json
-    expect([first.requests.length, first.hasMore]).toEqual([8, true])
+    expect([first.requests.length, first.hasMore]).toEqual([2, true])
     expect(await paths(endpoint, `cursor=${first.nextCursor}`)).toEqual(['/1', '/0'])
   })
 

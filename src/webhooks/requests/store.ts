@@ -1,7 +1,7 @@
 import { sql, type ExpressionBuilder } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
-import { PAGE_BYTES, SEARCHED } from '../limits.ts'
+import { SEARCHED } from '../limits.ts'
 import { deleteCounted } from '../retention/store.ts'
 import type { CapturedRequest } from '../store.ts'
 
@@ -17,7 +17,7 @@ export type RequestFilter = {
   q?: string | undefined
 }
 
-export type PageOf = { order: 'asc' | 'desc'; from: number | null; limit: number }
+export type PageOf = { order: 'asc' | 'desc'; from: number | null; limit: number; maxBytes: number }
 
 const REQUEST = [
   'seq',
@@ -48,7 +48,7 @@ const REQUEST = [
 export async function listRequests(
   db: Db,
   endpointId: string,
-  { order, from, limit }: PageOf,
+  { order, from, limit, maxBytes }: PageOf,
   filter: RequestFilter = {},
 ): Promise<{ rows: RequestRow[]; hasMore: boolean }> {
   const numbered = db
@@ -60,7 +60,7 @@ export async function listRequests(
     .orderBy('seq', order)
     .limit(limit + 1)
   const chosen = await numbered.execute()
-  const count = Math.min(limit, countWithin(chosen))
+  const count = Math.min(limit, countWithin(chosen, maxBytes))
   const seqs = chosen.slice(0, count).map(({ seq }) => seq)
   if (seqs.length === 0) return { rows: [], hasMore: false }
   const rows = await db
@@ -73,9 +73,9 @@ export async function listRequests(
   return { rows: rows as unknown as RequestRow[], hasMore: count < chosen.length }
 }
 
-function countWithin(rows: { bytes: number }[]): number {
+function countWithin(rows: { bytes: number }[], maxBytes: number): number {
   let bytes = 0
-  const beyond = rows.findIndex((row, index) => (bytes += row.bytes) > PAGE_BYTES && index > 0)
+  const beyond = rows.findIndex((row, index) => (bytes += row.bytes) > maxBytes && index > 0)
   return beyond === -1 ? rows.length : beyond
 }
 

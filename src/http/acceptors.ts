@@ -1,0 +1,45 @@
+import { once } from 'node:events'
+import type { Server as HttpServer } from 'node:http'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+
+/**
+ * Further sockets on the server's port. A listening socket accepts one connection in each turn of the event loop, so a client that
+ * opens hundreds at once makes a new connection of anybody else wait for hundreds of turns. The kernel spreads connections
+ * over all sockets, and each has a queue of its own.
+ */
+const ACCEPTORS = 15
+
+/** Linux spreads connections over the sockets of a port; elsewhere one socket accepts all of them. */
+const CAN_SHARE_PORT = process.platform === 'linux'
+
+/** Options of the server's own socket, so that others can share its port. */
+export const PORT_OPTIONS = CAN_SHARE_PORT ? { reusePort: true } : {}
+
+/**
+ * Makes sure that no other process listens on a port: a shared one would take a part of its connections without an error.
+ * @throws with `code` EADDRINUSE, as `listen` does
+ */
+export async function requireFreePort(host: string, port: number): Promise<void> {
+  if (!CAN_SHARE_PORT || port === 0) return
+  const probe = createServer().listen({ host, port, exclusive: true })
+  await once(probe, 'listening')
+  probe.close()
+  await once(probe, 'close')
+}
+
+/** Opens them for a server that listens with `PORT_OPTIONS`. */
+export async function openAcceptors(server: HttpServer): Promise<Server[]> {
+  if (!CAN_SHARE_PORT) return []
+  const { address: host, port } = server.address() as AddressInfo
+  const acceptors = Array.from({ length: ACCEPTORS }, () =>
+    // As node:http opens its own.
+    createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket)),
+  )
+  await Promise.all(
+    acceptors.map((acceptor) => {
+      acceptor.listen({ host, port, ...PORT_OPTIONS })
+      return once(acceptor, 'listening')
+    }),
+  )
+  return acceptors
+}
