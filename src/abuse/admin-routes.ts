@@ -43,12 +43,12 @@ export function administratorRoutes(app: App, options: AbuseRoutesOptions): void
 type RangeRoutes = { path: 'whitelist' | 'sensors'; kinds: RangeKind[]; body: typeof NewExemption | typeof NewSensor }
 
 function rangeRoutes(app: App, { db, authHooks }: AbuseRoutesOptions, { path, kinds, body }: RangeRoutes): void {
-  const what = path === 'whitelist' ? 'ranges that are never listed' : 'sensors: servers and honeypots of our own'
+  const noun = path === 'whitelist' ? 'allowlist' : 'sensors'
   app.get(
     `/api/v1/abuse/${path}`,
     {
       onRequest: authHooks.admin,
-      schema: { summary: `The ${what}`, ...common, querystring: PageQuery, response: answers(RangePage) },
+      schema: { summary: `List the ${noun}`, ...common, querystring: PageQuery, response: answers(RangePage) },
     },
     async ({ query: { page, limit } }) => {
       const total = await countRanges(db, kinds)
@@ -60,7 +60,7 @@ function rangeRoutes(app: App, { db, authHooks }: AbuseRoutesOptions, { path, ki
     `/api/v1/abuse/${path}`,
     {
       onRequest: authHooks.admin,
-      schema: { summary: `Add to the ${what}`, ...common, body, response: answers(Success(Range), 201) },
+      schema: { summary: `Add a range to the ${noun}`, ...common, body, response: answers(Success(Range), 201) },
     },
     async (request, reply) => {
       const { cidr, label = '', kind = 'sensor' } = request.body as { cidr: string; label?: string; kind?: RangeKind }
@@ -72,7 +72,7 @@ function rangeRoutes(app: App, { db, authHooks }: AbuseRoutesOptions, { path, ki
     `/api/v1/abuse/${path}/:id`,
     {
       onRequest: authHooks.admin,
-      schema: { summary: `Remove from the ${what}`, ...common, params, response: answers(Done) },
+      schema: { summary: `Remove a range from the ${noun}`, ...common, params, response: answers(Done) },
     },
     async (request) => {
       await removeRange(db, request.params.id, kinds)
@@ -87,7 +87,7 @@ function appealRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): v
     {
       onRequest: authHooks.admin,
       schema: {
-        summary: 'Appeals, those that wait first',
+        summary: 'List appeals, undecided ones first',
         ...common,
         querystring: PageQuery,
         response: answers(AppealPage),
@@ -116,7 +116,7 @@ function candidateRoutes(app: App, options: AbuseRoutesOptions): void {
     {
       onRequest: authHooks.admin,
       schema: {
-        summary: 'Addresses that are listed only when an administrator confirms it',
+        summary: 'List addresses that wait for confirmation',
         ...common,
         querystring: PageQuery,
         response: answers(CandidatePage),
@@ -133,7 +133,7 @@ function candidateRoutes(app: App, options: AbuseRoutesOptions): void {
     {
       onRequest: authHooks.admin,
       schema: {
-        summary: 'List an address that waits for confirmation, or discard its reports',
+        summary: 'Confirm or discard an address that waits for confirmation',
         ...common,
         body: CandidateDecision,
         response: answers(Done),
@@ -152,7 +152,7 @@ function holdRoutes(app: App, { db, authHooks }: AbuseRoutesOptions): void {
     {
       onRequest: authHooks.admin,
       schema: {
-        summary: 'Whether a new list is held back, because it differs too much from the last',
+        summary: 'Get the blocklist update on hold',
         ...common,
         response: answers(HoldAnswer),
       },
@@ -163,11 +163,11 @@ function holdRoutes(app: App, { db, authHooks }: AbuseRoutesOptions): void {
     '/api/v1/abuse/export/hold/approve',
     {
       onRequest: authHooks.admin,
-      schema: { summary: 'Publish the list that is held back', ...common, response: answers(HoldAnswer) },
+      schema: { summary: 'Publish the blocklist update on hold', ...common, response: answers(HoldAnswer) },
     },
     async () => {
       const hold = await approveHold(db)
-      if (!hold) throw new Fault('conflict', 'No list is held back.')
+      if (!hold) throw new Fault('conflict', 'No blocklist update is on hold.')
       return { success: true, data: hold }
     },
   )

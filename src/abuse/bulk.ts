@@ -3,7 +3,7 @@ import type { Report } from './intake/record.ts'
 import { requireService, serviceOfCategories } from './services.ts'
 import { readSubject } from './subject.ts'
 
-/** Rows of one request, beyond which it is refused. */
+/** The maximum number of rows of one request. */
 export const MOST_ROWS = 1_000
 
 /** Reports are about now; a row that says when it happened may be so old. */
@@ -25,11 +25,11 @@ export function readBulk(text: string, now: number): BulkRow[] {
       .slice(0, CSV_HEADER.length)
       .toLowerCase() === CSV_HEADER
   const rows = isCsv ? readCsv(text).slice(1) : readLines(text)
-  if (rows.length === 0) throw new Fault('invalid_request', 'There is no report in the body.')
+  if (rows.length === 0) throw new Fault('invalid_request', 'The body contains no reports.')
   if (rows.length > MOST_ROWS)
     throw new Fault(
       'invalid_request',
-      `One request takes up to ${MOST_ROWS} reports. Send the others in further requests.`,
+      `A request can contain up to ${MOST_ROWS} reports. Send the others in further requests.`,
     )
   return rows.map(({ line, fields, text: json }) => {
     try {
@@ -77,10 +77,10 @@ function readCsv(text: string): Row[] {
 
 function reportOfFields([ip = '', categories = '', date = '']: string[], now: number): Report {
   const at = Date.parse(date)
-  if (date !== '' && (Number.isNaN(at) || at > now + OLDEST)) throw new Error(`“${date.slice(0, 40)}” is no date.`)
-  if (date !== '' && now - at > OLDEST) throw new Error('It is older than a day.')
+  if (date !== '' && (Number.isNaN(at) || at > now + OLDEST)) throw new Error(`“${date.slice(0, 40)}” is not a date.`)
+  if (date !== '' && now - at > OLDEST) throw new Error('The report is older than a day.')
   const service = serviceOfCategories(categories.split(',').map(Number))
-  if (!service) throw new Error(`“${categories.slice(0, 40)}” names no category of AbuseIPDB.`)
+  if (!service) throw new Error(`“${categories.slice(0, 40)}” contains no AbuseIPDB category.`)
   return { subject: readSubject(ip.trim()), service: service.id, port: null, count: 1 }
 }
 
@@ -89,13 +89,13 @@ function reportOfJson(text: string): Report {
   try {
     row = JSON.parse(text)
   } catch {
-    throw new Error('It is not valid JSON.')
+    throw new Error('The line is not valid JSON.')
   }
-  if (typeof row !== 'object' || row === null) throw new Error('It is no JSON object.')
+  if (typeof row !== 'object' || row === null) throw new Error('The line is not a JSON object.')
   const { ip, service, port = null, count = 1 } = row as Record<string, unknown>
-  if (typeof ip !== 'string' || typeof service !== 'string') throw new Error('ip and service are required texts.')
-  if (port !== null && !isWhole(port, 65_535)) throw new Error('port is not a whole number from 1 to 65535.')
-  if (!isWhole(count, 100_000)) throw new Error('count is not a whole number from 1 to 100000.')
+  if (typeof ip !== 'string' || typeof service !== 'string') throw new Error('ip and service are required strings.')
+  if (port !== null && !isWhole(port, 65_535)) throw new Error('port must be an integer from 1 to 65535.')
+  if (!isWhole(count, 100_000)) throw new Error('count must be an integer from 1 to 100000.')
   return { subject: readSubject(ip), service: requireService(service).id, port, count }
 }
 

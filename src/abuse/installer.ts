@@ -4,16 +4,16 @@ import { Fault } from '../errors.ts'
 import { ROOT } from '../version.ts'
 import { SERVICES } from './services.ts'
 
-/** What somebody asked an installer for; already checked, because all of it becomes shell code that root runs. */
+/** Validated options of an installer. All of them become shell code that root runs. */
 export type InstallerChoice = {
   token?: string | undefined
-  /** Whether to install the blocklist's consumer too. */
+  /** Also installs portreeve-blocklist, which blocks listed addresses. */
   block: boolean
-  /** Id of the service whose list is wanted; all of them by default. */
+  /** Blocks only attackers of the service with this id; of all services by default. */
   blockService?: string | undefined
 }
 
-/** Function of the installer that writes a file, and the file. */
+/** Shell functions of the installer, and the file that each of them writes. */
 const REPORTING = { file_action: 'portreeve.conf', file_report: 'portreeve-report' }
 const BLOCKING = {
   file_blocklist: 'portreeve-blocklist',
@@ -25,7 +25,7 @@ const BLOCKING = {
 const END_OF_FILE = 'END_OF_PORTREEVE_FILE'
 
 /**
- * A POSIX shell script that joins a server's fail2ban to this service.
+ * Returns a POSIX shell script that makes fail2ban on a server report to this service.
  * @param reportsUrl origin of the attack-reporting endpoints
  */
 export function installerScript(reportsUrl: string, choice: InstallerChoice): string {
@@ -36,7 +36,7 @@ export function installerScript(reportsUrl: string, choice: InstallerChoice): st
     .replace('# @files\n', () => functions.join('\n'))
 }
 
-/** Action, helper and jail examples in one text, for those who install by hand. */
+/** Returns the action, helper and jail examples in one text, for a manual installation. */
 export function fail2banConfig(reportsUrl: string): string {
   const parts = [
     ['/etc/fail2ban/action.d/portreeve.conf', 'portreeve.conf'],
@@ -48,12 +48,12 @@ export function fail2banConfig(reportsUrl: string): string {
   return `${HEADING}\n${sections.join('\n')}`
 }
 
-const HEADING = `# What joins a server's fail2ban to this service: three files, each under its path. Then run
+const HEADING = `# Makes fail2ban on a server report to this service. Save each part under its path. Then run
 #   fail2ban-client -t && fail2ban-client reload --restart
 # A report token, if you have one, is the only line of /etc/portreeve-client/token (owner root, mode 600).
 `
 
-/** A file as it is handed out: it names this service. */
+/** Reads a client file and inserts the URL of this service. */
 function clientFile(name: string, reportsUrl: string): string {
   const text = readFileSync(join(ROOT, 'clients', 'fail2ban', name), 'utf8')
   return text.replaceAll('https://reports.example.com', () => requireShellSafe(reportsUrl))
@@ -70,7 +70,7 @@ function settings(reportsUrl: string, { token = '', block, blockService }: Insta
     `TOKEN=${quoted(token)}`,
     `BLOCK=${block ? 1 : 0}`,
     ...(block ? [`BLOCKLIST_URL=${quoted(`${reportsUrl}/api/v1/abuse/export${query}`)}`] : []),
-    '# What the service knows by name; stock jails are among them.',
+    '# Services that can be reported, with aliases such as the stock jails.',
     `SERVICES='${serviceNames()}'`,
   ]
   return `${lines.join('\n')}\n`
@@ -86,8 +86,8 @@ function quoted(text: string): string {
   return `'${requireShellSafe(text)}'`
 }
 
-/** The last door before a root shell: whatever comes from a setting, a catalogue or a request passes it. */
+/** The last check before text from a setting, catalogue or request becomes part of a root shell script. */
 function requireShellSafe(text: string): string {
   if (/^[\w.:/?=[\]-]*$/.test(text)) return text
-  throw new Fault('internal', `“${text}” has characters that must not stand in an installer.`)
+  throw new Fault('internal', `“${text}” contains characters that are not allowed in an installer.`)
 }

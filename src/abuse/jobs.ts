@@ -41,7 +41,7 @@ function standingJob(db: Kysely<DB>): Job {
     name: 'abuse.standing',
     schedule: '11 1 * * *',
     async run(_data, { log }) {
-      log.info({ changed: await updateStandings(db, Date.now()) }, 'the standing of reporting networks was looked at')
+      log.info({ changed: await updateStandings(db, Date.now()) }, 'updated the standing of reporting networks')
     },
   })
 }

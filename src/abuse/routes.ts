@@ -42,7 +42,7 @@ function publicRoutes(app: App, abuse: AbuseServices): void {
     '/api/v1/abuse/report',
     {
       schema: {
-        summary: 'What can be reported',
+        summary: 'List the services that can be reported',
         operationId: 'listAbuseServices',
         tags: TAGS,
         response: answers(ServiceList),
@@ -55,7 +55,7 @@ function publicRoutes(app: App, abuse: AbuseServices): void {
     {
       config: { limit: 'address look-ups' },
       schema: {
-        summary: 'What is known of an address, with anonymous evidence',
+        summary: 'Look up an address, with anonymous evidence',
         tags: TAGS,
         querystring: CheckQuery,
         response: answers(CheckAnswer),
@@ -71,9 +71,9 @@ function publicRoutes(app: App, abuse: AbuseServices): void {
     {
       config: { limit: 'public pages' },
       schema: {
-        summary: 'The network in numbers',
+        summary: 'Get statistics of attack reporting',
         description:
-          'Accepted reports, without repetitions. At most 15 seconds old; the last day and week in whole hours.',
+          'Counts accepted reports without duplicates. Up to 15 seconds old; the last day and week are whole hours.',
         tags: TAGS,
         response: answers(StatsAnswer),
       },
@@ -88,7 +88,7 @@ function tokenRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): vo
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Make a report token, for statistics of one’s own reports',
+        summary: 'Create a report token, for statistics of your own reports',
         tags: TAGS,
         security,
         body: Type.Optional(NewToken),
@@ -106,7 +106,7 @@ function tokenRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): vo
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'My report tokens, newest first, with what was reported with each',
+        summary: 'List your report tokens, newest first, with their statistics',
         tags: TAGS,
         security,
         response: answers(TokenList),
@@ -119,7 +119,7 @@ function tokenRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): vo
     {
       config: { limit: 'public pages' },
       schema: {
-        summary: 'What was reported with a token; whoever holds it may know',
+        summary: 'Get the statistics of a report token, without an account',
         tags: TAGS,
         params: TokenParam,
         response: answers(Metrics),
@@ -132,10 +132,10 @@ function tokenRoutes(app: App, { db, authHooks, clock }: AbuseRoutesOptions): vo
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Revoke a report token, by its id',
+        summary: 'Revoke a report token',
         tags: TAGS,
         security,
-        params: Type.Object({ token: { ...Uuid, description: 'The id of the token, not itself.' } }),
+        params: Type.Object({ token: { ...Uuid, description: 'The id of the token, not the token itself.' } }),
         response: answers(Done),
       },
     },
@@ -152,9 +152,9 @@ function appealRoute(app: App, { db, reporterOf, clock }: AbuseServices): void {
     {
       config: { limit: 'appeals' },
       schema: {
-        summary: 'Ask for an address to be taken off the list',
+        summary: 'Appeal against a listing',
         description:
-          'From the listed address itself it is granted at once, the first time in thirty days. From elsewhere an ' +
+          'From the listed address itself an appeal is granted at once, once in 30 days. Otherwise an ' +
           'administrator decides.',
         tags: TAGS,
         body: NewAppeal,

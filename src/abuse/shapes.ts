@@ -15,7 +15,7 @@ const Ip = Type.String({
 })
 const ListingState = Type.Enum([...STATES])
 const ConfidenceLevel = Type.Enum([...CONFIDENCES])
-const Score = Type.Number({ minimum: 0, maximum: 100, description: '60 and more only while the address is listed.' })
+const Score = Type.Number({ minimum: 0, maximum: 100, description: '60 or more only while the address is listed.' })
 const Port = Type.Integer({ minimum: 1, maximum: 65_535 })
 const Count = Type.Integer({ minimum: 0 })
 const ServiceCounts = Type.Array(Type.Object({ service: Type.String(), count: Count }))
@@ -44,20 +44,22 @@ export const ReportHeaders = Type.Object({
   'x-report-token': Type.Optional(
     Type.String({
       maxLength: MAX_LENGTH.header,
-      description: 'Counts the report for this token’s statistics. It changes nothing else.',
+      description: 'Adds the report to the statistics of this token. It does not affect the score.',
     }),
   ),
 })
 
-const warning = Type.Optional(Type.String({ description: 'What the sender should know.' }))
+const warning = Type.Optional(Type.String({ description: 'A problem that did not prevent the report.' }))
 
 export const ReportResult = Type.Object(
   {
     success: Type.Literal(true),
-    deduped: Type.Boolean({ description: 'The same was reported within ten minutes: it adds to no count.' }),
-    ignored: Type.Optional(Type.Literal(true, { description: 'The address is whitelisted.' })),
+    deduped: Type.Boolean({
+      description: 'The same address and service was reported within ten minutes. The report adds to no count.',
+    }),
+    ignored: Type.Optional(Type.Literal(true, { description: 'The address is on the allowlist.' })),
     ip: Type.String(),
-    service: Type.String({ description: 'The service’s id.' }),
+    service: Type.String({ description: 'The id of the service.' }),
     category: Type.Enum([...CATEGORIES]),
     score: Score,
     listingState: ListingState,
@@ -82,7 +84,7 @@ export const ReportResult = Type.Object(
 
 export const BulkReports = Type.String({
   maxLength: 2 * 1024 * 1024,
-  description: 'One report a line.',
+  description: 'One report per line.',
   examples: ['{"ip": "8.8.4.4", "service": "ssh", "count": 5}\n{"ip": "8.8.4.5", "service": "imap"}\n'],
 })
 
@@ -95,7 +97,11 @@ export const BulkResult = Success(
       rejected: Type.Array(Type.Object({ line: Type.Integer(), error: Type.String() })),
       warning,
     },
-    { examples: [{ accepted: 498, deduped: 1, ignored: 0, rejected: [{ line: 7, error: 'It is not valid JSON.' }] }] },
+    {
+      examples: [
+        { accepted: 498, deduped: 1, ignored: 0, rejected: [{ line: 7, error: 'The line is not valid JSON.' }] },
+      ],
+    },
   ),
 )
 
@@ -123,13 +129,13 @@ export const CheckAnswer = Success(
   Type.Object(
     {
       ip: Type.String(),
-      network: Type.String({ description: 'What is scored: the address, or the /64 of an IPv6 address.' }),
+      network: Type.String({ description: 'The scored network: the address, or the /64 of an IPv6 address.' }),
       listed: Type.Boolean(),
       listingState: ListingState,
       score: Score,
       confidenceLevel: ConfidenceLevel,
       totalReports: Count,
-      distinctReporters: Type.Integer({ description: 'Networks (/24, /48) whose evidence counts, 200 at most.' }),
+      distinctReporters: Type.Integer({ description: 'Networks (/24, /48) whose evidence counts, up to 200.' }),
       firstReportedAt: Nullable(Timestamp),
       lastReportedAt: Nullable(Timestamp),
       services: ServiceCounts,
@@ -139,9 +145,9 @@ export const CheckAnswer = Success(
           port: Nullable(Type.Integer()),
           count: Type.Integer({ description: 'Events.' }),
           at: Timestamp,
-          reporter: Type.String({ description: 'A pseudonym that means something for this address only.' }),
+          reporter: Type.String({ description: 'A pseudonym that is valid for this address only.' }),
         }),
-        { description: 'One item for each network and service. Times are whole hours.' },
+        { description: 'One item per network and service. Times are rounded to hours.' },
       ),
     },
     {
@@ -172,24 +178,24 @@ export const StatsAnswer = Success(
     reports7d: Count,
     listedIps: Count,
     watchlistIps: Count,
-    reporters7d: Type.Integer({ description: 'Networks that reported.' }),
+    reporters7d: Type.Integer({ description: 'Reporting networks.' }),
     byService: ServiceCounts,
     byGroup: Type.Array(Type.Object({ group: Type.String(), count: Count })),
     perDay: Type.Array(Type.Object({ day: Type.String({ format: 'date' }), count: Count }), {
-      description: 'The last thirty days (UTC) that had reports, oldest first.',
+      description: 'Days (UTC) with reports in the last 30 days, oldest first.',
     }),
   }),
 )
 
 export const ExportQuery = Type.Object({
   service: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Only addresses that were reported for this service.' }),
+    Type.String({ maxLength: 100, description: 'Returns only addresses that were reported for this service.' }),
   ),
   format: Type.Optional(Type.Enum(FORMAT_NAMES, { default: 'plain' })),
   since: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'A version (`X-List-Version`): answers what has changed after it, as JSON.',
+      description: 'A version (`X-List-Version`): returns the changes since that version, as JSON.',
     }),
   ),
 })
@@ -197,7 +203,7 @@ export const ExportQuery = Type.Object({
 export const Difference = Success(
   Type.Object({
     version: Type.Integer(),
-    complete: Type.Boolean({ description: '`added` is the whole list: the version asked for is too old.' }),
+    complete: Type.Boolean({ description: '`added` is the whole list, because the requested version is too old.' }),
     added: Type.Array(Type.String()),
     removed: Type.Array(Type.String()),
   }),
@@ -211,7 +217,7 @@ export const ExportedList = Success(
     count: Count,
     ips: Type.Array(
       Type.Object({
-        ip: Type.String({ description: 'An IPv4 address, or a /64 of IPv6.' }),
+        ip: Type.String({ description: 'An IPv4 address, or an IPv6 /64.' }),
         score: Score,
         confidenceLevel: ConfidenceLevel,
         services: Type.Array(Type.String()),
@@ -235,7 +241,7 @@ export const NewToken = Type.Object(
 export const IssuedToken = Type.Object(
   {
     success: Type.Literal(true),
-    token: Type.String({ description: 'Shown this once; only its hash is kept.' }),
+    token: Type.String({ description: 'Shown only once; only its hash is stored.' }),
     statsUrl: Type.String(),
     id: Uuid,
     label: Type.String(),
@@ -311,8 +317,8 @@ export const NewExemption = Type.Object(
     kind: Type.Enum([...EXEMPTION_KINDS], {
       default: 'whitelist',
       description:
-        '`whitelist`: never listed. `canary`: never listed, and a report is answered as for any address. ' +
-        '`shared`: many people behind one address; it takes more to be listed, and it is never exported.',
+        '`whitelist`: never listed. `canary`: never listed, but reports receive the usual answer. ' +
+        '`shared`: used by many people; a listing needs more evidence, and it is never exported.',
     }),
   },
   { examples: [{ cidr: '1.1.1.0/24', label: 'A public resolver' }] },
@@ -345,8 +351,8 @@ export const NewAppeal = Type.Object(
       minLength: 1,
       maxLength: 2_000,
       pattern: '^[^\\u0000]*[^\\u0000\\s][^\\u0000]*$',
-      description: 'What was wrong and what was done, in plain words.',
-      'x-sentence': 'must say what was wrong and what was done, in at most 2,000 characters',
+      description: 'The cause of the reports, and the fix.',
+      'x-sentence': 'must describe the cause and the fix in up to 2,000 characters',
     }),
   },
   { examples: [{ ip: IP, reason: 'The address was assigned to us yesterday.' }] },
@@ -356,7 +362,7 @@ export const Appeal = Type.Object({
   id: Uuid,
   address: Type.String(),
   status: Type.Enum(['granted', 'open', 'upheld', 'rejected'], {
-    description: '`granted` at once, from the listed address itself; `open`: an administrator decides.',
+    description: '`granted`: delisted at once. `open`: an administrator decides.',
   }),
   createdAt: Timestamp,
   decidedAt: Nullable(Timestamp),
@@ -377,11 +383,11 @@ export const CandidatePage = Success(
         reason: Type.Enum(['unknown_operators', 'appealed', 'well_known'], {
           description:
             '`unknown_operators`: too few reporting networks are known to belong to different operators. ' +
-            '`appealed`: an appeal about it was granted in the last 14 days. `well_known`: many depend on it.',
+            '`appealed`: an appeal about it was granted in the last 14 days. `well_known`: many services depend on it.',
         }),
         reports: Count,
         networks: Count,
-        operators: Type.Integer({ description: 'Different operators among the reporting networks, where known.' }),
+        operators: Type.Integer({ description: 'Distinct operators of the reporting networks, as far as known.' }),
         services: Type.Array(Type.String()),
         firstReportedAt: Timestamp,
         lastReportedAt: Timestamp,
@@ -389,7 +395,7 @@ export const CandidatePage = Success(
     ),
     networkTable: Type.Object({
       source: Type.Enum(['shipped', 'configured', 'none']),
-      date: Nullable(Type.String({ description: 'When the shipped data was collected.' })),
+      date: Nullable(Type.String({ description: 'The date of the shipped data.' })),
     }),
     pagination: Pagination,
   }),
@@ -399,14 +405,18 @@ export const CandidateDecision = Type.Object(
   {
     ip: Ip,
     list: Type.Boolean({
-      description: '`false` erases the evidence, and costs the networks that reported the address their reputation.',
+      description: '`false` deletes the evidence, and the networks that reported the address lose reputation.',
     }),
   },
   { examples: [{ ip: IP, list: true }] },
 )
 
 export const Decision = Type.Object(
-  { upheld: Type.Boolean({ description: 'The listing was wrong: it costs the networks that supported it.' }) },
+  {
+    upheld: Type.Boolean({
+      description: '`true` delists the address, and the networks that reported it lose reputation.',
+    }),
+  },
   { examples: [{ upheld: true }] },
 )
 

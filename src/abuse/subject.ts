@@ -23,11 +23,11 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
  */
 export function readSubject(text: string): Subject {
   const address = text.length <= LONGEST && !IPV4_IN_IPV6.test(text) ? parseAddress(text) : null
-  if (!address) throw refuse(text, 'is no IP address')
+  if (!address) throw refuse(text, 'is not an IP address')
   const parsed = ipaddr.process(address.address)
   const ip = parsed.toString()
   const reach = reachOf(parsed)
-  if (!reach.public) throw refuse(text, `is ${reach.why}; only public addresses are taken`)
+  if (!reach.public) throw refuse(text, `is ${reach.why}; only public addresses can be reported`)
   return parsed.kind() === 'ipv4'
     ? { ip, key: ip, neighbourhood: networkOf(parsed, 24) }
     : { ip, key: networkOf(parsed, 64), neighbourhood: networkOf(parsed, 48) }

@@ -239,7 +239,7 @@ describe('many reports in one request', () => {
     expect([answer.status, answer.headers.get('ratelimit')]).toEqual([200, '"reports";r=119;t=300'])
     expect(await answer.json()).toEqual({
       success: true,
-      data: { accepted: 2, deduped: 1, ignored: 0, rejected: [{ line: 4, error: 'It is not valid JSON.' }] },
+      data: { accepted: 2, deduped: 1, ignored: 0, rejected: [{ line: 4, error: 'The line is not valid JSON.' }] },
     })
     expect(await portreeve.check(two)).toMatchObject({ totalReports: 1 })
   })

@@ -27,7 +27,7 @@ const OPEN: Screen[] = [
   { at: '/sign-in', shows: 'Sign in' },
   { at: '/sign-up', shows: 'This link is incomplete' },
   { at: '/sign-up?with=link#token', shows: 'Confirm your account' },
-  { at: '/address', shows: 'How an address is listed' },
+  { at: '/address', shows: 'Listing rules' },
   { at: '/network', shows: 'Join with one line' },
   { at: '/nothing/here', shows: 'Page not found' },
 ]
@@ -78,9 +78,9 @@ const OWN: Screen[] = [
     shows: 'No mail goes out',
     acts: [(page) => page.getByRole('button', { name: 'Change' }).click()],
   },
-  { at: '/attacks', shows: 'Nothing was reported yet' },
-  { at: '/attacks/servers', shows: 'None of your servers' },
-  { at: '/attacks/list?format=nftables', shows: 'Fills two sets' },
+  { at: '/attacks', shows: 'No reports yet' },
+  { at: '/attacks/servers', shows: 'No servers yet' },
+  { at: '/attacks/list?format=nftables', shows: 'Replaces two sets' },
   { at: '/hooks', shows: 'shop orders' },
   { at: '/hooks/:waiting', shows: 'Waiting for the first request' },
   {

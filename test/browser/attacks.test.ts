@@ -33,28 +33,28 @@ const h1 = (page: Page, name: string) => page.getByRole('heading', { level: 1, n
 
 /** A story: each step stands on the one before. */
 describe('an administrator', () => {
-  it('names sensors, and what is never listed', async () => {
+  it('adds sensors and an allowlist', async () => {
     const { page } = alice
     await page.goto('/attacks')
-    await page.getByText('Nothing was reported yet.').waitFor()
+    await page.getByText('No reports yet.').waitFor()
     await page.getByRole('link', { name: 'Administration', exact: true }).last().click()
     const sensors = page.getByRole('region', { name: 'Sensors' })
     for (const address of [...SENSORS, MISTAKE]) {
       await sensors.getByLabel('Address or range').fill(address)
-      await sensors.getByLabel('What it is').fill('Our honeypot')
-      await sensors.getByRole('button', { name: 'Add the sensor' }).click()
+      await sensors.getByLabel('Description').fill('Our honeypot')
+      await sensors.getByRole('button', { name: 'Add sensor' }).click()
       await item(page, `${address}/32`).waitFor()
     }
-    const exempt = page.getByRole('region', { name: 'Never listed' })
-    await exempt.getByLabel('Address or range').fill('1.1.1.0/2x')
-    await exempt.getByRole('button', { name: 'Add the range' }).click()
-    await exempt.getByRole('alert').getByText('1.1.1.0/2x').waitFor()
-    await exempt.getByLabel('Address or range').fill('1.1.1.0/24')
-    await exempt.getByRole('button', { name: 'Add the range' }).click()
+    const allowlist = page.getByRole('region', { name: 'Allowlist' })
+    await allowlist.getByLabel('Address or range').fill('1.1.1.0/2x')
+    await allowlist.getByRole('button', { name: 'Add range' }).click()
+    await allowlist.getByRole('alert').getByText('1.1.1.0/2x').waitFor()
+    await allowlist.getByLabel('Address or range').fill('1.1.1.0/24')
+    await allowlist.getByRole('button', { name: 'Add range' }).click()
     await item(page, '1.1.1.0/24').waitFor()
   })
 
-  it('takes a range away again, after a question', async () => {
+  it('removes a range, after a confirmation', async () => {
     const { page } = alice
     await page.getByRole('button', { name: `Remove ${MISTAKE}/32` }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
@@ -63,25 +63,25 @@ describe('an administrator', () => {
   })
 })
 
-describe('a list that is held back', () => {
-  it('is published by an administrator, after a question', async () => {
+describe('a blocklist update on hold', () => {
+  it('is published by an administrator, after a confirmation', async () => {
     const database = openDatabase(portreeve.databaseUrl)
     const hold = { countBefore: 12, countAfter: 4_000, heldAt: new Date() }
     await database.db.insertInto('abuseSnapshotHold').values(hold).execute()
     const { page } = alice
     await page.goto('/attacks/administration')
-    await page.getByText('It would go from 12 addresses to 4,000 at once.').waitFor()
-    await page.getByRole('button', { name: 'Publish it' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Publish it' }).click()
-    await page.getByText('It would go from').waitFor({ state: 'detached' })
+    await page.getByText('The blocklist would grow from 12 addresses to 4,000 at once.').waitFor()
+    await page.getByRole('button', { name: 'Publish' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click()
+    await page.getByText('The blocklist would grow from').waitFor({ state: 'detached' })
     const kept = await database.db.selectFrom('abuseSnapshotHold').select('approved').execute()
     expect(kept.every(({ approved }) => approved)).toBe(true)
     await database.close()
   })
 })
 
-describe('an address that strangers alone reported', () => {
-  it('waits for an administrator, who reads why and decides', { timeout: 30_000 }, async () => {
+describe('an address without established reporters', () => {
+  it('waits for an administrator, who sees the reason and decides', { timeout: 30_000 }, async () => {
     const database = openDatabase(portreeve.databaseUrl)
     await database.db.insertInto('abuseAddress').values(awaiting('9.1.1.1')).execute()
     const { page } = alice
@@ -89,9 +89,9 @@ describe('an address that strangers alone reported', () => {
     await page.getByText('We can’t tell whether the reporting networks belong to different providers.').waitFor()
     await page.getByText('6 reports from 6 networks of 0 known providers').waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
-    await page.getByRole('button', { name: 'Discard the reports 9.1.1.1' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Discard the reports' }).click()
-    await page.getByText('No address is waiting.').waitFor()
+    await page.getByRole('button', { name: 'Discard reports 9.1.1.1' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard reports' }).click()
+    await page.getByText('No addresses are waiting.').waitFor()
     const kept = await database.db.selectFrom('abuseAddress').select('state').where('address', '=', '9.1.1.1').execute()
     expect(kept).toEqual([{ state: 'delisted' }])
     await database.close()
@@ -117,16 +117,16 @@ function awaiting(address: string) {
   }
 }
 
-describe('somebody who runs servers', () => {
-  it('makes a line for a server, with a token of their own in it', async () => {
+describe('a server administrator', () => {
+  it('creates an install command with a report token', async () => {
     const { page } = bob
     await page.goto('/attacks/servers')
-    await page.getByText('None of your servers has joined yet').waitFor()
-    await page.getByLabel('Name of the server').fill('web-1')
-    await page.getByLabel('Also keep out whom others have seen').check()
-    await page.getByRole('button', { name: 'Make the installer line' }).click()
+    await page.getByText('No servers yet').waitFor()
+    await page.getByLabel('Server name').fill('web-1')
+    await page.getByLabel('Also block listed addresses').check()
+    await page.getByRole('button', { name: 'Create install command' }).click()
     await page.getByText('Run this on web-1').waitFor()
-    await page.getByRole('button', { name: 'Copy the line' }).click()
+    await page.getByRole('button', { name: 'Copy the command' }).click()
     const line = await page.evaluate<string>('navigator.clipboard.readText()')
     expect(line).toMatch(/^curl -fsS ".*token=ar_\w{32}&block=1" \| sudo sh -s -- --yes$/)
     const [fetches = ''] = line.split(' | ')
@@ -144,34 +144,34 @@ describe('somebody who runs servers', () => {
     expect(await faultsAtAllWidths(page)).toEqual([])
   })
 
-  it('reads in a sentence that an address is watched, and why it is not listed', async () => {
+  it('sees that an address is on the watchlist, and why it is not listed', async () => {
     const { page } = bob
-    await page.getByRole('link', { name: 'Look-up' }).click()
+    await page.getByRole('link', { name: 'Lookup' }).click()
     await page.getByLabel('IPv4 or IPv6 address').fill(ATTACKER)
     await page.keyboard.press('Enter')
-    await page.getByText(`${ATTACKER} is watched, but not listed: 1 network reported it`).waitFor()
+    await page.getByText(`${ATTACKER} is on the watchlist, not listed: 1 network reported it`).waitFor()
   })
 
-  it('reads that an address is listed, by how many networks, with the evidence', async () => {
+  it('sees that an address is listed, by how many networks, with the evidence', async () => {
     const { page } = bob
     await report(portreeve, SENSORS[1], { ip: ATTACKER, service: 'imap', count: 50 })
     await page.goto(`/attacks?ip=${ATTACKER}`)
     await page.getByText(`${ATTACKER} is listed: 2 networks reported it`).waitFor()
     await page.getByText('Evidence: 2 lines').click()
     await page.getByRole('row', { name: /SSH .* port 22 50 events/ }).waitFor()
-    await page.getByText(/^\d+ reports in 30 days, most on \d+ \w+: \d+\.$/).waitFor()
+    await page.getByText(/^\d+ reports in 30 days, the most on \d+ \w+: \d+\.$/).waitFor()
     await page.getByRole('row', { name: /^SSH .* 2 \d+ %/ }).waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
   })
 
-  it('asks about IPv6 as it is counted, about nonsense, and about what is exempt', async () => {
+  it('looks up an IPv6 network, an invalid address and one on the allowlist', async () => {
     const { page } = bob
     await report(portreeve, SENSORS[0], { ip: '2a00:1450:4001:81b::200e', service: 'ssh' })
     await page.goto('/attacks')
     const field = page.getByLabel('IPv4 or IPv6 address')
     await field.fill('2a00:1450:4001:81b::1')
     await page.getByRole('button', { name: 'Look up' }).click()
-    await page.getByText('the whole of 2a00:1450:4001:81b::/64').waitFor()
+    await page.getByText('all of 2a00:1450:4001:81b::/64').waitFor()
     await field.fill('10.0.0.1')
     await page.getByRole('button', { name: 'Look up' }).click()
     await page.getByText('“10.0.0.1” is a private address').waitFor()
@@ -180,13 +180,13 @@ describe('somebody who runs servers', () => {
     await page.getByText('1.1.1.1 is never listed').waitFor()
     await field.fill('9.9.9.9')
     await page.getByRole('button', { name: 'Look up' }).click()
-    await page.getByText('9.9.9.9 is not listed: nobody reported it.').waitFor()
+    await page.getByText('9.9.9.9 is not listed: no reports.').waitFor()
   })
 
-  it('takes the list in every format by a command that works', async () => {
+  it('downloads the blocklist in every format with the command shown', async () => {
     const { page } = bob
-    await page.getByRole('link', { name: 'The list' }).click()
-    await h1(page, 'The list')
+    await page.getByRole('link', { name: 'Blocklist', exact: true }).click()
+    await h1(page, 'Blocklist')
     for (const format of await page.getByRole('tab').allTextContents()) {
       await page.getByRole('tab', { name: format }).click()
       const command = await page.getByRole('figure', { name: 'the command' }).locator('pre').textContent()
@@ -199,17 +199,17 @@ describe('somebody who runs servers', () => {
     await page.getByText('service=imap').waitFor()
   })
 
-  it('keeps what is chosen in the address of the screen', async () => {
+  it('keeps the format and service in the URL', async () => {
     const { page } = bob
     await page.goto('/attacks/list?format=nftables&service=imap')
     await page.getByText('/api/v1/abuse/export?format=nftables&service=imap').waitFor()
     expect(await page.getByRole('tab', { name: 'nftables' }).getAttribute('aria-selected')).toBe('true')
   })
 
-  it('sees nothing of the administration', async () => {
+  it('cannot see the administration page', async () => {
     const { page } = bob
     await page.goto('/attacks/administration')
-    await page.getByText('Only administrators can see this.').waitFor()
+    await page.getByText('Only administrators can see this page.').waitFor()
     expect(await page.getByRole('link', { name: 'Administration', exact: true }).count()).toBe(0)
   })
 
@@ -218,12 +218,12 @@ describe('somebody who runs servers', () => {
     await page.goto('/attacks/servers')
     await page.getByRole('button', { name: 'Revoke web-1' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
-    await page.getByText('None of your servers has joined yet').waitFor()
+    await page.getByText('No servers yet').waitFor()
   })
 })
 
 describe('an appeal', () => {
-  it('from elsewhere waits for an administrator, who decides it', { timeout: 30_000 }, async () => {
+  it('from another address waits for an administrator', { timeout: 30_000 }, async () => {
     const data = { ip: ATTACKER, reason: 'The address was assigned to us yesterday.' }
     const headers = { 'x-forwarded-for': '90.9.9.9' }
     expect((await bob.page.request.post('/api/v1/abuse/appeals', { data, headers })).status()).toBe(201)
@@ -231,33 +231,33 @@ describe('an appeal', () => {
     await page.goto('/attacks/administration')
     await page.getByText('“The address was assigned to us yesterday.”').waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
-    await page.getByRole('button', { name: `Take it off ${ATTACKER}` }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Take it off' }).click()
-    await page.getByText('Taken off the list').waitFor()
+    await page.getByRole('button', { name: `Delist ${ATTACKER}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delist' }).click()
+    await page.getByText('Delisted', { exact: true }).waitFor()
     await page.getByRole('link', { name: ATTACKER }).click()
-    await page.getByText(`${ATTACKER} is not listed any more.`).waitFor()
+    await page.getByText(`${ATTACKER} is no longer listed.`).waitFor()
   })
 })
 
 describe('with the keyboard alone', () => {
-  it('an address is looked up and a server joined', { timeout: 30_000 }, async () => {
+  it('an address is looked up and a server added', { timeout: 30_000 }, async () => {
     const { page, close } = await signedIn(browser, portreeve, 'Klara')
     await page.goto('/attacks')
     await h1(page, 'Attack reporting')
     await tabTo(page, 'IPv4 or IPv6 address')
     await page.keyboard.type('8.8.4.5')
     await page.keyboard.press('Enter')
-    await page.getByText('8.8.4.5 is watched').waitFor()
+    await page.getByText('8.8.4.5 is on the watchlist').waitFor()
     await tabTo(page, 'Your servers')
     await page.keyboard.press('Enter')
     await h1(page, 'Your servers')
-    await tabTo(page, 'Name of the server')
+    await tabTo(page, 'Server name')
     await page.keyboard.type('mail-1')
     await page.keyboard.press('Enter')
     await page.getByText('Run this on mail-1').waitFor()
-    await tabTo(page, 'The list')
+    await tabTo(page, 'Blocklist')
     await page.keyboard.press('Enter')
-    await h1(page, 'The list')
+    await h1(page, 'Blocklist')
     await tabTo(page, 'Plain')
     await page.keyboard.press('ArrowRight')
     await page.getByText('format=nftables').waitFor()
@@ -265,7 +265,7 @@ describe('with the keyboard alone', () => {
   })
 })
 
-it('no page of these met a complaint of the browser but about what was refused', () => {
+it('the browser logs no errors except for rejected requests', () => {
   const refusals = /status of (400|403)/
   expect([...alice.complaints, ...bob.complaints].filter((complaint) => !refusals.test(complaint))).toEqual([])
 })

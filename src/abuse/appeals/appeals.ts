@@ -41,7 +41,7 @@ export async function appeal(db: Kysely<DB>, { subject, reason, reporter }: Appe
   await limit(db, reporter, own, now)
   return db.transaction().execute(async (trx) => {
     const row = await lockAddress(trx, subject.key)
-    if (row?.state !== 'listed') throw new Fault('conflict', `${subject.ip} is not on the list.`)
+    if (row?.state !== 'listed') throw new Fault('conflict', `${subject.ip} is not listed.`)
     const monthAgo = new Date(now - ONCE_PER)
     const granted = own && !(await wasGrantedSince(trx, subject.key, monthAgo))
     const said = { address: subject.key, appellant: reporter.source, own }
@@ -85,8 +85,8 @@ async function limit(db: Kysely<DB>, { source, network, origin }: Reporter, own:
 export async function decide(db: Kysely<DB>, id: string, upheld: boolean, now: number): Promise<AppealRow> {
   return db.transaction().execute(async (trx) => {
     const decided = await decideAppeal(trx, id, upheld ? 'upheld' : 'rejected')
-    if (!decided && (await hasAppeal(trx, id))) throw new Fault('conflict', 'This appeal is decided already.')
-    if (!decided) throw new Fault('not_found', 'There is no such appeal.')
+    if (!decided && (await hasAppeal(trx, id))) throw new Fault('conflict', 'This appeal has already been decided.')
+    if (!decided) throw new Fault('not_found', 'The appeal was not found.')
     const row = upheld ? await lockAddress(trx, decided.address) : undefined
     if (row) await refute(trx, row, now)
     return decided

@@ -78,7 +78,7 @@ export const FORMATS = {
   nftables: {
     contentType: 'text/plain; charset=utf-8',
     *render(list, entries) {
-      yield `${comment(list, 'Load with: nft -f FILE. It fills two sets and blocks nothing by itself; a chain of yours in the')}# same table does: ip saddr @listed4 drop; ip6 saddr @listed6 drop\n`
+      yield `${comment(list, 'Load with: nft -f FILE. It fills two sets and blocks nothing by itself. Add rules to a chain in the')}# same table does: ip saddr @listed4 drop; ip6 saddr @listed6 drop\n`
       for (const { family } of byFamily(entries)) yield nftSet(family)
       for (const { family, those } of byFamily(entries)) {
         yield `flush set inet portreeve listed${family}\n`

@@ -19,10 +19,10 @@ export function exportRoute(app: App, { exports }: AbuseServices): void {
       config: { limit: 'list exports' },
       schema: {
         operationId: 'exportAbuseList',
-        summary: 'All listed addresses, in order, one a line or as a file for a firewall, web or name server',
+        summary: 'Download the blocklist, as plain text or as a file for a firewall, web server or name server',
         description:
-          'Send the `ETag` back as `If-None-Match`: 304 while nothing has changed. `X-List-Version` and `X-List-Count` say ' +
-          'which list it is. IPv6 is listed by /64.',
+          'Send the `ETag` as `If-None-Match` to receive 304 while nothing has changed. `X-List-Version` and `X-List-Count` are ' +
+          'the version and size of the list. IPv6 is listed by /64.',
         tags: TAGS,
         querystring: ExportQuery,
         response: {
@@ -33,7 +33,7 @@ export function exportRoute(app: App, { exports }: AbuseServices): void {
               'application/json': { schema: Type.Union([ExportedList, Difference]) },
             },
           },
-          304: { type: 'null', description: 'It has not changed.' },
+          304: { type: 'null', description: 'Not changed.' },
           ...failures,
         },
       },
@@ -44,7 +44,7 @@ export function exportRoute(app: App, { exports }: AbuseServices): void {
       // Asked again each time, so that a change is seen at once; most answers are a 304.
       reply.header('cache-control', 'public, no-cache').header('vary', 'accept-encoding')
       if (since !== undefined) {
-        if (service !== null) throw new Fault('invalid_request', 'since tells of the whole list; leave service out.')
+        if (service !== null) throw new Fault('invalid_request', 'since applies to the whole list. Remove service.')
         return reply.type('application/json').send(JSON.stringify({ success: true, data: await exports.since(since) }))
       }
       const { version, count } = exports.current()

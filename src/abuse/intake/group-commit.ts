@@ -116,7 +116,9 @@ export function createGroupCommit<In, Out>(options: Options<In, Out>): GroupComm
     submit(item) {
       const size = sizeOf(item)
       if (waitingSize + size > patience)
-        return Promise.reject(new Fault('unavailable', 'More comes in than can be stored.', { retryAfter: 5 }))
+        return Promise.reject(
+          new Fault('unavailable', 'The service is overloaded. Try again in a few seconds.', { retryAfter: 5 }),
+        )
       waitingSize += size
       return new Promise((resolve, reject) => {
         waiting.push({ item, keys: keysOf(item), size, resolve, reject })

@@ -57,6 +57,6 @@ export function rateHeaders({ remaining, reset }: Allowance): Record<string, str
 
 export function tooMany({ reset }: Allowance): Fault {
   const limits = `${RATE.requests} requests in ${RATE.window / 60_000} minutes from one address, and ${RATE.siteRequests} from one IPv6 /48`
-  const sentence = `At most ${limits}. Many reports go into one request to /api/v1/abuse/report/bulk.`
+  const sentence = `The limit is ${limits}. Send many reports in one request to /api/v1/abuse/report/bulk.`
   return new Fault('rate_limited', sentence, { retryAfter: reset })
 }

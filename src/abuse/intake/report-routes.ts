@@ -31,8 +31,8 @@ function reportRoute(app: App, { intake, reporterOf }: AbuseServices): void {
         summary: 'Report an attacker',
         operationId: 'reportAttacker',
         description:
-          'Free and without an account. At most 120 requests in five minutes from one address; the `RateLimit` header ' +
-          'says how many are left.',
+          'Free and without an account. Up to 120 requests in five minutes from one address; the `RateLimit` header ' +
+          'contains the remaining number.',
         tags: TAGS,
         headers: ReportHeaders,
         body: NewReport,
@@ -77,9 +77,9 @@ function bulkRoute(app: App, { intake, reporterOf, clock }: AbuseServices): void
           summary: `Report up to ${MOST_ROWS} attackers in one request`,
           operationId: 'reportAttackers',
           description:
-            'One JSON object a line (`{"ip": "8.8.4.4", "service": "ssh"}`), or CSV with AbuseIPDB’s header ' +
-            '`IP,Categories,ReportDate,Comment`, not older than a day; comments are not kept. Rows that are wrong are ' +
-            'named in the answer, the others are taken. Counts as one request.',
+            'One JSON object per line (`{"ip": "8.8.4.4", "service": "ssh"}`), or CSV with AbuseIPDB’s header ' +
+            '`IP,Categories,ReportDate,Comment`, up to a day old; comments are not stored. The response names invalid rows, ' +
+            'and the others are accepted. Counts as one request.',
           tags: TAGS,
           headers: ReportHeaders,
           body: BulkReports,
@@ -125,5 +125,5 @@ function answerRate(reply: FastifyReply, { allowance }: Receipt): void {
 
 function warningOf({ unknownToken }: Receipt): { warning?: string } {
   if (!unknownToken) return {}
-  return { warning: 'X-Report-Token is unknown or revoked: what you report counts as anonymous.' }
+  return { warning: 'X-Report-Token is unknown or revoked. The report counts as anonymous.' }
 }

@@ -43,7 +43,7 @@ export async function openRanges(db: Kysely<DB>, notifications: Notifications, l
   function reload(): void {
     reading = reading
       .then(async () => void (tables = await readTables(db)))
-      .catch((err: unknown) => log.warn({ err }, 'the ranges of the whitelist could not be read again'))
+      .catch((err: unknown) => log.warn({ err }, 'could not reload the ranges'))
   }
   const stops = [notifications.on(CHANNEL, reload), notifications.onReconnect(reload)]
   const is = (kind: RangeKind, address: string) => tables[kind].has(address)
@@ -77,7 +77,7 @@ export async function addRange(
   const network = readCidr(cidr)
   return db.transaction().execute(async (trx) => {
     const row = await insertRange(trx, { kind, cidr: network, label })
-    if (!row) throw new Fault('conflict', `${network} is there already.`)
+    if (!row) throw new Fault('conflict', `${network} is already on the list.`)
     await markRange(trx, row)
     await notify(trx, CHANNEL, null)
     return row
@@ -88,7 +88,7 @@ export async function addRange(
 export async function removeRange(db: Kysely<DB>, id: string, kinds: RangeKind[]): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const row = await deleteRange(trx, id, kinds)
-    if (!row) throw new Fault('not_found', 'There is no such range.')
+    if (!row) throw new Fault('not_found', 'The range was not found.')
     await unmarkRange(trx, row)
     await notify(trx, CHANNEL, null)
   })
@@ -103,8 +103,7 @@ function readCidr(text: string): string {
   if (!parsed || !(length === undefined || /^\d{1,3}$/.test(length)) || bits > most)
     throw refusal(text, 'is not a network such as 192.0.2.0/24 or 2001:db8::/32')
   const widest = WIDEST[parsed.family]
-  if (bits < widest)
-    throw refusal(text, `is wider than /${widest}: what holds for so many would empty the list or fill it`)
+  if (bits < widest) throw refusal(text, `is wider than /${widest}`)
   return networkOf(ipaddr.parse(parsed.address), bits)
 }
 

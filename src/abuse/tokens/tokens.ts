@@ -31,7 +31,7 @@ export function hashToken(token: string): string | null {
  */
 export async function issueToken(db: Db, accountId: string, label: string): Promise<TokenRow & { token: string }> {
   if ((await countTokens(db, accountId)) >= TOKENS_PER_ACCOUNT)
-    throw new Fault('conflict', `An account has at most ${TOKENS_PER_ACCOUNT} report tokens. Revoke one first.`)
+    throw new Fault('conflict', `An account can have up to ${TOKENS_PER_ACCOUNT} report tokens. Revoke one first.`)
   const token = `ar_${Array.from({ length: 32 }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`
   const kept = { accountId, label, hash: hash('sha256', token, 'buffer'), lastFour: token.slice(-4) }
   const row = await insertToken(db, kept)
@@ -41,7 +41,7 @@ export async function issueToken(db: Db, accountId: string, label: string): Prom
 
 /** @throws Fault `not_found` also for another account's token */
 export async function revokeToken(db: Db, accountId: string, id: string): Promise<void> {
-  if (!(await deleteToken(db, accountId, id))) throw new Fault('not_found', 'There is no such report token.')
+  if (!(await deleteToken(db, accountId, id))) throw new Fault('not_found', 'The report token was not found.')
   await notifyChange(db, accountId, 'attacks', id)
 }
 
@@ -57,7 +57,7 @@ export function listOwnTokens(db: Db, accountId: string, now: number) {
 export async function readMetrics(db: Db, token: string, now: number) {
   const hashed = hashToken(token)
   const id = hashed === null ? undefined : await findToken(db, Buffer.from(hashed, 'hex'))
-  if (id === undefined) throw new Fault('not_found', 'There is no such report token.')
+  if (id === undefined) throw new Fault('not_found', 'The report token was not found.')
   const rows = await sumTokenReports(db, id)
   const weekAgo = dayAWeekBefore(now)
   const byService = [...Map.groupBy(rows, ({ service }) => service)]

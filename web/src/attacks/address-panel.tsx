@@ -7,22 +7,22 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Stack } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
-import { counted, numberText } from '../ui/text/format.ts'
 import { addressQuery, type AddressFacts } from './api.ts'
+import { address as messages } from './messages.ts'
 import { useLabels } from './use-labels.ts'
-import { addressVerdict, CONFIDENCE } from './verdict.ts'
+import { addressVerdict } from './verdict.ts'
 
 type AddressPanelProps = {
   ip: string
-  /** What can be done about it, below what is known. */
+  /** Actions, below the facts. */
   children?: (facts: AddressFacts) => ReactNode
 }
 
-/** What is known of an address: the verdict, why, and the evidence. */
+/** The verdict on an address, its reasons and its evidence. */
 export function AddressPanel({ ip, children }: AddressPanelProps) {
   const { data, error } = useQuery(addressQuery(ip))
   if (error) return <Notice tone="unknown">{error.message}</Notice>
-  if (!data) return <Loading lines={4}>Looking the address up …</Loading>
+  if (!data) return <Loading lines={4}>{messages.loading}</Loading>
   const { tone, sentence } = addressVerdict(data)
   return (
     <Stack>
@@ -31,13 +31,13 @@ export function AddressPanel({ ip, children }: AddressPanelProps) {
           <strong>{sentence}</strong>
         </Notice>
       </div>
-      {data.totalReports > 0 && <Known {...data} />}
+      {data.totalReports > 0 && <ReportFacts {...data} />}
       {children?.(data)}
     </Stack>
   )
 }
 
-function Known(facts: AddressFacts) {
+function ReportFacts(facts: AddressFacts) {
   const { ip, network, score, confidenceLevel, totalReports, distinctReporters } = facts
   const { firstReportedAt, lastReportedAt, services, evidence } = facts
   const labelOf = useLabels()
@@ -45,18 +45,18 @@ function Known(facts: AddressFacts) {
     <>
       <Facts
         facts={[
-          ['Score', `${score} of 100; from 60 an address may be listed`],
-          ['Confidence', CONFIDENCE[confidenceLevel]],
-          ['Reported by', counted(distinctReporters, 'network')],
-          ['Reports', `${numberText(totalReports)}; one service within ten minutes counts once, whoever reports it`],
-          ['Attacked', services.map(({ service }) => labelOf(service)).join(', ')],
-          ['First reported', firstReportedAt && <HourAgo key="first" at={firstReportedAt} />],
-          ['Last reported', lastReportedAt && <HourAgo key="last" at={lastReportedAt} />],
-          ['Counted for', network === ip ? null : `the whole of ${network}`],
+          [messages.score, messages.scoreText(score)],
+          [messages.confidence, messages.confidences[confidenceLevel]],
+          [messages.reportedBy, messages.networks(distinctReporters)],
+          [messages.reports, messages.reportsText(totalReports)],
+          [messages.attacked, services.map(({ service }) => labelOf(service)).join(', ')],
+          [messages.firstReported, firstReportedAt && <HourAgo key="first" at={firstReportedAt} />],
+          [messages.lastReported, lastReportedAt && <HourAgo key="last" at={lastReportedAt} />],
+          [messages.countedFor, network === ip ? null : messages.wholeNetwork(network)],
         ]}
       />
       {evidence.length > 0 && (
-        <Disclosure summary={`Evidence: ${counted(evidence.length, 'line')}`}>
+        <Disclosure summary={messages.evidenceLines(evidence.length)}>
           <Evidence evidence={evidence} labelOf={labelOf} />
         </Disclosure>
       )}
@@ -66,21 +66,21 @@ function Known(facts: AddressFacts) {
 
 type EvidenceProps = Pick<AddressFacts, 'evidence'> & { labelOf: (service: string) => string }
 
-/** Who reported is a pseudonym that means something for this address only, and times are whole hours. */
+/** The source is a pseudonym that is valid for this address only, and times are rounded to hours. */
 function Evidence({ evidence, labelOf }: EvidenceProps) {
   return (
-    <Table caption="Evidence" quiet columns={['Service', 'Events', 'When', 'Seen by']}>
+    <Table caption={messages.evidence} quiet columns={[...messages.evidenceColumns]}>
       {evidence.map(({ service, port, count, at, reporter }) => (
         <tr key={`${reporter} ${service}`}>
           <th scope="row">
             {labelOf(service)}
-            {port !== null && <small>port {port}</small>}
+            {port !== null && <small>{messages.port(port)}</small>}
           </th>
-          <td>{counted(count, 'event')}</td>
+          <td>{messages.events(count)}</td>
           <td>
             <HourAgo at={at} />
           </td>
-          <td data-label="Seen by">
+          <td data-label={messages.source}>
             <code>{reporter}</code>
           </td>
         </tr>

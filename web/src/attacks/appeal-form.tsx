@@ -1,46 +1,39 @@
 import { AreaField, Form } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { attacks, type Appeal } from './api.ts'
+import { appeals as messages } from './messages.ts'
 
 type AppealFormProps = { ip: string; onSent: (appeal: Appeal) => void }
 
-/** Asks for an address to be taken off the list. */
+/** Requests the delisting of an address. */
 export function AppealForm({ ip, onSent }: AppealFormProps) {
   return (
     <Form
       onSubmit={async ({ reason = '' }) => onSent(await attacks.appeal({ ip, reason: reason.trim() }))}
       check={missing}
-      submit="Ask to be taken off"
+      submit={messages.submit}
     >
-      <AreaField
-        prose
-        name="reason"
-        label="What was wrong, and what was done?"
-        hint="In plain words; a person may read it. It is kept for ninety days."
-        rows={3}
-      />
+      <AreaField prose name="reason" label={messages.reason} hint={messages.reasonHint} rows={3} />
     </Form>
   )
 }
 
-/** What came of it. */
+/** The result of an appeal. */
 export function AppealOutcome({ status, address }: Appeal) {
   if (status === 'granted') {
     return (
-      <Notice tone="good" title={`${address} is taken off the list`}>
-        <p>The evidence is erased. Whoever uses the list fetches it now and then: give them an hour.</p>
+      <Notice tone="good" title={messages.granted(address)}>
+        <p>{messages.grantedText}</p>
       </Notice>
     )
   }
   return (
-    <Notice tone="info" title="The appeal is sent">
-      <p>
-        A person decides, because it did not come from the listed address itself or is not its first in thirty days.
-      </p>
+    <Notice tone="info" title={messages.sent}>
+      <p>{messages.sentText}</p>
     </Notice>
   )
 }
 
 function missing({ reason = '' }: Record<string, string>): Record<string, string> {
-  return reason.trim() ? {} : { reason: 'Say what was wrong, in a sentence.' }
+  return reason.trim() ? {} : { reason: messages.missing }
 }

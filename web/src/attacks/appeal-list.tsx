@@ -10,23 +10,19 @@ import { Pagination } from '../ui/navigation/pagination.tsx'
 import { Status, type Tone } from '../ui/feedback/status.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
 import { appealsQuery, attacks, type Appeals } from './api.ts'
+import { appeals as messages } from './messages.ts'
 
 type AppealRow = Appeals['appeals'][number]
 
-const WORDS: Record<AppealRow['status'], [Tone, string]> = {
-  open: ['warn', 'Waits for you'],
-  granted: ['good', 'Granted at once'],
-  upheld: ['good', 'Taken off the list'],
-  rejected: ['unknown', 'Stays listed'],
-}
+const TONES: Record<AppealRow['status'], Tone> = { open: 'warn', granted: 'good', upheld: 'good', rejected: 'unknown' }
 
-/** What people said about listings; those that wait come first. */
+/** Appeals, those that need a decision first. */
 export function AppealList() {
   const [page, setPage] = useState(1)
   const { data, error } = useQuery(appealsQuery(page))
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!data) return <Loading lines={3}>Fetching the appeals …</Loading>
-  if (data.appeals.length === 0) return <Muted>Nobody appealed against a listing.</Muted>
+  if (!data) return <Loading lines={3}>{messages.loading}</Loading>
+  if (data.appeals.length === 0) return <Muted>{messages.empty}</Muted>
   return (
     <>
       <List>
@@ -41,7 +37,6 @@ export function AppealList() {
 
 function AppealItem({ appeal }: { appeal: AppealRow }) {
   const { address, reason, own, status, createdAt } = appeal
-  const [tone, word] = WORDS[status]
   return (
     <ListItem
       title={
@@ -49,11 +44,17 @@ function AppealItem({ appeal }: { appeal: AppealRow }) {
           {address}
         </Link>
       }
-      action={status === 'open' ? <Decide appeal={appeal} /> : <Status tone={tone}>{word}</Status>}
+      action={
+        status === 'open' ? (
+          <Decide appeal={appeal} />
+        ) : (
+          <Status tone={TONES[status]}>{messages.statuses[status]}</Status>
+        )
+      }
     >
       “{reason}”
       <br />
-      {own ? 'From the address itself' : 'From elsewhere'} · <Ago at={createdAt} />
+      {own ? messages.own : messages.other} · <Ago at={createdAt} />
     </ListItem>
   )
 }
@@ -69,23 +70,23 @@ function Decide({ appeal: { id, address } }: { appeal: AppealRow }) {
   return (
     <Row>
       <ConfirmButton
-        label="Take it off"
+        label={messages.accept}
         about={address}
-        title={`Take ${address} off the list?`}
+        title={messages.acceptTitle(address)}
         kind="plain"
-        keep="Wait"
+        keep={messages.wait}
         onConfirm={() => decide(true)}
       >
-        The evidence is erased, and the networks that supported the listing lose reputation.
+        {messages.acceptText}
       </ConfirmButton>
       <ConfirmButton
-        label="Keep it listed"
+        label={messages.reject}
         about={address}
-        title={`Keep ${address} listed?`}
-        keep="Wait"
+        title={messages.rejectTitle(address)}
+        keep={messages.wait}
         onConfirm={() => decide(false)}
       >
-        The appeal is closed. Without new reports the listing ends after seven days at the latest.
+        {messages.rejectText}
       </ConfirmButton>
     </Row>
   )

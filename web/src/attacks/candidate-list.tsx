@@ -7,17 +7,11 @@ import { List, ListItem } from '../ui/lists/list.tsx'
 import { Row, Muted } from '../ui/layout/page.tsx'
 import { Pagination } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { counted } from '../ui/text/format.ts'
 import { attacks, candidatesQuery, type Candidates } from './api.ts'
+import { candidates as messages } from './messages.ts'
 import { useLabels } from './use-labels.ts'
 
 type Candidate = Candidates['candidates'][number]
-
-const REASONS: Record<Candidate['reason'], string> = {
-  unknown_operators: 'We can’t tell whether the reporting networks belong to different providers.',
-  appealed: 'An appeal was granted in the last 14 days, and no established network has reported it since.',
-  well_known: 'Many services depend on this address, and none of your sensors has reported it.',
-}
 
 /** Addresses with enough reports for the list that only an administrator may put there. */
 export function CandidateList() {
@@ -29,9 +23,9 @@ export function CandidateList() {
         <Muted>{tableSentence(data?.networkTable)}</Muted>
       </p>
       <LoadingOrError there={data} error={error} lines={3}>
-        Loading addresses …
+        {messages.loading}
       </LoadingOrError>
-      {data?.candidates.length === 0 && <Muted>No address is waiting.</Muted>}
+      {data?.candidates.length === 0 && <Muted>{messages.empty}</Muted>}
       {data && data.candidates.length > 0 && (
         <List>
           {data.candidates.map((candidate) => (
@@ -45,15 +39,13 @@ export function CandidateList() {
 }
 
 function tableSentence(table: Candidates['networkTable'] | undefined): string {
-  const rule = 'These addresses have enough reports, but the reports may come from one person with rented servers.'
-  if (table?.source === 'none') return `${rule} Without a network table, every new listing waits here.`
-  return table?.date ? `${rule} Providers are known as of ${table.date}.` : rule
+  if (table?.source === 'none') return `${messages.rule} ${messages.noTable}`
+  return table?.date ? `${messages.rule} ${messages.tableDate(table.date)}` : messages.rule
 }
 
 function CandidateItem({ candidate }: { candidate: Candidate }) {
   const { address, reason, reports, networks, operators, services, lastReportedAt } = candidate
   const labelOf = useLabels()
-  const witnesses = `${counted(networks, 'network')} of ${counted(operators, 'known provider')}`
   return (
     <ListItem
       title={
@@ -63,9 +55,10 @@ function CandidateItem({ candidate }: { candidate: Candidate }) {
       }
       action={<Decide address={address} />}
     >
-      {REASONS[reason]}
+      {messages.reasons[reason]}
       <br />
-      {counted(reports, 'report')} from {witnesses} · {services.map(labelOf).join(', ')} · <Ago at={lastReportedAt} />
+      {messages.sources(reports, networks, operators)} · {services.map(labelOf).join(', ')} ·{' '}
+      <Ago at={lastReportedAt} />
     </ListItem>
   )
 }
@@ -81,23 +74,23 @@ function Decide({ address }: { address: string }) {
   return (
     <Row>
       <ConfirmButton
-        label="List it"
+        label={messages.list}
         about={address}
-        title={`List ${address}?`}
+        title={messages.listTitle(address)}
         kind="plain"
-        keep="Wait"
+        keep={messages.wait}
         onConfirm={() => decide(true)}
       >
-        Everyone who uses the list blocks it within minutes. It leaves seven days after the last report at the latest.
+        {messages.listText}
       </ConfirmButton>
       <ConfirmButton
-        label="Discard the reports"
+        label={messages.discard}
         about={address}
-        title={`Discard the reports about ${address}?`}
-        keep="Wait"
+        title={messages.discardTitle(address)}
+        keep={messages.wait}
         onConfirm={() => decide(false)}
       >
-        The evidence is deleted, and the networks that reported the address lose reputation.
+        {messages.discardText}
       </ConfirmButton>
     </Row>
   )

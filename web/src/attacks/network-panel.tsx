@@ -7,34 +7,35 @@ import { Muted, Stack } from '../ui/layout/page.tsx'
 import { PercentageBar } from '../ui/charts/percentage-bar.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
-import { counted, numberText } from '../ui/text/format.ts'
+import { numberText } from '../ui/text/format.ts'
 import { networkQuery, type NetworkFacts } from './api.ts'
+import { network as messages } from './messages.ts'
 import { useLabels } from './use-labels.ts'
 
-/** Lines that are in view; the rest is folded away. */
-const FIRST = 8
+/** Services in the first table; the others are in a closed disclosure. */
+const MAX_SHOWN = 8
 
 /**
- * The network in numbers: how much is listed, reports by day, and what is attacked.
- * @param every milliseconds between two looks, for those who are not told of changes
+ * Statistics of attack reporting: listed addresses, reports per day, attacked services.
+ * @param every milliseconds between two requests, where no change stream is open
  */
 export function NetworkPanel({ every = false }: { every?: number | false }) {
   const { data, error } = useQuery({ ...networkQuery, refetchInterval: every })
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!data) return <Loading lines={5}>Counting …</Loading>
+  if (!data) return <Loading lines={5}>{messages.loading}</Loading>
   return (
     <Stack>
       <Stats
         stats={[
-          ['Listed', numberText(data.listedIps)],
-          ['Watched', numberText(data.watchlistIps)],
-          ['Reports in 24 hours', numberText(data.reports24h)],
-          ['In 7 days', numberText(data.reports7d)],
-          ['Networks that report', numberText(data.reporters7d)],
+          [messages.stats.listed, numberText(data.listedIps)],
+          [messages.stats.watchlist, numberText(data.watchlistIps)],
+          [messages.stats.day, numberText(data.reports24h)],
+          [messages.stats.week, numberText(data.reports7d)],
+          [messages.stats.networks, numberText(data.reporters7d)],
         ]}
       />
       {data.totalReports === 0 ? (
-        <Muted>Nothing was reported yet.</Muted>
+        <Muted>{messages.empty}</Muted>
       ) : (
         <>
           <ReportChart {...data} />
@@ -55,21 +56,21 @@ function ReportChart({ perDay }: NetworkFacts) {
   )
   const most = perDay.reduce((one, other) => (other.count > one.count ? other : one), { day: '', count: 0 })
   const sum = perDay.reduce((total, { count }) => total + count, 0)
-  const peak = sum > 0 ? `, most on ${dayText(most.day)}: ${numberText(most.count)}` : ''
+  const peak = sum > 0 ? { day: dayText(most.day), count: most.count } : null
   return (
     <>
       <DailyChart
-        label="Reports by day"
-        text={`${counted(sum, 'report')} in ${DAYS} days${peak}.`}
+        label={messages.perDay}
+        text={messages.chartText(sum, DAYS, peak)}
         days={days}
-        series={[{ name: 'Reports', look: 'main', counts: days.map((day) => counts.get(day) ?? 0) }]}
+        series={[{ name: messages.reports, look: 'main', counts: days.map((day) => counts.get(day) ?? 0) }]}
       />
-      <Disclosure summary="As a table">
-        <Table caption="Reports by day" quiet columns={['Day', 'Reports']}>
+      <Disclosure summary={messages.table}>
+        <Table caption={messages.perDay} quiet columns={[...messages.dayColumns]}>
           {perDay.toReversed().map(({ day, count }) => (
             <tr key={day}>
               <th scope="row">{dayText(day)}</th>
-              <td data-label="Reports">{numberText(count)}</td>
+              <td data-label={messages.reports}>{numberText(count)}</td>
             </tr>
           ))}
         </Table>
@@ -79,13 +80,13 @@ function ReportChart({ perDay }: NetworkFacts) {
 }
 
 function Attacked({ byService, totalReports }: NetworkFacts) {
-  const rest = byService.slice(FIRST)
+  const rest = byService.slice(MAX_SHOWN)
   return (
     <>
-      <ServiceTable caption="What is attacked" services={byService.slice(0, FIRST)} total={totalReports} />
+      <ServiceTable caption={messages.services} services={byService.slice(0, MAX_SHOWN)} total={totalReports} />
       {rest.length > 0 && (
-        <Disclosure summary={`${rest.length} more`}>
-          <ServiceTable caption="Attacked less" services={rest} total={totalReports} />
+        <Disclosure summary={messages.more(rest.length)}>
+          <ServiceTable caption={messages.moreServices} services={rest} total={totalReports} />
         </Disclosure>
       )}
     </>
@@ -97,11 +98,11 @@ type ServiceTableProps = { caption: string; services: NetworkFacts['byService'];
 function ServiceTable({ caption, services, total }: ServiceTableProps) {
   const labelOf = useLabels()
   return (
-    <Table caption={caption} columns={['Service', 'Reports', 'Share']}>
+    <Table caption={caption} columns={[...messages.serviceColumns]}>
       {services.map(({ service, count }) => (
         <tr key={service}>
           <th scope="row">{labelOf(service)}</th>
-          <td data-label="Reports">{numberText(count)}</td>
+          <td data-label={messages.reports}>{numberText(count)}</td>
           <td>
             <PercentageBar part={count} whole={total} />
           </td>

@@ -8,21 +8,22 @@ import { Section, Muted } from '../ui/layout/page.tsx'
 import { Pagination } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { attacks, rangesQuery, type NewRange, type Range, type RangeList } from './api.ts'
+import { ranges as messages } from './messages.ts'
 
-type RangeSectionProps = { list: RangeList; title: string; words: string; empty: string }
+type RangeSectionProps = { list: RangeList; title: string; text: string; empty: string }
 
-/** Ranges of addresses that count differently: what they are, and one more. */
-export function RangeSection({ list, title, words, empty }: RangeSectionProps) {
+/** Ranges of addresses that count differently, with a form that adds one. */
+export function RangeSection({ list, title, text, empty }: RangeSectionProps) {
   const [page, setPage] = useState(1)
   const { data, error } = useQuery(rangesQuery(list, page))
   return (
     <Section title={title}>
       <p>
-        <Muted>{words}</Muted>
+        <Muted>{text}</Muted>
       </p>
       <NewRangeForm list={list} />
       <LoadingOrError there={data} error={error} lines={2}>
-        Fetching the ranges …
+        {messages.loading}
       </LoadingOrError>
       {data?.ranges.length === 0 && <Muted>{empty}</Muted>}
       {data && data.ranges.length > 0 && (
@@ -37,11 +38,10 @@ export function RangeSection({ list, title, words, empty }: RangeSectionProps) {
   )
 }
 
-const KINDS: { value: NonNullable<NewRange['kind']>; label: string }[] = [
-  { value: 'whitelist', label: 'Whitelist: never listed' },
-  { value: 'canary', label: 'Canary: never listed, and who reports it loses reputation' },
-  { value: 'shared', label: 'Shared: many people behind it, takes more to be listed' },
-]
+const KINDS = (['whitelist', 'canary', 'shared'] as const satisfies NewRange['kind'][]).map((value) => ({
+  value,
+  label: messages.effects[value],
+}))
 
 function NewRangeForm({ list }: { list: RangeList }) {
   const queries = useQueryClient()
@@ -55,27 +55,14 @@ function NewRangeForm({ list }: { list: RangeList }) {
   }
 
   return (
-    <Form key={added} onSubmit={add} submit={list === 'sensors' ? 'Add the sensor' : 'Add the range'}>
+    <Form key={added} onSubmit={add} submit={list === 'sensors' ? messages.addSensor : messages.addRange}>
       <FieldRow>
-        <TextField
-          name="cidr"
-          label="Address or range"
-          placeholder="192.0.2.0/24"
-          spellCheck={false}
-          autoComplete="off"
-        />
-        <TextField name="label" label="What it is" maxLength={200} autoComplete="off" />
+        <TextField name="cidr" label={messages.cidr} placeholder="192.0.2.0/24" spellCheck={false} autoComplete="off" />
+        <TextField name="label" label={messages.label} maxLength={200} autoComplete="off" />
       </FieldRow>
-      {list === 'whitelist' && <SelectField name="kind" label="How it counts" choices={KINDS} />}
+      {list === 'whitelist' && <SelectField name="kind" label={messages.kind} choices={KINDS} />}
     </Form>
   )
-}
-
-const KIND_WORDS: Record<string, string> = {
-  whitelist: 'Whitelist',
-  canary: 'Canary',
-  shared: 'Shared',
-  sensor: 'Sensor',
 }
 
 function RangeItem({ list, range: { id, cidr, label, kind, createdAt } }: { list: RangeList; range: Range }) {
@@ -90,12 +77,12 @@ function RangeItem({ list, range: { id, cidr, label, kind, createdAt } }: { list
     <ListItem
       title={<code>{cidr}</code>}
       action={
-        <ConfirmButton label="Remove" about={cidr} title={`Remove ${cidr}?`} onConfirm={remove}>
-          From now on it counts like any other address.
+        <ConfirmButton label={messages.remove} about={cidr} title={messages.removeTitle(cidr)} onConfirm={remove}>
+          {messages.removeText}
         </ConfirmButton>
       }
     >
-      {[label, KIND_WORDS[kind]].filter(Boolean).join(' · ')} · since <DateText at={createdAt} />
+      {[label, messages.kinds[kind]].filter(Boolean).join(' · ')} · {messages.added} <DateText at={createdAt} />
     </ListItem>
   )
 }

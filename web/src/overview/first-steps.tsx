@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, type LinkProps } from '@tanstack/react-router'
-import { joinCommand } from '../attacks/commands.ts'
+import { installCommand } from '../attacks/commands.ts'
 import { postCommand } from '../check/curl.ts'
 import { accountQuery } from '../queries.ts'
 import { Snippet } from '../ui/actions/copy.tsx'
@@ -82,7 +82,7 @@ function stepsFor(email: string): Step[] {
     {
       ...messages.steps.attacks,
       to: '/attacks',
-      command: joinCommand({ blocks: true }),
+      command: installCommand({ blocks: true }),
     },
     {
       ...messages.steps.webhook,

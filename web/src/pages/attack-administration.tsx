@@ -3,46 +3,41 @@ import { AppealList } from '../attacks/appeal-list.tsx'
 import { attacks, holdQuery, type Hold } from '../attacks/api.ts'
 import { AttackViews } from '../attacks/attack-views.tsx'
 import { CandidateList } from '../attacks/candidate-list.tsx'
+import { administration as messages, appeals, candidates, ranges } from '../attacks/messages.ts'
 import { RangeSection } from '../attacks/range-section.tsx'
 import { accountQuery } from '../queries.ts'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page, Section } from '../ui/layout/page.tsx'
-import { counted, numberText } from '../ui/text/format.ts'
 
 export function Screen() {
   const { data: account } = useQuery(accountQuery)
   return (
-    <Page wide title="Administration of attack reporting">
+    <Page wide title={messages.title}>
       <AttackViews />
-      {account?.admin ? <Rooms /> : <Notice tone="unknown">Only administrators can see this.</Notice>}
+      {account?.admin ? <Sections /> : <Notice tone="unknown">{messages.denied}</Notice>}
     </Page>
   )
 }
 
-function Rooms() {
+function Sections() {
   const { data: hold } = useQuery(holdQuery)
   return (
     <>
       {hold && !hold.approved && <Held {...hold} />}
-      <Section title="Appeals">
+      <Section title={appeals.title}>
         <AppealList />
       </Section>
-      <Section title="Waiting for confirmation">
+      <Section title={candidates.title}>
         <CandidateList />
       </Section>
       <RangeSection
         list="whitelist"
-        title="Never listed"
-        words="Ranges of resolvers, search engines and other machines that many depend on."
-        empty="No range is exempt."
+        title={ranges.allowlist}
+        text={ranges.allowlistText}
+        empty={ranges.allowlistEmpty}
       />
-      <RangeSection
-        list="sensors"
-        title="Sensors"
-        words="Your own servers and honeypots. What they report counts from the start: they are the seed of a young list."
-        empty="There is no sensor."
-      />
+      <RangeSection list="sensors" title={ranges.sensors} text={ranges.sensorsText} empty={ranges.sensorsEmpty} />
     </>
   )
 }
@@ -56,21 +51,18 @@ function Held({ countBefore, countAfter }: NonNullable<Hold>) {
   }
 
   return (
-    <Notice tone="warn" title="A new list is held back">
-      <p>
-        It would go from {counted(countBefore, 'address', 'addresses')} to {numberText(countAfter)} at once. That may be
-        an attack on the list itself: look at who reports before you publish it.
-      </p>
+    <Notice tone="warn" title={messages.held}>
+      <p>{messages.heldText(countBefore, countAfter)}</p>
       <div>
         <ConfirmButton
-          label="Publish it"
-          about="the list that is held back"
-          title="Publish the list?"
+          label={messages.publish}
+          about={messages.publishAbout}
+          title={messages.publishTitle}
           kind="plain"
-          keep="Hold it back"
+          keep={messages.hold}
           onConfirm={publish}
         >
-          Whoever takes the list blocks by it within minutes.
+          {messages.publishText}
         </ConfirmButton>
       </div>
     </Notice>

@@ -2,58 +2,56 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { networkQuery, servicesQuery } from '../attacks/api.ts'
 import { AttackViews } from '../attacks/attack-views.tsx'
-import { listUrl, TAKINGS } from '../attacks/commands.ts'
+import { EXPORT_FORMATS, listUrl } from '../attacks/commands.ts'
+import { list as messages } from '../attacks/messages.ts'
 import { Choice } from '../ui/forms/choice.tsx'
 import { CopyButton, Snippet } from '../ui/actions/copy.tsx'
 import { Page, Row, Muted, Stack } from '../ui/layout/page.tsx'
 import { TabContent, Tabs } from '../ui/navigation/tabs.tsx'
-import { counted } from '../ui/text/format.ts'
 
-/** What the address of the screen says about the list that is wanted. */
+/** The query of the page's URL: which format, and attackers of which service. */
 export type ListSearch = { format?: string; service?: string }
-
-const FRESH = 'A change is in it within fifteen seconds, so fetch it as often as you like.'
 
 export function Screen() {
   const { data: network } = useQuery(networkQuery)
   const { format, service = '' } = useSearch({ from: '/own/attacks/list' })
   const navigate = useNavigate({ from: '/attacks/list' })
-  const taking = TAKINGS.find(({ value }) => value === format) ?? TAKINGS[0]
-  if (!taking) return null
-  const url = listUrl(taking.value, service)
+  const chosen = EXPORT_FORMATS.find(({ value }) => value === format) ?? EXPORT_FORMATS[0]
+  if (!chosen) return null
+  const url = listUrl(chosen.value, service)
   return (
     <Page
-      title="The list"
-      lead={[network && `${counted(network.listedIps, 'address', 'addresses')} now.`, FRESH].filter(Boolean).join(' ')}
+      title={messages.title}
+      lead={[network && messages.count(network.listedIps), messages.fresh].filter(Boolean).join(' ')}
     >
       <AttackViews />
       <Stack>
         <Row>
-          <Muted>Attackers of</Muted>
+          <Muted>{messages.attackersOf}</Muted>
           <ServiceChoice
             value={service}
-            onChange={(chosen) => void navigate({ search: (search) => ({ ...search, service: chosen || undefined }) })}
+            onChange={(one) => void navigate({ search: (search) => ({ ...search, service: one || undefined }) })}
           />
         </Row>
         <Tabs
-          label="Formats"
-          tabs={TAKINGS.map(({ value, name }) => ({ value, name }))}
-          value={taking.value}
-          onChange={(chosen) =>
-            void navigate({ search: (search) => ({ ...search, format: chosen }), replace: true, resetScroll: false })
+          label={messages.formats}
+          tabs={EXPORT_FORMATS.map(({ value, name }) => ({ value, name }))}
+          value={chosen.value}
+          onChange={(one) =>
+            void navigate({ search: (search) => ({ ...search, format: one }), replace: true, resetScroll: false })
           }
         >
           <TabContent>
-            <p>{taking.words}</p>
-            <Snippet what="the command" text={taking.load(url)} />
-            {taking.once && (
+            <p>{chosen.use}</p>
+            <Snippet what={messages.command} text={chosen.load(url)} />
+            {chosen.setup && (
               <>
-                <p>{taking.once.words}</p>
-                <Snippet what="what is done once" text={taking.once.text} />
+                <p>{chosen.setup.text}</p>
+                <Snippet what={messages.setup} text={chosen.setup.commands} />
               </>
             )}
             <Row>
-              <CopyButton what="the address of the list" label="Copy the address of the list" text={url} />
+              <CopyButton what={messages.url} label={messages.copyUrl} text={url} />
             </Row>
           </TabContent>
         </Tabs>
@@ -64,6 +62,9 @@ export function Screen() {
 
 function ServiceChoice({ value, onChange }: { value: string; onChange: (service: string) => void }) {
   const { data: services = [] } = useQuery(servicesQuery)
-  const choices = [{ value: '', name: 'anything' }, ...services.map(({ id, label }) => ({ value: id, name: label }))]
-  return <Choice label="Attackers of" size="normal" choices={choices} value={value} onChange={onChange} />
+  const choices = [
+    { value: '', name: messages.anyService },
+    ...services.map(({ id, label }) => ({ value: id, name: label })),
+  ]
+  return <Choice label={messages.attackersOf} size="normal" choices={choices} value={value} onChange={onChange} />
 }

@@ -2,7 +2,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { attacks, reportTokensQuery, type NewReportToken, type ReportToken } from '../attacks/api.ts'
 import { AttackViews } from '../attacks/attack-views.tsx'
-import { carefulJoin, joinCommand, reportCommand } from '../attacks/commands.ts'
+import { installCommand, reportCommand, reviewedInstallCommands } from '../attacks/commands.ts'
+import { servers as messages } from '../attacks/messages.ts'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
@@ -16,55 +17,54 @@ import { numberText } from '../ui/text/format.ts'
 
 export function Screen() {
   return (
-    <Page
-      title="Your servers"
-      lead="One line joins a server that runs fail2ban, so that it tells who attacks it. The line carries a report token, by which what the server told shows here."
-    >
+    <Page title={messages.title} lead={messages.lead}>
       <AttackViews />
-      <Join />
+      <NewServer />
       <Servers />
     </Page>
   )
 }
 
-type Made = NewReportToken & { blocks: boolean }
+type NewServerToken = NewReportToken & { blocks: boolean }
 
-function Join() {
+function NewServer() {
   const queries = useQueryClient()
-  const [made, setMade] = useState<Made | null>(null)
+  const [created, setCreated] = useState<NewServerToken | null>(null)
 
-  async function make({ label = '', blocks }: Record<string, string>): Promise<void> {
-    setMade({ ...(await attacks.makeToken(label.trim())), blocks: blocks === 'on' })
+  async function create({ label = '', blocks }: Record<string, string>): Promise<void> {
+    setCreated({ ...(await attacks.makeToken(label.trim())), blocks: blocks === 'on' })
     await queries.invalidateQueries(reportTokensQuery)
   }
 
   return (
     <Card>
       <Stack>
-        <Form key={made?.id} onSubmit={make} submit="Make the installer line">
-          <TextField name="label" label="Name of the server" placeholder="web-1" maxLength={100} autoComplete="off" />
-          <CheckField
-            name="blocks"
-            label="Also keep out whom others have seen"
-            hint="Listed addresses are dropped before they reach a port."
+        <Form key={created?.id} onSubmit={create} submit={messages.create}>
+          <TextField
+            name="label"
+            label={messages.name}
+            placeholder={messages.nameExample}
+            maxLength={100}
+            autoComplete="off"
           />
+          <CheckField name="blocks" label={messages.block} hint={messages.blockHint} />
         </Form>
-        <div role="status">{made && <Line {...made} />}</div>
+        <div role="status">{created && <InstallCommand {...created} />}</div>
       </Stack>
     </Card>
   )
 }
 
-function Line({ token, label, blocks }: Made) {
+function InstallCommand({ token, label, blocks }: NewServerToken) {
   return (
-    <Notice tone="good" title={`Run this on ${label || 'the server'}`}>
-      <Snippet what="the line" text={joinCommand({ token, blocks })} />
-      <p>The report token in it is shown this once. Run the line again after you added a jail.</p>
-      <Disclosure summary="Read first what root will run">
-        <Snippet what="the steps" text={carefulJoin({ token, blocks })} />
+    <Notice tone="good" title={messages.created(label)}>
+      <Snippet what={messages.command} text={installCommand({ token, blocks })} />
+      <p>{messages.createdText}</p>
+      <Disclosure summary={messages.review}>
+        <Snippet what={messages.reviewSteps} text={reviewedInstallCommands({ token, blocks })} />
       </Disclosure>
-      <Disclosure summary="Without fail2ban">
-        <Snippet what="the command" text={reportCommand(token)} />
+      <Disclosure summary={messages.manual}>
+        <Snippet what={messages.command} text={reportCommand(token)} />
       </Disclosure>
     </Notice>
   )
@@ -73,11 +73,11 @@ function Line({ token, label, blocks }: Made) {
 function Servers() {
   const { data: tokens, error } = useQuery(reportTokensQuery)
   if (error) return <Notice tone="bad">{error.message}</Notice>
-  if (!tokens) return <Loading lines={3}>Fetching your servers …</Loading>
+  if (!tokens) return <Loading lines={3}>{messages.loading}</Loading>
   if (tokens.length === 0) return <NoServer />
   return (
-    <Section title="What they told">
-      <Table caption="Your servers" quiet columns={['Server', 'Reports', 'In 7 days', 'Listed now', 'Token']}>
+    <Section title={messages.reports}>
+      <Table caption={messages.title} quiet columns={[...messages.columns]}>
         {tokens.map((token) => (
           <ServerRow key={token.id} {...token} />
         ))}
@@ -88,7 +88,7 @@ function Servers() {
 
 function ServerRow({ id, label, lastFour, totalReports, last7d, currentlyListedFromMyReports }: ReportToken) {
   const queries = useQueryClient()
-  const name = label || 'Without a name'
+  const name = label || messages.unnamed
 
   async function revoke(): Promise<void> {
     await attacks.revokeToken(id)
@@ -103,12 +103,12 @@ function ServerRow({ id, label, lastFour, totalReports, last7d, currentlyListedF
           <code>ar_…{lastFour}</code>
         </small>
       </th>
-      <td data-label="Reports">{numberText(totalReports)}</td>
-      <td data-label="In 7 days">{numberText(last7d)}</td>
-      <td data-label="Listed now">{numberText(currentlyListedFromMyReports)}</td>
+      <td data-label={messages.columnLabels.reports}>{numberText(totalReports)}</td>
+      <td data-label={messages.columnLabels.week}>{numberText(last7d)}</td>
+      <td data-label={messages.columnLabels.listed}>{numberText(currentlyListedFromMyReports)}</td>
       <td>
-        <ConfirmButton label="Revoke" about={name} title={`Revoke the token of “${name}”?`} onConfirm={revoke}>
-          What the server tells from now on counts as anonymous. Its figures are deleted.
+        <ConfirmButton label={messages.revoke} about={name} title={messages.revokeTitle(name)} onConfirm={revoke}>
+          {messages.revokeText}
         </ConfirmButton>
       </td>
     </tr>
@@ -117,11 +117,11 @@ function ServerRow({ id, label, lastFour, totalReports, last7d, currentlyListedF
 
 function NoServer() {
   return (
-    <Empty icon="shield" title="None of your servers has joined yet">
+    <Empty icon="shield" title={messages.empty}>
       <p>
-        <Muted>Make a line for it above. Without a report token it counts the same, but is not shown here:</Muted>
+        <Muted>{messages.emptyText}</Muted>
       </p>
-      <Snippet what="the command" text={joinCommand({ blocks: false })} />
+      <Snippet what={messages.command} text={installCommand({ blocks: false })} />
     </Empty>
   )
 }

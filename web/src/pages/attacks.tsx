@@ -1,7 +1,8 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { AddressPanel } from '../attacks/address-panel.tsx'
 import { AttackViews } from '../attacks/attack-views.tsx'
-import { LookUp } from '../attacks/look-up.tsx'
+import { LookupForm } from '../attacks/lookup-form.tsx'
+import { overview as messages } from '../attacks/messages.ts'
 import { NetworkPanel } from '../attacks/network-panel.tsx'
 import { CopyButton } from '../ui/actions/copy.tsx'
 import { Card, Page, Row, Section, Stack } from '../ui/layout/page.tsx'
@@ -10,36 +11,33 @@ export function Screen() {
   const { ip } = useSearch({ from: '/own/attacks' })
   const navigate = useNavigate({ from: '/attacks' })
   return (
-    <Page
-      title="Attack reporting"
-      lead="Servers tell who attacks them. What enough of them tell, independently of each other, becomes one list worth blocking."
-    >
+    <Page title={messages.title} lead={messages.lead}>
       <AttackViews />
       <Stack>
-        <LookUp ip={ip ?? ''} onAsk={(asked) => void navigate({ search: { ip: asked } })} />
-        {ip !== undefined && <Known ip={ip} />}
+        <LookupForm ip={ip ?? ''} onAsk={(asked) => void navigate({ search: { ip: asked } })} />
+        {ip !== undefined && <AddressCard ip={ip} />}
       </Stack>
-      <Section title="The network">
+      <Section title={messages.network}>
         <NetworkPanel />
       </Section>
     </Page>
   )
 }
 
-function Known({ ip }: { ip: string }) {
+function AddressCard({ ip }: { ip: string }) {
   return (
     <Card>
       <AddressPanel ip={ip}>
         {({ listed }) => (
           <Row>
             <CopyButton
-              what="the public page of this address"
-              label="Copy the public page"
+              what={messages.publicPage}
+              label={messages.copyPublicPage}
               text={`${window.location.origin}/address?ip=${encodeURIComponent(ip)}`}
             />
             {listed && (
               <Link to="/address" search={{ ip }}>
-                Appeal against the listing
+                {messages.appeal}
               </Link>
             )}
           </Row>

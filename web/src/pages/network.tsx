@@ -1,27 +1,22 @@
 import { Link } from '@tanstack/react-router'
 import { NetworkPanel } from '../attacks/network-panel.tsx'
-import { joinCommand } from '../attacks/commands.ts'
+import { installCommand } from '../attacks/commands.ts'
+import { network as messages } from '../attacks/messages.ts'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Page, Section, Muted } from '../ui/layout/page.tsx'
 
 export function Screen() {
   return (
-    <Page
-      title="The network in numbers"
-      lead="What servers told this service about who attacks them. Reports that repeat each other count once."
-    >
+    <Page title={messages.title} lead={messages.lead}>
       <NetworkPanel every={15_000} />
-      <Section title="Join with one line">
+      <Section title={messages.join}>
         <p>
-          <Muted>
-            On a server that runs fail2ban, as root. Reporting is free and needs no account; no log line, user name or
-            host name is sent.
-          </Muted>
+          <Muted>{messages.joinText}</Muted>
         </p>
-        <Snippet what="the line" text={joinCommand({ blocks: false })} />
+        <Snippet what={messages.command} text={installCommand({ blocks: false })} />
       </Section>
       <p>
-        <Muted>One address:</Muted> <Link to="/address">was it reported?</Link>
+        <Muted>{messages.oneAddress}</Muted> <Link to="/address">{messages.lookup}</Link>
       </p>
     </Page>
   )

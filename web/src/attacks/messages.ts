@@ -1,0 +1,289 @@
+import { counted, numberText } from '../ui/text/format.ts'
+
+export const views = {
+  label: 'Attack reporting',
+  lookup: 'Lookup',
+  servers: 'Your servers',
+  list: 'Blocklist',
+  administration: 'Administration',
+} as const
+
+export const overview = {
+  title: 'Attack reporting',
+  lead: 'Your servers report attackers. An address that independent networks report is added to one shared blocklist.',
+  network: 'Network statistics',
+  publicPage: 'the public page of this address',
+  copyPublicPage: 'Copy link to the public page',
+  appeal: 'Appeal this listing',
+} as const
+
+export const lookup = {
+  label: 'IPv4 or IPv6 address',
+  submit: 'Look up',
+  example: '192.0.2.1 or 2001:db8::1',
+  missing: 'Enter an address such as 192.0.2.1 or 2001:db8::1.',
+} as const
+
+export const address = {
+  loading: 'Looking up the address…',
+  score: 'Score',
+  scoreText: (score: number) => `${score} of 100. An address can be listed from 60.`,
+  confidence: 'Confidence',
+  confidences: {
+    none: 'None',
+    low: 'Low: one independent source',
+    medium: 'Medium: two independent sources',
+    high: 'High: three independent sources, one of them established',
+    'very-high': 'Very high: six independent sources, two of them established',
+  },
+  reportedBy: 'Reported by',
+  networks: (count: number) => counted(count, 'network'),
+  reports: 'Reports',
+  reportsText: (count: number) =>
+    `${numberText(count)}. Reports of one service within ten minutes count once, from all networks together.`,
+  attacked: 'Attacked services',
+  firstReported: 'First reported',
+  lastReported: 'Last reported',
+  countedFor: 'Applies to',
+  wholeNetwork: (network: string) => `all of ${network}`,
+  evidenceLines: (count: number) => `Evidence: ${counted(count, 'line')}`,
+  evidence: 'Evidence',
+  evidenceColumns: ['Service', 'Events', 'Time', 'Source'],
+  source: 'Source',
+  port: (port: number) => `port ${port}`,
+  events: (count: number) => counted(count, 'event'),
+} as const
+
+const sources = (count: number) => counted(count, 'network')
+
+/** The verdict on an address, after the address itself. */
+export const verdicts = {
+  listed: (count: number) => `is listed: ${sources(count)} reported it independently.`,
+  watchlist: (count: number) =>
+    `is on the watchlist, not listed: ${sources(count)} reported it, too few for a listing.`,
+  observed: (count: number) => `is not listed: only ${sources(count)} reported it.`,
+  delisted: () => 'is no longer listed.',
+  expired: () => 'is not listed: no reports in the last 30 days.',
+  whitelisted: () => 'is never listed: an administrator added it to the allowlist.',
+  none: () => 'is not listed: no reports.',
+} as const
+
+export const publicPage = {
+  title: (ip: string) => `Reports about ${ip}`,
+  untitled: 'Address lookup',
+  lead: 'Servers report attackers to this service. Look up any public address.',
+  delist: 'Getting your address delisted',
+  delistSteps: [
+    'Check the evidence: what was attacked, and when. A listing is no accusation: most listed machines were compromised.',
+    'Fix the cause: a mail account with a stolen password, a router with its default password, a website with an outdated plugin. While attacks continue, the address is listed again.',
+    'Appeal. From the listed address itself an appeal is granted at once, every 30 days. Appeals from others don’t affect yours.',
+    'Or wait: without new reports every listing ends within seven days.',
+  ],
+  rules: 'Listing rules',
+  ruleList: [
+    'Networks count, not reports: a thousand reports from one network are still one network. Evidence halves every few days.',
+    'An address is listed at a score of 60, and only if networks of different providers reported it independently. No single source can list an address.',
+    'It is delisted below a score of 35, or seven days after the last report. IPv6 addresses are counted by /64.',
+    'Of each report we keep the address, service, number of events and time for 30 days. Reporters stay anonymous: each network has a different pseudonym for every address.',
+  ],
+  providers: {
+    before: 'The providers of networks come from data of ',
+    between: ', ',
+    last: ' and the ',
+    names: ['DB-IP', 'RouteViews', 'NRO'],
+    after: ' (CC BY 4.0).',
+  },
+  activity: 'Current activity:',
+  statistics: 'network statistics',
+} as const
+
+export const network = {
+  title: 'Network statistics',
+  lead: 'Attacks that servers reported to this service. Repeated reports count once.',
+  loading: 'Loading statistics…',
+  stats: {
+    listed: 'Listed',
+    watchlist: 'On the watchlist',
+    day: 'Reports in 24 hours',
+    week: 'Reports in 7 days',
+    networks: 'Reporting networks',
+  },
+  empty: 'No reports yet.',
+  perDay: 'Reports per day',
+  chartText: (sum: number, days: number, peak: { day: string; count: number } | null) =>
+    `${counted(sum, 'report')} in ${days} days${peak ? `, the most on ${peak.day}: ${numberText(peak.count)}` : ''}.`,
+  reports: 'Reports',
+  table: 'Show as table',
+  dayColumns: ['Day', 'Reports'],
+  services: 'Most attacked services',
+  moreServices: 'Other attacked services',
+  more: (count: number) => `${numberText(count)} more`,
+  serviceColumns: ['Service', 'Reports', 'Share'],
+  join: 'Report attacks from your server',
+  joinText:
+    'Run this as root on a server with fail2ban. Reporting is free and needs no account. It sends no log lines, user names or host names.',
+  command: 'the command',
+  oneAddress: 'A single address:',
+  lookup: 'address lookup',
+} as const
+
+export const appeals = {
+  submit: 'Send appeal',
+  reason: 'Cause and fix',
+  reasonHint: 'An administrator may read it. It’s kept for 90 days.',
+  missing: 'Describe the cause and the fix in a sentence.',
+  granted: (ip: string) => `${ip} is delisted`,
+  grantedText: 'The evidence is deleted. Allow an hour until everyone who uses the blocklist has fetched it again.',
+  sent: 'Appeal sent',
+  sentText:
+    'An administrator decides, because the appeal wasn’t sent from the listed address, or is not its first in 30 days.',
+  title: 'Appeals',
+  loading: 'Loading appeals…',
+  empty: 'No appeals.',
+  statuses: {
+    open: 'Needs a decision',
+    granted: 'Granted automatically',
+    upheld: 'Delisted',
+    rejected: 'Still listed',
+  },
+  own: 'Sent from the address itself',
+  other: 'Sent from another address',
+  wait: 'Decide later',
+  accept: 'Delist',
+  acceptTitle: (ip: string) => `Delist ${ip}?`,
+  acceptText: 'The evidence is deleted, and the networks that reported the address lose reputation.',
+  reject: 'Keep listed',
+  rejectTitle: (ip: string) => `Keep ${ip} listed?`,
+  rejectText: 'The appeal is closed. Without new reports the listing ends within seven days.',
+} as const
+
+export const candidates = {
+  title: 'Waiting for confirmation',
+  loading: 'Loading addresses…',
+  empty: 'No addresses are waiting.',
+  rule: 'These addresses have enough reports, but the reports may come from one person with rented servers.',
+  noTable: 'Without a network table, every new listing waits here.',
+  tableDate: (date: string) => `Providers are known as of ${date}.`,
+  reasons: {
+    unknown_operators: 'We can’t tell whether the reporting networks belong to different providers.',
+    appealed: 'An appeal was granted in the last 14 days, and no established network has reported it since.',
+    well_known: 'Many services depend on this address, and none of your sensors has reported it.',
+  },
+  sources: (reports: number, networks: number, operators: number) =>
+    `${counted(reports, 'report')} from ${counted(networks, 'network')} of ${counted(operators, 'known provider')}`,
+  wait: 'Decide later',
+  list: 'List',
+  listTitle: (ip: string) => `List ${ip}?`,
+  listText:
+    'Everyone who uses the blocklist blocks it within minutes. The listing ends at the latest seven days after the last report.',
+  discard: 'Discard reports',
+  discardTitle: (ip: string) => `Discard the reports about ${ip}?`,
+  discardText: 'The evidence is deleted, and the networks that reported the address lose reputation.',
+} as const
+
+export const administration = {
+  title: 'Attack reporting administration',
+  denied: 'Only administrators can see this page.',
+  held: 'Blocklist update on hold',
+  heldText: (before: number, after: number) =>
+    `The blocklist would grow from ${counted(before, 'address', 'addresses')} to ${numberText(after)} at once. This may be an attack on the blocklist itself: check who reports before you publish it.`,
+  publish: 'Publish',
+  publishAbout: 'the update on hold',
+  publishTitle: 'Publish the update?',
+  publishText: 'Everyone who uses the blocklist applies it within minutes.',
+  hold: 'Keep on hold',
+} as const
+
+export const ranges = {
+  loading: 'Loading ranges…',
+  allowlist: 'Allowlist',
+  allowlistText: 'Ranges of resolvers, search engines and other machines that many services depend on.',
+  allowlistEmpty: 'No ranges on the allowlist.',
+  sensors: 'Sensors',
+  sensorsText: 'Your own servers and honeypots. Their reports count fully from the start.',
+  sensorsEmpty: 'No sensors.',
+  cidr: 'Address or range',
+  label: 'Description',
+  kind: 'Effect',
+  kinds: { whitelist: 'Allowlist', canary: 'Canary', shared: 'Shared', sensor: 'Sensor' } as Record<string, string>,
+  effects: {
+    whitelist: 'Allowlist: never listed',
+    canary: 'Canary: never listed; networks that report it lose reputation',
+    shared: 'Shared: many people use this address, so a listing needs more evidence',
+  },
+  addSensor: 'Add sensor',
+  addRange: 'Add range',
+  added: 'added',
+  remove: 'Remove',
+  removeTitle: (cidr: string) => `Remove ${cidr}?`,
+  removeText: 'It will count like any other address.',
+} as const
+
+export const servers = {
+  title: 'Your servers',
+  lead: 'One command makes fail2ban on a server report its attackers. The command contains a report token, which links the reports to your account.',
+  create: 'Create install command',
+  name: 'Server name',
+  nameExample: 'web-1',
+  block: 'Also block listed addresses',
+  blockHint: 'The firewall drops their packets before they reach any service.',
+  created: (label: string) => `Run this on ${label || 'the server'}`,
+  command: 'the command',
+  createdText: 'The report token in it is shown only once. Run the command again after you add a fail2ban jail.',
+  review: 'Review the script first',
+  reviewSteps: 'the commands',
+  manual: 'Report without fail2ban',
+  loading: 'Loading your servers…',
+  reports: 'Reports from your servers',
+  columns: ['Server', 'Reports', 'Last 7 days', 'Listed now', 'Token'],
+  columnLabels: { reports: 'Reports', week: 'Last 7 days', listed: 'Listed now' },
+  unnamed: 'Unnamed server',
+  revoke: 'Revoke',
+  revokeTitle: (name: string) => `Revoke the token of “${name}”?`,
+  revokeText: 'Further reports from this server count as anonymous. Its statistics are deleted.',
+  empty: 'No servers yet',
+  emptyText: 'Create an install command above. Reports without a token count the same, but don’t appear here:',
+} as const
+
+export const list = {
+  title: 'Blocklist',
+  count: (addresses: number) => `${counted(addresses, 'address', 'addresses')} listed.`,
+  fresh: 'Changes appear within 15 seconds. You can download it as often as you like.',
+  attackersOf: 'Attackers of',
+  anyService: 'any service',
+  formats: 'Formats',
+  command: 'the command',
+  setup: 'the setup commands',
+  url: 'the URL of the blocklist',
+  copyUrl: 'Copy blocklist URL',
+} as const
+
+/** Per export format: its name, its use, and an introduction to commands that run a single time. */
+export const formats = {
+  plain: {
+    name: 'Plain',
+    use: 'One address per line, sorted. pfSense, OPNsense, FortiGate and others can read this URL directly.',
+  },
+  nftables: {
+    name: 'nftables',
+    use: 'Replaces two sets atomically. Entries expire after 26 hours, so run it every hour.',
+    setup: 'Run this once to drop packets from the addresses in the sets:',
+  },
+  ipset: {
+    name: 'ipset',
+    use: 'For iptables: replaces two sets atomically. Entries expire after 26 hours, so run it every hour.',
+    setup: 'Run this once to drop packets from the addresses in the sets:',
+  },
+  nginx: {
+    name: 'nginx',
+    use: 'Sets $portreeve_listed for each request.',
+    setup: 'Add this once, the first line to http {}, the second to a server {}:',
+  },
+  rbldnsd: {
+    name: 'DNS',
+    use: 'A DNS blocklist for IPv4 and IPv6, served by rbldnsd and queried by mail servers.',
+    setup: 'Start rbldnsd once. It reloads the file when it changes:',
+  },
+  json: { name: 'JSON', use: 'Includes the score, confidence, services and last report of each address.' },
+  csv: { name: 'CSV', use: 'All fields, for spreadsheets.' },
+} as const
