@@ -82,7 +82,9 @@ describe('the address a report is about', () => {
   })
 
   it('says what a special address is', () => {
-    expect(() => readSubject('10.0.0.1')).toThrow('“10.0.0.1” is a private address; only public addresses can be reported.')
+    expect(() => readSubject('10.0.0.1')).toThrow(
+      '“10.0.0.1” is a private address; only public addresses can be reported.',
+    )
   })
 
   it('knows the neighbours', () => {
