@@ -98,15 +98,15 @@ const OWN: Screen[] = [
   { at: '/migrations', shows: 'somebody.with.a.long.name' },
   {
     at: '/migrations/new',
-    shows: 'Where is the mail now?',
+    shows: 'Source mailbox',
     acts: [
       async (page) => {
         await page.getByText('Port and security').click()
-        await page.getByRole('button', { name: 'Test, and list the folders' }).click()
+        await page.getByRole('button', { name: 'Test and list folders' }).click()
       },
     ],
   },
-  { at: '/migrations/:migration', shows: 'Try again what failed' },
+  { at: '/migrations/:migration', shows: 'Retry failed messages' },
 ]
 
 /** Milliseconds: axe takes its time, six times for each state of a screen. */

@@ -50,9 +50,9 @@ async function fillAccount(page: Page, { password = 'secret', ...account }: Acco
 
 async function fillServer(page: Page, { port, user }: Account): Promise<void> {
   await page.getByLabel('IMAP server').fill('127.0.0.1')
-  await page.getByLabel('User').fill(user)
-  if (!(await page.getByLabel('Connection').isVisible())) await page.getByText('Port and security').click()
-  await page.getByLabel('Connection').selectOption('STARTTLS')
+  await page.getByLabel('User name').fill(user)
+  if (!(await page.getByLabel('Connection security').isVisible())) await page.getByText('Port and security').click()
+  await page.getByLabel('Connection security').selectOption('STARTTLS')
   await page.getByLabel('Port', { exact: true }).fill(String(port))
 }
 
@@ -60,15 +60,15 @@ async function fillServer(page: Page, { port, user }: Account): Promise<void> {
 async function comeToReview(page: Page, destination: Account, source: Account = { port: from.port, user: 'alice' }) {
   await page.goto('/migrations/new')
   await fillAccount(page, source)
-  await page.getByRole('button', { name: 'Test, and list the folders' }).click()
-  await page.getByRole('button', { name: 'Go on' }).click()
+  await page.getByRole('button', { name: 'Test and list folders' }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
   await fillAccount(page, destination)
-  await page.getByRole('button', { name: 'Test the connection' }).click()
-  await page.getByRole('button', { name: 'Start the migration' }).waitFor()
+  await page.getByRole('button', { name: 'Test connection' }).click()
+  await page.getByRole('button', { name: 'Start migration' }).waitFor()
 }
 
 /** A story: each step stands on the one before. */
-describe('somebody who moves a mailbox', () => {
+describe('a user who migrates a mailbox', () => {
   let alice: Visit
   let page: Page
   beforeAll(async () => {
@@ -78,66 +78,66 @@ describe('somebody who moves a mailbox', () => {
   })
   afterAll(() => alice.close())
 
-  it('is told what the plan allows, and how it goes at a terminal', async () => {
+  it('sees the limit of the plan, and the command for a terminal', async () => {
     await page.goto('/migrations')
-    await page.getByText('No mailbox was moved yet').waitFor()
-    await page.getByText('This month: 0 of 1 migration on the plan “free”').waitFor()
+    await page.getByText('No migrations yet').waitFor()
+    await page.getByText('0 of 1 migration this month on the free plan').waitFor()
     await page.getByRole('link', { name: 'New migration' }).click()
     await heading(page, 'New migration').waitFor()
   })
 
-  it('is told what a test found: no server there, or what the server said', async () => {
-    await page.getByRole('button', { name: 'Test, and list the folders' }).click()
-    await page.getByText('Type the name of the server').waitFor()
+  it('sees the result of a connection test: no server, or the server’s response', async () => {
+    await page.getByRole('button', { name: 'Test and list folders' }).click()
+    await page.getByText('Enter the name of the server').waitFor()
     await fillAccount(page, { port: 1, user: 'alice' })
-    await page.getByRole('button', { name: 'Test, and list the folders' }).click()
+    await page.getByRole('button', { name: 'Test and list folders' }).click()
     await page.getByRole('alert').getByText('127.0.0.1').waitFor()
     await fillAccount(page, { port: from.port, user: 'alice', password: 'wrong' })
-    await page.getByRole('button', { name: 'Test, and list the folders' }).click()
+    await page.getByRole('button', { name: 'Test and list folders' }).click()
     await page.getByText('The server said: “NO [AUTHENTICATIONFAILED]').waitFor()
   })
 
-  it('picks folders by what is in them', { timeout: PATIENCE }, async () => {
+  it('selects folders by their messages', { timeout: PATIENCE }, async () => {
     await page.getByLabel('Password', { exact: true }).fill('secret')
-    await page.getByRole('button', { name: 'Test, and list the folders' }).click()
+    await page.getByRole('button', { name: 'Test and list folders' }).click()
     await page.getByText('3 folders, 17 messages').first().waitFor()
     await page.getByLabel('Sent').uncheck()
     await page.getByText('2 folders, 15 messages').first().waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
-    await page.getByRole('button', { name: 'None' }).click()
-    expect(await page.getByRole('button', { name: 'Go on' }).isDisabled()).toBe(true)
-    await page.getByRole('button', { name: 'All', exact: true }).click()
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Select none' }).click()
+    expect(await page.getByRole('button', { name: 'Continue' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Select all', exact: true }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
   })
 
-  it('tests the destination, and goes back to what was decided without typing it again', async () => {
+  it('tests the destination, and goes back without losing what was entered', async () => {
     await fillAccount(page, { port: to.port, user: 'alice', password: 'wrong' })
-    await page.getByRole('button', { name: 'Test the connection' }).click()
+    await page.getByRole('button', { name: 'Test connection' }).click()
     await page.getByText('refused the user name or password').waitFor()
     await page.getByRole('button', { name: 'Folders (change)' }).click()
     await page.getByText('3 folders, 17 messages').first().waitFor()
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     await fillAccount(page, { port: to.port, user: 'alice' })
-    await page.getByRole('button', { name: 'Test the connection' }).click()
-    await page.getByRole('button', { name: 'Start the migration' }).waitFor()
+    await page.getByRole('button', { name: 'Test connection' }).click()
+    await page.getByRole('button', { name: 'Start migration' }).waitFor()
   })
 
-  it('looks in a dry run where everything would go, and how large it is', { timeout: PATIENCE }, async () => {
-    await page.getByLabel('Put everything below a folder').fill('Old')
-    await page.getByRole('button', { name: 'Dry run first' }).click()
-    await page.getByText('It can be copied').waitFor({ timeout: PATIENCE })
+  it('sees destinations and sizes in a dry run', { timeout: PATIENCE }, async () => {
+    await page.getByLabel('Parent folder (optional)').fill('Old')
+    await page.getByRole('button', { name: 'Start dry run' }).click()
+    await page.getByText('Ready to copy').waitFor({ timeout: PATIENCE })
     await page.getByPlaceholder('Old/Archive/2024').waitFor()
     await page.getByRole('row', { name: /^Sent.*bytes|^Sent.*kB/ }).waitFor()
-    await page.getByLabel('Sent goes to').fill('Gesendet')
-    await page.getByText('Something was changed since').waitFor()
+    await page.getByLabel('Destination of Sent').fill('Gesendet')
+    await page.getByText('The options changed after this dry run.').waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
     expect((await read(accountOn(to.port)))['INBOX']).toEqual([])
   })
 
-  it('starts it, follows it, and reads that every message is accounted for', { timeout: PATIENCE }, async () => {
-    await page.getByRole('button', { name: 'Start the migration' }).click()
+  it('starts the migration, follows it, and sees that every message was copied', { timeout: PATIENCE }, async () => {
+    await page.getByRole('button', { name: 'Start migration' }).click()
     await heading(page, 'Migration of alice').waitFor()
-    await page.getByText('Every one of the 17 messages is accounted for.').waitFor({ timeout: PATIENCE })
+    await page.getByText('All 17 messages are copied and verified.').waitFor({ timeout: PATIENCE })
     await page.getByRole('row', { name: 'Sent to Gesendet 2 of 2' }).waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
     const [there, here] = [await read(accountOn(from.port)), await read(accountOn(to.port))]
@@ -145,14 +145,14 @@ describe('somebody who moves a mailbox', () => {
     expect(contents(here['Gesendet'])).toEqual(contents(there['Sent']))
   })
 
-  it('finds it in the list, and that the month is used up', async () => {
+  it('finds it in the list, with the month’s limit reached', async () => {
     await page.getByRole('link', { name: 'Migrations' }).first().click()
-    await page.getByRole('row', { name: '17 of 17 messages Done' }).waitFor()
-    await page.getByRole('row', { name: 'dry run 17 messages Looked through' }).waitFor()
-    await page.getByText('This month’s migrations are used up').waitFor()
+    await page.getByRole('row', { name: '17 of 17 messages Completed' }).waitFor()
+    await page.getByRole('row', { name: 'dry run 17 messages Checked' }).waitFor()
+    await page.getByText('No migrations left this month').waitFor()
   })
 
-  it('never sees a password again, in any address, page or storage', async () => {
+  it('leaves no password in a URL, page or storage', async () => {
     for (const path of ['/migrations', page.url()]) {
       await page.goto(path)
       await page.waitForLoadState('networkidle')
@@ -161,51 +161,55 @@ describe('somebody who moves a mailbox', () => {
     }
   })
 
-  it('meets no complaint of the browser but about the tests that failed', () => {
+  it('causes no browser errors except for failed connection tests', () => {
     expect(alice.complaints.filter((complaint) => !/status of (422|502)/.test(complaint))).toEqual([])
   })
 })
 
 describe('a migration that is stopped', () => {
-  it('keeps what was copied, and goes on with the passwords typed once more', { timeout: 2 * PATIENCE }, async () => {
-    await to.addUser('bob', 'secret')
-    const { page, close } = await signedIn(browser, portreeve, 'Bob', 1440, { plan: 'pro' })
-    await comeToReview(page, { port: slow.port, user: 'bob' })
-    await page.getByRole('button', { name: 'Start the migration' }).click()
-    await page.getByText('Live', { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Stop this migration' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
-    await page.getByText('It was stopped after').waitFor()
+  it(
+    'keeps copied messages, and resumes after the passwords are entered again',
+    { timeout: 2 * PATIENCE },
+    async () => {
+      await to.addUser('bob', 'secret')
+      const { page, close } = await signedIn(browser, portreeve, 'Bob', 1440, { plan: 'pro' })
+      await comeToReview(page, { port: slow.port, user: 'bob' })
+      await page.getByRole('button', { name: 'Start migration' }).click()
+      await page.getByText('Live', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Stop this migration' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
+      await page.getByText('Stopped after').waitFor()
 
-    slow.roundTrip = 0
-    await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByText('Type the password.').first().waitFor()
-    await page.getByLabel('Source: password').fill('secret')
-    await page.getByLabel('Destination: password').fill('secret')
-    await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByText('Every one of the 17 messages is accounted for.').waitFor({ timeout: PATIENCE })
-    expect((await read(accountOn(to.port, 'bob')))['INBOX']).toHaveLength(12)
-    await close()
-  })
+      slow.roundTrip = 0
+      await page.getByRole('button', { name: 'Retry' }).click()
+      await page.getByText('Enter the password.').first().waitFor()
+      await page.getByLabel('Source: password').fill('secret')
+      await page.getByLabel('Destination: password').fill('secret')
+      await page.getByRole('button', { name: 'Retry' }).click()
+      await page.getByText('All 17 messages are copied and verified.').waitFor({ timeout: PATIENCE })
+      expect((await read(accountOn(to.port, 'bob')))['INBOX']).toHaveLength(12)
+      await close()
+    },
+  )
 })
 
 describe('a migration with a message that is refused', () => {
-  it('names the message and the reason, and offers to try that again', { timeout: PATIENCE }, async () => {
+  it('shows the message and the error, and offers a retry', { timeout: PATIENCE }, async () => {
     await from.addUser('big', 'secret')
     await picky.addUser('big', 'secret')
     await fill(accountOn(from.port, 'big'), { INBOX: [{}, { body: mail(300_000) }, {}] })
     const { page, close } = await signedIn(browser, portreeve, 'Emil', 1440, { plan: 'pro' })
     await comeToReview(page, { port: picky.port, user: 'big' }, { port: from.port, user: 'big' })
-    await page.getByRole('button', { name: 'Start the migration' }).click()
-    await page.getByText('1 thing could not be copied').waitFor({ timeout: PATIENCE })
+    await page.getByRole('button', { name: 'Start migration' }).click()
+    await page.getByText('Completed with 1 error').waitFor({ timeout: PATIENCE })
     await page.getByRole('row', { name: /INBOX message 2 · .*@example\.org.* · 30\d kB/ }).waitFor()
     await page.getByLabel('Source: password').waitFor()
     await close()
   })
 })
 
-describe('an account that takes access tokens', () => {
-  it('is moved with one, and tried again with another once that has expired', { timeout: 2 * PATIENCE }, async () => {
+describe('an account with access tokens', () => {
+  it('is migrated with one, and retried with another after it expired', { timeout: 2 * PATIENCE }, async () => {
     const tokens = await startTokens()
     const modern = await startDovecot({ tokensAt: tokens.url })
     await modern.addUser('alice', 'secret')
@@ -213,30 +217,30 @@ describe('an account that takes access tokens', () => {
     const { page, close } = await signedIn(browser, portreeve, 'Tom', 1440, { plan: 'pro' })
     await page.goto('/migrations/new')
     await fillAccount(page, { port: from.port, user: 'alice' })
-    await page.getByRole('button', { name: 'Test, and list the folders' }).click()
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Test and list folders' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
 
     await page.getByRole('button', { name: 'Use an access token instead' }).click()
     expect(await page.evaluate('document.activeElement.name')).toBe('accessToken')
-    await page.getByText('Most tokens hold for an hour').waitFor()
+    await page.getByText('Most tokens are valid for an hour').waitFor()
     await page.getByRole('button', { name: 'Use the password instead' }).click()
     await page.getByRole('button', { name: 'Use an access token instead' }).click()
     await fillServer(page, { port: modern.port, user: 'alice' })
-    await page.getByRole('button', { name: 'Test the connection' }).click()
-    await page.getByText('Paste the access token.').waitFor()
+    await page.getByRole('button', { name: 'Test connection' }).click()
+    await page.getByText('Enter the access token.').waitFor()
     await page.getByLabel('Access token', { exact: true }).fill('the-first-token\n')
-    await page.getByRole('button', { name: 'Test the connection' }).click()
-    await page.getByRole('button', { name: 'Start the migration' }).waitFor()
+    await page.getByRole('button', { name: 'Test connection' }).click()
+    await page.getByRole('button', { name: 'Start migration' }).waitFor()
 
     tokens.valid.delete('the-first-token')
-    await page.getByRole('button', { name: 'Start the migration' }).click()
-    await page.getByRole('button', { name: 'Try again' }).waitFor({ timeout: PATIENCE })
+    await page.getByRole('button', { name: 'Start migration' }).click()
+    await page.getByRole('button', { name: 'Retry' }).waitFor({ timeout: PATIENCE })
     tokens.valid.set('the-second-token', 'alice')
     await page.getByLabel('Source: password').fill('secret')
     await page.getByRole('button', { name: 'Use an access token instead' }).last().click()
     await page.getByLabel('Destination: access token').fill('the-second-token')
-    await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByText('Every one of the 17 messages is accounted for.').waitFor({ timeout: PATIENCE })
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByText('All 17 messages are copied and verified.').waitFor({ timeout: PATIENCE })
     expect((await read(accountOn(modern.port)))['INBOX']).toHaveLength(12)
     await close()
     await modern.stop()
@@ -245,7 +249,7 @@ describe('an account that takes access tokens', () => {
 })
 
 describe('with the keyboard alone', () => {
-  it('a mailbox is moved from the first field to the last word', { timeout: 2 * PATIENCE }, async () => {
+  it('a mailbox is migrated from the first field to the verdict', { timeout: 2 * PATIENCE }, async () => {
     await to.addUser('klara', 'secret')
     const { page, close } = await signedIn(browser, portreeve, 'Klara', 1440, { plan: 'pro' })
     await page.goto('/migrations')
@@ -254,17 +258,17 @@ describe('with the keyboard alone', () => {
     await page.keyboard.press('Enter')
     await heading(page, 'New migration').waitFor()
     await typeAccount(page, from.port, 'alice')
-    await page.getByText('What is to be copied?').waitFor()
+    await page.getByText('Folders to copy').waitFor()
     await tabTo(page, 'Archive/2024')
     await page.keyboard.press('Space')
-    await tabTo(page, 'Go on')
+    await tabTo(page, 'Continue')
     await page.keyboard.press('Enter')
-    await page.getByText('Where is it to go?').waitFor()
+    await page.getByText('Destination mailbox').waitFor()
     await typeAccount(page, to.port, 'klara')
-    await page.getByText('How is it to be copied?').waitFor()
-    await tabTo(page, 'Start the migration')
+    await page.getByText('Options').waitFor()
+    await tabTo(page, 'Start migration')
     await page.keyboard.press('Enter')
-    await page.getByText('Every one of the 14 messages is accounted for.').waitFor({ timeout: PATIENCE })
+    await page.getByText('All 14 messages are copied and verified.').waitFor({ timeout: PATIENCE })
     await close()
   })
 })
@@ -272,21 +276,21 @@ describe('with the keyboard alone', () => {
 async function typeAccount(page: Page, port: number, user: string): Promise<void> {
   await tabTo(page, 'IMAP server')
   await page.keyboard.type('127.0.0.1')
-  await tabTo(page, 'User')
+  await tabTo(page, 'User name')
   await page.keyboard.type(user)
   await tabTo(page, 'Password')
   await page.keyboard.type('secret')
   await tabTo(page, 'Port and security')
   await page.keyboard.press('Enter')
-  await tabTo(page, 'Connection')
+  await tabTo(page, 'Connection security')
   await page.keyboard.press('ArrowDown')
   await tabTo(page, 'Port')
   await page.keyboard.type(String(port))
   await page.keyboard.press('Enter')
 }
 
-describe('a migration of somebody else', () => {
-  it('is not there', async () => {
+describe('a migration of another account', () => {
+  it('is not found', async () => {
     const dora = await signedIn(browser, portreeve, 'Dora', 1440, { plan: 'pro' })
     const account = { host: '127.0.0.1', port: from.port, secure: false, user: 'alice', password: 'secret' }
     const data = { source: account, destination: account, folders: ['INBOX'], dryRun: true }
@@ -297,7 +301,7 @@ describe('a migration of somebody else', () => {
     await page.goto(`/migrations/${migrationId}`)
     await page.getByText('There is no such migration.').waitFor()
     await page.goto('/migrations')
-    await page.getByText('No mailbox was moved yet').waitFor()
+    await page.getByText('No migrations yet').waitFor()
     await close()
     await dora.close()
   })

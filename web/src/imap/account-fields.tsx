@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { CheckField, FieldRow, PasswordField, SelectField, TextField } from '../ui/forms/form.tsx'
+import { account, connection, secret } from './messages.ts'
 import { PORTS, type ImapAccount } from './account.ts'
 import { SecretField } from './secret-field.tsx'
 
@@ -8,18 +9,18 @@ type Initial = { initial?: ImapAccount | null }
 
 type AccountFieldsProps = Initial & {
   example?: string
-  /** Whether an OAuth access token opens it, too: not what is opened again and again without its owner. */
+  /** Also accepts an OAuth access token, which expires: only for work that ends soon. */
   takesTokens?: boolean
 }
 
-/** Where an IMAP account is, and who it is. */
-export function AccountFields({ initial, example = 'alice@example.com', takesTokens = false }: AccountFieldsProps) {
+/** The server and user of an IMAP account. */
+export function AccountFields({ initial, example = account.userExample, takesTokens = false }: AccountFieldsProps) {
   return (
     <>
       <TextField
         name="host"
-        label="IMAP server"
-        placeholder="imap.example.com"
+        label={account.host}
+        placeholder={account.hostExample}
         defaultValue={initial?.host ?? ''}
         autoComplete="off"
         spellCheck={false}
@@ -28,7 +29,7 @@ export function AccountFields({ initial, example = 'alice@example.com', takesTok
       <FieldRow>
         <TextField
           name="user"
-          label="User"
+          label={account.user}
           placeholder={example}
           defaultValue={initial?.user ?? ''}
           autoComplete="off"
@@ -37,32 +38,32 @@ export function AccountFields({ initial, example = 'alice@example.com', takesTok
         {takesTokens ? (
           <SecretField initial={initial} />
         ) : (
-          <PasswordField name="password" label="Password" autoComplete="new-password" />
+          <PasswordField name="password" label={secret.password} autoComplete="new-password" />
         )}
       </FieldRow>
     </>
   )
 }
 
-/** What is right as it stands for most servers; an empty port is the usual one. */
+/** Settings whose defaults are right for most servers. An empty port is the default one. */
 export function ConnectionFields({ initial }: Initial) {
   const [security, setSecurity] = useState<string>(initial?.secure === false ? 'starttls' : 'tls')
   return (
-    <Disclosure summary="Port and security">
+    <Disclosure summary={connection.advanced}>
       <FieldRow>
         <SelectField
           name="security"
-          label="Connection"
+          label={connection.security}
           choices={[
-            { value: 'tls', label: 'TLS from the first byte' },
-            { value: 'starttls', label: 'STARTTLS' },
+            { value: 'tls', label: connection.tls },
+            { value: 'starttls', label: connection.starttls },
           ]}
           defaultValue={security}
           onChoose={setSecurity}
         />
         <TextField
           name="port"
-          label="Port"
+          label={connection.port}
           inputMode="numeric"
           placeholder={String(security === 'tls' ? PORTS.tls : PORTS.starttls)}
           defaultValue={initial ? String(initial.port) : ''}
@@ -71,8 +72,8 @@ export function ConnectionFields({ initial }: Initial) {
       </FieldRow>
       <CheckField
         name="tlsVerify"
-        label="The certificate must be right"
-        hint="Take this off only for a server of your own, whose certificate you know."
+        label={connection.verify}
+        hint={connection.verifyHint}
         defaultChecked={initial?.tlsVerify ?? true}
       />
     </Disclosure>

@@ -3,14 +3,14 @@ import { AccountFields, ConnectionFields } from '../imap/account-fields.tsx'
 import { Form } from '../ui/forms/form.tsx'
 
 type ConnectionFormProps = {
-  /** What was typed before, when somebody comes back. */
+  /** What was entered before, when the user returns to this step. */
   initial: ImapAccount | null
   submit: string
-  /** Tries it; what it throws is shown as it is. */
+  /** Tests the connection. Errors are shown as they are. */
   onSubmit: (connection: ImapAccount) => Promise<void>
 }
 
-/** What it takes to sign in to an IMAP account. Passwords and tokens stay in this window until the migration is started. */
+/** The fields of an IMAP account. Passwords and tokens stay in this window until the migration starts. */
 export function ConnectionForm({ initial, submit, onSubmit }: ConnectionFormProps) {
   return (
     <Form onSubmit={(values) => onSubmit(accountOf(values))} check={wrongAccount} submit={submit}>

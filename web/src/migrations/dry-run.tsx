@@ -1,28 +1,28 @@
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
-import { counted, sizeText } from '../ui/text/format.ts'
 import { isOpen, type Migration } from './api.ts'
+import { dryRun as messages } from './messages.ts'
 import { useMigration } from './use-migration.ts'
-import { sentenceOf } from './words.ts'
+import { verdictOf } from './status.ts'
 
 type DryRunProps = {
   id: string
-  /** Something was changed since. */
+  /** The options changed after the dry run. */
   isStale: boolean
 }
 
-/** What a dry run found. */
+/** The result of a dry run. */
 export function DryRun({ id, isStale }: DryRunProps) {
   const { data, error } = useMigration(id)
   if (error) return <Notice tone="unknown">{error.message}</Notice>
-  if (!data || isOpen(data)) return <Loading lines={2}>{data ? sentenceOf(data) : 'The dry run begins …'}</Loading>
+  if (!data || isOpen(data)) return <Loading lines={2}>{data ? verdictOf(data) : messages.starting}</Loading>
   return (
     <>
       <div role="status">
         <Outcome migration={data} />
       </div>
       <Warnings warnings={data.progress.warnings} />
-      {isStale && <Notice tone="unknown">Something was changed since: a dry run tells what that makes of it.</Notice>}
+      {isStale && <Notice tone="unknown">{messages.stale}</Notice>}
     </>
   )
 }
@@ -31,7 +31,7 @@ function Outcome({ migration }: { migration: Migration }) {
   const { status, progress, totalMessages } = migration
   if (status === 'failed') {
     return (
-      <Notice tone="bad" title="The dry run found what would go wrong">
+      <Notice tone="bad" title={messages.failed}>
         {progress.errors.slice(0, 5).map(({ folder, message }, index) => (
           <p key={index}>
             {folder && `${folder}: `}
@@ -41,13 +41,9 @@ function Outcome({ migration }: { migration: Migration }) {
       </Notice>
     )
   }
-  const size = progress.bytesTotal === null ? '' : `, ${sizeText(progress.bytesTotal)}`
   return (
-    <Notice tone="good" title="It can be copied">
-      <p>
-        {counted(totalMessages, 'message')}
-        {size}. Nothing was copied.
-      </p>
+    <Notice tone="good" title={messages.ready}>
+      <p>{messages.found(totalMessages, progress.bytesTotal)}</p>
     </Notice>
   )
 }

@@ -1,19 +1,20 @@
 import { useId, useState } from 'react'
 import { Button } from '../ui/actions/button.tsx'
 import { Row, Muted, Stack } from '../ui/layout/page.tsx'
-import { counted, numberText } from '../ui/text/format.ts'
+import { numberText } from '../ui/text/format.ts'
 import type { Folder } from './api.ts'
 import classes from './folder-picker.module.css'
-import { useOf } from './words.ts'
+import { folderPicker as texts, wizard } from './messages.ts'
+import { folderUse } from './status.ts'
 
-/** Folders of one migration at most. */
-const MOST = 200
-/** From so many on, a field to find them by. */
-const MANY = 15
+/** Folders of one migration. */
+const MAX_FOLDERS = 200
+/** With this many folders or more, there is a search field. */
+const SEARCH_FROM = 15
 
 type FolderPickerProps = { folders: Folder[]; chosen: ReadonlySet<string>; onChange: (chosen: Set<string>) => void }
 
-/** The folders of an account with what is in them, to choose from. */
+/** Selects folders of an account. Shows how many messages each has. */
 export function FolderPicker({ folders, chosen, onChange }: FolderPickerProps) {
   const [text, setText] = useState('')
   const shown = folders.filter(({ path }) => path.toLowerCase().includes(text.toLowerCase()))
@@ -32,24 +33,24 @@ export function FolderPicker({ folders, chosen, onChange }: FolderPickerProps) {
     <Stack>
       <Row>
         <Button size="small" onClick={() => toggle(paths, true)}>
-          All
+          {texts.all}
         </Button>
         <Button size="small" onClick={() => toggle(paths, false)}>
-          None
+          {texts.none}
         </Button>
-        {folders.length >= MANY && (
+        {folders.length >= SEARCH_FROM && (
           <input
             className={classes.find}
             type="search"
-            aria-label="Find a folder"
-            placeholder="Find a folder"
+            aria-label={texts.find}
+            placeholder={texts.find}
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
           />
         )}
         <span className={classes.sum} role="status">
-          {counted(picked.length, 'folder')}, {counted(messages, 'message')}
-          {picked.length > MOST && ` (at most ${MOST} folders at once)`}
+          {wizard.chosen(picked.length, messages)}
+          {picked.length > MAX_FOLDERS && texts.limit(MAX_FOLDERS)}
         </span>
       </Row>
       <ul className={classes.folders}>
@@ -71,7 +72,7 @@ type FolderItemProps = { folder: Folder; share: number; isChosen: boolean; onTog
 
 function FolderItem({ folder: { path, messages, unseen, specialUse }, share, isChosen, onToggle }: FolderItemProps) {
   const id = useId()
-  const use = useOf(specialUse)
+  const use = folderUse(specialUse)
   return (
     <li>
       <input
@@ -88,7 +89,7 @@ function FolderItem({ folder: { path, messages, unseen, specialUse }, share, isC
         <span style={{ width: `${share * 100}%` }} />
       </span>
       <span id={`${id}-count`} className={classes.count}>
-        {numberText(messages)} <small>{unseen > 0 ? `${numberText(unseen)} unread` : ''}</small>
+        {numberText(messages)} <small>{unseen > 0 ? texts.unread(unseen) : ''}</small>
       </span>
     </li>
   )

@@ -1,19 +1,20 @@
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { Muted } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
-import { durationText, numberText, sizeText } from '../ui/text/format.ts'
+import { numberText, sizeText } from '../ui/text/format.ts'
 import type { Migration } from './api.ts'
+import { folderTable as messages, migration as titles } from './messages.ts'
 import { useRates, type Rate } from './use-rates.ts'
 
 type FolderProgress = Migration['progress']['folderProgress'][string]
 
-/** How far each folder is, how fast it goes, and where it goes to. */
+/** Progress, rate and destination of each folder. */
 export function FolderTable({ migration }: { migration: Migration }) {
   const { progress, folders, status } = migration
   const isRunning = status === 'running'
   const rates = useRates(progress.folderProgress, isRunning)
   return (
-    <Table caption="Folders" quiet columns={['Folder', 'Messages', 'Progress', 'Size', ...(isRunning ? ['Rate'] : [])]}>
+    <Table caption={titles.folders} quiet columns={[...messages.columns, ...(isRunning ? [messages.rate] : [])]}>
       {folders.map((path) => (
         <FolderRow
           key={path}
@@ -43,14 +44,12 @@ function FolderRow({ path, progress, rate, isRunning, isCurrent }: FolderRowProp
     <tr>
       <th scope="row">
         {path}
-        {destination && destination !== path && <small>to {destination}</small>}
+        {destination && destination !== path && <small>{messages.destination(destination)}</small>}
       </th>
-      <td>
-        {numberText(doneCount)} of {numberText(total)}
-      </td>
+      <td>{messages.of(numberText(doneCount), numberText(total))}</td>
       <td>
         <ProgressBar
-          label={`Progress of ${path}`}
+          label={messages.progressOf(path)}
           done={isDone ? 1 : doneCount}
           total={isDone ? 1 : total}
           tone={isDone ? 'good' : undefined}
@@ -59,18 +58,20 @@ function FolderRow({ path, progress, rate, isRunning, isCurrent }: FolderRowProp
       <td>
         <Muted>
           {sizeText(bytes)}
-          {bytesTotal !== null && bytesTotal > bytes && ` of ${sizeText(bytesTotal)}`}
+          {bytesTotal !== null && bytesTotal > bytes && messages.size(bytesTotal)}
         </Muted>
       </td>
       {isRunning && (
         <td>
-          <Muted>{isDone ? '' : rate ? rateText(rate, total - doneCount) : isCurrent && 'under way'}</Muted>
+          <Muted>
+            {isDone
+              ? ''
+              : rate
+                ? messages.rateText(rate.perSecond, (total - doneCount) / rate.perSecond)
+                : isCurrent && messages.running}
+          </Muted>
         </td>
       )}
     </tr>
   )
-}
-
-function rateText({ perSecond }: Rate, left: number): string {
-  return `${numberText(Math.max(1, Math.round(perSecond)))}/s, ${durationText(left / perSecond)} left`
 }

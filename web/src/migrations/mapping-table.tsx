@@ -3,27 +3,28 @@ import { Table } from '../ui/lists/table.tsx'
 import { numberText, sizeText } from '../ui/text/format.ts'
 import type { Folder, Wanted } from './api.ts'
 import classes from './mapping-table.module.css'
+import { review as messages } from './messages.ts'
 import { useMigration } from './use-migration.ts'
 
-type Map = Wanted['folderMap']
+type FolderMap = Wanted['folderMap']
 type MappingTableProps = {
   folders: Folder[]
-  map: Map
-  /** The dry run that tells where folders go by themselves; null before there was one. */
-  lookId: string | null
-  onChange: (map: Map) => void
+  map: FolderMap
+  /** The last dry run, which determined default destinations; null before the first. */
+  dryRunId: string | null
+  onChange: (map: FolderMap) => void
 }
 
-/** Each folder, how much it holds, and where it goes unless something else is written there. */
-export function MappingTable({ lookId, ...rest }: MappingTableProps) {
-  return lookId === null ? <Mapping {...rest} found={{}} /> : <Looked {...rest} lookId={lookId} />
+/** Each folder with its messages and its destination, which can be changed. */
+export function MappingTable({ dryRunId, ...rest }: MappingTableProps) {
+  return dryRunId === null ? <Mapping {...rest} found={{}} /> : <DryRunMapping {...rest} dryRunId={dryRunId} />
 }
 
 type Found = Record<string, { destination: string; bytesTotal: number | null; total: number }>
-type MappingProps = Omit<MappingTableProps, 'lookId'> & { found: Found }
+type MappingProps = Omit<MappingTableProps, 'dryRunId'> & { found: Found }
 
-function Looked({ lookId, ...rest }: Omit<MappingTableProps, 'lookId'> & { lookId: string }) {
-  const { data } = useMigration(lookId)
+function DryRunMapping({ dryRunId, ...rest }: Omit<MappingTableProps, 'dryRunId'> & { dryRunId: string }) {
+  const { data } = useMigration(dryRunId)
   return <Mapping {...rest} found={data?.progress.folderProgress ?? {}} />
 }
 
@@ -32,21 +33,22 @@ function Mapping({ folders, map, found, onChange }: MappingProps) {
     const { [path]: _before, ...others } = map
     onChange(destination === '' ? others : { ...others, [path]: destination })
   }
-  const isLooked = Object.keys(found).length > 0
-  const columns = ['Folder', 'Messages', ...(isLooked ? ['Size'] : []), 'Goes to']
+  const hasDryRun = Object.keys(found).length > 0
+  const { folder, messages: count, size, destination } = messages.columns
+  const columns = [folder, count, ...(hasDryRun ? [size] : []), destination]
   return (
-    <Table caption="Folders and where they go" quiet columns={columns}>
-      {folders.map(({ path, messages }) => {
+    <Table caption={messages.table} quiet columns={columns}>
+      {folders.map(({ path, messages: counted }) => {
         const known = found[path]
         const bytes = known?.bytesTotal
-        const count = known?.total || messages
+        const total = known?.total || counted
         return (
           <tr key={path}>
             <th scope="row">{path}</th>
             <td>
-              {numberText(count)} <span className={classes.word}>{count === 1 ? 'message' : 'messages'}</span>
+              {numberText(total)} <span className={classes.word}>{messages.message(total)}</span>
             </td>
-            {isLooked && (
+            {hasDryRun && (
               <td>
                 <Muted>{bytes === null || bytes === undefined ? '' : sizeText(bytes)}</Muted>
               </td>
@@ -54,7 +56,7 @@ function Mapping({ folders, map, found, onChange }: MappingProps) {
             <td>
               <input
                 className={classes.input}
-                aria-label={`${path} goes to`}
+                aria-label={messages.destinationOf(path)}
                 placeholder={known?.destination || path}
                 value={map[path] ?? ''}
                 onChange={(event) => write(path, event.currentTarget.value)}

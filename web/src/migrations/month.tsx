@@ -2,28 +2,25 @@ import { useQuery } from '@tanstack/react-query'
 import { accountQuery } from '../queries.ts'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Muted } from '../ui/layout/page.tsx'
-import { counted, numberText } from '../ui/text/format.ts'
 import type { MigrationList } from './api.ts'
+import { month as messages } from './messages.ts'
 
 type Month = Pick<MigrationList, 'month'>
 
-/** What the plan leaves for this month. */
+/** Migrations used this month, and the limit of the plan. */
 export function MonthNote({ month: { used, limit } }: Month) {
   const { data: account } = useQuery(accountQuery)
-  const plan = account ? ` on the plan “${account.plan}”` : ''
-  const words =
-    limit === null
-      ? `${counted(used, 'migration')}, without a limit`
-      : `${numberText(used)} of ${counted(limit, 'migration')}`
-  return <Muted>{`This month: ${words}${plan}. Dry runs do not count.`}</Muted>
+  const plan = account ? messages.plan(account.plan) : ''
+  const usage = limit === null ? messages.unlimited(used) : messages.used(used, limit)
+  return <Muted>{usage + plan + messages.dryRuns}</Muted>
 }
 
-/** Said before anybody types a password for nothing. */
+/** Shown before the user enters a password in vain. */
 export function MonthSpent({ month: { used, limit } }: Month) {
   if (limit === null || used < limit) return null
   return (
-    <Notice tone="warn" title="This month’s migrations are used up">
-      <p>The next can be started in the next month (UTC), or when an administrator changes the plan.</p>
+    <Notice tone="warn" title={messages.spent}>
+      <p>{messages.spentText}</p>
     </Notice>
   )
 }

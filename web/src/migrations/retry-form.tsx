@@ -4,12 +4,13 @@ import { SecretField } from '../imap/secret-field.tsx'
 import { FieldRow, Form } from '../ui/forms/form.tsx'
 import { Muted, Stack } from '../ui/layout/page.tsx'
 import { migrationQuery, migrations, type Migration } from './api.ts'
+import { retry as messages } from './messages.ts'
 
-/** Before the names of the fields of each side. */
+/** Prefixes of the field names of each side. */
 const SOURCE = 'source.'
 const DESTINATION = 'destination.'
 
-/** The passwords or tokens once more: they were erased when the migration ended. */
+/** Asks for the passwords or tokens again: they were deleted when the migration ended. */
 export function RetryForm({ migration }: { migration: Migration }) {
   const { migrationId: id, srcUser, srcHost, dstUser, dstHost } = migration
   const queries = useQueryClient()
@@ -23,15 +24,15 @@ export function RetryForm({ migration }: { migration: Migration }) {
   return (
     <Stack>
       <p>
-        <Muted>
-          What is copied stays, and is not copied again. Passwords and tokens were erased when the migration ended, so
-          they are asked for once more.
-        </Muted>
+        <Muted>{messages.text}</Muted>
       </p>
-      <Form onSubmit={retry} check={missing} submit="Try again">
+      <Form onSubmit={retry} check={missing} submit={messages.submit}>
         <FieldRow>
-          <SecretField prefix={SOURCE} named={(word) => `Source: ${word} of ${srcUser} on ${srcHost}`} />
-          <SecretField prefix={DESTINATION} named={(word) => `Destination: ${word} of ${dstUser} on ${dstHost}`} />
+          <SecretField prefix={SOURCE} labelOf={(secret) => messages.source(secret.toLowerCase(), srcUser, srcHost)} />
+          <SecretField
+            prefix={DESTINATION}
+            labelOf={(secret) => messages.destination(secret.toLowerCase(), dstUser, dstHost)}
+          />
         </FieldRow>
       </Form>
     </Stack>

@@ -8,31 +8,32 @@ import { SectionList, Row, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { migrations, type Connection, type Folder, type Wanted } from './api.ts'
 import { DryRun } from './dry-run.tsx'
 import { MappingTable } from './mapping-table.tsx'
-import { useOf } from './words.ts'
+import { review as messages } from './messages.ts'
+import { isAllMail } from './status.ts'
 
 type ReviewProps = { source: Connection; destination: Connection; folders: Folder[] }
 
 type Options = Pick<Wanted, 'destPrefix' | 'deduplicate' | 'allMailOnce' | 'folderMap'>
-const USUAL: Options = { destPrefix: '', deduplicate: true, allMailOnce: true, folderMap: {} }
+const DEFAULTS: Options = { destPrefix: '', deduplicate: true, allMailOnce: true, folderMap: {} }
 
-/** A dry run, and what it was made for. */
-type Look = { id: string; options: Options }
+/** A dry run and its options. */
+type StartedDryRun = { id: string; options: Options }
 
-/** The last look before a migration: how, where to, a dry run, and the start. */
+/** The last step before a migration: options, destinations, dry run, start. */
 export function Review({ source, destination, folders }: ReviewProps) {
-  const [options, setOptions] = useState(USUAL)
-  const [look, setLook] = useState<Look | null>(null)
-  const [state, setState] = useState<{ busy: 'look' | 'start' | null; problem: string }>({ busy: null, problem: '' })
+  const [options, setOptions] = useState(DEFAULTS)
+  const [started, setStarted] = useState<StartedDryRun | null>(null)
+  const [state, setState] = useState<{ busy: 'dryRun' | 'start' | null; problem: string }>({ busy: null, problem: '' })
   const queries = useQueryClient()
   const navigate = useNavigate()
 
   async function send(dryRun: boolean): Promise<void> {
-    setState({ busy: dryRun ? 'look' : 'start', problem: '' })
+    setState({ busy: dryRun ? 'dryRun' : 'start', problem: '' })
     try {
       const paths = folders.map(({ path }) => path)
       const { migrationId: id } = await migrations.start({ source, destination, folders: paths, ...options, dryRun })
       await queries.invalidateQueries({ queryKey: ['migrations'] })
-      if (dryRun) setLook({ id, options })
+      if (dryRun) setStarted({ id, options })
       else await navigate({ to: '/migrations/$id', params: { id } })
       setState({ busy: null, problem: '' })
     } catch (error) {
@@ -43,56 +44,60 @@ export function Review({ source, destination, folders }: ReviewProps) {
   const change = (changed: Partial<Options>) => setOptions({ ...options, ...changed })
   return (
     <SectionList>
-      <Section title="How is it to be copied?">
-        <HowFields options={options} onChange={change} hasAllMail={folders.some(isAllMail)} />
+      <Section title={messages.options}>
+        <OptionFields
+          options={options}
+          onChange={change}
+          hasAllMail={folders.some(({ specialUse }) => isAllMail(specialUse))}
+        />
       </Section>
-      <Section title="Where does each folder go?">
+      <Section title={messages.mapping}>
         <MappingTable
           folders={folders}
           map={options.folderMap}
-          lookId={look?.id ?? null}
+          dryRunId={started?.id ?? null}
           onChange={(folderMap) => change({ folderMap })}
         />
-        {look && <DryRun id={look.id} isStale={look.options !== options} />}
+        {started && <DryRun id={started.id} isStale={started.options !== options} />}
       </Section>
       <Row>
         <Button kind="primary" busy={state.busy === 'start'} onClick={() => void send(false)}>
-          Start the migration
+          {messages.start}
         </Button>
-        <Button busy={state.busy === 'look'} onClick={() => void send(true)}>
-          {look ? 'Dry run again' : 'Dry run first'}
+        <Button busy={state.busy === 'dryRun'} onClick={() => void send(true)}>
+          {started ? messages.dryRunAgain : messages.dryRun}
         </Button>
-        <Muted>A dry run maps and counts, and copies nothing.</Muted>
+        <Muted>{messages.dryRunHint}</Muted>
         <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
       </Row>
     </SectionList>
   )
 }
 
-type HowProps = { options: Options; onChange: (changed: Partial<Options>) => void; hasAllMail: boolean }
+type OptionFieldsProps = { options: Options; onChange: (changed: Partial<Options>) => void; hasAllMail: boolean }
 
-function HowFields({ options, onChange, hasAllMail }: HowProps) {
+function OptionFields({ options, onChange, hasAllMail }: OptionFieldsProps) {
   return (
     <Stack>
       <CheckField
         name="deduplicate"
-        label="Leave out what is there already"
-        hint="A message whose Message-ID the destination folder has is not copied once more."
+        label={messages.deduplicate}
+        hint={messages.deduplicateHint}
         defaultChecked={options.deduplicate}
         onChoose={(deduplicate) => onChange({ deduplicate })}
       />
       {hasAllMail && (
         <CheckField
           name="allMailOnce"
-          label="Of “All mail”, copy only what no other folder has"
+          label={messages.allMailOnce}
           defaultChecked={options.allMailOnce}
           onChoose={(allMailOnce) => onChange({ allMailOnce })}
         />
       )}
       <TextField
         name="destPrefix"
-        label="Put everything below a folder"
-        hint="“Old” makes INBOX “Old/INBOX”. Empty: each folder goes to the one of its name."
+        label={messages.prefix}
+        hint={messages.prefixHint}
         defaultValue={options.destPrefix}
         onType={(destPrefix) => onChange({ destPrefix })}
         autoComplete="off"
@@ -100,8 +105,4 @@ function HowFields({ options, onChange, hasAllMail }: HowProps) {
       />
     </Stack>
   )
-}
-
-function isAllMail({ specialUse }: Folder): boolean {
-  return useOf(specialUse) === 'All mail'
 }

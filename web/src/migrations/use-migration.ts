@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useStreamState } from '../live-updates.ts'
 import { isOpen, migrationQuery } from './api.ts'
 
-/** A migration as it goes on. */
+/** A migration, updated while it runs. */
 export function useMigration(id: string) {
   const query = useQuery(migrationQuery(id))
   return { ...query, link: useStreamState(), follows: query.data !== undefined && isOpen(query.data) }

@@ -3,21 +3,21 @@ import type { Migration } from './api.ts'
 
 type FolderProgress = Migration['progress']['folderProgress']
 
-/** Messages. */
+/** In messages. */
 export type Rate = { perSecond: number }
 
 type Sample = { at: number; progress: FolderProgress }
 
-/** Milliseconds over which a rate is taken: shorter would jump, longer would lag. */
-const WINDOW = 8_000
+/** The rate is the average of this time: a shorter one would jump, a longer one would lag. */
+const WINDOW_MS = 8_000
 
-/** How fast each folder goes, from what was seen of it in the last seconds; without those that stand still. */
+/** The current rate of each folder that makes progress. */
 export function useRates(progress: FolderProgress, isRunning: boolean): Record<string, Rate> {
   const samples = useRef<Sample[]>([])
   const [rates, setRates] = useState<Record<string, Rate>>({})
   useEffect(() => {
     const now = performance.now()
-    const recent = [...samples.current, { at: now, progress }].filter(({ at }) => now - at <= WINDOW)
+    const recent = [...samples.current, { at: now, progress }].filter(({ at }) => now - at <= WINDOW_MS)
     samples.current = isRunning ? recent : []
     setRates(isRunning ? ratesOf(recent) : {})
   }, [progress, isRunning])

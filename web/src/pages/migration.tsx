@@ -4,10 +4,11 @@ import { isOpen, migrationQuery, migrations, type Migration } from '../migration
 import { Warnings } from '../migrations/dry-run.tsx'
 import { ErrorTable } from '../migrations/error-table.tsx'
 import { FolderTable } from '../migrations/folder-table.tsx'
+import { migration as messages } from '../migrations/messages.ts'
 import { NoteTable } from '../migrations/note-table.tsx'
 import { RetryForm } from '../migrations/retry-form.tsx'
 import { useMigration } from '../migrations/use-migration.ts'
-import { isCancelled, sentenceOf, standing } from '../migrations/words.ts'
+import { isCancelled, statusOf, verdictOf } from '../migrations/status.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
@@ -27,8 +28,8 @@ export function Screen() {
   return (
     <Page
       wide
-      title={data ? `${data.dryRun ? 'Dry run' : 'Migration'} of ${data.srcUser}` : 'Migration'}
-      above={<BackLink to="/migrations">Migrations</BackLink>}
+      title={data ? (data.dryRun ? messages.dryRunTitle : messages.title)(data.srcUser) : messages.untitled}
+      above={<BackLink to="/migrations">{messages.back}</BackLink>}
       aside={
         <Row>
           {follows && <ConnectionStatus link={link} />}
@@ -37,7 +38,7 @@ export function Screen() {
       }
     >
       <LoadingOrError there={data} error={error} lines={5}>
-        Fetching the migration …
+        {messages.loading}
       </LoadingOrError>
       {data && <Progress migration={data} />}
     </Page>
@@ -51,44 +52,44 @@ function Progress({ migration }: { migration: Migration }) {
       <Headline migration={migration} />
       <Warnings warnings={progress.warnings} />
       {status === 'failed' && !dryRun && (
-        <Section title={isCancelled(migration) ? 'Go on with it' : 'Try again what failed'}>
+        <Section title={isCancelled(migration) ? messages.resume : messages.retry}>
           <RetryForm migration={migration} />
         </Section>
       )}
       {progress.errors.length > 0 && !isCancelled(migration) && (
-        <Section title="What failed">
+        <Section title={messages.errors}>
           <ErrorTable errors={progress.errors} count={migration.errorCount} />
         </Section>
       )}
       {progress.notes.length > 0 && (
-        <Section title="Not kept exactly as it was">
+        <Section title={messages.notes}>
           <NoteTable notes={progress.notes} />
         </Section>
       )}
       {(totalMessages > 0 || Object.keys(progress.folderProgress).length > 0) && (
-        <Section title="Folders">
+        <Section title={messages.folders}>
           <FolderTable migration={migration} />
         </Section>
       )}
-      <Section title="What was asked for">
-        <Asked migration={migration} />
+      <Section title={messages.settings}>
+        <Settings migration={migration} />
       </Section>
     </>
   )
 }
 
-/** The verdict first, then how much and how fast. */
+/** The verdict first, then progress and rate. */
 function Headline({ migration }: { migration: Migration }) {
   const { progress, status } = migration
   const { messagesDone, messagesTotal, bytesDone, bytesTotal, foldersDone, foldersTotal } = progress
-  const tone = isCancelled(migration) ? 'warn' : standing(migration).tone
+  const tone = isCancelled(migration) ? 'warn' : statusOf(migration).tone
   const isRunning = status === 'running'
   return (
     <>
       <div>
         <div role="status" aria-live={isRunning ? 'off' : 'polite'}>
           <Notice tone={tone}>
-            <strong>{sentenceOf(migration)}</strong>
+            <strong>{verdictOf(migration)}</strong>
           </Notice>
         </div>
         <div role="status">
@@ -99,19 +100,22 @@ function Headline({ migration }: { migration: Migration }) {
         <>
           <ProgressBar
             size="thick"
-            label="Messages copied"
+            label={messages.copied}
             done={messagesDone}
             total={messagesTotal}
             tone={isRunning ? undefined : tone}
           />
           <Stats
             stats={[
-              ['Messages', `${numberText(messagesDone)} of ${numberText(messagesTotal)}`],
-              ['Copied', `${sizeText(bytesDone)}${bytesTotal === null ? '' : ` of ${sizeText(bytesTotal)}`}`],
-              ['Folders', `${foldersDone} of ${foldersTotal}`],
-              ['Rate', isRunning && rateText(progress)],
-              ['Time left', isRunning && progress.etaSeconds ? durationText(progress.etaSeconds) : null],
-              ['Took', tookText(migration)],
+              [messages.stats.messages, messages.of(numberText(messagesDone), numberText(messagesTotal))],
+              [
+                messages.stats.copied,
+                bytesTotal === null ? sizeText(bytesDone) : messages.of(sizeText(bytesDone), sizeText(bytesTotal)),
+              ],
+              [messages.stats.folders, messages.of(String(foldersDone), String(foldersTotal))],
+              [messages.stats.rate, isRunning && rateText(progress)],
+              [messages.stats.remaining, isRunning && progress.etaSeconds ? durationText(progress.etaSeconds) : null],
+              [messages.stats.duration, durationOf(migration)],
             ]}
           />
         </>
@@ -120,33 +124,33 @@ function Headline({ migration }: { migration: Migration }) {
   )
 }
 
-/** Said once for each quarter: who cannot see the bar need not hear every step. */
+/** Announced once per quarter, because screen readers would otherwise read every step. */
 function quarterText(done: number, total: number): string {
   const quarters = total > 0 ? Math.floor((done / total) * 4) : 0
-  return quarters > 0 ? `${quarters * 25} per cent are copied.` : ''
+  return quarters > 0 ? messages.percent(quarters * 25) : ''
 }
 
 function rateText({ messagesPerSecond, bytesPerSecond }: Migration['progress']): string | null {
   if (messagesPerSecond <= 0) return null
-  return `${numberText(Math.round(messagesPerSecond))} a second, ${sizeText(bytesPerSecond)}/s`
+  return messages.rate(messagesPerSecond, bytesPerSecond)
 }
 
-function tookText({ startedAt, completedAt }: Migration): string | null {
+function durationOf({ startedAt, completedAt }: Migration): string | null {
   if (startedAt === null || completedAt === null) return null
   return durationText((Date.parse(completedAt) - Date.parse(startedAt)) / 1_000)
 }
 
-function Asked({ migration }: { migration: Migration }) {
+function Settings({ migration }: { migration: Migration }) {
   const { srcUser, srcHost, dstUser, dstHost, destPrefix, deduplicate, createdAt, startedAt, completedAt } = migration
   return (
     <Facts
       facts={[
-        ['From', `${srcUser} on ${srcHost}`],
-        ['To', `${dstUser} on ${dstHost}${destPrefix && `, below ${destPrefix}`}`],
-        ['Duplicates', deduplicate ? 'What is there already is left out.' : 'Copied once more.'],
-        ['Made', <Ago key="made" at={createdAt} />],
-        ['Begun', startedAt && <Ago key="begun" at={startedAt} />],
-        ['Ended', completedAt && <Ago key="ended" at={completedAt} />],
+        [messages.source, messages.account(srcUser, srcHost)],
+        [messages.destination, messages.account(dstUser, dstHost) + (destPrefix && messages.below(destPrefix))],
+        [messages.duplicates, deduplicate ? messages.duplicatesSkipped : messages.duplicatesCopied],
+        [messages.created, <Ago key="created" at={createdAt} />],
+        [messages.started, startedAt && <Ago key="started" at={startedAt} />],
+        [messages.ended, completedAt && <Ago key="ended" at={completedAt} />],
       ]}
     />
   )
@@ -162,13 +166,13 @@ function Cancel({ migration: { migrationId: id, srcUser } }: { migration: Migrat
 
   return (
     <ConfirmButton
-      label="Stop"
-      about="this migration"
-      title={`Stop copying the mail of ${srcUser}?`}
-      keep="Go on"
+      label={messages.stop}
+      about={messages.stopAbout}
+      title={messages.stopTitle(srcUser)}
+      keep={messages.stopKeep}
       onConfirm={cancel}
     >
-      What is copied stays where it is. It can be taken up again later, and goes on where it stopped.
+      {messages.stopText}
     </ConfirmButton>
   )
 }

@@ -1,8 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { migrationsQuery, type Listed } from '../migrations/api.ts'
+import { list as messages } from '../migrations/messages.ts'
 import { MonthNote, MonthSpent } from '../migrations/month.tsx'
-import { standing } from '../migrations/words.ts'
+import { statusOf } from '../migrations/status.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { ButtonLink } from '../ui/actions/button.tsx'
@@ -13,7 +14,6 @@ import { Pagination } from '../ui/navigation/pagination.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { counted, numberText } from '../ui/text/format.ts'
 
 export function Screen() {
   const { page = 1 } = useSearch({ from: '/own/migrations' })
@@ -22,16 +22,16 @@ export function Screen() {
   return (
     <Page
       wide
-      title="Migrations"
-      lead="Copies folders, messages, flags and dates from one mailbox into another. The source is never changed."
+      title={messages.title}
+      lead={messages.lead}
       aside={
         <ButtonLink kind="primary" icon="plus" to="/migrations/new">
-          New migration
+          {messages.create}
         </ButtonLink>
       }
     >
       <LoadingOrError there={data} error={error} lines={4}>
-        Fetching your migrations …
+        {messages.loading}
       </LoadingOrError>
       {data && data.pagination.total === 0 && <NoMigration />}
       {data && data.migrations.length > 0 && (
@@ -48,15 +48,12 @@ export function Screen() {
 
 function NoMigration() {
   return (
-    <Empty icon="move" title="No mailbox was moved yet">
+    <Empty icon="move" title={messages.empty}>
       <p>
-        <Muted>
-          Begin with “New migration”: it tests both accounts before anything is copied. Or at a terminal, with no
-          account:
-        </Muted>
+        <Muted>{messages.emptyText}</Muted>
       </p>
       <Snippet
-        what="the command"
+        what={messages.command}
         text={`npx portreeve migrate --all \\\n  --source imaps://alice@imap.old.example \\\n  --destination imaps://alice@imap.new.example`}
       />
     </Empty>
@@ -65,7 +62,7 @@ function NoMigration() {
 
 function MigrationTable({ migrations }: { migrations: Listed[] }) {
   return (
-    <Table caption="Your migrations" quiet columns={['Mailboxes', 'Progress', 'State', 'Made']}>
+    <Table caption={messages.yours} quiet columns={[...messages.columns]}>
       {migrations.map((migration) => (
         <MigrationRow key={migration.migrationId} migration={migration} />
       ))}
@@ -75,32 +72,29 @@ function MigrationTable({ migrations }: { migrations: Listed[] }) {
 
 function MigrationRow({ migration }: { migration: Listed }) {
   const { migrationId: id, srcUser, srcHost, dstUser, dstHost, dryRun, progress, createdAt } = migration
-  const { tone, word } = standing(migration)
+  const { tone, word } = statusOf(migration)
   const { messagesDone, messagesTotal } = progress
   return (
     <tr>
       <th scope="row">
         <Link to="/migrations/$id" params={{ id }}>
-          {srcUser} on {srcHost}
+          {messages.account(srcUser, srcHost)}
         </Link>
         <small>
-          to {dstUser} on {dstHost}
-          {dryRun && ' · dry run'}
+          {messages.destination(dstUser, dstHost)}
+          {dryRun && ` · ${messages.dryRun}`}
         </small>
       </th>
       <td>
         {!dryRun && (
           <ProgressBar
-            label={`Messages of ${srcUser}`}
+            label={messages.progressOf(srcUser)}
             done={messagesDone}
             total={messagesTotal}
             tone={migration.status === 'running' ? undefined : tone}
           />
         )}
-        <small>
-          {!dryRun && `${numberText(messagesDone)} of `}
-          {counted(messagesTotal, 'message')}
-        </small>
+        <small>{dryRun ? messages.total(messagesTotal) : messages.done(messagesDone, messagesTotal)}</small>
       </td>
       <td>
         <Status tone={tone}>{word}</Status>

@@ -4,19 +4,19 @@ import type { ImapAccount } from '../imap/account.ts'
 import { migrations, migrationsQuery, type Folders } from '../migrations/api.ts'
 import { ConnectionForm } from '../migrations/connection-form.tsx'
 import { FolderPicker } from '../migrations/folder-picker.tsx'
+import { wizard as texts } from '../migrations/messages.ts'
 import { MonthNote, MonthSpent } from '../migrations/month.tsx'
 import { Review } from '../migrations/review.tsx'
-import { useOf } from '../migrations/words.ts'
+import { isAllMail } from '../migrations/status.ts'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Button } from '../ui/actions/button.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page, Section } from '../ui/layout/page.tsx'
 import { Steps } from '../ui/navigation/steps.tsx'
-import { counted } from '../ui/text/format.ts'
 
 type StepName = 'source' | 'folders' | 'destination' | 'review'
 
-/** What was decided so far; passwords are nowhere else. */
+/** The choices so far. Passwords are stored nowhere else. */
 type Draft = {
   source: ImapAccount | null
   found: Folders | null
@@ -32,12 +32,17 @@ export function Screen() {
   const { source, found, chosen, destination } = draft
   const { data: list } = useQuery(migrationsQuery(1))
 
-  async function lookAtSource(connection: ImapAccount): Promise<void> {
+  async function testSource(connection: ImapAccount): Promise<void> {
     const folders = await migrations.folders(connection)
-    setDraft({ ...draft, source: connection, found: { ...folders, folders: inOrder(folders) }, chosen: usual(folders) })
+    setDraft({
+      ...draft,
+      source: connection,
+      found: { ...folders, folders: inOrder(folders) },
+      chosen: defaultChoice(folders),
+    })
     setStep('folders')
   }
-  async function lookAtDestination(connection: ImapAccount): Promise<void> {
+  async function testDestination(connection: ImapAccount): Promise<void> {
     await migrations.test(connection)
     setDraft({ ...draft, destination: connection })
     setStep('review')
@@ -46,31 +51,35 @@ export function Screen() {
   return (
     <Page
       wide
-      title="New migration"
-      above={<BackLink to="/migrations">Migrations</BackLink>}
+      title={texts.title}
+      above={<BackLink to="/migrations">{texts.back}</BackLink>}
       lead={list && <MonthNote month={list.month} />}
     >
       {list && <MonthSpent month={list.month} />}
       <Steps
-        label="Steps"
+        label={texts.steps}
         now={step}
         onGo={setStep}
         steps={[
-          { value: 'source', name: 'From', summary: source ? accountText(source) : undefined },
-          { value: 'folders', name: 'Folders', summary: found ? chosenText(found, chosen) : undefined },
-          { value: 'destination', name: 'To', summary: destination ? accountText(destination) : undefined },
-          { value: 'review', name: 'Look over and start' },
+          { value: 'source', name: texts.source, summary: source ? accountText(source) : undefined },
+          { value: 'folders', name: texts.folders, summary: found ? chosenText(found, chosen) : undefined },
+          {
+            value: 'destination',
+            name: texts.destination,
+            summary: destination ? accountText(destination) : undefined,
+          },
+          { value: 'review', name: texts.review },
         ]}
       />
-      <Arrival key={step}>
+      <FocusFirst key={step}>
         {step === 'source' && (
-          <Section title="Where is the mail now?">
-            <ConnectionForm initial={source} submit="Test, and list the folders" onSubmit={lookAtSource} />
+          <Section title={texts.sourceTitle}>
+            <ConnectionForm initial={source} submit={texts.testSource} onSubmit={testSource} />
           </Section>
         )}
         {step === 'folders' && found && (
-          <Section title="What is to be copied?">
-            {found.statusOnly && <FewAnswers />}
+          <Section title={texts.foldersTitle}>
+            {found.statusOnly && <PartialListNotice />}
             <FolderPicker
               folders={found.folders}
               chosen={chosen}
@@ -82,14 +91,14 @@ export function Screen() {
                 disabled={chosen.size === 0 || chosen.size > 200}
                 onClick={() => setStep('destination')}
               >
-                Go on
+                {texts.continue}
               </Button>
             </div>
           </Section>
         )}
         {step === 'destination' && (
-          <Section title="Where is it to go?">
-            <ConnectionForm initial={destination} submit="Test the connection" onSubmit={lookAtDestination} />
+          <Section title={texts.destinationTitle}>
+            <ConnectionForm initial={destination} submit={texts.testDestination} onSubmit={testDestination} />
           </Section>
         )}
         {step === 'review' && source && destination && found && (
@@ -99,13 +108,13 @@ export function Screen() {
             folders={found.folders.filter(({ path }) => chosen.has(path))}
           />
         )}
-      </Arrival>
+      </FocusFirst>
     </Page>
   )
 }
 
-/** Takes the focus to what is asked next; to its first field where there is one. */
-function Arrival({ children }: { children: ReactNode }) {
+/** Moves the focus to the first field of the next step. */
+function FocusFirst({ children }: { children: ReactNode }) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     place.current?.querySelector<HTMLElement>('input, button, h2')?.focus({ preventScroll: true })
@@ -113,10 +122,10 @@ function Arrival({ children }: { children: ReactNode }) {
   return <div ref={place}>{children}</div>
 }
 
-function FewAnswers() {
+function PartialListNotice() {
   return (
     <Notice tone="warn">
-      <p>The server does not list its folders. These were found by their usual names; there may be more.</p>
+      <p>{texts.partialList}</p>
     </Notice>
   )
 }
@@ -127,17 +136,17 @@ function inOrder({ folders }: Folders): Folders['folders'] {
   return folders.toSorted((a, b) => Number(isInbox(b.path)) - Number(isInbox(a.path)) || a.path.localeCompare(b.path))
 }
 
-/** Everything, but for a view of all mail, which would copy each message once more. */
-function usual({ folders }: Folders): Set<string> {
-  return new Set(folders.filter(({ specialUse }) => useOf(specialUse) !== 'All mail').map(({ path }) => path))
+/** All folders except a view of all mail, whose messages are in other folders too. */
+function defaultChoice({ folders }: Folders): Set<string> {
+  return new Set(folders.filter(({ specialUse }) => !isAllMail(specialUse)).map(({ path }) => path))
 }
 
 function accountText({ user, host }: ImapAccount): string {
-  return `${user} on ${host}`
+  return texts.account(user, host)
 }
 
 function chosenText({ folders }: Folders, chosen: ReadonlySet<string>): string {
   const picked = folders.filter(({ path }) => chosen.has(path))
   const messages = picked.reduce((sum, folder) => sum + folder.messages, 0)
-  return `${counted(picked.length, 'folder')}, ${counted(messages, 'message')}`
+  return texts.chosen(picked.length, messages)
 }

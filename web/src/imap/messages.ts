@@ -1,0 +1,30 @@
+export const account = {
+  host: 'IMAP server',
+  hostExample: 'imap.example.com',
+  user: 'User name',
+  userExample: 'alice@example.com',
+  missingHost: 'Enter the name of the server, such as imap.example.com.',
+  missingUser: 'Enter the user name you sign in with.',
+  wrongPort: 'Enter a port from 1 to 65535.',
+} as const
+
+export const secret = {
+  password: 'Password',
+  accessToken: 'Access token',
+  tokenHint:
+    'For servers with OAuth (XOAUTH2), such as Gmail and Microsoft 365. Most tokens are valid for an hour. If one expires during a migration, copied messages stay: retry with a new token.',
+  missingPassword: 'Enter the password.',
+  missingToken: 'Enter the access token.',
+  usePassword: 'Use the password instead',
+  useToken: 'Use an access token instead',
+} as const
+
+export const connection = {
+  advanced: 'Port and security',
+  security: 'Connection security',
+  tls: 'TLS',
+  starttls: 'STARTTLS',
+  port: 'Port',
+  verify: 'Verify the certificate',
+  verifyHint: 'Turn this off only for your own server with a certificate you know.',
+} as const

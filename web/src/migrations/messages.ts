@@ -1,0 +1,198 @@
+import { counted, durationText, numberText, sizeText } from '../ui/text/format.ts'
+
+const account = (user: string, host: string) => `${user} on ${host}`
+
+export const statuses = {
+  pending: 'Queued',
+  dryRunning: 'Checking',
+  copying: 'Copying',
+  dryRunDone: 'Checked',
+  completed: 'Completed',
+  failed: (errors: number) => (errors > 1 ? `Failed: ${counted(errors, 'error')}` : 'Failed'),
+} as const
+
+/** The verdict on a migration, in one sentence. */
+export const verdicts = {
+  queued: (before: number, total: number) => `Queued behind ${before} of ${counted(total, 'migration')}.`,
+  next: 'Queued. It starts as soon as a slot is free.',
+  scanning: 'Scanning both mailboxes…',
+  running: (done: number, total: number) => `${numberText(done)} of ${counted(total, 'message')}`,
+  throttled: 'The server asked for a pause.',
+  remaining: (seconds: number) => `about ${durationText(seconds)} left`,
+  cancelled: (done: number) => `Stopped after ${counted(done, 'message')}. Copied messages stay.`,
+  nothingCopied: 'No messages were copied. The errors are below.',
+  dryRunFailed: 'Not every folder can be read. The errors are below. No messages were copied.',
+  failed: (errors: number) =>
+    `Completed with ${counted(errors, 'error')}. All other messages were copied. Retry to copy the rest.`,
+  dryRunDone: (messages: number) => `${counted(messages, 'message')} to copy. No messages were copied yet.`,
+  completed: (messages: number) => `All ${counted(messages, 'message')} are copied and verified.`,
+  skipped: (messages: number) =>
+    ` ${messages === 1 ? '1 was' : `${numberText(messages)} were`} already at the destination.`,
+} as const
+
+/** Names of folders with a special use (RFC 6154), by attribute. */
+export const folderUses: Record<string, string> = {
+  '\\inbox': 'Inbox',
+  '\\sent': 'Sent',
+  '\\drafts': 'Drafts',
+  '\\trash': 'Trash',
+  '\\junk': 'Junk',
+  '\\archive': 'Archive',
+  '\\all': 'All mail',
+  '\\flagged': 'Flagged',
+}
+
+export const list = {
+  title: 'Migrations',
+  lead: 'Copies folders, messages, flags and dates from one mailbox to another. The source is never changed.',
+  create: 'New migration',
+  loading: 'Loading migrations…',
+  empty: 'No migrations yet',
+  emptyText: 'Start one with “New migration”, or in a terminal, without an account:',
+  command: 'the command',
+  yours: 'Your migrations',
+  columns: ['Mailboxes', 'Progress', 'Status', 'Created'],
+  account,
+  destination: (user: string, host: string) => `to ${account(user, host)}`,
+  dryRun: 'dry run',
+  progressOf: (user: string) => `Messages of ${user}`,
+  done: (done: number, total: number) => `${numberText(done)} of ${counted(total, 'message')}`,
+  total: (total: number) => counted(total, 'message'),
+} as const
+
+export const month = {
+  unlimited: (used: number) => `${counted(used, 'migration')} this month, without a limit`,
+  used: (used: number, limit: number) => `${numberText(used)} of ${counted(limit, 'migration')} this month`,
+  plan: (plan: string) => ` on the ${plan} plan`,
+  dryRuns: '. Dry runs don’t count.',
+  spent: 'No migrations left this month',
+  spentText: 'You can start the next one next month (UTC), or when an administrator changes your plan.',
+} as const
+
+export const wizard = {
+  title: 'New migration',
+  back: 'Migrations',
+  steps: 'Steps',
+  source: 'Source',
+  folders: 'Folders',
+  destination: 'Destination',
+  review: 'Review and start',
+  sourceTitle: 'Source mailbox',
+  foldersTitle: 'Folders to copy',
+  destinationTitle: 'Destination mailbox',
+  testSource: 'Test and list folders',
+  testDestination: 'Test connection',
+  continue: 'Continue',
+  partialList: 'The server doesn’t list its folders. These were found by their usual names. There may be more.',
+  account,
+  chosen: (folders: number, messages: number) => `${counted(folders, 'folder')}, ${counted(messages, 'message')}`,
+} as const
+
+export const folderPicker = {
+  all: 'Select all',
+  none: 'Select none',
+  find: 'Find a folder',
+  limit: (folders: number) => ` (up to ${folders} folders at once)`,
+  unread: (messages: number) => `${numberText(messages)} unread`,
+} as const
+
+export const review = {
+  options: 'Options',
+  mapping: 'Destination folders',
+  start: 'Start migration',
+  dryRun: 'Start dry run',
+  dryRunAgain: 'Repeat dry run',
+  dryRunHint: 'A dry run maps folders and counts messages. It copies nothing.',
+  deduplicate: 'Skip messages that are already there',
+  deduplicateHint: 'Skips a message if the destination folder has one with the same Message-ID.',
+  allMailOnce: 'Copy only messages from “All mail” that are in no other folder',
+  prefix: 'Parent folder (optional)',
+  prefixHint: '“Old” copies INBOX to “Old/INBOX”. Without it, folders keep their names.',
+  table: 'Folders and their destinations',
+  columns: { folder: 'Folder', messages: 'Messages', size: 'Size', destination: 'Destination' },
+  message: (count: number) => (count === 1 ? 'message' : 'messages'),
+  destinationOf: (path: string) => `Destination of ${path}`,
+} as const
+
+export const dryRun = {
+  starting: 'Starting the dry run…',
+  stale: 'The options changed after this dry run. Repeat it to see their effect.',
+  failed: 'The dry run found problems',
+  ready: 'Ready to copy',
+  found: (messages: number, bytes: number | null) =>
+    `${counted(messages, 'message')}${bytes === null ? '' : `, ${sizeText(bytes)}`}. No messages were copied yet.`,
+} as const
+
+export const migration = {
+  untitled: 'Migration',
+  title: (user: string) => `Migration of ${user}`,
+  dryRunTitle: (user: string) => `Dry run of ${user}`,
+  back: 'Migrations',
+  loading: 'Loading the migration…',
+  resume: 'Resume',
+  retry: 'Retry failed messages',
+  errors: 'Errors',
+  notes: 'Changed messages',
+  folders: 'Folders',
+  settings: 'Settings',
+  copied: 'Messages copied',
+  stats: {
+    messages: 'Messages',
+    copied: 'Copied',
+    folders: 'Folders',
+    rate: 'Rate',
+    remaining: 'Time left',
+    duration: 'Duration',
+  },
+  of: (done: string, total: string) => `${done} of ${total}`,
+  /** Announced to screen readers. */
+  percent: (percent: number) => `${percent}% copied.`,
+  rate: (messagesPerSecond: number, bytesPerSecond: number) =>
+    `${numberText(Math.round(messagesPerSecond))} messages/s, ${sizeText(bytesPerSecond)}/s`,
+  source: 'Source',
+  destination: 'Destination',
+  account,
+  below: (prefix: string) => `, in ${prefix}`,
+  duplicates: 'Duplicates',
+  duplicatesSkipped: 'Skipped',
+  duplicatesCopied: 'Copied',
+  created: 'Created',
+  started: 'Started',
+  ended: 'Ended',
+  stop: 'Stop',
+  stopAbout: 'this migration',
+  stopTitle: (user: string) => `Stop the migration of ${user}?`,
+  stopKeep: 'Keep running',
+  stopText: 'Copied messages stay. You can resume the migration later, from where it stopped.',
+} as const
+
+export const folderTable = {
+  columns: ['Folder', 'Messages', 'Progress', 'Size'],
+  rate: 'Rate',
+  destination: (path: string) => `to ${path}`,
+  of: (done: string, total: string) => `${done} of ${total}`,
+  size: (total: number) => ` of ${sizeText(total)}`,
+  progressOf: (path: string) => `Progress of ${path}`,
+  running: 'in progress',
+  rateText: (perSecond: number, secondsLeft: number) =>
+    `${numberText(Math.max(1, Math.round(perSecond)))} messages/s, ${durationText(secondsLeft)} left`,
+} as const
+
+export const errorTable = {
+  columns: ['Message', 'Error', 'Attempts'],
+  whole: 'Entire migration',
+  message: (uid: number) => `message ${uid}`,
+  attempts: (count: number) => counted(count, 'attempt'),
+  more: 'Show more',
+  total: (count: number, listed: number) =>
+    `${counted(count, 'error')} in total. The first ${numberText(listed)} are listed.`,
+} as const
+
+export const noteTable = { columns: ['Message', 'Change'] } as const
+
+export const retry = {
+  text: 'Copied messages stay and are not copied again. Passwords and tokens were deleted when the migration ended, so enter them again.',
+  source: (secret: string, user: string, host: string) => `Source: ${secret} of ${account(user, host)}`,
+  destination: (secret: string, user: string, host: string) => `Destination: ${secret} of ${account(user, host)}`,
+  submit: 'Retry',
+} as const
