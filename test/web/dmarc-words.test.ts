@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { batchesOf } from '../../web/src/dmarc/batches.ts'
-import { spanSince } from '../../web/src/dmarc/search.ts'
-import { daysText, mayTakeMail, partsOf, shareText } from '../../web/src/dmarc/words.ts'
+import { splitIntoBatches } from '../../web/src/dmarc/reports/batches.ts'
+import { daysParameterSince } from '../../web/src/dmarc/search.ts'
+import { describeDays, canReceiveMail, partsOf, shareText } from '../../web/src/dmarc/words.ts'
 
 describe('a share', () => {
   it.each([
@@ -17,7 +17,7 @@ describe('a share', () => {
 
 describe('the days in a sentence', () => {
   const day = (name: string, messages: number, fail: number) => ({ day: name, messages, fail }) as never
-  const text = (days: never[], messages: number, fail: number) => daysText({ days, totals: { messages, fail } })
+  const text = (days: never[], messages: number, fail: number) => describeDays({ days, totals: { messages, fail } })
 
   it('names the worst day', () => {
     expect(text([day('2026-11-01', 10, 1), day('2026-11-02', 1_000, 70)], 1_010, 71)).toBe(
@@ -34,14 +34,14 @@ describe('files to upload', () => {
   const files = (count: number, size: number) => Array.from({ length: count }, () => ({ size }))
 
   it('go together, a hundred at most', () => {
-    expect(batchesOf(files(250, 10)).map(({ length }) => length)).toEqual([100, 100, 50])
+    expect(splitIntoBatches(files(250, 10)).map(({ length }) => length)).toEqual([100, 100, 50])
   })
   it('go in parts that are not too large, and what is too large goes alone', () => {
-    expect(batchesOf(files(3, 10_000_000)).map(({ length }) => length)).toEqual([2, 1])
-    expect(batchesOf([...files(1, 5), ...files(1, 90_000_000), ...files(1, 5)]).map(({ length }) => length)).toEqual([
-      1, 1, 1,
-    ])
-    expect(batchesOf([])).toEqual([])
+    expect(splitIntoBatches(files(3, 10_000_000)).map(({ length }) => length)).toEqual([2, 1])
+    expect(
+      splitIntoBatches([...files(1, 5), ...files(1, 90_000_000), ...files(1, 5)]).map(({ length }) => length),
+    ).toEqual([1, 1, 1])
+    expect(splitIntoBatches([])).toEqual([])
   })
 })
 
@@ -60,7 +60,7 @@ describe('a verdict', () => {
 describe('where reports would be sent', () => {
   it('is a name that mail can be delivered to, and neither this machine nor a bare address', () => {
     const domains = ['localhost', '127.0.0.1', '[::1]', 'reports.example.com', 'xn--bcher-kva.example']
-    expect(domains.filter((domain) => mayTakeMail(`ab12@${domain}`))).toEqual(domains.slice(3))
+    expect(domains.filter((domain) => canReceiveMail(`ab12@${domain}`))).toEqual(domains.slice(3))
   })
 })
 
@@ -68,6 +68,12 @@ describe('how far back to look', () => {
   const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
 
   it('is the shortest time in which a report lies, and the usual goes without saying', () => {
-    expect([1, 28, 30, 200, 2_000].map((days) => spanSince(ago(days)))).toEqual([undefined, undefined, 90, 365, 365])
+    expect([1, 28, 30, 200, 2_000].map((days) => daysParameterSince(ago(days)))).toEqual([
+      undefined,
+      undefined,
+      90,
+      365,
+      365,
+    ])
   })
 })

@@ -19,18 +19,18 @@ import type {
 import { request, type ApiResponse } from '../api.ts'
 import { searchOf } from '../search.ts'
 
-export type Domain = Static<typeof DmarcDomain>
-export type Published = Static<typeof PublishedDomain>
+export type ReportDomain = Static<typeof DmarcDomain>
+export type PublishedDomain = Static<typeof PublishedDomain>
 export type Summary = Static<typeof SummaryShape>['data']
 export type Source = Summary['sources'][number]
-export type Group = Source['group']
+export type SourceGroup = Source['group']
 export type SourceDetail = Static<typeof SourceDetailShape>['data']
 export type Report = Static<typeof AggregateReport>
 export type ReportRecord = Static<typeof AggregateRecord>
 export type TlsReport = Static<typeof TlsReportPage>['data']['reports'][number]
-export type SetAside = Static<typeof RejectedPage>['data']['rejected'][number]
-export type Uploaded = Static<typeof UploadedShape>['data']
-export type Mailbox = Static<typeof MailboxShape>
+export type RejectedItem = Static<typeof RejectedPage>['data']['rejected'][number]
+export type UploadResult = Static<typeof UploadedShape>['data']
+export type ReportMailbox = Static<typeof MailboxShape>
 
 /** What narrows the reports down, as the address of the screen has it. */
 export type ReportFilter = { orgName?: string | undefined; result?: 'fail' | undefined; page?: number | undefined }
@@ -45,11 +45,12 @@ export type SourceFilter = {
 const BASE = '/api/v1/dmarc'
 
 export const dmarc = {
-  domains: async () => (await request<ApiResponse<Domain[]>>('GET', `${BASE}/domains`)).data,
-  domain: async (id: string) => (await request<ApiResponse<Published>>('GET', `${BASE}/domains/${id}`)).data,
+  domains: async () => (await request<ApiResponse<ReportDomain[]>>('GET', `${BASE}/domains`)).data,
+  domain: async (id: string) => (await request<ApiResponse<PublishedDomain>>('GET', `${BASE}/domains/${id}`)).data,
   register: async (domain: string) =>
-    (await request<ApiResponse<Published>>('POST', `${BASE}/domains`, { body: { domain } })).data,
-  verify: async (id: string) => (await request<ApiResponse<Published>>('POST', `${BASE}/domains/${id}/verify`)).data,
+    (await request<ApiResponse<PublishedDomain>>('POST', `${BASE}/domains`, { body: { domain } })).data,
+  verify: async (id: string) =>
+    (await request<ApiResponse<PublishedDomain>>('POST', `${BASE}/domains/${id}/verify`)).data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/domains/${id}`),
   /** @param days up to today */
   summary: async (id: string, days: number) =>
@@ -75,16 +76,16 @@ export const dmarc = {
   upload: async (form: FormData) =>
     (await request<Static<typeof UploadedShape>>('POST', `${BASE}/reports`, { body: form })).data,
 
-  mailboxes: async () => (await request<ApiResponse<Mailbox[]>>('GET', `${BASE}/mailboxes`)).data,
+  mailboxes: async () => (await request<ApiResponse<ReportMailbox[]>>('GET', `${BASE}/mailboxes`)).data,
   addMailbox: async (mailbox: Static<typeof NewMailbox>) =>
-    (await request<ApiResponse<Mailbox>>('POST', `${BASE}/mailboxes`, { body: mailbox })).data,
+    (await request<ApiResponse<ReportMailbox>>('POST', `${BASE}/mailboxes`, { body: mailbox })).data,
   fetchMailbox: (id: string) => request<unknown>('POST', `${BASE}/mailboxes/${id}/fetch`),
   removeMailbox: (id: string) => request<unknown>('DELETE', `${BASE}/mailboxes/${id}`),
 }
 
 const sourcePath = (id: string, address: string) => `${BASE}/domains/${id}/sources/${encodeURIComponent(address)}`
 
-export const setAsidePath = (id: string) => `${BASE}/rejected/${id}/raw`
+export const rejectedFilePath = (id: string) => `${BASE}/rejected/${id}/raw`
 
 /** The UTC day so many days ago. */
 function dayBefore(days: number): string {
@@ -135,7 +136,7 @@ export const recordsQuery = (id: string, reportId: string, page: number) =>
 export const tlsReportsQuery = (id: string, page: number) =>
   queryOptions({ queryKey: [ROOT, 'tls', id, page], queryFn: () => dmarc.tlsReports(id, page) })
 
-export const setAsideQuery = (page: number) =>
+export const rejectedQuery = (page: number) =>
   queryOptions({ queryKey: [ROOT, 'set-aside', page], queryFn: () => dmarc.setAside(page) })
 
 export const mailboxesQuery = queryOptions({

@@ -1,9 +1,9 @@
 import { dayText } from '../ui/charts/daily-chart.tsx'
 import type { Tone } from '../ui/feedback/status.tsx'
 import { counted, numberText } from '../ui/text/format.ts'
-import type { Group, Report, Source, SourceDetail, Summary } from './api.ts'
+import type { SourceGroup, Report, Source, SourceDetail, Summary } from './api.ts'
 
-export const VERDICTS: Record<Summary['readiness']['verdict'], Tone> = {
+export const READINESS_TONES: Record<Summary['readiness']['verdict'], Tone> = {
   'no-data': 'info',
   'too-early': 'info',
   'not-ready': 'warn',
@@ -11,7 +11,7 @@ export const VERDICTS: Record<Summary['readiness']['verdict'], Tone> = {
   enforced: 'good',
 }
 
-export const SOURCE_VERDICTS: Record<SourceDetail['advice']['verdict'], Tone> = {
+export const ADVICE_TONES: Record<SourceDetail['advice']['verdict'], Tone> = {
   'no-data': 'info',
   good: 'good',
   half: 'warn',
@@ -21,7 +21,7 @@ export const SOURCE_VERDICTS: Record<SourceDetail['advice']['verdict'], Tone> = 
 }
 
 /** Nobody delivers mail to `localhost` or to a bare address, which is where a Portreeve without settings runs. */
-export function mayTakeMail(email: string): boolean {
+export function canReceiveMail(email: string): boolean {
   return /@.+\.[a-z][a-z\d-]*$/i.test(email)
 }
 
@@ -36,7 +36,7 @@ export function partsOf(sentence: string): { verdict: string; rest: string | nul
 type GroupWords = { title: string; words: string }
 
 /** Those first that want somebody's attention. */
-export const GROUPS: Record<Group, GroupWords> = {
+export const GROUPS: Record<SourceGroup, GroupWords> = {
   failing: {
     title: 'Never passed',
     words: 'A sender of yours that is not set up, or somebody forging your domain.',
@@ -62,12 +62,12 @@ export function shareText(part: number, all: number): string {
 type Counted = { messages: number; fail: number }
 
 /** How a source fares, at a glance. */
-export function toneOf({ pass, fail }: Pick<Source, 'pass' | 'fail'>): Tone {
+export function sourceTone({ pass, fail }: Pick<Source, 'pass' | 'fail'>): Tone {
   return fail === 0 ? 'good' : pass === 0 ? 'bad' : 'warn'
 }
 
 /** What the chart shows. */
-export function daysText({ days, totals }: Pick<Summary, 'days'> & { totals: Counted }): string {
+export function describeDays({ days, totals }: Pick<Summary, 'days'> & { totals: Counted }): string {
   const { messages, fail } = totals
   const whole = `${counted(messages, 'message')} in ${counted(days.length, 'day')}`
   if (messages === 0) return `No messages in ${counted(days.length, 'day')}.`
@@ -82,28 +82,31 @@ export function sourceName({ sourceIp, reverseName, reverseConfirmed }: Source):
 }
 
 /** What stands below its name. */
-export function sourceFacts({ sourceIp, reverseName, reverseConfirmed, asn, asName }: Source): string {
+export function describeSource({ sourceIp, reverseName, reverseConfirmed, asn, asName }: Source): string {
   return [
     reverseName !== null && reverseConfirmed && sourceIp,
     reverseName !== null && !reverseConfirmed && `calls itself ${reverseName}`,
-    networkText({ asn, asName }),
+    describeNetwork({ asn, asName }),
   ]
     .filter(Boolean)
     .join(' · ')
 }
 
 /** The name of an address, and how far it is to be believed. */
-export function nameText({ reverseName, reverseConfirmed }: Source): string {
+export function describeReverseName({ reverseName, reverseConfirmed }: Source): string {
   if (reverseName === null) return 'None is known in the DNS.'
   return reverseConfirmed ? reverseName : `${reverseName}, which does not lead back to the address: anybody may say so.`
 }
 
-export function networkText({ asn, asName }: Pick<Source, 'asn' | 'asName'>): string | null {
+export function describeNetwork({ asn, asName }: Pick<Source, 'asn' | 'asName'>): string | null {
   return asn === null ? null : `AS${asn}${asName ? ` ${asName}` : ''}`
 }
 
 /** One report in a sentence. */
-export function sentenceOf({ orgName, totals }: Pick<Report, 'orgName' | 'totals'>): { tone: Tone; sentence: string } {
+export function describeReport({ orgName, totals }: Pick<Report, 'orgName' | 'totals'>): {
+  tone: Tone
+  sentence: string
+} {
   const { messages, fail, outside } = totals
   const other = outside === 1 ? 'is of another domain' : 'are of other domains'
   const beside = outside > 0 ? ` ${numberText(outside)} of them ${other}, and not in the summary.` : ''
@@ -120,6 +123,6 @@ const VIAS: Record<NonNullable<Report['via']>, string> = {
   import: 'imported',
 }
 
-export function viaText(via: Report['via']): string | null {
+export function describeVia(via: Report['via']): string | null {
   return via === null ? null : VIAS[via]
 }

@@ -1,14 +1,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { domainQuery, summaryQuery, type Summary } from '../dmarc/api.ts'
-import { Days } from '../dmarc/days.tsx'
-import { DomainPage } from '../dmarc/domain-page.tsx'
-import { mailFigures } from '../dmarc/mail-figures.ts'
-import { Publish } from '../dmarc/publish.tsx'
-import { spanOf, type Span } from '../dmarc/search.ts'
-import { Sources } from '../dmarc/source-table.tsx'
-import { SpanChoice } from '../dmarc/span-choice.tsx'
-import { partsOf, shareText, VERDICTS } from '../dmarc/words.ts'
+import { DailyMessages } from '../dmarc/summary/daily-messages.tsx'
+import { DomainPage } from '../dmarc/domains/domain-page.tsx'
+import { mailStats } from '../dmarc/summary/mail-stats.ts'
+import { RecordInstructions } from '../dmarc/domains/record-instructions.tsx'
+import { daysParameter, type SummaryDays } from '../dmarc/search.ts'
+import { SourceTables } from '../dmarc/sources/source-tables.tsx'
+import { DaysChoice } from '../dmarc/summary/days-choice.tsx'
+import { partsOf, shareText, READINESS_TONES } from '../dmarc/words.ts'
 import { dayText } from '../ui/charts/daily-chart.tsx'
 import { Stats } from '../ui/lists/stats.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -25,23 +25,23 @@ export function Screen() {
   return (
     <DomainPage
       id={id}
-      aside={<SpanChoice days={days} onChange={(to) => void navigate({ search: { days: to }, replace: true })} />}
+      aside={<DaysChoice days={days} onChange={(to) => void navigate({ search: { days: to }, replace: true })} />}
     >
       <LoadingOrError there={summary} error={error} lines={6}>
         Summing up …
       </LoadingOrError>
-      {summary && <Known id={id} days={spanOf(days)} summary={summary} />}
+      {summary && <Known id={id} days={daysParameter(days)} summary={summary} />}
     </DomainPage>
   )
 }
 
-function Known({ id, days, summary }: { id: string; days: Span | undefined; summary: Summary }) {
+function Known({ id, days, summary }: { id: string; days: SummaryDays | undefined; summary: Summary }) {
   const { readiness, totals } = summary
   const { verdict, rest } = partsOf(readiness.sentence)
   return (
     <>
       <div role="status">
-        <Notice tone={VERDICTS[readiness.verdict]}>
+        <Notice tone={READINESS_TONES[readiness.verdict]}>
           <strong>{verdict}.</strong>
           {rest && <p>{rest}</p>}
         </Notice>
@@ -51,8 +51,8 @@ function Known({ id, days, summary }: { id: string; days: Span | undefined; summ
       ) : (
         <>
           <Totals summary={summary} />
-          <Days {...summary} />
-          <Sources at={{ id, days }} summary={summary} />
+          <DailyMessages {...summary} />
+          <SourceTables at={{ id, days }} summary={summary} />
           <Reporters id={id} summary={summary} />
           <Selectors summary={summary} />
         </>
@@ -66,7 +66,7 @@ function FirstReport({ id }: { id: string }) {
   const { data: domain } = useQuery(domainQuery(id))
   return (
     <Section title="How reports come">
-      {domain ? <Publish domain={domain} /> : <Loading lines={3}>Asking the DNS …</Loading>}
+      {domain ? <RecordInstructions domain={domain} /> : <Loading lines={3}>Asking the DNS …</Loading>}
     </Section>
   )
 }
@@ -75,7 +75,7 @@ function Totals({ summary: { totals, readiness, sourceCount } }: { summary: Summ
   return (
     <Stats
       stats={[
-        ...mailFigures(totals),
+        ...mailStats(totals),
         ['Sources', numberText(sourceCount)],
         ['Reports', numberText(totals.reports)],
         ['Policy', readiness.published && `p=${readiness.published}`],

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { dmarc, mailboxesQuery, type Mailbox } from '../dmarc/api.ts'
+import { dmarc, mailboxesQuery, type ReportMailbox } from '../dmarc/api.ts'
 import { serverOf, wrongAccount } from '../imap/account.ts'
 import { AccountFields, ConnectionFields } from '../imap/account-fields.tsx'
 import { Ago } from '../ui/text/ago.tsx'
@@ -38,7 +38,7 @@ export function Screen() {
   )
 }
 
-function MailboxTable({ mailboxes }: { mailboxes: Mailbox[] }) {
+function MailboxTable({ mailboxes }: { mailboxes: ReportMailbox[] }) {
   return (
     <Table caption="Your mailboxes" quiet columns={['Mailbox', 'State', 'Read', 'Actions']}>
       {mailboxes.map((mailbox) => (
@@ -48,7 +48,7 @@ function MailboxTable({ mailboxes }: { mailboxes: Mailbox[] }) {
   )
 }
 
-function MailboxRow({ mailbox }: { mailbox: Mailbox }) {
+function MailboxRow({ mailbox }: { mailbox: ReportMailbox }) {
   const { user, host, folder, moveTo, fetchedAt, totalMessages, lastError } = mailbox
   return (
     <tr>
@@ -80,7 +80,7 @@ function MailboxRow({ mailbox }: { mailbox: Mailbox }) {
   )
 }
 
-function Ways({ mailbox: { id, user } }: { mailbox: Mailbox }) {
+function Ways({ mailbox: { id, user } }: { mailbox: ReportMailbox }) {
   const queries = useQueryClient()
   const [problem, setProblem] = useState('')
 

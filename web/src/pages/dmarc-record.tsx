@@ -1,9 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { dmarc, domainQuery, domainsQuery, type Published } from '../dmarc/api.ts'
-import { DomainPage } from '../dmarc/domain-page.tsx'
-import { Publish } from '../dmarc/publish.tsx'
+import { dmarc, domainQuery, domainsQuery, type PublishedDomain } from '../dmarc/api.ts'
+import { DomainPage } from '../dmarc/domains/domain-page.tsx'
+import { RecordInstructions } from '../dmarc/domains/record-instructions.tsx'
 import { deleteShown } from '../refresh-queries.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
@@ -25,7 +25,7 @@ export function Screen() {
       {domain && (
         <>
           <Section title="The record that asks for reports">
-            <Publish domain={domain} />
+            <RecordInstructions domain={domain} />
           </Section>
           <Proof domain={domain} />
           <Section title="Delete the domain">
@@ -39,12 +39,12 @@ export function Screen() {
   )
 }
 
-const PROOFS: Record<NonNullable<Published['verifiedBy']>, string> = {
+const PROOFS: Record<NonNullable<PublishedDomain['verifiedBy']>, string> = {
   rua: 'Its DMARC record sends reports to the address that only you were given.',
   txt: 'The TXT record that only you were given is there.',
 }
 
-function Proof({ domain }: { domain: Published }) {
+function Proof({ domain }: { domain: PublishedDomain }) {
   const queries = useQueryClient()
   const [state, setState] = useState({ busy: false, problem: '' })
   const { id, verified, verifiedBy, verification } = domain
@@ -89,7 +89,7 @@ function Proof({ domain }: { domain: Published }) {
   )
 }
 
-function Remove({ domain: { id, domain } }: { domain: Published }) {
+function Remove({ domain: { id, domain } }: { domain: PublishedDomain }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
 

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { setAsidePath, setAsideQuery, type SetAside } from '../dmarc/api.ts'
-import { viaText } from '../dmarc/words.ts'
+import { rejectedFilePath, rejectedQuery, type RejectedItem } from '../dmarc/api.ts'
+import { describeVia } from '../dmarc/words.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { DownloadLink } from '../ui/actions/button.tsx'
@@ -14,7 +14,7 @@ import { LoadingOrError } from '../ui/feedback/loading.tsx'
 export function Screen() {
   const { page = 1 } = useSearch({ from: '/own/dmarc/rejected' })
   const navigate = useNavigate({ from: '/dmarc/rejected' })
-  const { data, error } = useQuery({ ...setAsideQuery(page), placeholderData: keepPreviousData })
+  const { data, error } = useQuery({ ...rejectedQuery(page), placeholderData: keepPreviousData })
   return (
     <Page
       wide
@@ -36,14 +36,14 @@ export function Screen() {
   )
 }
 
-function SetAsideTable({ rejected }: { rejected: SetAside[] }) {
+function SetAsideTable({ rejected }: { rejected: RejectedItem[] }) {
   return (
     <Table caption="What was set aside" quiet columns={['What', 'Why', 'Received', 'As it came']}>
       {rejected.map(({ id, name, reason, via, kept, receivedAt }) => (
         <tr key={id}>
           <th scope="row">
             {name}
-            <small>{viaText(via)}</small>
+            <small>{describeVia(via)}</small>
           </th>
           <td>{reason}</td>
           <td>
@@ -53,7 +53,7 @@ function SetAsideTable({ rejected }: { rejected: SetAside[] }) {
           </td>
           <td>
             {kept ? (
-              <DownloadLink href={setAsidePath(id)} name={name}>
+              <DownloadLink href={rejectedFilePath(id)} name={name}>
                 Download <VisuallyHidden>{name}</VisuallyHidden>
               </DownloadLink>
             ) : (

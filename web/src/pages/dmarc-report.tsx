@@ -1,10 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { recordsQuery, reportQuery, type Report } from '../dmarc/api.ts'
-import { PeriodText } from '../dmarc/period.tsx'
-import { RecordTable } from '../dmarc/record-table.tsx'
-import { spanSince } from '../dmarc/search.ts'
-import { sentenceOf, viaText } from '../dmarc/words.ts'
+import { PeriodText } from '../dmarc/reports/period.tsx'
+import { RecordTable } from '../dmarc/reports/record-table.tsx'
+import { daysParameterSince } from '../dmarc/search.ts'
+import { describeReport, describeVia } from '../dmarc/words.ts'
 import { ExactTime } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
@@ -36,7 +36,7 @@ export function Screen() {
 }
 
 function Known({ report }: { report: Report }) {
-  const { tone, sentence } = sentenceOf(report)
+  const { tone, sentence } = describeReport(report)
   const remarks = [...report.errors.map((error) => `The reporter says: ${error}`), ...report.warnings]
   return (
     <>
@@ -69,7 +69,7 @@ function About({ report }: { report: Report }) {
           'Received',
           <span key="received">
             <ExactTime at={receivedAt} />
-            {via && `, ${viaText(via)}`}
+            {via && `, ${describeVia(via)}`}
           </span>,
         ],
       ]}
@@ -115,7 +115,7 @@ function Records({ report }: { report: Report }) {
               <Link
                 to="/dmarc/$id/sources/$address"
                 params={{ id, address: sourceIp }}
-                search={{ days: spanSince(report.dateRange.begin) }}
+                search={{ days: daysParameterSince(report.dateRange.begin) }}
               >
                 {sourceIp}
               </Link>

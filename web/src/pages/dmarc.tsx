@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { postCommand } from '../check/curl.ts'
-import { dmarc, domainsQuery, type Domain } from '../dmarc/api.ts'
-import { Upload } from '../dmarc/upload.tsx'
+import { dmarc, domainsQuery, type ReportDomain } from '../dmarc/api.ts'
+import { Upload } from '../dmarc/reports/upload.tsx'
 import { useOwnDomain } from '../queries.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { ButtonLink } from '../ui/actions/button.tsx'
@@ -83,7 +83,7 @@ function NoDomain() {
   )
 }
 
-function DomainTable({ domains }: { domains: Domain[] }) {
+function DomainTable({ domains }: { domains: ReportDomain[] }) {
   return (
     <Table caption="Your domains" quiet columns={['Domain', 'Yours', 'Reports', 'Last report']}>
       {domains.map(

@@ -1,14 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { FileDrop } from '../ui/forms/file-drop.tsx'
-import { Notice } from '../ui/feedback/notice.tsx'
-import { Stack } from '../ui/layout/page.tsx'
-import { counted, numberText } from '../ui/text/format.ts'
-import { dmarc, type Uploaded } from './api.ts'
-import { batchesOf } from './batches.ts'
+import { FileDrop } from '../../ui/forms/file-drop.tsx'
+import { Notice } from '../../ui/feedback/notice.tsx'
+import { Stack } from '../../ui/layout/page.tsx'
+import { counted, numberText } from '../../ui/text/format.ts'
+import { dmarc, type UploadResult } from '../api.ts'
+import { splitIntoBatches } from './batches.ts'
 
-type State = { done: Uploaded | null; left: number; problem: string }
+type State = { done: UploadResult | null; left: number; problem: string }
 
 /** Rejected files that are named; all of them stand in the list of what was set aside. */
 const SOME = 5
@@ -19,11 +19,11 @@ export function Upload() {
   const [{ done, left, problem }, setState] = useState<State>({ done: null, left: 0, problem: '' })
 
   async function send(files: File[]): Promise<void> {
-    let sum: Uploaded = { stored: 0, duplicates: 0, failureReports: 0, rejected: [] }
+    let sum: UploadResult = { stored: 0, duplicates: 0, failureReports: 0, rejected: [] }
     let waiting = files.length
     setState({ done: null, left: waiting, problem: '' })
     try {
-      for (const batch of batchesOf(files)) {
+      for (const batch of splitIntoBatches(files)) {
         const form = new FormData()
         for (const file of batch) form.append('file', file)
         sum = added(sum, await dmarc.upload(form))
@@ -50,7 +50,7 @@ export function Upload() {
   )
 }
 
-function added(one: Uploaded, other: Uploaded): Uploaded {
+function added(one: UploadResult, other: UploadResult): UploadResult {
   return {
     stored: one.stored + other.stored,
     duplicates: one.duplicates + other.duplicates,
@@ -59,7 +59,7 @@ function added(one: Uploaded, other: Uploaded): Uploaded {
   }
 }
 
-function Outcome({ stored, duplicates, failureReports, rejected }: Uploaded) {
+function Outcome({ stored, duplicates, failureReports, rejected }: UploadResult) {
   const parts = [
     `${counted(stored, 'report')} stored`,
     duplicates > 0 && `${numberText(duplicates)} stored already`,

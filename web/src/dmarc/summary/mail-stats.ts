@@ -1,12 +1,12 @@
-import type { Pairs } from '../ui/lists/pairs.tsx'
-import { numberText } from '../ui/text/format.ts'
-import type { Source } from './api.ts'
-import { shareText } from './words.ts'
+import type { Pairs } from '../../ui/lists/pairs.tsx'
+import { numberText } from '../../ui/text/format.ts'
+import type { Source } from '../api.ts'
+import { shareText } from '../words.ts'
 
 type Counts = Pick<Source, 'messages' | 'pass' | 'dkimAligned' | 'spfAligned' | 'forwarded' | 'disposition'>
 
 /** How the mail of a domain, or of one of its sources, was judged. */
-export function mailFigures(counts: Counts): Pairs {
+export function mailStats(counts: Counts): Pairs {
   const { messages, pass, dkimAligned, spfAligned, forwarded, disposition } = counts
   const stopped = disposition.quarantine + disposition.reject
   return [

@@ -1,14 +1,14 @@
-import { Section, Muted } from '../ui/layout/page.tsx'
-import { Status } from '../ui/feedback/status.tsx'
-import { Table } from '../ui/lists/table.tsx'
-import { counted, numberText } from '../ui/text/format.ts'
-import type { SourceDetail } from './api.ts'
+import { Section, Muted } from '../../ui/layout/page.tsx'
+import { Status } from '../../ui/feedback/status.tsx'
+import { Table } from '../../ui/lists/table.tsx'
+import { counted, numberText } from '../../ui/text/format.ts'
+import type { SourceDetail } from '../api.ts'
 
 type Identities = SourceDetail['identities']
 type Fared = Omit<Identities['envelopes'][number], 'domain'>
 
 /** In whose names a source sent, and which of them speak for the domain in the From line. */
-export function InWhoseNames({ identities }: { identities: Identities }) {
+export function SourceIdentities({ identities }: { identities: Identities }) {
   const { from, signers, envelopes, unsigned, records, recordCount } = identities
   return (
     <>

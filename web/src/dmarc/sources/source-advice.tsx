@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
-import { Snippet } from '../ui/actions/copy.tsx'
-import { BulletList } from '../ui/lists/bullet-list.tsx'
-import { Section, Muted, Stack } from '../ui/layout/page.tsx'
-import type { SourceDetail } from './api.ts'
+import { Snippet } from '../../ui/actions/copy.tsx'
+import { BulletList } from '../../ui/lists/bullet-list.tsx'
+import { Section, Muted, Stack } from '../../ui/layout/page.tsx'
+import type { SourceDetail } from '../api.ts'
 
 /** What to do about a source, for whom it belongs to and for whom it does not. */
-export function WhatToDo({ domain, advice: { steps, otherwise } }: Pick<SourceDetail, 'domain' | 'advice'>) {
+export function SourceAdvice({ domain, advice: { steps, otherwise } }: Pick<SourceDetail, 'domain' | 'advice'>) {
   if (steps.length === 0 && otherwise === null) return null
   return (
     <Section title="What to do">

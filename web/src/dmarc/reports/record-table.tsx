@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
-import { Muted } from '../ui/layout/page.tsx'
-import { Status } from '../ui/feedback/status.tsx'
-import { Table } from '../ui/lists/table.tsx'
-import type { ReportRecord } from './api.ts'
+import { Muted } from '../../ui/layout/page.tsx'
+import { Status } from '../../ui/feedback/status.tsx'
+import { Table } from '../../ui/lists/table.tsx'
+import type { ReportRecord } from '../api.ts'
 
 type RecordTableProps<T> = {
   records: T[]

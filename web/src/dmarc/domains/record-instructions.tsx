@@ -1,11 +1,11 @@
-import { Snippet } from '../ui/actions/copy.tsx'
-import { Notice } from '../ui/feedback/notice.tsx'
-import { Muted, Stack } from '../ui/layout/page.tsx'
-import type { Published } from './api.ts'
-import { mayTakeMail } from './words.ts'
+import { Snippet } from '../../ui/actions/copy.tsx'
+import { Notice } from '../../ui/feedback/notice.tsx'
+import { Muted, Stack } from '../../ui/layout/page.tsx'
+import type { PublishedDomain } from '../api.ts'
+import { canReceiveMail } from '../words.ts'
 
 /** The record that lets reports come, and what else stands in their way. */
-export function Publish({ domain }: { domain: Published }) {
+export function RecordInstructions({ domain }: { domain: PublishedDomain }) {
   const { record, dns, reportEmail } = domain
   if (dns.configured) {
     return (
@@ -20,7 +20,7 @@ export function Publish({ domain }: { domain: Published }) {
   }
   return (
     <Stack>
-      {!mayTakeMail(reportEmail) && <NowhereToSend to={reportEmail} />}
+      {!canReceiveMail(reportEmail) && <NowhereToSend to={reportEmail} />}
       <Notice tone={dns.configured === null ? 'unknown' : 'warn'}>
         <strong>
           {dns.configured === null
@@ -56,7 +56,7 @@ function NowhereToSend({ to }: { to: string }) {
 }
 
 /** Reporters send to another domain only with its consent (RFC 9990, 4). */
-function Consent({ domain: { dns } }: { domain: Published }) {
+function Consent({ domain: { dns } }: { domain: PublishedDomain }) {
   const { required, name, expected, authorized } = dns.destination
   if (!required || authorized !== false || name === null) return null
   return (

@@ -1,23 +1,23 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Button } from '../ui/actions/button.tsx'
-import { dayText } from '../ui/charts/daily-chart.tsx'
-import { Section, Muted } from '../ui/layout/page.tsx'
-import { Status } from '../ui/feedback/status.tsx'
-import { Table } from '../ui/lists/table.tsx'
-import { counted, numberText } from '../ui/text/format.ts'
-import type { Group, Source, Summary } from './api.ts'
-import type { Span } from './search.ts'
-import { GROUPS, shareText, sourceFacts, sourceName, toneOf } from './words.ts'
+import { Button } from '../../ui/actions/button.tsx'
+import { dayText } from '../../ui/charts/daily-chart.tsx'
+import { Section, Muted } from '../../ui/layout/page.tsx'
+import { Status } from '../../ui/feedback/status.tsx'
+import { Table } from '../../ui/lists/table.tsx'
+import { counted, numberText } from '../../ui/text/format.ts'
+import type { SourceGroup, Source, Summary } from '../api.ts'
+import type { SummaryDays } from '../search.ts'
+import { GROUPS, shareText, describeSource, sourceName, sourceTone } from '../words.ts'
 
 /** Of which domain and how many days, for the way to a source. */
-type At = { id: string; days: Span | undefined }
+type At = { id: string; days: SummaryDays | undefined }
 
 /** Who sends in the domain's name, in groups. */
-export function Sources({ at, summary: { sources, sourceCount, groups } }: { at: At; summary: Summary }) {
+export function SourceTables({ at, summary: { sources, sourceCount, groups } }: { at: At; summary: Summary }) {
   return (
     <>
-      {(Object.keys(GROUPS) as Group[]).map((group) => (
+      {(Object.keys(GROUPS) as SourceGroup[]).map((group) => (
         <SourceGroup
           key={group}
           at={at}
@@ -38,7 +38,7 @@ export function Sources({ at, summary: { sources, sourceCount, groups } }: { at:
 /** Rows at once. */
 const SOME = 10
 
-type SourceGroupProps = { at: At; group: Group; sources: Source[]; count: Summary['groups'][Group] }
+type SourceGroupProps = { at: At; group: SourceGroup; sources: Source[]; count: Summary['groups'][SourceGroup] }
 
 function SourceGroup({ at, group, sources, count }: SourceGroupProps) {
   const [shown, setShown] = useState(SOME)
@@ -79,14 +79,14 @@ function SourceRow({ at: { id, days }, source }: { at: At; source: Source }) {
         <Link to="/dmarc/$id/sources/$address" params={{ id, address: source.sourceIp }} search={{ days }}>
           {sourceName(source)}
         </Link>
-        <small>{sourceFacts(source)}</small>
+        <small>{describeSource(source)}</small>
       </th>
       <td>
         {counted(messages, 'message')}
         <small>{stopped > 0 ? `${numberText(stopped)} stopped` : ''}</small>
       </td>
       <td>
-        <Status tone={toneOf(source)}>{`${shareText(pass, messages)} passed`}</Status>
+        <Status tone={sourceTone(source)}>{`${shareText(pass, messages)} passed`}</Status>
         {fail > 0 && <small>{numberText(fail)} failed</small>}
       </td>
       <td>

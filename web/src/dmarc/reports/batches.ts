@@ -1,14 +1,14 @@
 /** What the service takes at once, with room for what a form adds. */
-const MOST_FILES = 100
-const MOST_BYTES = 24_000_000
+const MAX_BATCH_FILES = 100
+const MAX_BATCH_BYTES = 24_000_000
 
 /** Files in parts that may each be sent at once; one that is too large goes alone, and is refused with a reason. */
-export function batchesOf<T extends { size: number }>(files: T[]): T[][] {
+export function splitIntoBatches<T extends { size: number }>(files: T[]): T[][] {
   const batches: T[][] = []
   let bytes = 0
   for (const file of files) {
     const last = batches.at(-1)
-    if (last && last.length < MOST_FILES && bytes + file.size <= MOST_BYTES) last.push(file)
+    if (last && last.length < MAX_BATCH_FILES && bytes + file.size <= MAX_BATCH_BYTES) last.push(file)
     else {
       batches.push([file])
       bytes = 0

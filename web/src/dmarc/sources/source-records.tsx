@@ -1,14 +1,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Choice } from '../ui/forms/choice.tsx'
-import { FilterField } from '../ui/forms/filter-field.tsx'
-import { Row, Section, Muted } from '../ui/layout/page.tsx'
-import { Pagination } from '../ui/navigation/pagination.tsx'
-import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { counted } from '../ui/text/format.ts'
-import { sourceRecordsQuery, type SourceFilter } from './api.ts'
-import { PeriodText } from './period.tsx'
-import { RecordTable } from './record-table.tsx'
+import { Choice } from '../../ui/forms/choice.tsx'
+import { FilterField } from '../../ui/forms/filter-field.tsx'
+import { Row, Section, Muted } from '../../ui/layout/page.tsx'
+import { Pagination } from '../../ui/navigation/pagination.tsx'
+import { LoadingOrError } from '../../ui/feedback/loading.tsx'
+import { counted } from '../../ui/text/format.ts'
+import { sourceRecordsQuery, type SourceFilter } from '../api.ts'
+import { PeriodText } from '../reports/period.tsx'
+import { RecordTable } from '../reports/record-table.tsx'
 
 const RESULTS = [
   { value: 'all', name: 'Every result' },

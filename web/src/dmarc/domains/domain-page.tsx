@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { BackLink } from '../ui/navigation/back-link.tsx'
-import { Notice } from '../ui/feedback/notice.tsx'
-import { Page } from '../ui/layout/page.tsx'
-import { EXACT_PATH, SubNavigationLink, SubNavigation } from '../ui/navigation/sub-navigation.tsx'
-import { domainsQuery } from './api.ts'
+import { BackLink } from '../../ui/navigation/back-link.tsx'
+import { Notice } from '../../ui/feedback/notice.tsx'
+import { Page } from '../../ui/layout/page.tsx'
+import { EXACT_PATH, SubNavigationLink, SubNavigation } from '../../ui/navigation/sub-navigation.tsx'
+import { domainsQuery } from '../api.ts'
 
 type DomainPageProps = {
   id: string

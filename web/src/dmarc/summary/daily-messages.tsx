@@ -1,18 +1,18 @@
-import { DailyChart, dayText } from '../ui/charts/daily-chart.tsx'
-import { Disclosure } from '../ui/layout/disclosure.tsx'
-import { Section } from '../ui/layout/page.tsx'
-import { Table } from '../ui/lists/table.tsx'
-import { counted, numberText } from '../ui/text/format.ts'
-import type { Summary } from './api.ts'
-import { daysText } from './words.ts'
+import { DailyChart, dayText } from '../../ui/charts/daily-chart.tsx'
+import { Disclosure } from '../../ui/layout/disclosure.tsx'
+import { Section } from '../../ui/layout/page.tsx'
+import { Table } from '../../ui/lists/table.tsx'
+import { counted, numberText } from '../../ui/text/format.ts'
+import type { Summary } from '../api.ts'
+import { describeDays } from '../words.ts'
 
 /** How much came on each day, and how much of it failed: as a picture, in a sentence, and as a table. */
-export function Days({ days, totals }: { days: Summary['days']; totals: { messages: number; fail: number } }) {
+export function DailyMessages({ days, totals }: { days: Summary['days']; totals: { messages: number; fail: number } }) {
   return (
     <Section title="Messages per day">
       <DailyChart
         label="Messages per day, passed and failed"
-        text={daysText({ days, totals })}
+        text={describeDays({ days, totals })}
         days={days.map(({ day }) => day)}
         series={[
           { name: 'Passed', look: 'main', counts: days.map(({ pass }) => pass) },

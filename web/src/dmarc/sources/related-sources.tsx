@@ -1,18 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Section, Muted } from '../ui/layout/page.tsx'
-import { Status } from '../ui/feedback/status.tsx'
-import { Table } from '../ui/lists/table.tsx'
-import { counted } from '../ui/text/format.ts'
-import { summaryQuery, type Source } from './api.ts'
-import { spanOf, type Span } from './search.ts'
-import { shareText, sourceName, toneOf } from './words.ts'
+import { Section, Muted } from '../../ui/layout/page.tsx'
+import { Status } from '../../ui/feedback/status.tsx'
+import { Table } from '../../ui/lists/table.tsx'
+import { counted } from '../../ui/text/format.ts'
+import { summaryQuery, type Source } from '../api.ts'
+import { daysParameter, type SummaryDays } from '../search.ts'
+import { shareText, sourceName, sourceTone } from '../words.ts'
 
 /** Rows of those that are run by the same people. */
 const SOME = 10
 
 /** A service sends from many addresses: what is set up for one is set up for all. */
-export function Neighbours({ id, days, source }: { id: string; days: Span; source: Source }) {
+export function RelatedSources({ id, days, source }: { id: string; days: SummaryDays; source: Source }) {
   const { sourceIp, organizationalDomain, reverseConfirmed } = source
   const isKnown = organizationalDomain !== null && reverseConfirmed
   const { data: summary } = useQuery({ ...summaryQuery(id, days), enabled: isKnown })
@@ -31,7 +31,7 @@ export function Neighbours({ id, days, source }: { id: string; days: Span; sourc
               <Link
                 to="/dmarc/$id/sources/$address"
                 params={{ id, address: other.sourceIp }}
-                search={{ days: spanOf(days) }}
+                search={{ days: daysParameter(days) }}
               >
                 {sourceName(other)}
               </Link>
@@ -39,7 +39,7 @@ export function Neighbours({ id, days, source }: { id: string; days: Span; sourc
             </th>
             <td>{counted(other.messages, 'message')}</td>
             <td>
-              <Status tone={toneOf(other)}>{`${shareText(other.pass, other.messages)} passed`}</Status>
+              <Status tone={sourceTone(other)}>{`${shareText(other.pass, other.messages)} passed`}</Status>
             </td>
           </tr>
         ))}
