@@ -32,10 +32,10 @@ export type RejectedItem = Static<typeof RejectedPage>['data']['rejected'][numbe
 export type UploadResult = Static<typeof UploadedShape>['data']
 export type ReportMailbox = Static<typeof MailboxShape>
 
-/** What narrows the reports down, as the address of the screen has it. */
+/** The filter of the reports, as the screen’s URL has it. */
 export type ReportFilter = { orgName?: string | undefined; result?: 'fail' | undefined; page?: number | undefined }
 
-/** What narrows the records of a source down. */
+/** The filter of a source’s records. */
 export type SourceFilter = {
   orgName?: string | undefined
   result?: 'pass' | 'fail' | undefined
@@ -52,7 +52,7 @@ export const dmarc = {
   verify: async (id: string) =>
     (await request<ApiResponse<PublishedDomain>>('POST', `${BASE}/domains/${id}/verify`)).data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/domains/${id}`),
-  /** @param days up to today */
+  /** @param days ending today */
   summary: async (id: string, days: number) =>
     (await request<ApiResponse<Summary>>('GET', `${BASE}/domains/${id}/summary?from=${dayBefore(days - 1)}`)).data,
   source: async (id: string, address: string, days: number) =>
@@ -71,7 +71,7 @@ export const dmarc = {
       .data,
   tlsReports: async (id: string, page: number) =>
     (await request<Static<typeof TlsReportPage>>('GET', `${BASE}/domains/${id}/tls-reports?page=${page}`)).data,
-  setAside: async (page: number) =>
+  rejected: async (page: number) =>
     (await request<Static<typeof RejectedPage>>('GET', `${BASE}/rejected?page=${page}`)).data,
   upload: async (form: FormData) =>
     (await request<Static<typeof UploadedShape>>('POST', `${BASE}/reports`, { body: form })).data,
@@ -87,17 +87,17 @@ const sourcePath = (id: string, address: string) => `${BASE}/domains/${id}/sourc
 
 export const rejectedFilePath = (id: string) => `${BASE}/rejected/${id}/raw`
 
-/** The UTC day so many days ago. */
+/** The UTC day that is `days` before today, as `YYYY-MM-DD`. */
 function dayBefore(days: number): string {
   return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 }
 
-/** Everything under it is asked anew when reports have come in. */
+/** All queries below this key are refetched when reports arrive. */
 const ROOT = 'dmarc'
 
 export const domainsQuery = queryOptions({ queryKey: [ROOT, 'domains'], queryFn: dmarc.domains })
 
-/** Asks the DNS too. */
+/** The service queries DNS for this, so the answer is reused for 30 seconds. */
 export const domainQuery = (id: string) =>
   queryOptions({ queryKey: [ROOT, 'domain', id], queryFn: () => dmarc.domain(id), staleTime: 30_000 })
 
@@ -117,7 +117,7 @@ export const sourceRecordsQuery = (id: string, address: string, days: number, fi
 export const reportsQuery = (id: string, filter: ReportFilter) =>
   queryOptions({ queryKey: [ROOT, 'reports', id, filter], queryFn: () => dmarc.reports(id, filter) })
 
-/** A stored report does not change any more. */
+/** A stored report never changes. */
 export const reportQuery = (id: string, reportId: string) =>
   queryOptions({
     queryKey: [ROOT, 'report', id, reportId],
@@ -137,7 +137,7 @@ export const tlsReportsQuery = (id: string, page: number) =>
   queryOptions({ queryKey: [ROOT, 'tls', id, page], queryFn: () => dmarc.tlsReports(id, page) })
 
 export const rejectedQuery = (page: number) =>
-  queryOptions({ queryKey: [ROOT, 'set-aside', page], queryFn: () => dmarc.setAside(page) })
+  queryOptions({ queryKey: [ROOT, 'rejected', page], queryFn: () => dmarc.rejected(page) })
 
 export const mailboxesQuery = queryOptions({
   queryKey: [ROOT, 'mailboxes'],

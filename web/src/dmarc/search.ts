@@ -4,18 +4,18 @@ import type { ReportFilter, SourceFilter } from './api.ts'
 export const SUMMARY_DAYS = [7, 30, 90, 365] as const
 export type SummaryDays = (typeof SUMMARY_DAYS)[number]
 
-/** What stands in an address: nothing for the usual. */
+/** The URL parameter of a period; undefined for the default of 30 days. */
 export function daysParameter(days: SummaryDays): SummaryDays | undefined {
   return days === 30 ? undefined : days
 }
 
-/** The shortest that reaches back to a moment. */
-export function daysParameterSince(moment: string): SummaryDays | undefined {
-  const days = (Date.now() - Date.parse(moment)) / 86_400_000
+/** The shortest period, from 30 days, that includes an instant. */
+export function daysParameterSince(instant: string): SummaryDays | undefined {
+  const days = (Date.now() - Date.parse(instant)) / 86_400_000
   return daysParameter(SUMMARY_DAYS.find((span) => span >= 30 && span > days + 1) ?? 365)
 }
 
-/** Over how many days is summed up. */
+/** The URL parameters of a summary. */
 export function summarySearch({ days }: Search): { days?: SummaryDays | undefined } {
   return { days: oneOf(days, SUMMARY_DAYS) }
 }

@@ -9,7 +9,9 @@ import { RelatedSources } from '../dmarc/sources/related-sources.tsx'
 import { daysParameter, type SummaryDays } from '../dmarc/search.ts'
 import { SourceRecords } from '../dmarc/sources/source-records.tsx'
 import { DaysChoice } from '../dmarc/summary/days-choice.tsx'
-import { GROUPS, describeReverseName, describeNetwork, sourceName, ADVICE_TONES } from '../dmarc/words.ts'
+import { describeReverseName, describeNetwork, sourceName } from '../dmarc/sources/source-labels.ts'
+import { ADVICE_TONES } from '../dmarc/tones.ts'
+import { source as messages, sourceGroups } from '../dmarc/messages.ts'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { Stats } from '../ui/lists/stats.tsx'
@@ -26,7 +28,7 @@ export function Screen() {
   const navigate = useNavigate({ from: '/dmarc/$id/sources/$address' })
   const { data: domains } = useQuery(domainsQuery)
   const { data: detail, error } = useQuery({ ...sourceQuery(id, address, days), placeholderData: keepPreviousData })
-  const domain = domains?.find((each) => each.id === id)?.domain ?? 'the domain'
+  const domain = domains?.find((each) => each.id === id)?.domain ?? messages.unknownDomain
   const go = (changed: SourceFilter & { days?: SummaryDays | undefined }) =>
     void navigate({
       search: (before) => ({ ...before, page: undefined, ...changed }),
@@ -39,13 +41,13 @@ export function Screen() {
       title={detail?.source ? sourceName(detail.source) : address}
       above={
         <BackLink to="/dmarc/$id" params={{ id }} search={{ days: daysParameter(days) }}>
-          Sources of {domain}
+          {messages.of(domain)}
         </BackLink>
       }
       aside={<DaysChoice days={days} onChange={(to) => go({ days: to })} />}
     >
       <LoadingOrError there={detail} error={error} lines={6}>
-        Looking through the reports …
+        {messages.loading}
       </LoadingOrError>
       {detail && <Verdict advice={detail.advice} />}
       {detail?.source && (
@@ -53,8 +55,8 @@ export function Screen() {
           <Stats stats={mailStats(detail.source)} />
           <SourceAdvice {...detail} />
           <DailyMessages days={detail.days} totals={detail.source} />
-          <Section title="Who it is">
-            <Who source={detail.source} />
+          <Section title={messages.details}>
+            <SourceFacts source={detail.source} />
           </Section>
           <SourceIdentities identities={detail.identities} />
           <RelatedSources id={id} days={days} source={detail.source} />
@@ -75,24 +77,24 @@ function Verdict({ advice: { verdict, sentence } }: Pick<SourceDetail, 'advice'>
   )
 }
 
-function Who({ source }: { source: Source }) {
+function SourceFacts({ source }: { source: Source }) {
   const { sourceIp, organizationalDomain, reverseConfirmed, group } = source
   return (
     <Facts
       facts={[
-        ['Address', sourceIp],
-        ['Name', describeReverseName(source)],
-        ['Organisation', reverseConfirmed && organizationalDomain],
-        ['Network', describeNetwork(source)],
-        ['Stands under', GROUPS[group].title],
+        [messages.address, sourceIp],
+        [messages.reverseName, describeReverseName(source)],
+        [messages.organisation, reverseConfirmed && organizationalDomain],
+        [messages.network, describeNetwork(source)],
+        [messages.group, sourceGroups[group].title],
         [
-          'Look it up',
-          <Row key="ways">
+          messages.check,
+          <Row key="check">
             <Link to="/check" search={{ q: sourceIp }}>
-              On the blacklists
+              {messages.blocklists}
             </Link>
             <Link to="/attacks" search={{ ip: sourceIp }}>
-              In the attack reports
+              {messages.attacks}
             </Link>
           </Row>,
         ],

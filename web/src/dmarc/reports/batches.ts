@@ -1,8 +1,8 @@
-/** What the service takes at once, with room for what a form adds. */
+/** Limits of one upload to the service, less the bytes that a form adds. */
 const MAX_BATCH_FILES = 100
 const MAX_BATCH_BYTES = 24_000_000
 
-/** Files in parts that may each be sent at once; one that is too large goes alone, and is refused with a reason. */
+/** Groups files into uploads. A file that is too large goes alone, so that the service can reject it with a reason. */
 export function splitIntoBatches<T extends { size: number }>(files: T[]): T[][] {
   const batches: T[][] = []
   let bytes = 0

@@ -1,20 +1,22 @@
 import type { ReactNode } from 'react'
-import { Muted } from '../../ui/layout/page.tsx'
 import { Status } from '../../ui/feedback/status.tsx'
+import { Muted } from '../../ui/layout/page.tsx'
 import { Table } from '../../ui/lists/table.tsx'
 import type { ReportRecord } from '../api.ts'
+import { records as messages, shared } from '../messages.ts'
 
 type RecordTableProps<T> = {
   records: T[]
-  /** What tells the records apart, in the first column. */
+  /** Title of the first column. */
   column: string
   lead: (record: T) => ReactNode
 }
 
-/** What receivers saw and did, a row a record. */
+/** One row for each record: its result, the checks behind it and the receiver's action. */
 export function RecordTable<T extends ReportRecord>({ records, column, lead }: RecordTableProps<T>) {
+  const columns = [column, messages.from, shared.result, messages.authentication, messages.disposition]
   return (
-    <Table caption="What was seen" quiet columns={[column, 'From', 'Result', 'Checked', 'Then']}>
+    <Table caption={messages.title} quiet columns={columns}>
       {records.map((record, index) => (
         <tr key={index}>
           <th scope="row">{lead(record)}</th>
@@ -31,21 +33,21 @@ function RecordCells({ record }: { record: ReportRecord }) {
   return (
     <>
       <td>
-        {headerFrom ?? <Muted>nobody</Muted>}
-        {envelopeFrom && envelopeFrom !== headerFrom && <small>sent by {envelopeFrom}</small>}
+        {headerFrom ?? <Muted>{messages.missing}</Muted>}
+        {envelopeFrom && envelopeFrom !== headerFrom && <small>{messages.envelopeFrom(envelopeFrom)}</small>}
       </td>
       <td>
         {outside ? (
-          <Status tone="unknown">Not this domain’s</Status>
+          <Status tone="unknown">{messages.outside}</Status>
         ) : (
-          <Status tone={result === 'pass' ? 'good' : 'bad'}>{result === 'pass' ? 'Passed' : 'Failed'}</Status>
+          <Status tone={result === 'pass' ? 'good' : 'bad'}>{result === 'pass' ? shared.passed : shared.failed}</Status>
         )}
       </td>
       <td>
-        <Checked record={record} />
+        <AuthenticationResults record={record} />
       </td>
       <td>
-        {DONE[policyEvaluated.disposition ?? ''] ?? policyEvaluated.disposition}
+        {messages.dispositions[policyEvaluated.disposition ?? ''] ?? policyEvaluated.disposition}
         {policyEvaluated.reasons.map(({ type, comment }, index) => (
           <small key={index}>{[type, comment].filter(Boolean).join(': ')}</small>
         ))}
@@ -54,25 +56,21 @@ function RecordCells({ record }: { record: ReportRecord }) {
   )
 }
 
-const DONE: Record<string, string> = {
-  none: 'Let through',
-  pass: 'Let through',
-  quarantine: 'Set aside',
-  reject: 'Refused',
-}
-
-/** What was signed and sent for whom, and whether that is the domain in the From line. */
-function Checked({ record: { policyEvaluated, authResults } }: { record: ReportRecord }) {
-  const aligned = (word: string | null) => (word === 'pass' ? 'aligned' : 'not aligned')
+/** The receiver's DKIM and SPF results, and whether each aligns with the From header. */
+function AuthenticationResults({ record: { policyEvaluated, authResults } }: { record: ReportRecord }) {
+  const alignment = (result: string | null) => (result === 'pass' ? messages.aligned : messages.notAligned)
+  const signatures = authResults.dkim.map(({ domain, selector, result }) =>
+    messages.signature(domain, selector, result),
+  )
   return (
     <>
       <small>
-        DKIM {aligned(policyEvaluated.dkim)}
-        {authResults.dkim.map(({ domain, selector, result }) => `, ${domain} (${selector ?? '?'}): ${result}`).join('')}
+        {messages.method('DKIM', alignment(policyEvaluated.dkim))}
+        {signatures.join('')}
       </small>
       <small>
-        SPF {aligned(policyEvaluated.spf)}
-        {authResults.spf.map(({ domain, result }) => `, ${domain}: ${result}`).join('')}
+        {messages.method('SPF', alignment(policyEvaluated.spf))}
+        {authResults.spf.map(({ domain, result }) => messages.spf(domain, result)).join('')}
       </small>
     </>
   )

@@ -4,34 +4,34 @@ import { useState } from 'react'
 import { FileDrop } from '../../ui/forms/file-drop.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Stack } from '../../ui/layout/page.tsx'
-import { counted, numberText } from '../../ui/text/format.ts'
 import { dmarc, type UploadResult } from '../api.ts'
+import { upload as messages } from '../messages.ts'
 import { splitIntoBatches } from './batches.ts'
 
-type State = { done: UploadResult | null; left: number; problem: string }
+type State = { done: UploadResult | null; remaining: number; problem: string }
 
-/** Rejected files that are named; all of them stand in the list of what was set aside. */
-const SOME = 5
+/** Rejected files named here; the list of rejected reports has all of them. */
+const MAX_NAMED_FILES = 5
 
-/** Takes report files, and says what became of them. */
+/** Uploads report files and shows the result. */
 export function Upload() {
   const queries = useQueryClient()
-  const [{ done, left, problem }, setState] = useState<State>({ done: null, left: 0, problem: '' })
+  const [{ done, remaining, problem }, setState] = useState<State>({ done: null, remaining: 0, problem: '' })
 
   async function send(files: File[]): Promise<void> {
     let sum: UploadResult = { stored: 0, duplicates: 0, failureReports: 0, rejected: [] }
     let waiting = files.length
-    setState({ done: null, left: waiting, problem: '' })
+    setState({ done: null, remaining: waiting, problem: '' })
     try {
       for (const batch of splitIntoBatches(files)) {
         const form = new FormData()
         for (const file of batch) form.append('file', file)
-        sum = added(sum, await dmarc.upload(form))
+        sum = addResults(sum, await dmarc.upload(form))
         waiting -= batch.length
-        setState({ done: sum, left: waiting, problem: '' })
+        setState({ done: sum, remaining: waiting, problem: '' })
       }
     } catch (error) {
-      setState({ done: sum, left: 0, problem: (error as Error).message })
+      setState({ done: sum, remaining: 0, problem: (error as Error).message })
     }
     await queries.invalidateQueries({ queryKey: ['dmarc'] })
   }
@@ -39,18 +39,18 @@ export function Upload() {
   return (
     <Stack>
       <FileDrop
-        label={left > 0 ? `${counted(left, 'file')} to go …` : 'Choose report files'}
-        hint="Or drop them here: XML, JSON, gzip, zip, whole mails and mbox files."
-        busy={left > 0}
+        label={remaining > 0 ? messages.remaining(remaining) : messages.choose}
+        hint={messages.hint}
+        busy={remaining > 0}
         onFiles={(files) => void send(files)}
       />
-      <div role="status">{done && left === 0 && <Outcome {...done} />}</div>
+      <div role="status">{done && remaining === 0 && <Result {...done} />}</div>
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
     </Stack>
   )
 }
 
-function added(one: UploadResult, other: UploadResult): UploadResult {
+function addResults(one: UploadResult, other: UploadResult): UploadResult {
   return {
     stored: one.stored + other.stored,
     duplicates: one.duplicates + other.duplicates,
@@ -59,24 +59,16 @@ function added(one: UploadResult, other: UploadResult): UploadResult {
   }
 }
 
-function Outcome({ stored, duplicates, failureReports, rejected }: UploadResult) {
-  const parts = [
-    `${counted(stored, 'report')} stored`,
-    duplicates > 0 && `${numberText(duplicates)} stored already`,
-    failureReports > 0 && `${counted(failureReports, 'failure report')} counted and not kept`,
-    rejected.length > 0 && `${numberText(rejected.length)} set aside`,
-  ]
+function Result({ stored, duplicates, failureReports, rejected }: UploadResult) {
   return (
     <Notice tone={rejected.length > 0 ? 'warn' : 'good'}>
-      <strong>{parts.filter(Boolean).join(', ')}.</strong>
-      {rejected.slice(0, SOME).map(({ name, reason }, index) => (
-        <p key={index}>
-          {name}: {reason}
-        </p>
+      <strong>{messages.summary(stored, duplicates, failureReports, rejected.length)}</strong>
+      {rejected.slice(0, MAX_NAMED_FILES).map(({ name, reason }, index) => (
+        <p key={index}>{messages.reason(name, reason)}</p>
       ))}
       {rejected.length > 0 && (
         <p>
-          <Link to="/dmarc/rejected">All that was set aside</Link>
+          <Link to="/dmarc/rejected">{messages.allRejected}</Link>
         </p>
       )}
     </Notice>

@@ -1,18 +1,22 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Section, Muted } from '../../ui/layout/page.tsx'
 import { Status } from '../../ui/feedback/status.tsx'
+import { Section, Muted } from '../../ui/layout/page.tsx'
 import { Table } from '../../ui/lists/table.tsx'
 import { counted } from '../../ui/text/format.ts'
 import { summaryQuery, type Source } from '../api.ts'
+import { shared, source as messages } from '../messages.ts'
 import { daysParameter, type SummaryDays } from '../search.ts'
-import { shareText, sourceName, sourceTone } from '../words.ts'
+import { shareText } from '../share-text.ts'
+import { sourceTone } from '../tones.ts'
+import { sourceName } from './source-labels.ts'
 
-/** Rows of those that are run by the same people. */
-const SOME = 10
+const MAX_ROWS = 10
 
-/** A service sends from many addresses: what is set up for one is set up for all. */
-export function RelatedSources({ id, days, source }: { id: string; days: SummaryDays; source: Source }) {
+type RelatedSourcesProps = { id: string; days: SummaryDays; source: Source }
+
+/** Sources of the same organization: a service sends from many addresses and is set up once for all. */
+export function RelatedSources({ id, days, source }: RelatedSourcesProps) {
   const { sourceIp, organizationalDomain, reverseConfirmed } = source
   const isKnown = organizationalDomain !== null && reverseConfirmed
   const { data: summary } = useQuery({ ...summaryQuery(id, days), enabled: isKnown })
@@ -21,11 +25,11 @@ export function RelatedSources({ id, days, source }: { id: string; days: Summary
       other.reverseConfirmed && other.organizationalDomain === organizationalDomain && other.sourceIp !== sourceIp,
   )
   if (!isKnown || others.length === 0) return null
-  const title = `Others of ${organizationalDomain}`
+  const title = messages.related(organizationalDomain)
   return (
-    <Section title={title} aside={<Muted>{counted(others.length, 'more source')}</Muted>}>
-      <Table caption={title} quiet even columns={['Source', 'Messages', 'Passed']}>
-        {others.slice(0, SOME).map((other) => (
+    <Section title={title} aside={<Muted>{counted(others.length, messages.moreSources)}</Muted>}>
+      <Table caption={title} quiet even columns={[shared.source, shared.messages, shared.passed]}>
+        {others.slice(0, MAX_ROWS).map((other) => (
           <tr key={other.sourceIp}>
             <th scope="row">
               <Link
@@ -37,9 +41,9 @@ export function RelatedSources({ id, days, source }: { id: string; days: Summary
               </Link>
               <small>{other.sourceIp}</small>
             </th>
-            <td>{counted(other.messages, 'message')}</td>
+            <td>{counted(other.messages, shared.message)}</td>
             <td>
-              <Status tone={sourceTone(other)}>{`${shareText(other.pass, other.messages)} passed`}</Status>
+              <Status tone={sourceTone(other)}>{shared.passedShare(shareText(other.pass, other.messages))}</Status>
             </td>
           </tr>
         ))}

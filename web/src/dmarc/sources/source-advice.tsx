@@ -1,36 +1,37 @@
 import { Link } from '@tanstack/react-router'
 import { Snippet } from '../../ui/actions/copy.tsx'
-import { BulletList } from '../../ui/lists/bullet-list.tsx'
 import { Section, Muted, Stack } from '../../ui/layout/page.tsx'
+import { BulletList } from '../../ui/lists/bullet-list.tsx'
 import type { SourceDetail } from '../api.ts'
+import { advice as messages } from '../messages.ts'
 
-/** What to do about a source, for whom it belongs to and for whom it does not. */
+/** Steps for the owner of a source, and what applies if the reader does not know the source. */
 export function SourceAdvice({ domain, advice: { steps, otherwise } }: Pick<SourceDetail, 'domain' | 'advice'>) {
   if (steps.length === 0 && otherwise === null) return null
   return (
-    <Section title="What to do">
+    <Section title={messages.title}>
       {steps.length > 0 && (
         <Stack>
-          {otherwise && <h3>If it is yours, or a service you use</h3>}
+          {otherwise && <h3>{messages.ifYours}</h3>}
           <BulletList>
             {steps.map(({ text, publish }) => (
               <li key={text}>
                 {text}
-                {publish && <Snippet what={`what belongs into the record of ${publish.name}`} text={publish.value} />}
+                {publish && <Snippet what={messages.recordPart(publish.name)} text={publish.value} />}
               </li>
             ))}
           </BulletList>
           <Muted>
-            {steps.length > 1 && 'One of the two is enough to pass; DKIM also holds where mail is passed on. '}
+            {steps.length > 1 && messages.oneIsEnough}
             <Link to="/check" search={{ q: domain }}>
-              Check the records of {domain}
+              {messages.checkRecords(domain)}
             </Link>
           </Muted>
         </Stack>
       )}
       {otherwise && (
         <Stack>
-          {steps.length > 0 && <h3>If you do not know it</h3>}
+          {steps.length > 0 && <h3>{messages.ifUnknown}</h3>}
           <p>{otherwise}</p>
         </Stack>
       )}

@@ -1,79 +1,71 @@
-import { Section, Muted } from '../../ui/layout/page.tsx'
 import { Status } from '../../ui/feedback/status.tsx'
+import { Section, Muted } from '../../ui/layout/page.tsx'
 import { Table } from '../../ui/lists/table.tsx'
-import { counted, numberText } from '../../ui/text/format.ts'
+import { counted } from '../../ui/text/format.ts'
 import type { SourceDetail } from '../api.ts'
+import { identities as messages, shared } from '../messages.ts'
 
 type Identities = SourceDetail['identities']
-type Fared = Omit<Identities['envelopes'][number], 'domain'>
+type IdentityResult = Omit<Identities['envelopes'][number], 'domain'>
 
-/** In whose names a source sent, and which of them speak for the domain in the From line. */
+const DKIM_COLUMNS = [messages.domain, shared.messages, messages.signature, messages.alignment]
+const SPF_COLUMNS = [messages.domain, shared.messages, messages.spfResult, messages.alignment]
+
+/** The domains that signed and sent a source's messages, and which of them align with the From header. */
 export function SourceIdentities({ identities }: { identities: Identities }) {
   const { from, signers, envelopes, unsigned, records, recordCount } = identities
+  const headerFrom = from.map(({ domain, messages: count }) => messages.headerFromCount(domain ?? '', count))
   return (
     <>
-      <Section
-        title="DKIM: who signed"
-        aside={unsigned > 0 && <Muted>{counted(unsigned, 'message')} not signed</Muted>}
-      >
+      <Section title={messages.dkim} aside={unsigned > 0 && <Muted>{messages.unsigned(unsigned)}</Muted>}>
         {signers.length === 0 ? (
-          <Muted>Nobody: the mail has no signature.</Muted>
+          <Muted>{messages.noSignature}</Muted>
         ) : (
-          <Table caption="Who signed" quiet even columns={['Domain', 'Messages', 'Signature', 'Alignment']}>
-            {signers.map(({ domain, selector, ...fared }) => (
-              <tr key={`${domain} ${selector} ${fared.result}`}>
+          <Table caption={messages.dkim} quiet even columns={DKIM_COLUMNS}>
+            {signers.map(({ domain, selector, ...result }) => (
+              <tr key={`${domain} ${selector} ${result.result}`}>
                 <th scope="row">
-                  {domain ?? <Muted>nobody</Muted>}
-                  <small>{selector === null ? 'selector not told' : `selector ${selector}`}</small>
+                  {domain ?? <Muted>{messages.unknown}</Muted>}
+                  <small>{selector === null ? messages.unknownSelector : messages.selector(selector)}</small>
                 </th>
-                <FaredCells by="DKIM" {...fared} />
+                <ResultCells method="DKIM" {...result} />
               </tr>
             ))}
           </Table>
         )}
       </Section>
-      <Section title="SPF: where bounces go">
+      <Section title={messages.spf}>
         {envelopes.length === 0 ? (
-          <Muted>The reports do not tell.</Muted>
+          <Muted>{messages.noEnvelope}</Muted>
         ) : (
-          <Table caption="Where bounces go" quiet even columns={['Domain', 'Messages', 'SPF', 'Alignment']}>
-            {envelopes.map(({ domain, ...fared }) => (
-              <tr key={`${domain} ${fared.result}`}>
-                <th scope="row">{domain ?? <Muted>nowhere</Muted>}</th>
-                <FaredCells by="SPF" {...fared} />
+          <Table caption={messages.spf} quiet even columns={SPF_COLUMNS}>
+            {envelopes.map(({ domain, ...result }) => (
+              <tr key={`${domain} ${result.result}`}>
+                <th scope="row">{domain ?? <Muted>{messages.noDomain}</Muted>}</th>
+                <ResultCells method="SPF" {...result} />
               </tr>
             ))}
           </Table>
         )}
-        {from.length > 0 && <Muted>In the From line: {from.map(fromText).join(', ')}.</Muted>}
-        {recordCount > records && (
-          <Muted>
-            Taken from the newest {numberText(records)} of {counted(recordCount, 'record')}.
-          </Muted>
-        )}
+        {from.length > 0 && <Muted>{messages.headerFrom(headerFrom.join(', '))}</Muted>}
+        {recordCount > records && <Muted>{messages.basis(records, recordCount)}</Muted>}
       </Section>
     </>
   )
 }
 
-function FaredCells({ by, messages, result, own, aligned }: Fared & { by: 'DKIM' | 'SPF' }) {
+function ResultCells({ method, messages: count, result, own, aligned }: IdentityResult & { method: 'DKIM' | 'SPF' }) {
   return (
     <>
-      <td>{counted(messages, 'message')}</td>
-      <td>
-        {by} {result}
-      </td>
+      <td>{counted(count, shared.message)}</td>
+      <td>{messages.result(method, result)}</td>
       <td>
         {aligned > 0 ? (
-          <Status tone="good">Aligned</Status>
+          <Status tone="good">{messages.aligned}</Status>
         ) : (
-          <Status tone={own ? 'bad' : 'unknown'}>{own ? 'Not aligned' : 'Of another domain'}</Status>
+          <Status tone={own ? 'bad' : 'unknown'}>{own ? messages.notAligned : messages.otherDomain}</Status>
         )}
       </td>
     </>
   )
-}
-
-function fromText({ domain, messages }: Identities['from'][number]): string {
-  return `${domain} (${counted(messages, 'message')})`
 }

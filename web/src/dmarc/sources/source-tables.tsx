@@ -2,23 +2,27 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../ui/actions/button.tsx'
 import { dayText } from '../../ui/charts/daily-chart.tsx'
-import { Section, Muted } from '../../ui/layout/page.tsx'
 import { Status } from '../../ui/feedback/status.tsx'
+import { Section, Muted } from '../../ui/layout/page.tsx'
 import { Table } from '../../ui/lists/table.tsx'
-import { counted, numberText } from '../../ui/text/format.ts'
-import type { SourceGroup, Source, Summary } from '../api.ts'
+import { counted } from '../../ui/text/format.ts'
+import type { Source, SourceGroup, Summary } from '../api.ts'
+import { shared, sourceGroups, sources as messages } from '../messages.ts'
 import type { SummaryDays } from '../search.ts'
-import { GROUPS, shareText, describeSource, sourceName, sourceTone } from '../words.ts'
+import { shareText } from '../share-text.ts'
+import { sourceTone } from '../tones.ts'
+import { describeSource, sourceName } from './source-labels.ts'
 
-/** Of which domain and how many days, for the way to a source. */
-type At = { id: string; days: SummaryDays | undefined }
+/** The domain and period, for links to a source. */
+type SummaryLocation = { id: string; days: SummaryDays | undefined }
 
-/** Who sends in the domain's name, in groups. */
-export function SourceTables({ at, summary: { sources, sourceCount, groups } }: { at: At; summary: Summary }) {
+/** The sources of a domain, one table a group. */
+export function SourceTables({ at, summary }: { at: SummaryLocation; summary: Summary }) {
+  const { sources, sourceCount, groups } = summary
   return (
     <>
-      {(Object.keys(GROUPS) as SourceGroup[]).map((group) => (
-        <SourceGroup
+      {(Object.keys(sourceGroups) as SourceGroup[]).map((group) => (
+        <SourceTable
           key={group}
           at={at}
           group={group}
@@ -26,43 +30,46 @@ export function SourceTables({ at, summary: { sources, sourceCount, groups } }: 
           count={groups[group]}
         />
       ))}
-      {sourceCount > sources.length && (
-        <Muted>
-          There are {numberText(sourceCount)} sources; the {numberText(sources.length)} that matter most are named.
-        </Muted>
-      )}
+      {sourceCount > sources.length && <Muted>{messages.truncated(sources.length, sourceCount)}</Muted>}
     </>
   )
 }
 
-/** Rows at once. */
-const SOME = 10
+const FIRST_ROWS = 10
+const MORE_ROWS = 50
 
-type SourceGroupProps = { at: At; group: SourceGroup; sources: Source[]; count: Summary['groups'][SourceGroup] }
+const COLUMNS = [shared.source, shared.messages, shared.passed, messages.authentication, messages.seen]
 
-function SourceGroup({ at, group, sources, count }: SourceGroupProps) {
-  const [shown, setShown] = useState(SOME)
+type SourceTableProps = {
+  at: SummaryLocation
+  group: SourceGroup
+  sources: Source[]
+  count: Summary['groups'][SourceGroup]
+}
+
+function SourceTable({ at, group, sources, count }: SourceTableProps) {
+  const [shown, setShown] = useState(FIRST_ROWS)
   if (sources.length === 0) return null
-  const { title, words } = GROUPS[group]
+  const { title, explanation } = sourceGroups[group]
   return (
     <Section
       title={title}
       aside={
         <Muted>
-          {counted(count.sources, 'source')}, {counted(count.messages, 'message')}
+          {counted(count.sources, messages.source)}, {counted(count.messages, shared.message)}
         </Muted>
       }
     >
-      <Muted>{words}</Muted>
-      <Table caption={title} quiet even columns={['Source', 'Messages', 'Passed', 'By', 'Seen']}>
+      <Muted>{explanation}</Muted>
+      <Table caption={title} quiet even columns={COLUMNS}>
         {sources.slice(0, shown).map((source) => (
           <SourceRow key={source.sourceIp} at={at} source={source} />
         ))}
       </Table>
       {sources.length > shown && (
         <div>
-          <Button size="small" onClick={() => setShown(shown + 5 * SOME)}>
-            Show more
+          <Button size="small" onClick={() => setShown(shown + MORE_ROWS)}>
+            {shared.showMore}
           </Button>
         </div>
       )}
@@ -70,9 +77,10 @@ function SourceGroup({ at, group, sources, count }: SourceGroupProps) {
   )
 }
 
-function SourceRow({ at: { id, days }, source }: { at: At; source: Source }) {
-  const { messages, pass, fail, dkimAligned, spfAligned, disposition, firstDay, lastDay } = source
+function SourceRow({ at: { id, days }, source }: { at: SummaryLocation; source: Source }) {
+  const { messages: count, pass, fail, dkimAligned, spfAligned, disposition, firstDay, lastDay } = source
   const stopped = disposition.quarantine + disposition.reject
+  const isOneDay = firstDay === lastDay
   return (
     <tr>
       <th scope="row">
@@ -82,19 +90,19 @@ function SourceRow({ at: { id, days }, source }: { at: At; source: Source }) {
         <small>{describeSource(source)}</small>
       </th>
       <td>
-        {counted(messages, 'message')}
-        <small>{stopped > 0 ? `${numberText(stopped)} stopped` : ''}</small>
+        {counted(count, shared.message)}
+        <small>{stopped > 0 ? messages.stopped(stopped) : ''}</small>
       </td>
       <td>
-        <Status tone={sourceTone(source)}>{`${shareText(pass, messages)} passed`}</Status>
-        {fail > 0 && <small>{numberText(fail)} failed</small>}
+        <Status tone={sourceTone(source)}>{shared.passedShare(shareText(pass, count))}</Status>
+        {fail > 0 && <small>{shared.failedCount(fail)}</small>}
       </td>
       <td>
-        <small>DKIM {shareText(dkimAligned, messages)}</small>
-        <small>SPF {shareText(spfAligned, messages)}</small>
+        <small>{messages.dkim(shareText(dkimAligned, count))}</small>
+        <small>{messages.spf(shareText(spfAligned, count))}</small>
       </td>
       <td>
-        <Muted>{firstDay === lastDay ? dayText(lastDay) : `${dayText(firstDay)} – ${dayText(lastDay)}`}</Muted>
+        <Muted>{isOneDay ? dayText(lastDay) : messages.days(dayText(firstDay), dayText(lastDay))}</Muted>
       </td>
     </tr>
   )

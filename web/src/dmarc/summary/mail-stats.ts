@@ -1,20 +1,21 @@
 import type { Pairs } from '../../ui/lists/pairs.tsx'
 import { numberText } from '../../ui/text/format.ts'
 import type { Source } from '../api.ts'
-import { shareText } from '../words.ts'
+import { shared, summary } from '../messages.ts'
+import { shareText } from '../share-text.ts'
 
 type Counts = Pick<Source, 'messages' | 'pass' | 'dkimAligned' | 'spfAligned' | 'forwarded' | 'disposition'>
 
-/** How the mail of a domain, or of one of its sources, was judged. */
+/** The DMARC results of a domain's or a source's messages. */
 export function mailStats(counts: Counts): Pairs {
   const { messages, pass, dkimAligned, spfAligned, forwarded, disposition } = counts
   const stopped = disposition.quarantine + disposition.reject
   return [
-    ['Messages', numberText(messages)],
-    ['Passed', shareText(pass, messages)],
-    ['DKIM aligned', shareText(dkimAligned, messages)],
-    ['SPF aligned', shareText(spfAligned, messages)],
-    ['Passed on by others', forwarded > 0 && numberText(forwarded)],
-    ['Stopped', stopped > 0 && numberText(stopped)],
+    [shared.messages, numberText(messages)],
+    [shared.passed, shareText(pass, messages)],
+    [summary.dkimAligned, shareText(dkimAligned, messages)],
+    [summary.spfAligned, shareText(spfAligned, messages)],
+    [summary.forwarded, forwarded > 0 && numberText(forwarded)],
+    [summary.quarantinedOrRejected, stopped > 0 && numberText(stopped)],
   ]
 }
