@@ -103,5 +103,5 @@ export function createDmarcModule(options: DmarcOptions) {
 function certificateOf({ SMTP_TLS_CERT: cert, SMTP_TLS_KEY: key }: DmarcOptions['config']) {
   if (cert !== undefined && key !== undefined) return { cert, key }
   if (cert === key) return null
-  throw new Fault('invalid_request', 'SMTP_TLS_CERT and SMTP_TLS_KEY belong together: set both, or neither.')
+  throw new Fault('invalid_request', 'Only one of SMTP_TLS_CERT and SMTP_TLS_KEY is set. Set both or neither.')
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findDomain, type DomainRow } from '../../src/dmarc/domains/store.ts'
-import { readinessOf, type Facts } from '../../src/dmarc/summary/readiness.ts'
+import { evaluateReadiness, type ReadinessFacts } from '../../src/dmarc/summary/readiness.ts'
 import { wholeMonths } from '../../src/dmarc/summary/store.ts'
 import { rangeOf, summarize } from '../../src/dmarc/summary/summary.ts'
 import { mapResolver } from '../resolver.ts'
@@ -176,7 +176,7 @@ describe('the summary of a domain', () => {
 })
 
 describe('readiness', () => {
-  const facts = (over: Partial<Facts> = {}): Facts => ({
+  const facts = (over: Partial<ReadinessFacts> = {}): ReadinessFacts => ({
     messages: 41_310,
     aligned: 41_310,
     days: 30,
@@ -195,26 +195,26 @@ describe('readiness', () => {
   })
 
   it('says nothing of a domain without mail', () => {
-    expect(readinessOf(facts({ messages: 0, aligned: 0 }))).toMatchObject({ verdict: 'no-data', passRate: null })
+    expect(evaluateReadiness(facts({ messages: 0, aligned: 0 }))).toMatchObject({ verdict: 'no-data', passRate: null })
   })
   it('waits for a week and a hundred messages', () => {
-    expect(readinessOf(facts({ daysWithMail: 3 })).verdict).toBe('too-early')
-    expect(readinessOf(facts({ messages: 40, aligned: 40 })).verdict).toBe('too-early')
+    expect(evaluateReadiness(facts({ daysWithMail: 3 })).verdict).toBe('too-early')
+    expect(evaluateReadiness(facts({ messages: 40, aligned: 40 })).verdict).toBe('too-early')
   })
   it('never rounds up to all', () => {
-    const { sentence } = readinessOf(facts({ aligned: 41_309, sources: [source('192.0.2.1', 5, 4)] }))
+    const { sentence } = evaluateReadiness(facts({ aligned: 41_309, sources: [source('192.0.2.1', 5, 4)] }))
     expect(sentence).toMatch(/^99\.9 % of 41,310 messages aligned over 30 days: p=quarantine is safe; this source/)
   })
   it('asks for the next policy, and for none after the last', () => {
-    expect(readinessOf(facts({ published: 'quarantine' })).sentence).toContain(
+    expect(evaluateReadiness(facts({ published: 'quarantine' })).sentence).toContain(
       'p=reject is safe; no source would be hit.',
     )
-    expect(readinessOf(facts({ published: 'reject' }))).toMatchObject({ verdict: 'enforced', policy: null })
+    expect(evaluateReadiness(facts({ published: 'reject' }))).toMatchObject({ verdict: 'enforced', policy: null })
   })
   it('does not call a domain safe that a forger makes look worse, but says what is missing to know', () => {
     const groups = [{ group: 'failing' as const, sources: 2, messages: 10_000, aligned: 0 }]
     const sources = [source('192.0.2.1', 9_000, 0), source('192.0.2.2', 1_000, 0)]
-    const { verdict, sentence } = readinessOf(facts({ aligned: 31_310, groups, sources }))
+    const { verdict, sentence } = evaluateReadiness(facts({ aligned: 31_310, groups, sources }))
     expect(verdict).toBe('not-ready')
     expect(sentence).toBe(
       '75.7 % of 41,310 messages aligned over 30 days: p=quarantine is not safe yet; these 2 sources would be hit: 192.0.2.1 (9,000 messages), 192.0.2.2 (1,000 messages). If none of the 2 sources that never aligned is yours, p=quarantine is safe.',

@@ -14,7 +14,7 @@ import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../../store/database.
 import { deleteDomain, listDomains, type DomainRow } from './store.ts'
 import { challengeOf, verifyDomain } from './verify.ts'
 
-/** `/api/v1/dmarc/domains`: which domains' reports are read, and what must be published for it. */
+/** `/api/v1/dmarc/domains`: registered domains, the records to publish for them, and their verification. */
 export function domainRoutes(app: App, deps: RouteDeps): void {
   const { db, authHooks, reportDomain } = deps
   app.get(
@@ -22,7 +22,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'My DMARC domains, oldest first',
+        summary: 'List DMARC domains, oldest first',
         tags,
         security,
         response: answers(Success(Type.Array(DmarcDomain))),
@@ -42,8 +42,8 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Register a domain',
-        description: 'Reports are taken from now on, verified or not. Publish `record` at `dns.name`.',
+        summary: 'Add a DMARC domain',
+        description: 'Reports are accepted from now on, verified or not. Publish `record` at `dns.name`.',
         tags,
         security,
         body: NewDomain,
@@ -60,7 +60,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'A domain, and what its DNS says now',
+        summary: 'Get a DMARC domain with its current DNS records',
         tags,
         security,
         params: byId,
@@ -78,9 +78,9 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       config: { limit: 'verifications' },
       onRequest: authHooks.account,
       schema: {
-        summary: 'Look for the proof that a domain is mine',
+        summary: 'Verify a DMARC domain',
         description:
-          'Either the TXT record of `verification`, or `reportEmail` in the `rua` of the DMARC record. The service looks again every day by itself; what was proven stays so until the proof has been gone for 7 days.',
+          'Checks for the TXT record of `verification`, or for `reportEmail` in the `rua` of the DMARC record. The service repeats this check daily. A domain stays verified until the proof has been missing for 7 days.',
         tags,
         security,
         params: byId,
@@ -98,7 +98,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Delete a domain with its reports; its address takes no more mail',
+        summary: 'Delete a DMARC domain with its reports and its report address',
         tags,
         security,
         params: byId,

@@ -77,14 +77,16 @@ type Candidates = CandidateIndex<Awaited<ReturnType<typeof listCandidates>>[numb
 function sortAggregate(entry: Entry, read: ReadAggregate, all: Candidates, origin: Origin, sorted: Sorted): void {
   const { domain: policyDomain } = read.report.policyPublished
   const chosen = chooseDomains(all, policyDomain, read.tallies)
-  if (chosen.length === 0) sorted.refused.push({ ...entry, reason: foreign(policyDomain, origin) })
+  if (chosen.length === 0) sorted.refused.push({ ...entry, reason: unknownDomainReason(policyDomain, origin) })
   for (const { id, domain } of chosen) {
     sorted.aggregates.push({ row: reportRow(read, id, domain, entry.delivery), read, domain })
   }
 }
 
-function foreign(domain: string, { accountId }: Origin): string {
-  return `It is about ${domain}, which is no domain ${accountId === null ? 'registered here' : 'of this account'}.`
+function unknownDomainReason(domain: string, { accountId }: Origin): string {
+  return accountId === null
+    ? `The report is for ${domain}, which is not registered here.`
+    : `The report is for ${domain}, which is not in your account. Add the domain to receive its reports.`
 }
 
 /** One TLS report may speak of several domains: each gets what is about it. */
@@ -99,7 +101,10 @@ function sortTls(entry: Entry, read: ReadTls, all: Candidates, origin: Origin, s
     sorted.tls.push(tlsRow({ ...read, report: { ...read.report, policies: theirs } }, id, entry.delivery))
   }
   if (byDomain.size === 0) {
-    sorted.refused.push({ ...entry, reason: foreign(policies[0]?.policyDomain ?? 'no domain', origin) })
+    sorted.refused.push({
+      ...entry,
+      reason: unknownDomainReason(policies[0]?.policyDomain ?? 'an unnamed domain', origin),
+    })
   }
 }
 

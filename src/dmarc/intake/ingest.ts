@@ -127,7 +127,7 @@ async function* mailsOf({ name, bytes }: GivenFile, most: number): AsyncGenerato
   for await (const mail of splitMbox([bytes], DELIVERY_BYTES)) {
     mails++
     if (mails > most) {
-      const refusal = `The mbox holds more than ${most.toLocaleString('en')} mails; the others were not read. Split it, or have it read with “portreeve import-reports”.`
+      const refusal = `The mbox contains more than ${most.toLocaleString('en')} emails. The remaining ones were not read. Split the file, or import it with “portreeve import-reports”.`
       yield { name, bytes: new Uint8Array(), refusal }
       return
     }

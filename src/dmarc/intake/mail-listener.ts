@@ -65,7 +65,7 @@ export async function startMailListener({
       })
       if (rejected.length > 0) await notifyChange(db, accountId, 'dmarc', id)
       stored.push(...deliveries)
-      log.info({ ...counts, rejected: rejected.length, peer: mail.peer }, 'report mail taken')
+      log.info({ ...counts, rejected: rejected.length, peer: mail.peer }, 'report mail accepted')
     }
     if (stored.length === 0 || background.size >= MOST_AUTHENTICATIONS || !mayAuthenticate(mail.bytes)) return
     const looking = lookInto(mail, stored).finally(() => background.delete(looking))
@@ -79,7 +79,7 @@ export async function startMailListener({
       const authentication = await authenticateMail(bytes, envelope, resolver, signal)
       for (const id of deliveries) await setAuthentication(db, id, authentication)
     } catch (error) {
-      log.warn({ err: error }, 'who sent a report mail could not be found out')
+      log.warn({ err: error }, 'report mail could not be authenticated')
     }
   }
 

@@ -75,7 +75,9 @@ async function readAggregate(found: FoundReport): Promise<Read> {
 function refuseUndated<T extends ReadAggregate | ReadTls>(read: T): T | Unread {
   const { begin, end } = read.report.dateRange
   const isDated = [begin, end].every((date) => date.getTime() >= 0 && date.getUTCFullYear() < 2200)
-  return isDated ? read : { kind: 'unread', name: read.name, reason: 'The report is on a time that cannot be.' }
+  return isDated
+    ? read
+    : { kind: 'unread', name: read.name, reason: 'The report covers an impossible period: before 1970 or after 2199.' }
 }
 
 function createParts() {

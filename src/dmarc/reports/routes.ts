@@ -44,7 +44,7 @@ import {
 
 const oneReport = Type.Object({ id: Uuid, reportId: Uuid })
 
-/** What was reported on a domain, as it came and added up. */
+/** The reports of a domain, its summary, and the rejected reports of the account. */
 export function reportRoutes(app: App, deps: RouteDeps): void {
   listRoutes(app, deps)
   oneReportRoutes(app, deps)
@@ -57,7 +57,7 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Aggregate reports on a domain, last received first',
+        summary: 'List aggregate reports, newest first',
         tags,
         security,
         params: byId,
@@ -82,7 +82,7 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Who sends in a domain’s name, and whether the policy may be tightened',
+        summary: 'Summarize a domain’s senders and its readiness for a stricter policy',
         tags,
         security,
         params: byId,
@@ -101,7 +101,7 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'SMTP TLS reports on a domain (RFC 8460), last received first',
+        summary: 'List SMTP TLS reports (RFC 8460), newest first',
         tags,
         security,
         params: byId,
@@ -125,7 +125,7 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
   async function found(accountId: string, { id, reportId }: { id: string; reportId: string }) {
     const { domain } = await requireDomain(db, accountId, id)
     const row = await findReport(db, id, reportId)
-    if (!row) throw new Fault('not_found', 'There is no such report.')
+    if (!row) throw new Fault('not_found', 'Report not found for this domain. List its reports for valid IDs.')
     return { row, domain }
   }
 
@@ -134,7 +134,7 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'An aggregate report',
+        summary: 'Get an aggregate report',
         tags,
         security,
         params: oneReport,
@@ -151,7 +151,7 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: `The records of a report, ${PART_RECORDS} a page`,
+        summary: `List the records of a report, ${PART_RECORDS} per page`,
         tags,
         security,
         params: oneReport,
@@ -177,7 +177,7 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'The file or mail that brought a report, as it came',
+        summary: 'Download the original file or email of a report',
         tags,
         security,
         params: oneReport,
@@ -199,7 +199,7 @@ function rejectedRoutes(app: App, { db, authHooks }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'What came and was not taken, and why; newest first',
+        summary: 'List rejected reports with the reason, newest first',
         tags,
         security,
         querystring: PageQuery,
@@ -219,7 +219,7 @@ function rejectedRoutes(app: App, { db, authHooks }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'What was not taken, as it came',
+        summary: 'Download the original of a rejected report',
         tags,
         security,
         params: byId,
@@ -233,9 +233,13 @@ function rejectedRoutes(app: App, { db, authHooks }: RouteDeps): void {
   )
 }
 
-/** Whatever a stranger sent: never shown by a browser, only saved. */
+/** Sends a file from an untrusted sender as a download, so that no browser renders it. */
 function sendContent(reply: FastifyReply, found: { name: string; content: Buffer } | undefined): FastifyReply {
-  if (!found) throw new Fault('not_found', 'It is not kept any more, or never was.')
+  if (!found)
+    throw new Fault(
+      'not_found',
+      'No original is stored under this ID: it expired, exceeded the storage limit, or was never kept.',
+    )
   const name = encodeURIComponent(found.name)
   return reply
     .header('content-disposition', `attachment; filename*=UTF-8''${name}`)

@@ -8,16 +8,19 @@ import { SourceDetail, SourceRecordPage, SourceRecordQuery, SummaryQuery } from 
 import { rangeOf } from '../summary/summary.ts'
 import { describeSource, recordsOfSource, sourceAddress } from './source.ts'
 
-const params = Type.Object({ id: Uuid, address: Type.String({ maxLength: 100, description: 'IPv4 or IPv6.' }) })
+const params = Type.Object({
+  id: Uuid,
+  address: Type.String({ maxLength: 100, description: 'An IPv4 or IPv6 address.' }),
+})
 
-/** One address that sends in a domain's name, and what reports say of it. */
+/** `…/sources/{address}`: one address that sends as the domain, and its records. */
 export function sourceRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/sources/:address',
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'One source: how much it sends, in whose names, how it fares, and what to do about it',
+        summary: 'Get a source with its counts, identities and recommended actions',
         tags,
         security,
         params,
@@ -37,7 +40,7 @@ export function sourceRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): v
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'What reports say of one source, the newest first',
+        summary: 'List the records of a source, newest first',
         tags,
         security,
         params,

@@ -6,7 +6,7 @@ import type { DomainRow } from '../domains/store.ts'
 import { noCounts, type Counts } from '../statistics/tally.ts'
 import { SUMMARY_DAYS, SUMMARY_REPORTERS, SUMMARY_SOURCES } from '../limits.ts'
 import { SOURCE_GROUPS } from '../shapes.ts'
-import { readinessOf } from './readiness.ts'
+import { evaluateReadiness } from './readiness.ts'
 import {
   findPublishedPolicy,
   listSelectors,
@@ -75,7 +75,7 @@ export async function summarize(db: Db, { id, domain }: DomainRow, range: Range,
       return { orgName: reporter, reports: rest.reports, ...shown(rest), lastDay }
     }),
     selectors: selectors.map(({ signer, passed, ...rest }) => ({ domain: signer, ...rest, pass: passed })),
-    readiness: readinessOf({
+    readiness: evaluateReadiness({
       messages,
       aligned,
       days: daysIn(range),

@@ -59,7 +59,7 @@ function refuseOver(usages: DayUsage[], limits: IntakeLimits): void {
     if (scope !== 'address' && own && isWithin(own, ALWAYS_TAKEN)) return
     const usage = usages[index]
     if (!usage || isWithin(usage, limits[scope])) return
-    throw new Fault('rate_limited', `${NAMES[scope]} has taken in all mail it may today; try again after 00:00 UTC`)
+    throw new Fault('rate_limited', `${NAMES[scope]} has reached its daily limit for mail; try again after 00:00 UTC`)
   })
 }
 
