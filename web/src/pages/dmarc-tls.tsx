@@ -39,7 +39,7 @@ function NoReport({ id }: { id: string }) {
   return (
     <Stack>
       <p>
-        {messages.explanation} {messages.publish} <code>_smtp._tls.{domain?.domain}</code>:
+        {messages.explanation} {messages.publish} <code>{`_smtp._tls.${domain?.domain}`}</code>:
       </p>
       <Snippet what={shared.copyRecord} text={`v=TLSRPTv1; rua=mailto:${domain?.reportEmail ?? ''}`} />
     </Stack>
