@@ -3,24 +3,30 @@ import type { NewAlert } from '../alerts/raise.ts'
 import { defineJob, type Job } from '../jobs/job.ts'
 import { createQuestions } from '../protocols/questions.ts'
 import type { Db } from '../store/database.ts'
-import { emailOf } from './domains/routes.ts'
+import { reportEmailOf } from './domains/routes.ts'
 import { listUnchecked, type DomainRow } from './domains/store.ts'
 import { verifyDomain } from './domains/verify.ts'
 import { deleteUsageBefore } from './usage/store.ts'
-import { BATCH_REPORTS, DNS_DEADLINE, MAX_POLLS, POLL_LIMIT_MS, USAGE_KEPT_DAYS } from './limits.ts'
+import {
+  BATCH_REPORTS,
+  DNS_TIMEOUT_MS,
+  MAX_CONCURRENT_MAILBOXES,
+  MAILBOX_TIMEOUT_MS,
+  USAGE_RETENTION_DAYS,
+} from './limits.ts'
 import { fetchMailbox } from './mailboxes/fetch.ts'
 import { findMailbox, listMailboxIds, type MailboxRow } from './mailboxes/store.ts'
 import { describeFailureRise, describeMailboxFailure } from './messages.ts'
-import { nameAddresses } from './names/names.ts'
-import { deleteUnused } from './names/store.ts'
-import type { DmarcDeps } from './route.ts'
+import { lookUpNames } from './names/look-up-names.ts'
+import { deleteUnusedAddresses } from './names/store.ts'
+import type { DmarcDeps } from './route-deps.ts'
 import { withdrawReports } from './statistics/withdraw.ts'
-import { deleteExpired, listRises, markRiseTold, type Rise } from './watch/store.ts'
+import { deleteExpired, listFailureRises, markRiseAlerted, type FailureRise } from './watch/store.ts'
 
-export type Kept = { reportMonths: number; fileDays: number }
+export type Retention = { reportMonths: number; fileDays: number }
 export type RaiseAlert = (db: Db, alert: NewAlert) => Promise<boolean>
 type JobDeps = DmarcDeps & {
-  kept: Kept
+  kept: Retention
   raiseAlert?: RaiseAlert | undefined
   /** Milliseconds for one read of a mailbox. */
   pollLimitMs?: number | undefined
@@ -36,7 +42,7 @@ export function nameJob({ db, resolver }: DmarcDeps): Job {
     schedule: '* * * * *',
     concurrency: 1,
     async run(_data, { signal, log }) {
-      const lookedUp = await nameAddresses(db, resolver, signal)
+      const lookedUp = await lookUpNames(db, resolver, signal)
       if (lookedUp > 0) log.debug({ lookedUp }, 'reverse names looked up')
     },
   })
@@ -46,8 +52,8 @@ export function nameJob({ db, resolver }: DmarcDeps): Job {
 export function verifyJob(deps: DmarcDeps): Job {
   const { db, resolver, reportDomain } = deps
   async function verifyOne(row: DomainRow, signal: AbortSignal): Promise<void> {
-    const questions = createQuestions(resolver, AbortSignal.any([signal, AbortSignal.timeout(DNS_DEADLINE)]))
-    await verifyDomain(db, row, emailOf(row, reportDomain), questions)
+    const questions = createQuestions(resolver, AbortSignal.any([signal, AbortSignal.timeout(DNS_TIMEOUT_MS)]))
+    await verifyDomain(db, row, reportEmailOf(row, reportDomain), questions)
   }
   return defineJob({
     name: 'dmarc.verify',
@@ -87,14 +93,14 @@ export type MailboxData = { mailboxId: string; accountId: string }
 
 /** Reads one mailbox. Accounts share the connections, so that a slow server delays only its own account. */
 export function mailboxJob(deps: JobDeps): Job<MailboxData> {
-  const { db, pollLimitMs = POLL_LIMIT_MS } = deps
+  const { db, pollLimitMs = MAILBOX_TIMEOUT_MS } = deps
   return defineJob({
     name: 'dmarc.fetch-mailbox',
     schema: Type.Object({ mailboxId: Type.String(), accountId: Type.String() }),
-    concurrency: MAX_POLLS,
+    concurrency: MAX_CONCURRENT_MAILBOXES,
     accountOf: ({ accountId }) => accountId,
     uniqueBy: ({ mailboxId }) => mailboxId,
-    deadline: 2 * (POLL_LIMIT_MS / 1000),
+    deadline: 2 * (MAILBOX_TIMEOUT_MS / 1000),
     // The next scheduled read serves as the retry.
     retry: { limit: 0 },
     async run({ mailboxId }, { signal, log }) {
@@ -131,16 +137,16 @@ export function watchJob({ db, raiseAlert }: JobDeps): Job {
     schedule: '41 * * * *',
     concurrency: 1,
     async run() {
-      for (const rise of await listRises(db, MIN_RISE)) {
+      for (const rise of await listFailureRises(db, MIN_RISE)) {
         await db.transaction().execute(async (trx) => {
-          if (await markRiseTold(trx, rise)) await raiseAlert?.(trx, alertOf(rise))
+          if (await markRiseAlerted(trx, rise)) await raiseAlert?.(trx, alertOf(rise))
         })
       }
     },
   })
 }
 
-function alertOf({ accountId, domainId, domain, day, messages, failing, before }: Rise): NewAlert {
+function alertOf({ accountId, domainId, domain, day, messages, failing, before }: FailureRise): NewAlert {
   return {
     accountId,
     kind: 'dmarc.failures',
@@ -170,8 +176,8 @@ export function cleanUpJob({ db, kept }: JobDeps): Job {
       }
       for (let some = 1; some > 0 && !signal.aborted; deleted += some)
         some = await deleteExpired(db, limits, EXPIRED_ROWS)
-      for (let some = 1; some > 0 && !signal.aborted;) some = await deleteUnused(db, EXPIRED_ROWS)
-      await deleteUsageBefore(db, USAGE_KEPT_DAYS)
+      for (let some = 1; some > 0 && !signal.aborted;) some = await deleteUnusedAddresses(db, EXPIRED_ROWS)
+      await deleteUsageBefore(db, USAGE_RETENTION_DAYS)
       if (deleted > 0) log.info({ deleted }, 'expired reports deleted')
     },
   })

@@ -17,7 +17,7 @@ import { cleanUpJob, fetchJob, mailboxJob, nameJob, verifyJob, watchJob, type Ra
 import { encryptionContext } from './mailboxes/fetch.ts'
 import { dmarcRoutes } from './routes.ts'
 import { listFileUsage } from './storage/store.ts'
-import { listSelectorsOf } from './summary/store.ts'
+import { listAccountSelectors } from './summary/store.ts'
 
 export type DmarcOptions = {
   db: Kysely<DB>
@@ -44,7 +44,7 @@ export type DmarcOptions = {
 }
 
 /** Selectors that one check tries: the commonest are the domain's own. */
-const MOST_SELECTORS = 20
+const MAX_CHECKED_SELECTORS = 20
 
 /** Reports on domains: how they come in, and what they come to. */
 export function createDmarcModule(options: DmarcOptions) {
@@ -96,7 +96,8 @@ export function createDmarcModule(options: DmarcOptions) {
     /** Bytes of report files that these accounts store. */
     fileUsage: (accountIds: string[]) => listFileUsage(db, accountIds),
     /** Selectors under which a domain was seen to sign in the account's reports, the commonest first. */
-    selectorsSeen: (accountId: string, domain: string) => listSelectorsOf(db, accountId, domain, MOST_SELECTORS),
+    selectorsSeen: (accountId: string, domain: string) =>
+      listAccountSelectors(db, accountId, domain, MAX_CHECKED_SELECTORS),
   }
 }
 

@@ -9,7 +9,7 @@ import {
   Timestamp,
   Uuid,
 } from '../http/schema.ts'
-import { DELIVERY_BYTES, UPLOAD_FILES } from './limits.ts'
+import { MAX_DELIVERY_BYTES, MAX_UPLOAD_FILES } from './limits.ts'
 
 const Text = Type.String()
 const Count = Type.Integer({ minimum: 0 })
@@ -221,14 +221,14 @@ export const TlsReport = Type.Object({
 })
 export const TlsReportPage = Success(Type.Object({ reports: Type.Array(TlsReport), pagination: Pagination }))
 
-const AnyFile = { description: 'A report, an archive or an email, unmodified.', maxLength: DELIVERY_BYTES }
+const AnyFile = { description: 'A report, an archive or an email, unmodified.', maxLength: MAX_DELIVERY_BYTES }
 /** A file of any type, or a form with several files. */
 export const UploadBody = {
   content: {
     'application/octet-stream': { schema: Type.String({ format: 'binary', ...AnyFile }) },
     'multipart/form-data': {
       schema: Type.Object({
-        file: Type.Array(Type.String({ format: 'binary', ...AnyFile }), { maxItems: UPLOAD_FILES }),
+        file: Type.Array(Type.String({ format: 'binary', ...AnyFile }), { maxItems: MAX_UPLOAD_FILES }),
       }),
     },
   },

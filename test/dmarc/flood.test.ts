@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { readReports } from '../../src/dmarc/intake/read.ts'
-import { ALWAYS_TAKEN, INTAKE_LIMITS, SAMPLE_BYTES, type IntakeLimits } from '../../src/dmarc/limits.ts'
+import { readReports } from '../../src/dmarc/intake/read-reports.ts'
+import { GUARANTEED_LIMIT, INTAKE_LIMITS, MAX_SAMPLE_BYTES, type IntakeLimits } from '../../src/dmarc/limits.ts'
 import { parseTlsReport } from '../../src/protocols/tls-report.ts'
 import { swaks } from '../servers/swaks.ts'
 import { aggregate, mailWith } from './reports.ts'
@@ -65,7 +65,7 @@ describe('junk and hostile mail over SMTP', () => {
       'select octet_length(content) as length from dmarc_delivery where account_id = $1 order by 1',
       [alice.id],
     )
-    expect(rows[0]?.length).toBe(SAMPLE_BYTES)
+    expect(rows[0]?.length).toBe(MAX_SAMPLE_BYTES)
     expect(rows[1]?.length).toBeGreaterThan(160_000)
     expect(rows).toHaveLength(2)
   })
@@ -130,7 +130,7 @@ describe('the daily limits', () => {
     // Whoever had more than that little of his own today waits.
     await portreeve.pool.query(
       `update dmarc_intake_day set bytes = $1 where scope_id = (select id from dmarc_domain where account_id = $2)`,
-      [ALWAYS_TAKEN.bytes, bob.id],
+      [GUARANTEED_LIMIT.bytes, bob.id],
     )
     expect((await swaks(portreeve.smtpPort, other, JUNK)).transcript).toContain(
       '452 4.2.2 This server has reached its daily limit',

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formFiles } from '../../src/dmarc/intake/form-files.ts'
-import { readReports } from '../../src/dmarc/intake/read.ts'
+import { parseFormFiles } from '../../src/dmarc/intake/form-files.ts'
+import { readReports } from '../../src/dmarc/intake/read-reports.ts'
 import { authenticateMail } from '../../src/protocols/mail-authentication.ts'
 import { openMail } from '../../src/protocols/report-mail.ts'
 import { reportInText, sniff } from '../../src/protocols/report-sniff.ts'
@@ -119,7 +119,7 @@ describe('untrusted forms', () => {
       fc.string({ unit: 'binary' }),
     )
     const property = fc.property(anyBytes, type, (body, contentType) => {
-      const files = formFiles(body, contentType)
+      const files = parseFormFiles(body, contentType)
       expect(files === null || files.every(({ name, bytes }) => name !== '' && bytes.length <= body.length)).toBe(true)
     })
     fc.assert(property)
@@ -129,7 +129,7 @@ describe('untrusted forms', () => {
     const body = Buffer.from('\r\n--b\r\n\r\n'.repeat(2_500_000))
     const begun = performance.now()
     const before = process.memoryUsage().heapUsed
-    expect(formFiles(body, 'multipart/form-data; boundary=b')?.length).toBeGreaterThan(100)
+    expect(parseFormFiles(body, 'multipart/form-data; boundary=b')?.length).toBeGreaterThan(100)
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(50e6)
     expect(performance.now() - begun).toBeLessThan(1_500)
   })

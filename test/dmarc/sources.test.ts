@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { adviseOn } from '../../src/dmarc/sources/advice.ts'
-import { identitiesOf } from '../../src/dmarc/sources/identities.ts'
+import { adviseOnSource } from '../../src/dmarc/sources/advice.ts'
+import { sumIdentities } from '../../src/dmarc/sources/identities.ts'
 import type { AggregateRecord } from '../../src/protocols/dmarc-report.ts'
 import { mapResolver } from '../resolver.ts'
 import { aggregate, daysAgo, type Row } from './reports.ts'
@@ -175,9 +175,9 @@ function advice(mails: Mail[], group: 'aligned' | 'partly-aligned' | 'failing' |
     dkim: passedBy('dkim'),
     spf: passedBy('spf'),
   }
-  return adviseOn('example.com', ip, counts, {
-    all: identitiesOf(all, 'example.com'),
-    failed: identitiesOf(failed, 'example.com'),
+  return adviseOnSource('example.com', ip, counts, {
+    all: sumIdentities(all, 'example.com'),
+    failed: sumIdentities(failed, 'example.com'),
   })
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findDomain, type DomainRow } from '../../src/dmarc/domains/store.ts'
 import { evaluateReadiness, type ReadinessFacts } from '../../src/dmarc/summary/readiness.ts'
 import { wholeMonths } from '../../src/dmarc/summary/store.ts'
-import { rangeOf, summarize } from '../../src/dmarc/summary/summary.ts'
+import { parseRange, summarize } from '../../src/dmarc/summary/summary.ts'
 import { mapResolver } from '../resolver.ts'
 import { aggregate, daysAgo, type Row } from './reports.ts'
 import { startDmarc, type Person, type DmarcTest } from './module.ts'
@@ -108,7 +108,7 @@ describe('the summary of a domain', () => {
     await report([{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }])
     const domain = (await findDomain(portreeve.db, alice.id, id)) as DomainRow
     const findAsn = (ip: string) => (ip === '192.0.2.1' ? { number: 64_500, name: 'Example Networks' } : null)
-    const { sources } = await summarize(portreeve.db, domain, rangeOf({}, new Date()), findAsn)
+    const { sources } = await summarize(portreeve.db, domain, parseRange({}, new Date()), findAsn)
     expect(sources).toMatchObject([
       { sourceIp: '192.0.2.1', asn: 64_500, asName: 'Example Networks' },
       { sourceIp: '192.0.2.2', asn: null, asName: null },
@@ -239,13 +239,13 @@ describe('the months of a summary', () => {
 describe('the days of a summary', () => {
   const now = new Date('2026-11-21T10:00:00Z')
   it('are the last thirty by default, including today', () => {
-    expect(rangeOf({}, now)).toEqual({ from: '2026-10-23', to: '2026-11-21' })
+    expect(parseRange({}, now)).toEqual({ from: '2026-10-23', to: '2026-11-21' })
   })
   it('end before a midnight given as a time', () => {
-    const range = rangeOf({ from: '2026-11-01T00:00:00Z', to: '2026-11-11T00:00:00.000Z' }, now)
+    const range = parseRange({ from: '2026-11-01T00:00:00Z', to: '2026-11-11T00:00:00.000Z' }, now)
     expect(range).toEqual({ from: '2026-11-01', to: '2026-11-10' })
   })
   it('are limited to the retention of reports', () => {
-    expect(() => rangeOf({ from: '2001-01-01' }, now)).toThrow(/days before to/)
+    expect(() => parseRange({ from: '2001-01-01' }, now)).toThrow(/days before to/)
   })
 })

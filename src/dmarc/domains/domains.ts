@@ -6,7 +6,7 @@ import { registeredDomain } from '../../protocols/public-suffix.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
-import { MOST_DOMAINS } from '../limits.ts'
+import { MAX_DOMAINS } from '../limits.ts'
 import { countDomains, findDomain, insertDomain, type DomainRow } from './store.ts'
 
 /**
@@ -17,10 +17,10 @@ import { countDomains, findDomain, insertDomain, type DomainRow } from './store.
 export async function registerDomain(db: Kysely<DB>, accountId: string, text: string): Promise<DomainRow> {
   const domain = registrable(text)
   return db.transaction().execute(async (trx) => {
-    if ((await countDomains(trx, accountId)) >= MOST_DOMAINS) {
+    if ((await countDomains(trx, accountId)) >= MAX_DOMAINS) {
       throw new Fault(
         'conflict',
-        `An account can have up to ${MOST_DOMAINS.toLocaleString('en')} domains. Delete one first.`,
+        `An account can have up to ${MAX_DOMAINS.toLocaleString('en')} domains. Delete one first.`,
       )
     }
     const challenge = randomBytes(16).toString('hex')

@@ -4,12 +4,12 @@ import { answers, security, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { createQuestions } from '../../protocols/questions.ts'
 import { notifyChange } from '../../store/changes.ts'
-import { DNS_DEADLINE } from '../limits.ts'
-import { byId, tags, type DmarcDeps, type RouteDeps } from '../route.ts'
+import { DNS_TIMEOUT_MS } from '../limits.ts'
+import { byId, tags, type DmarcDeps, type RouteDeps } from '../route-deps.ts'
 import { DmarcDomain, NewDomain, PublishedDomain } from '../shapes.ts'
 import { registerDomain, requireDomain } from './domains.ts'
 import { listRejectedToday } from '../usage/store.ts'
-import { publicationOf } from './publish.ts'
+import { findPublication } from './publication.ts'
 import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../../store/database.ts'
 import { deleteDomain, listDomains, type DomainRow } from './store.ts'
 import { challengeOf, verifyDomain } from './verify.ts'
@@ -89,7 +89,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     },
     async (request) => {
       const found = await requireDomain(db, callerOf(request).accountId, request.params.id)
-      const { row, problem } = await verifyDomain(db, found, emailOf(found, reportDomain), questionsOf(deps))
+      const { row, problem } = await verifyDomain(db, found, reportEmailOf(found, reportDomain), questionsOf(deps))
       return { success: true, data: await shownPublication(row, problem, deps) }
     },
   )
@@ -118,7 +118,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
 }
 
 /** The address that receives a domain's reports. */
-export function emailOf({ mailbox }: Pick<DomainRow, 'mailbox'>, reportDomain: string): string {
+export function reportEmailOf({ mailbox }: Pick<DomainRow, 'mailbox'>, reportDomain: string): string {
   return `${mailbox}@${reportDomain}`
 }
 
@@ -127,14 +127,14 @@ type Rejected = Awaited<ReturnType<typeof listRejectedToday>>
 function shownDomain(row: DomainRow, reportDomain: string, rejected: Rejected) {
   const { unreadable, otherDomain, overLimit } = rejected.get(row.id) ?? NONE_REJECTED
   const rejectedToday = { total: unreadable + otherDomain + overLimit, unreadable, otherDomain, overLimit }
-  return { ...row, verified: row.verifiedAt !== null, reportEmail: emailOf(row, reportDomain), rejectedToday }
+  return { ...row, verified: row.verifiedAt !== null, reportEmail: reportEmailOf(row, reportDomain), rejectedToday }
 }
 
 const NONE_REJECTED = { unreadable: 0, otherDomain: 0, overLimit: 0 }
 
 async function shownPublication(row: DomainRow, problem: string | null, deps: DmarcDeps) {
   const { reportDomain } = deps
-  const publication = await publicationOf(row.domain, emailOf(row, reportDomain), questionsOf(deps))
+  const publication = await findPublication(row.domain, reportEmailOf(row, reportDomain), questionsOf(deps))
   const { name, record, published, isConfigured, destination } = publication
   return {
     ...shownDomain(row, reportDomain, await listRejectedToday(deps.db, [row.id])),
@@ -146,5 +146,5 @@ async function shownPublication(row: DomainRow, problem: string | null, deps: Dm
 }
 
 function questionsOf({ resolver }: DmarcDeps) {
-  return createQuestions(resolver, AbortSignal.timeout(DNS_DEADLINE))
+  return createQuestions(resolver, AbortSignal.timeout(DNS_TIMEOUT_MS))
 }

@@ -130,7 +130,7 @@ export async function listUnchecked(db: Db, before: Date, limit: number): Promis
 }
 
 /** Records a check without an answer; the next one follows a day later as usual. */
-export async function markAsked(db: Db, id: string): Promise<void> {
+export async function markChecked(db: Db, id: string): Promise<void> {
   await db
     .updateTable('dmarcDomain')
     .set({ checkedAt: sql`now()` })

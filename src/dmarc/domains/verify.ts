@@ -3,8 +3,8 @@ import type { Questions } from '../../protocols/questions.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { PROOF_GRACE_DAYS } from '../limits.ts'
-import { sendsTo } from './publish.ts'
-import { markAsked, markProven, markUnproven, type DomainRow, type VerifiedBy } from './store.ts'
+import { sendsTo } from './publication.ts'
+import { markChecked, markProven, markUnproven, type DomainRow, type VerifiedBy } from './store.ts'
 
 /** The TXT record that proves a domain. It has its own name so that challenges of other services cannot collide. */
 export function challengeOf({ domain, challenge }: Pick<DomainRow, 'domain' | 'challenge'>) {
@@ -31,7 +31,7 @@ export async function verifyDomain(
 async function checkProof(db: Db, row: DomainRow, reportEmail: string, questions: Questions): Promise<Verification> {
   const proof = await findProof(row, reportEmail, questions)
   if (proof === 'unknown') {
-    await markAsked(db, row.id)
+    await markChecked(db, row.id)
     return {
       row,
       problem: 'The name servers of the domain did not respond. The verification status is unchanged. Try again later.',

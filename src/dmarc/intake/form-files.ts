@@ -1,4 +1,4 @@
-import { UPLOAD_FILES } from '../limits.ts'
+import { MAX_UPLOAD_FILES } from '../limits.ts'
 import type { GivenFile } from './ingest.ts'
 
 /**
@@ -6,7 +6,7 @@ import type { GivenFile } from './ingest.ts'
  * @param contentType as sent, with its boundary
  * @returns null when it is no form, or has no boundary
  */
-export function formFiles(body: Buffer, contentType: string): GivenFile[] | null {
+export function parseFormFiles(body: Buffer, contentType: string): GivenFile[] | null {
   const [, quoted, bare] =
     /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType) ?? []
   const boundary = quoted ?? bare
@@ -17,13 +17,13 @@ export function formFiles(body: Buffer, contentType: string): GivenFile[] | null
 }
 
 /** Parts that are looked at: more than a form may have, and few enough to hold. */
-const MOST_PARTS = 10 * UPLOAD_FILES
+const MAX_FORM_PARTS = 10 * MAX_UPLOAD_FILES
 
 /** What lies between two delimiters, header fields and all. */
 function partsOf(body: Buffer, delimiter: string): Buffer[] {
   const parts: Buffer[] = []
   let start = body.indexOf(delimiter)
-  while (start !== -1 && parts.length < MOST_PARTS) {
+  while (start !== -1 && parts.length < MAX_FORM_PARTS) {
     start += delimiter.length
     const next = body.indexOf(`\r\n${delimiter}`, start)
     if (next === -1) break

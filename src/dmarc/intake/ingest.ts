@@ -3,13 +3,13 @@ import { isMbox, splitMbox } from '../../protocols/mbox.ts'
 import type { UnpackCost } from '../../protocols/unpack.ts'
 import type { DB } from '../../store/tables.ts'
 import { newId } from '../id.ts'
-import { BATCH_RECORDS, BATCH_REPORTS, DELIVERY_BYTES, MAX_MBOX_MAILS, UPLOAD_LIMITS } from '../limits.ts'
-import { plain, readReports, type Read } from './read.ts'
-import { storeBatch } from './batch.ts'
+import { BATCH_RECORDS, BATCH_REPORTS, MAX_DELIVERY_BYTES, MAX_MBOX_MAILS, UPLOAD_LIMITS } from '../limits.ts'
+import { toStorableText, readReports, type ReadResult } from './read-reports.ts'
+import { storeBatch } from './store-batch.ts'
 import type { NewDelivery, Via } from './store.ts'
 
 /** Who gave it to us, and how. */
-export type Origin = {
+export type IntakeOrigin = {
   via: Via
   /** Whose domains it may be about; null: anybody's. */
   accountId: string | null
@@ -23,7 +23,7 @@ export type Origin = {
 export type GivenFile = { name: string; bytes: Uint8Array; refusal?: string }
 
 /** Reports by what became of them. A failure report is only counted. */
-export type Outcome = {
+export type IntakeOutcome = {
   stored: number
   duplicates: number
   failureReports: number
@@ -41,7 +41,7 @@ export type Outcome = {
 export type OnReports = (via: Via, outcome: string, reports: number) => void
 
 /** Tells an outcome in the words of `OnReports`. */
-export function tellOutcome(via: Via, outcome: Outcome, onReports: OnReports | undefined): void {
+export function notifyOutcome(via: Via, outcome: IntakeOutcome, onReports: OnReports | undefined): void {
   const { stored, duplicates, failureReports, rejected, foreign } = outcome
   const unread = rejected.length - foreign
   const words = { stored, duplicate: duplicates, failure: failureReports, unread, foreign }
@@ -49,7 +49,7 @@ export function tellOutcome(via: Via, outcome: Outcome, onReports: OnReports | u
 }
 
 /** One report, or what is none, with the delivery that brought it. */
-export type Entry = { read: Read; delivery: NewDelivery }
+export type BatchEntry = { read: ReadResult; delivery: NewDelivery }
 
 /**
  * Takes files and mails from any door: when it returns, all that is in its answer is stored for good. Reading goes on
@@ -59,14 +59,14 @@ export type Entry = { read: Read; delivery: NewDelivery }
  */
 export async function ingest(
   db: Kysely<DB>,
-  origin: Origin,
+  origin: IntakeOrigin,
   files: AsyncIterable<GivenFile> | Iterable<GivenFile>,
-  onStored: (soFar: Outcome) => void = () => {},
-): Promise<Outcome> {
-  const outcome: Outcome = { stored: 0, duplicates: 0, failureReports: 0, rejected: [], foreign: 0, ...NO_COST() }
+  onStored: (soFar: IntakeOutcome) => void = () => {},
+): Promise<IntakeOutcome> {
+  const outcome: IntakeOutcome = { stored: 0, duplicates: 0, failureReports: 0, rejected: [], foreign: 0, ...NO_COST() }
   const cost: UnpackCost = { inflated: 0, files: 0 }
   const limits = origin.via === 'upload' ? UPLOAD_LIMITS : {}
-  let batch: Entry[] = []
+  let batch: BatchEntry[] = []
   let records = 0
   let writing: Promise<void> = Promise.resolve()
 
@@ -113,7 +113,7 @@ const NO_COST = () => ({ deliveries: new Set<string>(), records: 0, unpackedByte
  */
 async function* unfolded(
   files: AsyncIterable<GivenFile> | Iterable<GivenFile>,
-  { via }: Origin,
+  { via }: IntakeOrigin,
 ): AsyncGenerator<GivenFile> {
   const maySplit = via === 'upload' || via === 'import'
   for await (const file of files) {
@@ -124,7 +124,7 @@ async function* unfolded(
 
 async function* mailsOf({ name, bytes }: GivenFile, most: number): AsyncGenerator<GivenFile> {
   let mails = 0
-  for await (const mail of splitMbox([bytes], DELIVERY_BYTES)) {
+  for await (const mail of splitMbox([bytes], MAX_DELIVERY_BYTES)) {
     mails++
     if (mails > most) {
       const refusal = `The mbox contains more than ${most.toLocaleString('en')} emails. The remaining ones were not read. Split the file, or import it with “portreeve import-reports”.`
@@ -139,19 +139,19 @@ async function* readFile(
   { bytes, refusal }: GivenFile,
   name: string,
   bounds: Parameters<typeof readReports>[2],
-): AsyncGenerator<Read> {
+): AsyncGenerator<ReadResult> {
   if (refusal === undefined) yield* readReports(bytes, name, bounds)
   else yield { kind: 'unread', name, reason: refusal }
 }
 
-function deliveryOf({ name, bytes }: GivenFile, { via, accountId, peer, sender }: Origin): NewDelivery {
+function deliveryOf({ name, bytes }: GivenFile, { via, accountId, peer, sender }: IntakeOrigin): NewDelivery {
   return {
     id: newId(),
     accountId,
     via,
-    name: plain(name).slice(0, 255),
+    name: toStorableText(name).slice(0, 255),
     peer: peer ?? null,
-    sender: sender === undefined ? null : plain(sender).slice(0, 320),
+    sender: sender === undefined ? null : toStorableText(sender).slice(0, 320),
     content: bytes,
     holdsReport: false,
     samples: 0,

@@ -9,11 +9,11 @@ import { REPORT_LIMITS } from '../../protocols/report-limits.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { findDomainByMailbox, type DomainRow } from '../domains/store.ts'
-import { DELIVERY_BYTES, INTAKE_LIMITS, type IntakeLimits } from '../limits.ts'
-import { admitMail, requireRoom, scopesOf } from '../usage/admission.ts'
-import { ingest, tellOutcome, type OnReports } from './ingest.ts'
+import { MAX_DELIVERY_BYTES, INTAKE_LIMITS, type IntakeLimits } from '../limits.ts'
+import { admitMail, requireCapacity, scopesOf } from '../usage/admission.ts'
+import { ingest, notifyOutcome, type OnReports } from './ingest.ts'
 import { setAuthentication } from './store.ts'
-import { addCost } from '../usage/store.ts'
+import { addUsage } from '../usage/store.ts'
 
 export type MailListenerDeps = {
   db: Kysely<DB>
@@ -27,10 +27,10 @@ export type MailListenerDeps = {
 }
 
 /** Milliseconds for the DNS to say who sent a mail. Nobody waits for it. */
-const AUTHENTICATION_DEADLINE = 15_000
+const AUTHENTICATION_TIMEOUT_MS = 15_000
 
 /** Mails whose senders are looked into at once; of others it is not known. */
-const MOST_AUTHENTICATIONS = 100
+const MAX_CONCURRENT_AUTHENTICATIONS = 100
 
 /** Takes report mail over SMTP: a mail is answered for once its reports are stored. */
 export async function startMailListener({
@@ -54,10 +54,10 @@ export async function startMailListener({
       const { id, accountId } = domain
       const origin = { via: 'smtp' as const, accountId, domainId: id, peer: mail.peer, sender: mail.sender }
       const outcome = await ingest(db, origin, [{ name: 'mail', bytes: mail.bytes }])
-      tellOutcome('smtp', outcome, onReports)
+      notifyOutcome('smtp', outcome, onReports)
       const { rejected, deliveries, ...counts } = outcome
       const { unpackedBytes, records, foreign: otherDomain } = outcome
-      await addCost(db, scopesOf(domain), {
+      await addUsage(db, scopesOf(domain), {
         unpackedBytes,
         records,
         otherDomain,
@@ -67,13 +67,13 @@ export async function startMailListener({
       stored.push(...deliveries)
       log.info({ ...counts, rejected: rejected.length, peer: mail.peer }, 'report mail accepted')
     }
-    if (stored.length === 0 || background.size >= MOST_AUTHENTICATIONS || !mayAuthenticate(mail.bytes)) return
+    if (stored.length === 0 || background.size >= MAX_CONCURRENT_AUTHENTICATIONS || !mayAuthenticate(mail.bytes)) return
     const looking = lookInto(mail, stored).finally(() => background.delete(looking))
     background.add(looking)
   }
 
   async function lookInto({ bytes, peer, helo, sender }: ReceivedMail<DomainRow>, deliveries: string[]): Promise<void> {
-    const signal = AbortSignal.any([AbortSignal.timeout(AUTHENTICATION_DEADLINE), closing.signal])
+    const signal = AbortSignal.any([AbortSignal.timeout(AUTHENTICATION_TIMEOUT_MS), closing.signal])
     try {
       const envelope = { ip: peer, helo, sender, mta: reportDomain }
       const authentication = await authenticateMail(bytes, envelope, resolver, signal)
@@ -88,10 +88,10 @@ export async function startMailListener({
     name: reportDomain,
     certificate,
     log,
-    limits: { size: DELIVERY_BYTES },
+    limits: { size: MAX_DELIVERY_BYTES },
     async onRecipient(address) {
       const domain = await recipientOf(db, address, reportDomain)
-      if (domain) await admitted(requireRoom(db, domain, limits))
+      if (domain) await admitted(requireCapacity(db, domain, limits))
       return domain
     },
     onMail: takeMail,

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { DomainRow } from '../domains/store.ts'
-import { SAMPLE_BYTES } from '../limits.ts'
+import { MAX_SAMPLE_BYTES } from '../limits.ts'
 
 export const INTAKE_CHANNELS = ['smtp', 'upload', 'mailbox', 'import'] as const
 export type Via = (typeof INTAKE_CHANNELS)[number]
@@ -58,7 +58,7 @@ export type NewTlsReport = {
   skippedPolicies: number
   receivedAt: Date
 }
-export type SetAside = {
+export type RejectedItem = {
   id: string
   accountId: string
   deliveryId: string
@@ -67,7 +67,7 @@ export type SetAside = {
   via: Via
   receivedAt: Date
 }
-export type Totals = { domainId: string; reports: number; tlsReports: number; failureReports: number }
+export type DomainTotals = { domainId: string; reports: number; tlsReports: number; failureReports: number }
 
 /** Of an account; or, without one, those that have one of these names. */
 export async function listCandidates(db: Db, accountId: string | null, names: string[]) {
@@ -115,11 +115,11 @@ export async function upsertDeliveries(trx: Transaction<DB>, deliveries: NewDeli
 
 /** What is kept of a delivery: anybody may send junk, so of that only its beginning. */
 function keptContent({ content, holdsReport }: NewDelivery): Uint8Array | null {
-  return holdsReport ? content : (content?.subarray(0, SAMPLE_BYTES) ?? null)
+  return holdsReport ? content : (content?.subarray(0, MAX_SAMPLE_BYTES) ?? null)
 }
 
 /** Deletes those of these deliveries of which nothing was stored after all: their reports were there already. */
-export async function deleteUnused(trx: Transaction<DB>, ids: string[]): Promise<void> {
+export async function deleteUnusedDeliveries(trx: Transaction<DB>, ids: string[]): Promise<void> {
   await sql`
     delete from dmarc_delivery d where id = any(${ids}::uuid[])
       and not exists (select 1 from dmarc_report where delivery_id = d.id)
@@ -159,7 +159,7 @@ function withJson<K extends string>(rows: ({ [key in K]: string } & object)[], c
 }
 
 /** Always in one order, or two that store at the same time could wait for each other. */
-export async function noteAddresses(trx: Transaction<DB>, addresses: string[]): Promise<void> {
+export async function insertAddresses(trx: Transaction<DB>, addresses: string[]): Promise<void> {
   await sql`
     insert into dmarc_address (address) select address from unnest(${addresses}::inet[]) as a (address) order by address
     on conflict do nothing`.execute(trx)
@@ -180,11 +180,11 @@ export async function insertTlsReports(trx: Transaction<DB>, reports: NewTlsRepo
   return new Set(rows.map(({ id }) => id))
 }
 
-export async function insertSetAside(trx: Transaction<DB>, rows: SetAside[]): Promise<void> {
+export async function insertRejectedItems(trx: Transaction<DB>, rows: RejectedItem[]): Promise<void> {
   await trx.insertInto('dmarcSetAside').values(rows).execute()
 }
 
-export async function addTotals(trx: Transaction<DB>, totals: Totals[]): Promise<void> {
+export async function addTotals(trx: Transaction<DB>, totals: DomainTotals[]): Promise<void> {
   await sql`
     update dmarc_domain d set total_reports = d.total_reports + t.reports,
       total_tls_reports = d.total_tls_reports + t."tlsReports",

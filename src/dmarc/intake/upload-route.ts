@@ -4,12 +4,12 @@ import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
 import type { App } from '../../http/server.ts'
-import { DELIVERY_BYTES, UPLOAD_FILES } from '../limits.ts'
-import { tags, type RouteDeps } from '../route.ts'
+import { MAX_DELIVERY_BYTES, MAX_UPLOAD_FILES } from '../limits.ts'
+import { tags, type RouteDeps } from '../route-deps.ts'
 import { UploadBody, Uploaded } from '../shapes.ts'
-import { requireFileRoom } from '../storage/quota.ts'
-import { formFiles } from './form-files.ts'
-import { ingest, tellOutcome, type GivenFile } from './ingest.ts'
+import { requireFileStorage } from '../storage/quota.ts'
+import { parseFormFiles } from './form-files.ts'
+import { ingest, notifyOutcome, type GivenFile } from './ingest.ts'
 
 /** Rejected files named in one response; `/dmarc/rejected` lists the others. */
 const MAX_NAMED_REJECTIONS = 1_000
@@ -25,7 +25,7 @@ export function uploadRoute(app: App, deps: RouteDeps): void {
 
 function acceptAnyContentType(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: DELIVERY_BYTES }, (_request, body, done) => {
+  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_DELIVERY_BYTES }, (_request, body, done) => {
     done(null, body)
   })
   // The body's schema is documentation only.
@@ -39,11 +39,11 @@ function addRoute(app: App, { db, authHooks, onReports, kept: { fileDays } }: Ro
     {
       config: { limit: 'report uploads' },
       onRequest: authHooks.account,
-      bodyLimit: DELIVERY_BYTES,
+      bodyLimit: MAX_DELIVERY_BYTES,
       schema: {
         summary: 'Upload reports',
         operationId: 'uploadDmarcReports',
-        description: `Accepts a report in any format: XML, JSON, gzip, zip, or a complete email. The content decides, not the name or type. Send several reports in a zip, or as a form (\`multipart/form-data\`, up to ${UPLOAD_FILES} files). The limit is 25 MB. Reports counted as stored are committed to the database.`,
+        description: `Accepts a report in any format: XML, JSON, gzip, zip, or a complete email. The content decides, not the name or type. Send several reports in a zip, or as a form (\`multipart/form-data\`, up to ${MAX_UPLOAD_FILES} files). The limit is 25 MB. Reports counted as stored are committed to the database.`,
         tags,
         security,
         body: UploadBody,
@@ -57,9 +57,9 @@ function addRoute(app: App, { db, authHooks, onReports, kept: { fileDays } }: Ro
       const { accountId } = callerOf(request)
       const files = filesOf(request.body, request.headers['content-type'] ?? '', request.query.name)
       const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0)
-      await requireFileRoom(db, accountId, bytes, fileDays)
+      await requireFileStorage(db, accountId, bytes, fileDays)
       const outcome = await ingest(db, { via: 'upload', accountId }, files)
-      tellOutcome('upload', outcome, onReports)
+      notifyOutcome('upload', outcome, onReports)
       const { stored, duplicates, failureReports, rejected } = outcome
       return {
         success: true,
@@ -73,11 +73,11 @@ function filesOf(body: unknown, contentType: string, name = 'upload'): GivenFile
   if (!Buffer.isBuffer(body) || body.length === 0) {
     throw new Fault('invalid_request', 'The body is empty. Send a report, an archive or an email as the body.')
   }
-  const files = formFiles(body, contentType) ?? [{ name, bytes: body }]
+  const files = parseFormFiles(body, contentType) ?? [{ name, bytes: body }]
   if (files.length === 0) throw new Fault('invalid_request', 'The form contains no file. Add at least one file.')
-  if (files.length <= UPLOAD_FILES) return files
+  if (files.length <= MAX_UPLOAD_FILES) return files
   throw new Fault(
     'too_large',
-    `The form has more than ${UPLOAD_FILES} files. Send up to ${UPLOAD_FILES} files at once.`,
+    `The form has more than ${MAX_UPLOAD_FILES} files. Send up to ${MAX_UPLOAD_FILES} files at once.`,
   )
 }

@@ -8,9 +8,9 @@ import { ImapLost, ImapRefused } from '../../net/imap/refusals.ts'
 import { signIn } from '../../net/imap/session.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { decrypt } from '../../store/encryption.ts'
-import { ingest, tellOutcome } from '../intake/ingest.ts'
-import { DELIVERY_BYTES } from '../limits.ts'
-import type { DmarcDeps } from '../route.ts'
+import { ingest, notifyOutcome } from '../intake/ingest.ts'
+import { MAX_DELIVERY_BYTES } from '../limits.ts'
+import type { DmarcDeps } from '../route-deps.ts'
 import { markFailed, markFetched, moveMark, type MailboxRow } from './store.ts'
 
 /** Binds a mailbox's encrypted password to its row. */
@@ -65,12 +65,12 @@ async function readMailbox(row: MailboxRow, deps: DmarcDeps, outer: AbortSignal,
       folder,
       moveTo,
       mark: { uidValidity, lastUid },
-      largest: DELIVERY_BYTES,
+      largest: MAX_DELIVERY_BYTES,
       signal,
       async onMessage(bytes) {
         if (bytes === null) return false
         const outcome = await ingest(db, { via: 'mailbox', accountId }, [{ name: 'mail', bytes }])
-        tellOutcome('mailbox', outcome, deps.onReports)
+        notifyOutcome('mailbox', outcome, deps.onReports)
         // A message without a report is personal mail: it is left unchanged.
         return outcome.stored + outcome.duplicates + outcome.failureReports > 0
       },

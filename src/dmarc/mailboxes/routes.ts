@@ -8,8 +8,8 @@ import { refuseAddress } from '../../net/guard.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { encrypt } from '../../store/encryption.ts'
 import { newId } from '../id.ts'
-import { MOST_MAILBOXES } from '../limits.ts'
-import { byId, tags, type RouteDeps } from '../route.ts'
+import { MAX_MAILBOXES } from '../limits.ts'
+import { byId, tags, type RouteDeps } from '../route-deps.ts'
 import { Mailbox, NewMailbox } from '../shapes.ts'
 import { encryptionContext } from './fetch.ts'
 import { deleteMailbox, findMailbox, insertMailbox, listMailboxes, type MailboxRow } from './store.ts'
@@ -107,8 +107,8 @@ async function addMailbox(
   refuseAddress(host, allowPrivate)
   refuseControls({ user, password })
   if (moveTo === folder) throw invalid('moveTo', 'must differ from folder')
-  if ((await listMailboxes(db, accountId)).length >= MOST_MAILBOXES) {
-    throw new Fault('conflict', `An account can have up to ${MOST_MAILBOXES} mailboxes. Delete one first.`)
+  if ((await listMailboxes(db, accountId)).length >= MAX_MAILBOXES) {
+    throw new Fault('conflict', `An account can have up to ${MAX_MAILBOXES} mailboxes. Delete one first.`)
   }
   const id = newId()
   return insertMailbox(db, {

@@ -15,8 +15,8 @@ import {
 } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { requireDomain } from '../domains/domains.ts'
-import { PART_RECORDS } from '../limits.ts'
-import { byId, tags, type RouteDeps } from '../route.ts'
+import { RECORDS_PER_PART } from '../limits.ts'
+import { byId, tags, type RouteDeps } from '../route-deps.ts'
 import {
   AggregateReport,
   RecordPage,
@@ -28,17 +28,17 @@ import {
   SummaryQuery,
   TlsReportPage,
 } from '../shapes.ts'
-import { rangeOf, summarize } from '../summary/summary.ts'
-import { shownRecord, shownReport, shownTlsReport } from './shown.ts'
+import { parseRange, summarize } from '../summary/summary.ts'
+import { presentRecord, presentReport, presentTlsReport } from './present.ts'
 import {
   countReports,
-  countSetAside,
+  countRejected,
   countTlsReports,
-  findContent,
+  findOriginal,
   findRecords,
   findReport,
   listReports,
-  listSetAside,
+  listRejected,
   listTlsReports,
 } from './store.ts'
 
@@ -73,7 +73,7 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
       const rows = await listReports(db, id, filter, sliceOf(page))
       return {
         success: true,
-        data: { reports: rows.map((row) => shownReport(row, domain)), pagination: paginationOf(page, total) },
+        data: { reports: rows.map((row) => presentReport(row, domain)), pagination: paginationOf(page, total) },
       }
     },
   )
@@ -92,7 +92,7 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
     },
     async (request) => {
       const domain = await requireDomain(db, callerOf(request).accountId, request.params.id)
-      const range = rangeOf(request.query, new Date())
+      const range = parseRange(request.query, new Date())
       return { success: true, data: await summarize(db, domain, range, findAsn) }
     },
   )
@@ -115,7 +115,7 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
       const rows = await listTlsReports(db, id, sliceOf(request.query))
       return {
         success: true,
-        data: { reports: rows.map(shownTlsReport), pagination: paginationOf(request.query, total) },
+        data: { reports: rows.map(presentTlsReport), pagination: paginationOf(request.query, total) },
       }
     },
   )
@@ -143,7 +143,7 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
     },
     async (request) => {
       const { row, domain } = await found(callerOf(request).accountId, request.params)
-      return { success: true, data: shownReport(row, domain) }
+      return { success: true, data: presentReport(row, domain) }
     },
   )
   app.get(
@@ -151,7 +151,7 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: `List the records of a report, ${PART_RECORDS} per page`,
+        summary: `List the records of a report, ${RECORDS_PER_PART} per page`,
         tags,
         security,
         params: oneReport,
@@ -166,8 +166,8 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
       return {
         success: true,
         data: {
-          records: records.map((record) => shownRecord(record, domain)),
-          pagination: paginationOf({ page, limit: PART_RECORDS }, row.recordCount),
+          records: records.map((record) => presentRecord(record, domain)),
+          pagination: paginationOf({ page, limit: RECORDS_PER_PART }, row.recordCount),
         },
       }
     },
@@ -188,7 +188,7 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
     async (request, reply) => {
       const { accountId } = callerOf(request)
       await found(accountId, request.params)
-      return sendContent(reply, await findContent(db, accountId, request.params.reportId))
+      return sendContent(reply, await findOriginal(db, accountId, request.params.reportId))
     },
   )
 }
@@ -208,8 +208,8 @@ function rejectedRoutes(app: App, { db, authHooks }: RouteDeps): void {
     },
     async (request) => {
       const { accountId } = callerOf(request)
-      const total = await countSetAside(db, accountId)
-      const rows = await listSetAside(db, accountId, sliceOf(request.query))
+      const total = await countRejected(db, accountId)
+      const rows = await listRejected(db, accountId, sliceOf(request.query))
       const rejected = rows.map(({ hasContent, ...row }) => ({ ...row, kept: hasContent }))
       return { success: true, data: { rejected, pagination: paginationOf(request.query, total) } }
     },
@@ -228,7 +228,7 @@ function rejectedRoutes(app: App, { db, authHooks }: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      return sendContent(reply, await findContent(db, callerOf(request).accountId, request.params.id))
+      return sendContent(reply, await findOriginal(db, callerOf(request).accountId, request.params.id))
     },
   )
 }

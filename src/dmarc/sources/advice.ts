@@ -4,14 +4,14 @@ import type { SourceRow } from '../summary/store.ts'
 import type { EnvelopeSeen, Identities, SignerSeen } from './identities.ts'
 
 /** A DNS record to publish, or an addition to one. */
-export type Publishing = { name: string; type: 'TXT'; value: string }
-export type Step = { text: string; publish: Publishing | null }
+export type RecordAddition = { name: string; type: 'TXT'; value: string }
+export type AdviceStep = { text: string; publish: RecordAddition | null }
 
 /** A source's verdict, and the steps for its owner. */
-export type Advice = {
+export type SourceAdvice = {
   verdict: (typeof SOURCE_VERDICTS)[number]
   sentence: string
-  steps: Step[]
+  steps: AdviceStep[]
   /** What applies if the source is unknown to the domain's owner; null where that makes no difference. */
   otherwise: string | null
 }
@@ -22,12 +22,12 @@ type Counts = Pick<SourceRow, 'group' | 'messages' | 'aligned' | 'dkim' | 'spf'>
  * Recommends actions for one source.
  * @param identities of all its messages, and of the failed ones
  */
-export function adviseOn(
+export function adviseOnSource(
   domain: string,
   address: string,
   source: Counts | undefined,
   { all, failed }: { all: Identities; failed: Identities },
-): Advice {
+): SourceAdvice {
   if (!source)
     return { verdict: 'no-data', sentence: 'No messages from this source in this period.', steps: [], otherwise: null }
   if (source.group === 'aligned') return ofAligned(domain, address, source, all)
@@ -44,7 +44,7 @@ export function adviseOn(
   }
 }
 
-function ofAligned(domain: string, address: string, { messages, dkim, spf }: Counts, seen: Identities): Advice {
+function ofAligned(domain: string, address: string, { messages, dkim, spf }: Counts, seen: Identities): SourceAdvice {
   const good = { verdict: 'good' as const, steps: [], otherwise: null }
   if (dkim === messages && spf === messages) {
     return { ...good, sentence: 'All of its messages passed, by DKIM and by SPF. No action needed.' }
@@ -58,7 +58,7 @@ function ofAligned(domain: string, address: string, { messages, dkim, spf }: Cou
   return { verdict: 'half', sentence, steps: [dkimStep(domain, seen), spfStep(domain, address, seen)], otherwise: null }
 }
 
-function ofForwarder(domain: string, address: string, { messages, aligned }: Counts, seen: Identities): Advice {
+function ofForwarder(domain: string, address: string, { messages, aligned }: Counts, seen: Identities): SourceAdvice {
   const forwarder = { verdict: 'forwarder' as const, steps: [], otherwise: null }
   if (aligned < messages) {
     return {
@@ -80,7 +80,7 @@ function ofForwarder(domain: string, address: string, { messages, aligned }: Cou
 }
 
 /** The DKIM step: whether the source signs, for which domain, and whether its signatures are valid. */
-function dkimStep(domain: string, { signers, unsigned }: Identities): Step {
+function dkimStep(domain: string, { signers, unsigned }: Identities): AdviceStep {
   const own = signers.filter((signer) => signer.own)
   const broken = own.find(({ result }) => result !== 'pass')
   const strange = signers.find((signer) => !signer.own && signer.result === 'pass')
@@ -107,7 +107,7 @@ function brokenText({ domain, selector, result }: SignerSeen): string {
 }
 
 /** The SPF step: the domain of the envelope sender, and whether that domain's record includes the source. */
-function spfStep(domain: string, address: string, { envelopes }: Identities): Step {
+function spfStep(domain: string, address: string, { envelopes }: Identities): AdviceStep {
   const own = envelopes.filter((envelope) => envelope.own)
   const failure = findSpfFailure({ envelopes })
   const strange = envelopes.find((envelope) => !envelope.own && envelope.domain !== null)
@@ -133,7 +133,7 @@ function findSpfFailure({ envelopes }: Pick<Identities, 'envelopes'>): EnvelopeS
   return envelopes.find(({ own, result }) => own && result !== 'pass')
 }
 
-function spfFailureStep({ domain: own, result }: EnvelopeSeen, domain: string, address: string): Step {
+function spfFailureStep({ domain: own, result }: EnvelopeSeen, domain: string, address: string): AdviceStep {
   const name = own ?? domain
   const mechanism = `${isIPv6(address) ? 'ip6' : 'ip4'}:${address}`
   const cause =

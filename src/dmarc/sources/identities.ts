@@ -17,13 +17,13 @@ export type Identities = {
 }
 
 /** Of each kind: more are noise, or an attack. */
-const MOST_SHOWN = 50
+const MAX_IDENTITIES = 50
 
 /**
  * Adds up whom the records of one address name.
  * @param about the domain they are about; a record whose From line is not known is about itself
  */
-export function identitiesOf(records: AggregateRecord[], about: string): Identities {
+export function sumIdentities(records: AggregateRecord[], about: string): Identities {
   const from = new Map<string, Seen>()
   const signers = new Map<string, SignerSeen>()
   const envelopes = new Map<string, EnvelopeSeen>()
@@ -77,5 +77,5 @@ function add<T extends { messages: number; aligned?: number }>(into: Map<string,
 }
 
 function most<T extends { messages: number }>(seen: Map<string, T>): T[] {
-  return [...seen.values()].toSorted((one, other) => other.messages - one.messages).slice(0, MOST_SHOWN)
+  return [...seen.values()].toSorted((one, other) => other.messages - one.messages).slice(0, MAX_IDENTITIES)
 }

@@ -3,10 +3,10 @@ import { callerOf } from '../../http/auth.ts'
 import { answers, paginationOf, security, sliceOf, Uuid } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { requireDomain } from '../domains/domains.ts'
-import { tags, type RouteDeps } from '../route.ts'
+import { tags, type RouteDeps } from '../route-deps.ts'
 import { SourceDetail, SourceRecordPage, SourceRecordQuery, SummaryQuery } from '../shapes.ts'
-import { rangeOf } from '../summary/summary.ts'
-import { describeSource, recordsOfSource, sourceAddress } from './source.ts'
+import { parseRange } from '../summary/summary.ts'
+import { describeSource, listSourceRecords, parseSourceAddress } from './describe-source.ts'
 
 const params = Type.Object({
   id: Uuid,
@@ -30,8 +30,8 @@ export function sourceRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): v
     },
     async (request) => {
       const domain = await requireDomain(db, callerOf(request).accountId, request.params.id)
-      const address = sourceAddress(request.params.address)
-      const range = rangeOf(request.query, new Date())
+      const address = parseSourceAddress(request.params.address)
+      const range = parseRange(request.query, new Date())
       return { success: true, data: await describeSource(db, domain, address, range, findAsn) }
     },
   )
@@ -52,11 +52,11 @@ export function sourceRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): v
       const { from, to, result, orgName, ...page } = request.query
       const domain = await requireDomain(db, callerOf(request).accountId, request.params.id)
       const wanted = {
-        address: sourceAddress(request.params.address),
-        range: rangeOf({ from, to }, new Date()),
+        address: parseSourceAddress(request.params.address),
+        range: parseRange({ from, to }, new Date()),
         filter: { result, orgName },
       }
-      const { records, total } = await recordsOfSource(db, domain, wanted, sliceOf(page))
+      const { records, total } = await listSourceRecords(db, domain, wanted, sliceOf(page))
       return { success: true, data: { records, pagination: paginationOf(page, total) } }
     },
   )

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { AggregateRecord } from '../../protocols/dmarc-report.ts'
 import type { DB } from '../../store/tables.ts'
-import { createStatistics, type Counted } from './statistics.ts'
+import { createStatistics, type CountedReport } from './statistics.ts'
 import { createSelectors } from './selectors.ts'
 import { deleteReports, findPart, lockReportsBefore, subtractSums, type StoredReport } from './store.ts'
 import { createTallies } from './tally.ts'
@@ -26,7 +26,7 @@ export async function withdrawReports(db: Kysely<DB>, before: Date, limit: numbe
   })
 }
 
-async function countAgain(trx: Transaction<DB>, { id, orgName, begin, end }: StoredReport): Promise<Counted> {
+async function countAgain(trx: Transaction<DB>, { id, orgName, begin, end }: StoredReport): Promise<CountedReport> {
   const tallies = createTallies()
   const selectors = createSelectors()
   for (let part = 0; ; part++) {

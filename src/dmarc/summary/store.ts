@@ -4,7 +4,7 @@ import { COUNTS, type Counts } from '../statistics/tally.ts'
 import type { SOURCE_GROUPS } from '../shapes.ts'
 
 /** Days as `YYYY-MM-DD`, both in it. */
-export type Range = { from: string; to: string }
+export type DayRange = { from: string; to: string }
 
 export type DayRow = Counts & { day: string; reports: number }
 export type ReporterRow = Counts & { reporter: string; reports: number; lastDay: string }
@@ -29,7 +29,7 @@ export const GROUP = sql`case when forwarded * 2 >= messages then 'forwarder-lik
   when aligned = 0 then 'failing' else 'partly-aligned' end`
 
 /** Days on which something was reported, in order. */
-export async function sumByDay(db: Db, domainId: string, { from, to }: Range): Promise<DayRow[]> {
+export async function sumByDay(db: Db, domainId: string, { from, to }: DayRange): Promise<DayRow[]> {
   const { rows } = await sql<DayRow>`
     select day, sum(reports)::bigint as reports, ${SUMS} from dmarc_reporter_day
     where domain_id = ${domainId} and day between ${from} and ${to} group by day order by day`.execute(db)
@@ -37,7 +37,7 @@ export async function sumByDay(db: Db, domainId: string, { from, to }: Range): P
 }
 
 /** Most messages first. */
-export async function sumByReporter(db: Db, domainId: string, { from, to }: Range, limit: number) {
+export async function sumByReporter(db: Db, domainId: string, { from, to }: DayRange, limit: number) {
   const { rows } = await sql<ReporterRow>`
     select reporter, sum(reports)::bigint as reports, max(day) as last_day, ${SUMS} from dmarc_reporter_day
     where domain_id = ${domainId} and day between ${from} and ${to}
@@ -49,7 +49,7 @@ export async function sumByReporter(db: Db, domainId: string, { from, to }: Rang
 export async function sumBySource(
   db: Db,
   domainId: string,
-  range: Range,
+  range: DayRange,
   limit: number,
 ): Promise<{ sources: SourceRow[]; groups: GroupRow[] }> {
   const { rows } = await sql<{ sources: SourceRow[] | null; groups: GroupRow[] | null }>`
@@ -74,7 +74,7 @@ export async function sumBySource(
 }
 
 /** Every day of the range once: in its month where all of that lies in it. */
-function daysAndMonths(domainId: string, range: Range) {
+function daysAndMonths(domainId: string, range: DayRange) {
   const months = wholeMonths(range)
   const days = (from: string, before: string) => sql`
     select source, day as first_day, day as last_day, ${NAMED} from dmarc_source_day
@@ -86,7 +86,7 @@ function daysAndMonths(domainId: string, range: Range) {
 }
 
 /** From the first day of the first to before the first day after the last; where there is none, both are where the range begins. */
-export function wholeMonths({ from, to }: Range): { from: string; before: string } {
+export function wholeMonths({ from, to }: DayRange): { from: string; before: string } {
   const first = from.endsWith('-01') ? from : monthAfter(from)
   const last = `${dayAfter(to).slice(0, 7)}-01`
   return first < last ? { from: first, before: last } : { from, before: from }
@@ -121,7 +121,12 @@ export async function listSelectors(db: Db, domainId: string, limit: number): Pr
 }
 
 /** Selectors under which a domain was seen to sign, in reports of this account; most messages first. */
-export async function listSelectorsOf(db: Db, accountId: string, signer: string, limit: number): Promise<string[]> {
+export async function listAccountSelectors(
+  db: Db,
+  accountId: string,
+  signer: string,
+  limit: number,
+): Promise<string[]> {
   const rows = await db
     .selectFrom('dmarcSelector')
     .innerJoin('dmarcDomain', 'dmarcDomain.id', 'dmarcSelector.domainId')

@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
 import type { DB } from '../../store/tables.ts'
 import type { DomainRow } from '../domains/store.ts'
-import { ALWAYS_TAKEN, INTAKE_LIMITS, type IntakeLimits } from '../limits.ts'
-import { addCost, countMail, findUsage, INSTALLATION, type DayUsage } from './store.ts'
+import { GUARANTEED_LIMIT, INTAKE_LIMITS, type IntakeLimits } from '../limits.ts'
+import { addUsage, countMail, findUsage, INSTALLATION, type DayUsage } from './store.ts'
 
 /** Whose mail it is, from the narrowest scope to the widest. */
 type Scope = keyof IntakeLimits
@@ -30,7 +30,7 @@ export async function admitMail(
       refuseOver(await countMail(trx, scopesOf(domain), bytes), limits)
     })
   } catch (error) {
-    if (error instanceof Fault) await addCost(db, [domain.id], { overLimit: 1 })
+    if (error instanceof Fault) await addUsage(db, [domain.id], { overLimit: 1 })
     throw error
   }
 }
@@ -39,7 +39,7 @@ export async function admitMail(
  * Refuses an address that is over its limits, before its mail is transferred.
  * @throws Fault `rate_limited`
  */
-export async function requireRoom(db: Kysely<DB>, domain: DomainRow, limits: IntakeLimits = INTAKE_LIMITS) {
+export async function requireCapacity(db: Kysely<DB>, domain: DomainRow, limits: IntakeLimits = INTAKE_LIMITS) {
   const usages = await findUsage(db, scopesOf(domain))
   try {
     refuseOver(
@@ -47,7 +47,7 @@ export async function requireRoom(db: Kysely<DB>, domain: DomainRow, limits: Int
       limits,
     )
   } catch (error) {
-    await addCost(db, [domain.id], { overLimit: 1 })
+    await addUsage(db, [domain.id], { overLimit: 1 })
     throw error
   }
 }
@@ -56,7 +56,7 @@ function refuseOver(usages: DayUsage[], limits: IntakeLimits): void {
   const [own] = usages
   SCOPES.forEach((scope, index) => {
     // However much comes for others, every address has a little of its own.
-    if (scope !== 'address' && own && isWithin(own, ALWAYS_TAKEN)) return
+    if (scope !== 'address' && own && isWithin(own, GUARANTEED_LIMIT)) return
     const usage = usages[index]
     if (!usage || isWithin(usage, limits[scope])) return
     throw new Fault('rate_limited', `${NAMES[scope]} has reached its daily limit for mail; try again after 00:00 UTC`)

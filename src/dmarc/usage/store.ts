@@ -44,7 +44,7 @@ export async function findUsage(db: Db, scopes: string[]): Promise<DayUsage[]> {
 type Cost = { unpackedBytes: number; records: number } & RejectedCounts
 
 /** Adds what reading a mail came to. */
-export async function addCost(db: Db, scopes: string[], cost: Partial<Cost>): Promise<void> {
+export async function addUsage(db: Db, scopes: string[], cost: Partial<Cost>): Promise<void> {
   const { unpackedBytes = 0, records = 0, unreadable = 0, otherDomain = 0, overLimit = 0 } = cost
   await sql`
     insert into dmarc_intake_day as d (scope_id, day, unpacked_bytes, records, unreadable, other_domain, over_limit)

@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 
-export type Kept = { reports: Date; contents: Date }
+export type ExpiryDates = { reports: Date; contents: Date }
 
 /**
  * Deletes a part of what came before it is to be kept; aggregate reports have to be gone already.
  * @param limit rows of each kind, so that no deletion takes long
  * @returns how many rows went or were emptied
  */
-export async function deleteExpired(db: Db, { reports, contents }: Kept, limit: number): Promise<number> {
+export async function deleteExpired(db: Db, { reports, contents }: ExpiryDates, limit: number): Promise<number> {
   const old = (table: string, column: string) => sql`
     delete from ${sql.table(table)} where ctid in (
       select ctid from ${sql.table(table)} where ${sql.ref(column)} < ${reports} limit ${limit})`
@@ -24,7 +24,7 @@ export async function deleteExpired(db: Db, { reports, contents }: Kept, limit: 
   return gone
 }
 
-export type Rise = {
+export type FailureRise = {
   domainId: string
   accountId: string
   domain: string
@@ -39,8 +39,11 @@ export type Rise = {
  * Domains on which so many more messages failed on a recent day than on the two weeks before it, and that were not told
  * of it. Days are recent for three days: reports come late.
  */
-export async function listRises(db: Db, least: { failing: number; more: number; times: number }): Promise<Rise[]> {
-  const { rows } = await sql<Rise>`
+export async function listFailureRises(
+  db: Db,
+  least: { failing: number; more: number; times: number },
+): Promise<FailureRise[]> {
+  const { rows } = await sql<FailureRise>`
     with daily as (
       select domain_id, day, sum(messages)::float as messages, sum(messages - aligned)::float as failing
       from dmarc_reporter_day where day > current_date - 18 group by domain_id, day
@@ -62,7 +65,10 @@ export async function listRises(db: Db, least: { failing: number; more: number; 
 }
 
 /** @returns false when another instance told of it */
-export async function markRiseTold(db: Db, { domainId, day }: Pick<Rise, 'domainId' | 'day'>): Promise<boolean> {
+export async function markRiseAlerted(
+  db: Db,
+  { domainId, day }: Pick<FailureRise, 'domainId' | 'day'>,
+): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('dmarcDomain')
     .set({ riseTold: day })

@@ -1,18 +1,18 @@
 import { canonical, reverseName } from '../../net/address.ts'
 import { dataOf, type Resolver } from '../../net/dns.ts'
 import type { Db } from '../../store/database.ts'
-import { listUnnamed, setNames, type NamedAddress } from './store.ts'
+import { listUnnamedAddresses, setNames, type NamedAddress } from './store.ts'
 
 /** Addresses asked about together; the resolver has its own limit of questions in flight. */
-const AT_ONCE = 100
+const BATCH_ADDRESSES = 100
 
 /**
  * Finds out what reported addresses are called, until all are or the signal comes.
  * @returns how many were asked about
  */
-export async function nameAddresses(db: Db, resolver: Resolver, signal: AbortSignal): Promise<number> {
+export async function lookUpNames(db: Db, resolver: Resolver, signal: AbortSignal): Promise<number> {
   for (let asked = 0; ;) {
-    const addresses = await listUnnamed(db, AT_ONCE)
+    const addresses = await listUnnamedAddresses(db, BATCH_ADDRESSES)
     if (addresses.length === 0 || signal.aborted) return asked
     const named = await Promise.all(addresses.map((address) => nameOf(address, resolver, signal)))
     // What we did not wait for is asked about again.
