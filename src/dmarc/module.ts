@@ -34,19 +34,19 @@ export type DmarcOptions = {
     | 'SMTP_TLS_CERT'
     | 'SMTP_TLS_KEY'
   >
-  /** Who announces an address; null where there is no table. */
+  /** Maps addresses to autonomous systems; null if no table is configured. */
   systems: AsnTable | null
   raiseAlert?: RaiseAlert
   onReports?: OnReports | undefined
   intakeLimits?: IntakeLimits | undefined
-  /** Milliseconds for one look into a mailbox. */
+  /** Milliseconds for one read of a mailbox. */
   pollLimitMs?: number | undefined
 }
 
-/** Selectors that one check tries: the commonest are the domain's own. */
+/** Selectors that a check of the domain tries, the most frequent first. */
 const MAX_CHECKED_SELECTORS = 20
 
-/** Reports on domains: how they come in, and what they come to. */
+/** The DMARC module: receives reports by email, upload and mailbox, and evaluates them. */
 export function createDmarcModule(options: DmarcOptions) {
   const {
     db,
@@ -88,14 +88,14 @@ export function createDmarcModule(options: DmarcOptions) {
     routes(app: App, { authHooks, queue }: { authHooks: AuthHooks; queue: Queue }): void {
       dmarcRoutes(app, { ...deps, authHooks, queue, mailboxJob: mailbox })
     },
-    /** Opens the door for report mail; null where it is switched off. */
+    /** Starts the SMTP server for reports; null if it is disabled. */
     async listen(): Promise<SmtpServer | null> {
       const { SMTP_LISTEN: listen, REPORT_DOMAIN: reportDomain } = config
       return listen && startMailListener({ db, resolver, log, reportDomain, listen, certificate, onReports, limits })
     },
-    /** Bytes of report files that these accounts store. */
+    /** Bytes of stored report files per account. */
     fileUsage: (accountIds: string[]) => listFileUsage(db, accountIds),
-    /** Selectors under which a domain was seen to sign in the account's reports, the commonest first. */
+    /** Selectors that a domain signs with according to the account's reports, the most frequent first. */
     selectorsSeen: (accountId: string, domain: string) =>
       listAccountSelectors(db, accountId, domain, MAX_CHECKED_SELECTORS),
   }

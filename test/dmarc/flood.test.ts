@@ -127,7 +127,7 @@ describe('the daily limits', () => {
       (await swaks(portreeve.smtpPort, other, mailWith({ attachment: aggregate({ domain: 'other.test' }) }))).code,
     ).toBe(0)
     expect((await portreeve.ask(`domains/${id}`, bob)).body.data.totalReports).toBe(1)
-    // Whoever had more than that little of his own today waits.
+    // An address beyond its guaranteed minimum has to wait.
     await portreeve.pool.query(
       `update dmarc_intake_day set bytes = $1 where scope_id = (select id from dmarc_domain where account_id = $2)`,
       [GUARANTEED_LIMIT.bytes, bob.id],

@@ -11,7 +11,7 @@ import { hostile, within } from '../protocols/hostile.ts'
 import { mapResolver } from '../resolver.ts'
 import { aggregate, mailWith, tlsReport } from './reports.ts'
 
-/** What mails and reports are made of, and what their readers stumble over. */
+/** Fragments of emails and reports that parsers are known to fail on. */
 const PIECES = [
   'From: a@example.test\r\n',
   'Content-Type: multipart/mixed; boundary="b"\r\n',

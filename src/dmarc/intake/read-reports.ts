@@ -16,7 +16,7 @@ export type ReadAggregate = {
   name: string
   key: string
   report: AggregateReport
-  /** The records as JSON arrays, so many in each. */
+  /** The records as JSON arrays of `RECORDS_PER_PART`. */
   parts: string[]
   tallies: Tally[]
   selectors: SelectorTally[]
@@ -26,7 +26,7 @@ export type ReadFailure = { kind: 'failure'; name: string }
 export type UnreadableFile = { kind: 'unread'; name: string; reason: string }
 export type ReadResult = ReadAggregate | ReadTls | ReadFailure | UnreadableFile
 
-/** Reads every report in a file or mail. What cannot be read comes out with the reason; nothing is left out. */
+/** Reads every report in a file or email, and yields unreadable parts with the reason. */
 export async function* readReports(
   bytes: Uint8Array,
   name: string,
@@ -45,7 +45,7 @@ async function readOne(found: FoundReport): Promise<ReadResult> {
     const report = await parseTlsReport(found.open())
     return refuseUndated({ kind: 'tls', name, key: tlsReportKey(report), report })
   } catch (error) {
-    // Anything else is a defect of ours, and the file is taken again when that is mended.
+    // Any other error is a defect of this service: the file is not rejected, so that the sender retries.
     if (!(error instanceof Fault) || error.code === 'internal') throw error
     return { kind: 'unread', name, reason: error.message }
   }
@@ -71,7 +71,7 @@ async function readAggregate(found: FoundReport): Promise<ReadResult> {
   })
 }
 
-/** Years beyond what a day is written as have no place in statistics. */
+/** Rejects reports on years that the statistics cannot represent. */
 function refuseUndated<T extends ReadAggregate | ReadTls>(read: T): T | UnreadableFile {
   const { begin, end } = read.report.dateRange
   const isDated = [begin, end].every((date) => date.getTime() >= 0 && date.getUTCFullYear() < 2200)
@@ -99,14 +99,14 @@ function createParts() {
   }
 }
 
-/** JSON that PostgreSQL takes: without NUL and halves of characters, which its text cannot hold. */
+/** JSON without NUL and lone surrogates, which PostgreSQL cannot store. */
 export function toStorableJson(value: unknown): string {
   const json = JSON.stringify(value)
   if (!/\\u(?:0000|d[89a-f])/.test(json)) return json
   return JSON.stringify(value, (_key, part: unknown) => (typeof part === 'string' ? toStorableText(part) : part))
 }
 
-/** Text as PostgreSQL holds it. */
+/** Text without NUL and lone surrogates, which PostgreSQL cannot store. */
 export function toStorableText(text: string): string {
   return text.replaceAll('\0', '').toWellFormed()
 }

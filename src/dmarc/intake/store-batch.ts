@@ -28,12 +28,12 @@ import {
 } from './store.ts'
 import { claimSamples } from '../usage/store.ts'
 
-/** Of a report with 100,000 records, one statement would be as large as all of them. */
+/** Bounds the size of a statement for reports with 100,000 records and more. */
 const PARTS_PER_INSERT = 100
 
 type Aggregate = { row: NewReport; read: ReadAggregate; domain: string }
 
-/** What is to be stored of a batch, once it is known for which domains. */
+/** The entries of a batch, sorted by kind and assigned to domains. */
 type Sorted = {
   aggregates: Aggregate[]
   tls: NewTlsReport[]
@@ -41,7 +41,7 @@ type Sorted = {
   refused: (BatchEntry & { reason: string })[]
 }
 
-/** Stores all of a batch or none of it, and adds to `outcome` what became of each. */
+/** Stores a batch in one transaction and adds the results to `outcome`. */
 export async function storeBatch(
   db: Kysely<DB>,
   origin: IntakeOrigin,
@@ -71,7 +71,7 @@ async function sortOut(db: Kysely<DB>, origin: IntakeOrigin, entries: BatchEntry
   return sorted
 }
 
-/** The names of domains to which a report could belong. */
+/** Names of domains that a report could belong to. */
 function namesOf({ read }: BatchEntry): string[] {
   if (read.kind === 'aggregate') return selfAndAbove(read.report.policyPublished.domain)
   return read.kind === 'tls' ? read.report.policies.flatMap(({ policyDomain }) => selfAndAbove(policyDomain)) : []
@@ -100,7 +100,7 @@ function unknownDomainReason(domain: string, { accountId }: IntakeOrigin): strin
     : `The report is for ${domain}, which is not in your account. Add the domain to receive its reports.`
 }
 
-/** One TLS report may speak of several domains: each gets what is about it. */
+/** A TLS report may cover several domains: each gets its own policies. */
 function sortTls(entry: BatchEntry, read: ReadTls, all: Candidates, origin: IntakeOrigin, sorted: Sorted): void {
   const { policies } = read.report
   const byDomain = Map.groupBy(
@@ -200,7 +200,7 @@ async function write(trx: Transaction<DB>, origin: IntakeOrigin, entries: BatchE
   }
 }
 
-/** A batch may be about more domains of an account than anybody looks at: then it is told once of all. */
+/** A batch may change many domains of an account: then one notification covers all of them. */
 function changesOf(totals: DomainTotals[], accounts: Map<string, string>, asideOf: string | null): ChangeNotice[] {
   const byAccount = Map.groupBy(totals, ({ domainId }) => accounts.get(domainId) ?? '')
   if (asideOf !== null) byAccount.set(asideOf, [])
@@ -215,7 +215,7 @@ function asideRow({ read, delivery, reason }: Sorted['refused'][number], account
   return { id: newId(), accountId, deliveryId, name, reason, via, receivedAt }
 }
 
-/** Rows for as many of the refused as may still be listed of this mail, and today; all are counted. */
+/** Rows for the rejected items within the limits per delivery and day. All are counted. */
 async function sampleOf(
   trx: Transaction<DB>,
   origin: IntakeOrigin,
@@ -230,14 +230,14 @@ async function sampleOf(
   return some.slice(0, count).map((each) => asideRow(each, accountId))
 }
 
-/** The first so many of each delivery, over all its batches. */
+/** The first items of each delivery, over all its batches. */
 function firstOfEach(refused: Sorted['refused'], most: number): Sorted['refused'] {
   return refused.filter(({ delivery }) => (delivery.samples += 1) <= most)
 }
 
 const deliveryIdOf = ({ deliveryId }: { deliveryId: string }) => deliveryId
 
-/** Those that something will refer to. */
+/** Writes the deliveries that reports or rejected items refer to. */
 async function writeDeliveries(
   trx: Transaction<DB>,
   entries: BatchEntry[],

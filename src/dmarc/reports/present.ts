@@ -3,7 +3,7 @@ import type { Authentication } from '../../protocols/mail-authentication.ts'
 import { isWithin } from '../statistics/tally.ts'
 import type { ReportRow, TlsReportRow } from './store.ts'
 
-/** A report of a domain as it is shown, with the first of its records. */
+/** A report as the API returns it, with the first part of its records. */
 export function presentReport(row: ReportRow, domain: string) {
   const { id, reportId, orgName, recordCount, messages, aligned, outside, detail, via, authentication, receivedAt } =
     row

@@ -22,7 +22,7 @@ export type ReportRow = Arrival & {
   detail: Omit<AggregateReport, 'orgName' | 'reportId' | 'dateRange' | 'recordCount'> & {
     disposition: { none: number; quarantine: number; reject: number }
   }
-  /** The first of its records. */
+  /** The first part of its records. */
   records: AggregateRecord[]
 }
 
@@ -48,7 +48,7 @@ export type ReportFilter = {
   failing?: boolean
 }
 
-/** Newest first. The filter is on what the report is about, not on when it came. */
+/** Newest first. `from` and `to` filter by the period of the report, not by its arrival. */
 export async function listReports(
   db: Db,
   domainId: string,
@@ -95,13 +95,13 @@ function conditions(domainId: string, { from, to, orgName, failing }: ReportFilt
   return sql.join(all, sql` and `)
 }
 
-/** So many records as are kept together; the first part is 0. */
+/** One part of a report's records; the first part is 0. */
 export async function findRecords(db: Db, reportId: string, part: number): Promise<AggregateRecord[]> {
   const rows = db.selectFrom('dmarcRecords').select('records').where('reportId', '=', reportId).where('part', '=', part)
   return ((await rows.executeTakeFirst())?.records ?? []) as AggregateRecord[]
 }
 
-/** What brought a report or was set aside, as it came; undefined when it is not kept any more. */
+/** The original file of a report or rejected item; undefined if it is not stored. */
 export async function findOriginal(
   db: Db,
   accountId: string,

@@ -12,7 +12,7 @@ import { sumIdentities } from './identities.ts'
 import { findSource, listSelectedRecords, sumSourceByDay, type RecordFilter, type SeenRecord } from './store.ts'
 
 /**
- * An address as reports write it.
+ * Normalizes an address to the form that reports use.
  * @throws Fault `invalid_request`
  */
 export function parseSourceAddress(text: string): string {
@@ -22,7 +22,7 @@ export function parseSourceAddress(text: string): string {
   throw new Fault('invalid_request', `address ${message}.`, { details: [{ path: 'address', message }] })
 }
 
-/** What one address sends in the domain's name: how much, in whose names, how it fares, and what to do about it. */
+/** Describes one source: its counts, its identities and the recommended actions. */
 export async function describeSource(db: Db, domain: DomainRow, address: string, range: DayRange, findAsn: FindAsn) {
   const [source, days] = await Promise.all([
     findSource(db, domain.id, address, range),
@@ -47,7 +47,7 @@ export async function describeSource(db: Db, domain: DomainRow, address: string,
 
 type PageOf = { limit: number; offset: number }
 
-/** The records that speak of an address, the newest first. */
+/** The records of a source, newest first. */
 export async function listSourceRecords(
   db: Db,
   domain: DomainRow,

@@ -5,12 +5,12 @@ import type { PageSlice } from '../reports/store.ts'
 import { COUNTS } from '../statistics/tally.ts'
 import { GROUP, SUMS, type DayRow, type DayRange, type SourceRow } from '../summary/store.ts'
 
-/** A record, and the report it stands in. */
+/** A record with its report. */
 export type SeenRecord = AggregateRecord & { report: { id: string; orgName: string; begin: string; end: string } }
 
 export type RecordFilter = { result?: 'pass' | 'fail' | undefined; orgName?: string | undefined }
 
-/** What records are looked for: those of a domain from one address, on days on which it was seen. */
+/** Selects the records of a domain from one address, on the days with messages from it. */
 export type RecordSelection = {
   domainId: string
   domain: string
@@ -19,7 +19,7 @@ export type RecordSelection = {
   filter: RecordFilter
 }
 
-/** Days on which the address was reported, in order. */
+/** Sums per day with messages from the address, in order. */
 export async function sumSourceByDay(db: Db, domainId: string, address: string, range: DayRange): Promise<DayRow[]> {
   const { rows } = await sql<DayRow>`
     select day, 0 as reports, ${sql.raw(COUNTS.join(', '))} from ${daysOf(domainId, address, range)} order by day
@@ -27,7 +27,7 @@ export async function sumSourceByDay(db: Db, domainId: string, address: string, 
   return rows
 }
 
-/** The address as a summary names it; undefined when it was not seen. */
+/** The sums of an address; undefined without messages from it. */
 export async function findSource(
   db: Db,
   domainId: string,
@@ -44,14 +44,14 @@ export async function findSource(
   return rows[0]
 }
 
-/** Looked up day by day: the key begins with the day, and a domain may have a million addresses on each. */
+/** Queries day by day: the key begins with the day, and a domain may have a million addresses per day. */
 function daysOf(domainId: string, address: string, { from, to }: DayRange) {
   return sql`generate_series(${from}::date, ${to}::date, interval '1 day') as asked (at) cross join lateral (
     select * from dmarc_source_day s
     where s.domain_id = ${domainId} and s.day = asked.at::date and s.source = ${address}::inet offset 0) as seen`
 }
 
-/** The newest first, and how many there are of all. */
+/** One page of the selected records, newest first, and their total. */
 export async function listSelectedRecords(
   db: Db,
   wanted: RecordSelection,
@@ -68,7 +68,7 @@ export async function listSelectedRecords(
   return { records: rows[0]?.records ?? [], total: rows[0]?.total ?? 0 }
 }
 
-/** Parts that do not name the address are passed over unread: most reports on a large domain have it not once. */
+/** Skips parts whose text does not contain the address: most reports on a large domain do not. */
 function matching({ domainId, domain, address, days, filter: { result, orgName } }: RecordSelection) {
   const evaluated = (by: string) => sql`e.record -> 'policyEvaluated' ->> ${sql.lit(by)}`
   const passed = sql`coalesce(${evaluated('dkim')} = 'pass', false) or coalesce(${evaluated('spf')} = 'pass', false)`
@@ -89,7 +89,7 @@ function matching({ domainId, domain, address, days, filter: { result, orgName }
     where ${sql.join(conditions, sql` and `)}`
 }
 
-/** The days that a report counts for, as `daysOf` of the statistics has them. */
+/** The days that a report counts for, as in `reportDays` of the statistics. */
 const FIRST_DAY = sql`(r.begins_at at time zone 'UTC')::date`
 const LAST_DAY = sql`case when r.ends_at - r.begins_at > interval '36 hours'
   then ((r.ends_at at time zone 'UTC') - interval '1 millisecond')::date else ${FIRST_DAY} end`

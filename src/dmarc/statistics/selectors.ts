@@ -1,10 +1,10 @@
 import type { AggregateRecord } from '../../protocols/dmarc-report.ts'
 import { MAX_REPORT_SELECTORS } from '../limits.ts'
 
-/** A signer's selector, as often as it was seen in one report. */
+/** The message counts of a signer's selector in one report. */
 export type SelectorTally = { signer: string; selector: string; messages: number; passed: number }
 
-/** Adds the selectors of one report up. */
+/** Sums the selectors of one report. */
 export function createSelectors() {
   const seen = new Map<string, SelectorTally>()
   return {

@@ -3,14 +3,14 @@ import type { SelectorTally } from './selectors.ts'
 import type { ReporterDay, SelectorCount, SourceDay, SourceMonth } from './store.ts'
 import { addCounts, COUNTS, reportDays, isWithin, zeroCounts, messagesOnDay, type Counts, type Tally } from './tally.ts'
 
-/** What of a report is counted. */
+/** The parts of a report that statistics use. */
 export type CountedReport = {
   report: Pick<AggregateReport, 'orgName' | 'dateRange'>
   tallies: Tally[]
   selectors: SelectorTally[]
 }
 
-/** Adds reports up by source and day or month, by reporter and day, and by selector. */
+/** Sums reports by source and day or month, by reporter and day, and by selector. */
 export function createStatistics() {
   const sources = new Map<string, SourceDay>()
   const reporters = new Map<string, ReporterDay>()
@@ -22,7 +22,7 @@ export function createStatistics() {
     const inside = tallies.filter(({ headerFrom }) => isWithin(headerFrom, domain))
     days.forEach((day, index) => {
       const seenBy = reporterDay(reporters, { domainId, day, reporter })
-      // A report counts once, however many days it is on.
+      // A report counts once, even if it covers several days.
       if (index === 0) seenBy.reports += 1
       for (const tally of inside) addShare(seenBy, sourceDay(sources, { domainId, day, source: tally.source }), tally)
       function addShare(a: Counts, b: Counts, tally: Tally): void {

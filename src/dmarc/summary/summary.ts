@@ -19,7 +19,7 @@ import {
   type SourceRow,
 } from './store.ts'
 
-/** What is known of an address's network without asking anybody; null: nothing. */
+/** Finds the autonomous system of an address in a local table; null if unknown. */
 export type FindAsn = (address: string) => AutonomousSystem | null
 
 const DAY = 24 * 3_600_000
@@ -27,7 +27,7 @@ const DEFAULT_DAYS = 30
 const MAX_SUMMARY_SELECTORS = 100
 
 /**
- * The days of a question: both ends are in it. A time at midnight ends the day before it.
+ * Parses a range of days, both inclusive. An end at midnight means the day before.
  * @throws Fault `invalid_request`
  */
 export function parseRange({ from, to }: { from?: string | undefined; to?: string | undefined }, now: Date): DayRange {
@@ -52,7 +52,7 @@ function daysIn({ from, to }: DayRange): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY) + 1
 }
 
-/** Who sends in the domain's name, and how it fares: counted from what receivers evaluated, never from bare results. */
+/** Summarizes a domain's sources and their results, as receivers evaluated them; bare SPF and DKIM results do not count. */
 export async function summarize(db: Db, { id, domain }: DomainRow, range: DayRange, findAsn: FindAsn) {
   const [days, reporters, { sources, groups }, selectors, published] = await Promise.all([
     sumByDay(db, id, range),
@@ -105,7 +105,7 @@ function totalsOf(days: DayRow[]): Counts & { reports: number } {
   return totals
 }
 
-/** Every day of the range, those without mail too. */
+/** One entry for each day of the range, including days without mail. */
 export function fillDays(range: DayRange, rows: DayRow[]) {
   const byDay = new Map(rows.map((row) => [row.day, row]))
   return Array.from({ length: daysIn(range) }, (_, index) => {
@@ -114,7 +114,7 @@ export function fillDays(range: DayRange, rows: DayRow[]) {
   })
 }
 
-/** A source as the outside sees it, with what is known of its network. */
+/** A source as the API returns it, with its network. */
 export function presentSource(
   { source, group, firstDay, lastDay, reverseName, confirmed, ...counts }: SourceRow,
   findAsn: FindAsn,

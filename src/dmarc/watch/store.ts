@@ -4,9 +4,9 @@ import type { Db } from '../../store/database.ts'
 export type ExpiryDates = { reports: Date; contents: Date }
 
 /**
- * Deletes a part of what came before it is to be kept; aggregate reports have to be gone already.
- * @param limit rows of each kind, so that no deletion takes long
- * @returns how many rows went or were emptied
+ * Deletes some of the expired rows and contents. Expired aggregate reports must be deleted first.
+ * @param limit rows of each kind, which keeps each statement short
+ * @returns the number of rows deleted or emptied
  */
 export async function deleteExpired(db: Db, { reports, contents }: ExpiryDates, limit: number): Promise<number> {
   const old = (table: string, column: string) => sql`
@@ -19,9 +19,9 @@ export async function deleteExpired(db: Db, { reports, contents }: ExpiryDates, 
     old('dmarc_set_aside', 'received_at'),
     old('dmarc_delivery', 'received_at'),
   ]
-  let gone = 0
-  for (const statement of statements) gone += Number((await statement.execute(db)).numAffectedRows ?? 0)
-  return gone
+  let changed = 0
+  for (const statement of statements) changed += Number((await statement.execute(db)).numAffectedRows ?? 0)
+  return changed
 }
 
 export type FailureRise = {
@@ -36,8 +36,8 @@ export type FailureRise = {
 }
 
 /**
- * Domains on which so many more messages failed on a recent day than on the two weeks before it, and that were not told
- * of it. Days are recent for three days: reports come late.
+ * Domains with far more failures on a recent day than in the two weeks before, without an alert about it. The last three
+ * days count as recent, because reports arrive late.
  */
 export async function listFailureRises(
   db: Db,
@@ -64,7 +64,7 @@ export async function listFailureRises(
   return rows
 }
 
-/** @returns false when another instance told of it */
+/** @returns false if another instance has raised the alert already */
 export async function markRiseAlerted(
   db: Db,
   { domainId, day }: Pick<FailureRise, 'domainId' | 'day'>,
