@@ -79,7 +79,7 @@ describe('the scheduled jobs on reports', () => {
       {
         accountId: alice.id,
         kind: 'dmarc.failures',
-        title: 'More mail of example.test fails DMARC',
+        title: 'More mail from example.test fails DMARC',
         path: `/dmarc/${id}`,
       },
     ])
