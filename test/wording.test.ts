@@ -2,11 +2,23 @@ import { describe, expect, it } from 'vitest'
 import { readTexts, RULES, type Text } from './wording.ts'
 
 /** Areas whose texts have not been rewritten to the style guide yet. */
-const PENDING =
-  /^(CHANGELOG|CONTRIBUTING|SECURITY)\.md|^docs\/(?!accounts|api|privacy|scoring|fail2ban|attack-reporting)|^src\/(alerts|app|cli|config|delisting|diagnostics|dmarc|migration|monitoring|net|protocols|store|webhooks)\b|^web\/src\/(alerts|check|delisting|dmarc|monitoring|pages)\//
+const PENDING = [
+  /^(CHANGELOG|CONTRIBUTING|SECURITY)\.md/,
+  /^docs\/(alerts|monitoring)\.md/,
+  /^src\/(alerts|monitoring)\b/,
+  /^web\/src\/(alerts|monitoring|pages\/(alert|monitor))/,
+  /^docs\/(cli|configuration|delisting|install|metrics|operations|reliability|scaling)\.md/,
+  /^src\/(app|cli|config|delisting|store)\b/,
+  /^web\/src\/(delisting|pages\/(delisting|new-delisting))/,
+  /^docs\/migration\.md/,
+  /^src\/(migration|net\/imap)\b/,
+  /^docs\/webhooks\.md/,
+  /^src\/webhooks\b/,
+  /^docs\/style\.md/,
+]
 
 const texts = readTexts()
-const reviewed = texts.filter(({ file }) => !PENDING.test(file))
+const reviewed = texts.filter(({ file }) => !PENDING.some((area) => area.test(file)))
 
 const broken = (all: Text[]) =>
   all.flatMap(({ file, line, text, kind }) =>

@@ -10,7 +10,7 @@ import { createAccount } from '../../src/accounts/accounts.ts'
 import { registerDomain } from '../../src/dmarc/domains/domains.ts'
 import type { DomainRow } from '../../src/dmarc/domains/store.ts'
 import { ingest, type GivenFile } from '../../src/dmarc/intake/ingest.ts'
-import { rangeOf, summarize } from '../../src/dmarc/summary/summary.ts'
+import { parseRange, summarize } from '../../src/dmarc/summary/summary.ts'
 import { createLog } from '../../src/log.ts'
 import { startEmbedded } from '../../src/store/embedded.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -142,7 +142,7 @@ async function seedMillion(pool: Pool, domainId: string): Promise<number> {
 }
 
 async function summaryMs(db: Kysely<DB>, domain: DomainRow, days: number): Promise<number> {
-  const range = rangeOf({ from: new Date((daysAgo(days) + 86_400) * 1_000).toISOString().slice(0, 10) }, new Date())
+  const range = parseRange({ from: new Date((daysAgo(days) + 86_400) * 1_000).toISOString().slice(0, 10) }, new Date())
   const times: number[] = []
   for (let round = 0; round < SUMMARIES; round++) {
     const started = performance.now()

@@ -4,8 +4,8 @@ import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Kysely } from 'kysely'
 import { findAccountByEmail } from '../accounts/store.ts'
-import { ingest, type GivenFile, type Outcome } from '../dmarc/intake/ingest.ts'
-import { DELIVERY_BYTES } from '../dmarc/limits.ts'
+import { ingest, type GivenFile, type IntakeOutcome } from '../dmarc/intake/ingest.ts'
+import { MAX_DELIVERY_BYTES } from '../dmarc/limits.ts'
 import { Fault } from '../errors.ts'
 import { isMbox, splitMbox } from '../protocols/mbox.ts'
 import type { DB } from '../store/tables.ts'
@@ -65,7 +65,7 @@ async function findFiles(paths: string[]): Promise<FoundFile[]> {
   return files
 }
 
-async function importFiles(db: Kysely<DB>, files: FoundFile[], email: string | undefined): Promise<Outcome> {
+async function importFiles(db: Kysely<DB>, files: FoundFile[], email: string | undefined): Promise<IntakeOutcome> {
   const account = email === undefined ? null : await findAccountByEmail(db, email.toLowerCase())
   if (account === undefined) throw new Fault('not_found', `There is no account ${email}.`)
   const progress = createProgress(process.stderr, files)
@@ -87,7 +87,7 @@ async function* readAll(files: FoundFile[], onRead: (bytes: number) => void): As
   for (const { path, size } of files) {
     const name = basename(path)
     if (isMbox(await head(path))) {
-      for await (const bytes of splitMbox(createReadStream(path), DELIVERY_BYTES)) {
+      for await (const bytes of splitMbox(createReadStream(path), MAX_DELIVERY_BYTES)) {
         yield { name, bytes }
         onRead(bytes.length)
       }
@@ -134,7 +134,7 @@ function createProgress(out: NodeJS.WriteStream, files: FoundFile[]) {
       done += bytes
       draw()
     },
-    stored({ stored, duplicates }: Outcome): void {
+    stored({ stored, duplicates }: IntakeOutcome): void {
       reports = stored + duplicates
       draw()
     },
@@ -142,13 +142,13 @@ function createProgress(out: NodeJS.WriteStream, files: FoundFile[]) {
   }
 }
 
-function shown({ stored, duplicates, failureReports, rejected }: Outcome) {
+function shown({ stored, duplicates, failureReports, rejected }: IntakeOutcome) {
   return { stored, duplicates, failureReports, rejected }
 }
 
 const MOST_NAMED = 20
 
-function textOf({ stored, duplicates, failureReports, rejected }: Outcome, files: number): string {
+function textOf({ stored, duplicates, failureReports, rejected }: IntakeOutcome, files: number): string {
   const failures = failureReports > 0 ? `, ${numberText(failureReports)} failure reports passed over` : ''
   const counts = `${numberText(files)} files: ${numberText(stored)} reports stored, ${numberText(duplicates)} there already${failures}, ${numberText(rejected.length)} not taken.`
   const named = rejected.slice(0, MOST_NAMED).map(({ name, reason }) => [foreign(name), foreign(reason)])

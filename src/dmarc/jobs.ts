@@ -3,50 +3,57 @@ import type { NewAlert } from '../alerts/raise.ts'
 import { defineJob, type Job } from '../jobs/job.ts'
 import { createQuestions } from '../protocols/questions.ts'
 import type { Db } from '../store/database.ts'
-import { emailOf } from './domains/routes.ts'
+import { reportEmailOf } from './domains/routes.ts'
 import { listUnchecked, type DomainRow } from './domains/store.ts'
 import { verifyDomain } from './domains/verify.ts'
 import { deleteUsageBefore } from './usage/store.ts'
-import { BATCH_REPORTS, DNS_DEADLINE, MAX_POLLS, POLL_LIMIT_MS, USAGE_KEPT_DAYS } from './limits.ts'
+import {
+  BATCH_REPORTS,
+  DNS_TIMEOUT_MS,
+  MAX_CONCURRENT_MAILBOXES,
+  MAILBOX_TIMEOUT_MS,
+  USAGE_RETENTION_DAYS,
+} from './limits.ts'
 import { fetchMailbox } from './mailboxes/fetch.ts'
 import { findMailbox, listMailboxIds, type MailboxRow } from './mailboxes/store.ts'
-import { nameAddresses } from './names/names.ts'
-import { deleteUnused } from './names/store.ts'
-import type { DmarcDeps } from './route.ts'
+import { describeFailureRise, describeMailboxFailure } from './messages.ts'
+import { lookUpNames } from './names/look-up-names.ts'
+import { deleteUnusedAddresses } from './names/store.ts'
+import type { DmarcDeps } from './route-deps.ts'
 import { withdrawReports } from './statistics/withdraw.ts'
-import { deleteExpired, listRises, markRiseTold, type Rise } from './watch/store.ts'
+import { deleteExpired, listFailureRises, markRiseAlerted, type FailureRise } from './watch/store.ts'
 
-export type Kept = { reportMonths: number; fileDays: number }
+export type Retention = { reportMonths: number; fileDays: number }
 export type RaiseAlert = (db: Db, alert: NewAlert) => Promise<boolean>
 type JobDeps = DmarcDeps & {
-  kept: Kept
+  kept: Retention
   raiseAlert?: RaiseAlert | undefined
-  /** Milliseconds for one look into a mailbox. */
+  /** Milliseconds for one read of a mailbox. */
   pollLimitMs?: number | undefined
 }
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
-/** Reverse names of the addresses in new reports, every minute. */
+/** Looks up the reverse names of addresses in new reports, every minute. */
 export function nameJob({ db, resolver }: DmarcDeps): Job {
   return defineJob({
     name: 'dmarc.names',
     schedule: '* * * * *',
     concurrency: 1,
     async run(_data, { signal, log }) {
-      const asked = await nameAddresses(db, resolver, signal)
-      if (asked > 0) log.debug({ asked }, 'reverse names looked up')
+      const lookedUp = await lookUpNames(db, resolver, signal)
+      if (lookedUp > 0) log.debug({ lookedUp }, 'reverse names looked up')
     },
   })
 }
 
-/** Looks every day for the proofs of all domains. */
+/** Checks the ownership proof of each domain once a day. */
 export function verifyJob(deps: DmarcDeps): Job {
   const { db, resolver, reportDomain } = deps
   async function verifyOne(row: DomainRow, signal: AbortSignal): Promise<void> {
-    const questions = createQuestions(resolver, AbortSignal.any([signal, AbortSignal.timeout(DNS_DEADLINE)]))
-    await verifyDomain(db, row, emailOf(row, reportDomain), questions)
+    const questions = createQuestions(resolver, AbortSignal.any([signal, AbortSignal.timeout(DNS_TIMEOUT_MS)]))
+    await verifyDomain(db, row, reportEmailOf(row, reportDomain), questions)
   }
   return defineJob({
     name: 'dmarc.verify',
@@ -54,19 +61,19 @@ export function verifyJob(deps: DmarcDeps): Job {
     concurrency: 1,
     async run(_data, { signal }) {
       for (;;) {
-        const rows = await listUnchecked(db, new Date(Date.now() - DAY), 20)
+        const rows = await listUnchecked(db, new Date(Date.now() - DAY_MS), 20)
         if (rows.length === 0 || signal.aborted) return
-        // Side by side: a thousand domains of one account whose name servers are silent take seconds each.
+        // In parallel: an account may have a thousand domains, and silent name servers cost seconds each.
         await Promise.all(rows.map((row) => verifyOne(row, signal)))
       }
     },
   })
 }
 
-/** Mailboxes that fail for longer are told of once. */
-const MAILBOX_PATIENCE = 6 * HOUR
+/** A mailbox that has failed for longer raises one alert. */
+const MAILBOX_ALERT_DELAY_MS = 6 * HOUR_MS
 
-/** Has every mailbox read, every ten minutes. */
+/** Queues a read of every mailbox, every ten minutes. */
 export function fetchJob({ db }: JobDeps, mailbox: Job<MailboxData>): Job {
   return defineJob({
     name: 'dmarc.fetch',
@@ -84,24 +91,24 @@ export function fetchJob({ db }: JobDeps, mailbox: Job<MailboxData>): Job {
 
 export type MailboxData = { mailboxId: string; accountId: string }
 
-/** Reads one mailbox; accounts share the connections, so that a slow server holds up its own account alone. */
+/** Reads one mailbox. Accounts share the connections, so that a slow server delays only its own account. */
 export function mailboxJob(deps: JobDeps): Job<MailboxData> {
-  const { db, pollLimitMs = POLL_LIMIT_MS } = deps
+  const { db, pollLimitMs = MAILBOX_TIMEOUT_MS } = deps
   return defineJob({
     name: 'dmarc.fetch-mailbox',
     schema: Type.Object({ mailboxId: Type.String(), accountId: Type.String() }),
-    concurrency: MAX_POLLS,
+    concurrency: MAX_CONCURRENT_MAILBOXES,
     accountOf: ({ accountId }) => accountId,
     uniqueBy: ({ mailboxId }) => mailboxId,
-    deadline: 2 * (POLL_LIMIT_MS / 1000),
-    // The next look is as good as another try.
+    deadline: 2 * (MAILBOX_TIMEOUT_MS / 1000),
+    // The next scheduled read serves as the retry.
     retry: { limit: 0 },
     async run({ mailboxId }, { signal, log }) {
       const row = await findMailbox(db, mailboxId)
       if (!row) return
       const limit = AbortSignal.timeout(pollLimitMs)
       const failure = await fetchMailbox(row, deps, { signal, limit }, log)
-      if (!failure || Date.now() - failure.since.getTime() < MAILBOX_PATIENCE) return
+      if (!failure || Date.now() - failure.since.getTime() < MAILBOX_ALERT_DELAY_MS) return
       await deps.raiseAlert?.(db, alertOfMailbox(row, failure))
     },
   })
@@ -112,42 +119,39 @@ function alertOfMailbox(row: MailboxRow, { since, error }: { since: Date; error:
     accountId: row.accountId,
     kind: 'dmarc.mailbox',
     key: `dmarc.mailbox ${row.id} ${since.toISOString()}`,
-    title: `The report mailbox ${row.username} cannot be read`,
-    text: `${error} It has failed since ${since.toISOString()}; reports in it are not counted.`,
-    nextStep: 'Correct the mailbox, or delete it and add it again with its new password.',
+    ...describeMailboxFailure(row.username, { since, error }),
     path: '/dmarc/mailboxes',
     at: new Date(),
   }
 }
 
-/** What counts as a rise: so many failed messages, so much more of all, and so many times the share before. */
-const RISE = { failing: 50, more: 0.05, times: 2 }
+/**
+ * A rise has at least this many failed messages, a failure share higher by `more` (0 to 1), and `times` the earlier share.
+ */
+const MIN_RISE = { failing: 50, more: 0.05, times: 2 }
 
-/** Tells once of a day on which much more failed than before. */
+/** Raises one alert for a day with far more failures than before. */
 export function watchJob({ db, raiseAlert }: JobDeps): Job {
   return defineJob({
     name: 'dmarc.watch',
     schedule: '41 * * * *',
     concurrency: 1,
     async run() {
-      for (const rise of await listRises(db, RISE)) {
+      for (const rise of await listFailureRises(db, MIN_RISE)) {
         await db.transaction().execute(async (trx) => {
-          if (await markRiseTold(trx, rise)) await raiseAlert?.(trx, alertOf(rise))
+          if (await markRiseAlerted(trx, rise)) await raiseAlert?.(trx, alertOf(rise))
         })
       }
     },
   })
 }
 
-function alertOf({ accountId, domainId, domain, day, messages, failing, before }: Rise): NewAlert {
-  const share = (part: number) => `${(part * 100).toFixed(1)} %`
+function alertOf({ accountId, domainId, domain, day, messages, failing, before }: FailureRise): NewAlert {
   return {
     accountId,
     kind: 'dmarc.failures',
     key: `dmarc.failures ${domain} ${day}`,
-    title: `More mail of ${domain} fails DMARC`,
-    text: `On ${day}, ${failing} of ${messages} messages failed (${share(failing / messages)}); in the two weeks before it was ${share(before)}.`,
-    nextStep: 'Look at the sources with the most failures in the summary: a new sender of yours, or somebody forging.',
+    ...describeFailureRise({ domain, day, messages, failing, before }),
     path: `/dmarc/${domainId}`,
     at: new Date(),
   }
@@ -155,7 +159,7 @@ function alertOf({ accountId, domainId, domain, day, messages, failing, before }
 
 const EXPIRED_ROWS = 5_000
 
-/** Deletes every night what is not kept any longer. */
+/** Deletes expired reports, files and counts every night. */
 export function cleanUpJob({ db, kept }: JobDeps): Job {
   return defineJob({
     name: 'dmarc.clean-up',
@@ -165,15 +169,16 @@ export function cleanUpJob({ db, kept }: JobDeps): Job {
     async run(_data, { signal, log }) {
       const reports = new Date()
       reports.setUTCMonth(reports.getUTCMonth() - kept.reportMonths)
-      const limits = { reports, contents: new Date(Date.now() - kept.fileDays * DAY) }
-      let gone = 0
-      for (let some = 1; some > 0 && !signal.aborted; gone += some) {
+      const limits = { reports, contents: new Date(Date.now() - kept.fileDays * DAY_MS) }
+      let deleted = 0
+      for (let some = 1; some > 0 && !signal.aborted; deleted += some) {
         some = await withdrawReports(db, reports, BATCH_REPORTS)
       }
-      for (let some = 1; some > 0 && !signal.aborted; gone += some) some = await deleteExpired(db, limits, EXPIRED_ROWS)
-      for (let some = 1; some > 0 && !signal.aborted;) some = await deleteUnused(db, EXPIRED_ROWS)
-      await deleteUsageBefore(db, USAGE_KEPT_DAYS)
-      if (gone > 0) log.info({ gone }, 'reports that are not kept any longer deleted')
+      for (let some = 1; some > 0 && !signal.aborted; deleted += some)
+        some = await deleteExpired(db, limits, EXPIRED_ROWS)
+      for (let some = 1; some > 0 && !signal.aborted;) some = await deleteUnusedAddresses(db, EXPIRED_ROWS)
+      await deleteUsageBefore(db, USAGE_RETENTION_DAYS)
+      if (deleted > 0) log.info({ deleted }, 'expired reports deleted')
     },
   })
 }

@@ -1,75 +1,75 @@
-/** Bytes of one mail or uploaded file: the largest real report is a few megabytes, compressed far less. */
-export const DELIVERY_BYTES = 25 * 1024 * 1024
+/** Bytes of one email or uploaded file. The largest real reports have a few megabytes, far less compressed. */
+export const MAX_DELIVERY_BYTES = 25 * 1024 * 1024
 
-/** Files in one upload, parts of a form among them. */
-export const UPLOAD_FILES = 100
+/** Files in one upload, including the parts of a form. */
+export const MAX_UPLOAD_FILES = 100
 
-/** Domains of one account. */
-export const MOST_DOMAINS = 1_000
+/** Domains per account. */
+export const MAX_DOMAINS = 1_000
 
-/** Mailboxes of one account: each is a connection every ten minutes. */
-export const MOST_MAILBOXES = 20
+/** Mailboxes per account. Each costs a connection every ten minutes. */
+export const MAX_MAILBOXES = 20
 
-/** Mailboxes read at once over all instances; accounts share them. */
-export const MAX_POLLS = 8
+/** Mailboxes read at the same time over all instances. Accounts share them. */
+export const MAX_CONCURRENT_MAILBOXES = 8
 
-/** Milliseconds for one look into a mailbox: what it leaves is read at the next. */
-export const POLL_LIMIT_MS = 5 * 60_000
+/** Milliseconds for one read of a mailbox. The next read continues where it stopped. */
+export const MAILBOX_TIMEOUT_MS = 5 * 60_000
 
-/** Reports, or records, that are stored in one transaction: enough to share its cost, few enough to be done soon. */
+/** Reports and records stored in one transaction: enough to share its cost, few enough to keep it short. */
 export const BATCH_REPORTS = 100
 export const BATCH_RECORDS = 20_000
 
-/** Records that are kept, and shown, together. */
-export const PART_RECORDS = 500
+/** Records stored in one row, which is also one page of the API. */
+export const RECORDS_PER_PART = 500
 
-/** Signers' selectors taken from one report: more are not a mail server's. */
-export const REPORT_SELECTORS = 100
+/** Selectors counted per report. No legitimate mail flow has more. */
+export const MAX_REPORT_SELECTORS = 100
 
-/** A report on a longer time counts for the day on which it begins. */
-export const LONGEST_SPREAD_DAYS = 31
+/** A report on more days counts for the day on which it begins. */
+export const MAX_SPREAD_DAYS = 31
 
-/** Days that a summary may span: as long as reports are kept, and a margin. */
-export const SUMMARY_DAYS = 800
+/** Days of a summary: the retention of reports and a margin. */
+export const MAX_SUMMARY_DAYS = 800
 
-/** Sources that a summary names; the rest is in its counts. */
-export const SUMMARY_SOURCES = 500
-export const SUMMARY_REPORTERS = 100
+/** Sources and reporters that a summary lists. Its totals include the others. */
+export const MAX_SUMMARY_SOURCES = 500
+export const MAX_SUMMARY_REPORTERS = 100
 
-/** Records of one source from which its names are taken, the newest: enough for what holds now. */
-export const SOURCE_RECORDS = 2_000
+/** Newest records of a source from which its identities are taken: enough for its current setup. */
+export const MAX_SOURCE_RECORDS = 2_000
 
-/** Milliseconds for what the DNS says about a domain while somebody waits for it. */
-export const DNS_DEADLINE = 4_000
+/** Milliseconds for the DNS queries about a domain during a request. */
+export const DNS_TIMEOUT_MS = 4_000
 
-/** Days after which a domain whose proof has gone from the DNS counts as unproven. */
+/** Days for which a domain stays verified after its proof is gone from DNS. */
 export const PROOF_GRACE_DAYS = 7
 
-/** Mails of an mbox that an upload may hold; `import-reports` takes any number. */
+/** Emails of an uploaded mbox. `import-reports` has no limit. */
 export const MAX_MBOX_MAILS = 1_000
 
-/** What was not taken is listed with a sample: so many of one mail or upload, of one address and of one account in a day. */
+/** Rejected items are listed as a sample: per email or upload, per address and day, per account and day. */
 export const MAX_SAMPLES_PER_DELIVERY = 20
 export const MAX_SAMPLES_PER_ADDRESS_DAY = 50
 export const MAX_SAMPLES_PER_ACCOUNT_DAY = 1_000
 
-/** Bytes of a mail or file that are kept when nothing of it was stored. */
-export const SAMPLE_BYTES = 64 * 1024
+/** Bytes that are stored of an email or file without a report. */
+export const MAX_SAMPLE_BYTES = 64 * 1024
 
-/** Days for which it is known what came in on each. */
-export const USAGE_KEPT_DAYS = 7
+/** Days for which the daily usage is stored. */
+export const USAGE_RETENTION_DAYS = 7
 
 const GIB = 1024 ** 3
 
-/** What one upload may hold altogether, where it is more than one mail may: it may be the mails of a year. */
+/** Limits of one upload above those of one email: it may contain the emails of a year. */
 export const UPLOAD_LIMITS = { files: 10_000, inflated: GIB }
 
-type DayLimit = { mails: number; bytes: number; unpackedBytes: number; records: number }
-export type IntakeLimits = Record<'address' | 'account' | 'installation', DayLimit>
+type DailyLimit = { mails: number; bytes: number; unpackedBytes: number; records: number }
+export type IntakeLimits = Record<'address' | 'account' | 'installation', DailyLimit>
 
 /**
- * What may come in as mail in one day (UTC). An address is public, it stands in the DNS, and anybody may write to it: the
- * busiest real one has some thousand reports a day with a million records.
+ * Mail per UTC day. A report address is public in DNS, so anyone can send to it. The busiest real address gets some
+ * thousand reports a day with a million records.
  */
 export const INTAKE_LIMITS: IntakeLimits = {
   address: { mails: 10_000, bytes: GIB, unpackedBytes: 8 * GIB, records: 2_000_000 },
@@ -77,5 +77,5 @@ export const INTAKE_LIMITS: IntakeLimits = {
   installation: { mails: 500_000, bytes: 40 * GIB, unpackedBytes: 320 * GIB, records: 100_000_000 },
 }
 
-/** What every address may take in whatever came for the others of its account and of the installation. */
-export const ALWAYS_TAKEN: DayLimit = { mails: 200, bytes: GIB / 16, unpackedBytes: GIB, records: 100_000 }
+/** Mail per day that every address can receive, regardless of its account's and the installation's usage. */
+export const GUARANTEED_LIMIT: DailyLimit = { mails: 200, bytes: GIB / 16, unpackedBytes: GIB, records: 100_000 }

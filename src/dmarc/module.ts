@@ -17,7 +17,7 @@ import { cleanUpJob, fetchJob, mailboxJob, nameJob, verifyJob, watchJob, type Ra
 import { encryptionContext } from './mailboxes/fetch.ts'
 import { dmarcRoutes } from './routes.ts'
 import { listFileUsage } from './storage/store.ts'
-import { listSelectorsOf } from './summary/store.ts'
+import { listAccountSelectors } from './summary/store.ts'
 
 export type DmarcOptions = {
   db: Kysely<DB>
@@ -34,19 +34,19 @@ export type DmarcOptions = {
     | 'SMTP_TLS_CERT'
     | 'SMTP_TLS_KEY'
   >
-  /** Who announces an address; null where there is no table. */
+  /** Maps addresses to autonomous systems; null if no table is configured. */
   systems: AsnTable | null
   raiseAlert?: RaiseAlert
   onReports?: OnReports | undefined
   intakeLimits?: IntakeLimits | undefined
-  /** Milliseconds for one look into a mailbox. */
+  /** Milliseconds for one read of a mailbox. */
   pollLimitMs?: number | undefined
 }
 
-/** Selectors that one check tries: the commonest are the domain's own. */
-const MOST_SELECTORS = 20
+/** Selectors that a check of the domain tries, the most frequent first. */
+const MAX_CHECKED_SELECTORS = 20
 
-/** Reports on domains: how they come in, and what they come to. */
+/** The DMARC module: receives reports by email, upload and mailbox, and evaluates them. */
 export function createDmarcModule(options: DmarcOptions) {
   const {
     db,
@@ -88,20 +88,21 @@ export function createDmarcModule(options: DmarcOptions) {
     routes(app: App, { authHooks, queue }: { authHooks: AuthHooks; queue: Queue }): void {
       dmarcRoutes(app, { ...deps, authHooks, queue, mailboxJob: mailbox })
     },
-    /** Opens the door for report mail; null where it is switched off. */
+    /** Starts the SMTP server for reports; null if it is disabled. */
     async listen(): Promise<SmtpServer | null> {
       const { SMTP_LISTEN: listen, REPORT_DOMAIN: reportDomain } = config
       return listen && startMailListener({ db, resolver, log, reportDomain, listen, certificate, onReports, limits })
     },
-    /** Bytes of report files that these accounts store. */
+    /** Bytes of stored report files per account. */
     fileUsage: (accountIds: string[]) => listFileUsage(db, accountIds),
-    /** Selectors under which a domain was seen to sign in the account's reports, the commonest first. */
-    selectorsSeen: (accountId: string, domain: string) => listSelectorsOf(db, accountId, domain, MOST_SELECTORS),
+    /** Selectors that a domain signs with according to the account's reports, the most frequent first. */
+    selectorsSeen: (accountId: string, domain: string) =>
+      listAccountSelectors(db, accountId, domain, MAX_CHECKED_SELECTORS),
   }
 }
 
 function certificateOf({ SMTP_TLS_CERT: cert, SMTP_TLS_KEY: key }: DmarcOptions['config']) {
   if (cert !== undefined && key !== undefined) return { cert, key }
   if (cert === key) return null
-  throw new Fault('invalid_request', 'SMTP_TLS_CERT and SMTP_TLS_KEY belong together: set both, or neither.')
+  throw new Fault('invalid_request', 'Only one of SMTP_TLS_CERT and SMTP_TLS_KEY is set. Set both or neither.')
 }

@@ -3,10 +3,10 @@ import { domainRoutes } from './domains/routes.ts'
 import { uploadRoute } from './intake/upload-route.ts'
 import { mailboxRoutes } from './mailboxes/routes.ts'
 import { reportRoutes } from './reports/routes.ts'
-import type { RouteDeps } from './route.ts'
+import type { RouteDeps } from './route-deps.ts'
 import { sourceRoutes } from './sources/routes.ts'
 
-/** `/api/v1/dmarc/…`: domains, what was reported on them, and how it comes in. */
+/** `/api/v1/dmarc/…`: domains, reports, sources, uploads and mailboxes. */
 export function dmarcRoutes(app: App, deps: RouteDeps): void {
   domainRoutes(app, deps)
   reportRoutes(app, deps)

@@ -9,7 +9,7 @@ import {
   Timestamp,
   Uuid,
 } from '../http/schema.ts'
-import { DELIVERY_BYTES, UPLOAD_FILES } from './limits.ts'
+import { MAX_DELIVERY_BYTES, MAX_UPLOAD_FILES } from './limits.ts'
 
 const Text = Type.String()
 const Count = Type.Integer({ minimum: 0 })
@@ -23,21 +23,25 @@ export const NewDomain = Type.Object(
 
 const DOMAIN = {
   id: Uuid,
-  domain: Type.String({ description: 'In A-labels.' }),
-  verified: Type.Boolean({ description: 'Whether the account proved that the domain is its own.' }),
-  verifiedBy: Nullable(Type.Enum(['txt', 'rua'], { description: 'The TXT challenge, or our address in `rua`.' })),
-  reportEmail: Type.String({ description: 'The address that receives its reports.' }),
-  totalReports: Type.Integer({ description: 'Aggregate reports, without duplicates.' }),
+  domain: Type.String({ description: 'The domain in A-labels (Punycode).' }),
+  verified: Type.Boolean({ description: 'Whether the account has proven that it controls the domain.' }),
+  verifiedBy: Nullable(
+    Type.Enum(['txt', 'rua'], { description: 'How: the TXT challenge, or `reportEmail` in the `rua`.' }),
+  ),
+  reportEmail: Type.String({ description: 'The email address that receives the domain’s reports.' }),
+  totalReports: Type.Integer({ description: 'Number of aggregate reports, without duplicates.' }),
   totalTlsReports: Count,
-  totalFailureReports: Type.Integer({ description: 'Failure reports are counted and not kept: they hold mail.' }),
+  totalFailureReports: Type.Integer({
+    description: 'Number of failure reports. They contain mail, so they are counted but not stored.',
+  }),
   rejectedToday: Type.Object(
     {
       total: Count,
-      unreadable: Type.Integer({ minimum: 0, description: 'No report, or damaged.' }),
-      otherDomain: Type.Integer({ minimum: 0, description: 'About a domain that is not of this account.' }),
-      overLimit: Type.Integer({ minimum: 0, description: 'Mails refused because the limit of the day is reached.' }),
+      unreadable: Type.Integer({ minimum: 0, description: 'Not a report, or damaged.' }),
+      otherDomain: Type.Integer({ minimum: 0, description: 'For a domain that is not in this account.' }),
+      overLimit: Type.Integer({ minimum: 0, description: 'Emails rejected because a daily limit was reached.' }),
     },
-    { description: 'What was mailed to `reportEmail` today (UTC) and not stored. A sample is in `/dmarc/rejected`.' },
+    { description: 'Items sent to `reportEmail` today (UTC) that were not stored. `/dmarc/rejected` lists a sample.' },
   ),
   lastReportAt: Nullable(Timestamp),
   createdAt: Timestamp,
@@ -58,16 +62,18 @@ const EXAMPLE_DOMAIN = {
 
 export const DmarcDomain = Type.Object(DOMAIN, { examples: [EXAMPLE_DOMAIN] })
 
-/** A domain with what has to be published for it. */
+/** A domain with the records to publish for it. */
 export const PublishedDomain = Type.Object({
   ...DOMAIN,
   verification: Type.Object({ name: Text, type: Type.Literal('TXT'), value: Text }),
-  record: Type.String({ description: 'The DMARC record to publish: the present one with our address in it.' }),
+  record: Type.String({ description: 'The DMARC record to publish: the current one with `reportEmail` added.' }),
   dns: Type.Object(
     {
-      name: Type.String({ description: 'Where `record` is published.' }),
+      name: Type.String({ description: 'The DNS name at which to publish `record`.' }),
       published: Nullable(Text),
-      configured: Nullable(Type.Boolean({ description: 'Whether reports are asked for at `reportEmail`.' })),
+      configured: Nullable(
+        Type.Boolean({ description: 'Whether the published record sends reports to `reportEmail`.' }),
+      ),
       destination: Type.Object(
         {
           required: Type.Boolean(),
@@ -76,10 +82,10 @@ export const PublishedDomain = Type.Object({
           found: Nullable(Text),
           authorized: Nullable(Type.Boolean()),
         },
-        { description: 'The record by which the operator agrees to reports on this domain (RFC 9990, 4).' },
+        { description: 'The operator’s record that accepts reports on this domain (RFC 9990, section 4).' },
       ),
     },
-    { description: 'What the DNS says now; null is what it did not answer.' },
+    { description: 'The current DNS records. Null: DNS did not respond.' },
   ),
   problem: Nullable(Type.String({ description: 'Why the domain is not verified.' })),
 })
@@ -94,7 +100,10 @@ const Authentication = Nullable(
       dkim: Type.Object({ result: Text, domain: Word }),
       dmarc: Type.Object({ result: Text, policy: Word }),
     },
-    { description: 'What the mail that brought the report could prove; null for files, and until it was asked.' },
+    {
+      description:
+        'SPF, DKIM and DMARC results of the email that carried the report. Null for files, and until checked.',
+    },
   ),
 )
 
@@ -112,8 +121,10 @@ export const AggregateRecord = Type.Object({
     dkim: Type.Array(Type.Object({ domain: Word, selector: Word, result: Word, humanResult: Word })),
     spf: Type.Array(Type.Object({ domain: Word, scope: Word, result: Word, humanResult: Word })),
   }),
-  result: Type.Enum(['pass', 'fail'], { description: 'Aligned by DKIM or SPF, as the receiver evaluated it.' }),
-  outside: Type.Boolean({ description: 'Its `headerFrom` is not of this domain: it is not in the summary.' }),
+  result: Type.Enum(['pass', 'fail'], { description: '`pass` if the receiver found DKIM or SPF aligned.' }),
+  outside: Type.Boolean({
+    description: 'Whether `headerFrom` is outside this domain. Such records are not in the summary.',
+  }),
 })
 
 export const AggregateReport = Type.Object({
@@ -139,23 +150,28 @@ export const AggregateReport = Type.Object({
   version: Word,
   generator: Word,
   namespace: Word,
-  records: Type.Array(AggregateRecord, { description: 'The first 500; the others are at `…/records?page=2`.' }),
+  records: Type.Array(AggregateRecord, { description: 'The first 500 records; continue at `…/records?page=2`.' }),
   recordCount: Count,
-  skippedRecords: Type.Integer({ description: 'Records without a readable address or count.' }),
+  skippedRecords: Type.Integer({ description: 'Number of records without a readable address or count.' }),
   totals: Type.Object(
     {
       messages: Count,
       pass: Count,
       fail: Count,
-      outside: Type.Integer({ minimum: 0, description: 'Of these, the messages of records with `outside: true`.' }),
+      outside: Type.Integer({
+        minimum: 0,
+        description: 'Messages of records with `outside: true`, included in `messages`.',
+      }),
       disposition: Disposition,
     },
-    { description: 'Over all records of the report; the summary leaves those with `outside: true` out.' },
+    { description: 'Totals of all records. The summary excludes records with `outside: true`.' },
   ),
   warnings: Type.Array(Text),
   via: Via,
   authentication: Authentication,
-  reporterVerified: Nullable(Type.Boolean({ description: 'The mail passed DMARC. Anybody can mail a forged report.' })),
+  reporterVerified: Nullable(
+    Type.Boolean({ description: 'Whether the email passed DMARC. Anyone can send a forged report.' }),
+  ),
   receivedAt: Timestamp,
 })
 
@@ -164,7 +180,7 @@ export const ReportQuery = Type.Object({
   from: Type.Optional(Type.String(DayOrMoment)),
   to: Type.Optional(Type.String(DayOrMoment)),
   orgName: Type.Optional(Type.String({ maxLength: 255 })),
-  result: Type.Optional(Type.Enum(['fail'], { description: 'Only reports in which something failed.' })),
+  result: Type.Optional(Type.Enum(['fail'], { description: 'Only reports with failed messages.' })),
 })
 export const ReportPage = Success(Type.Object({ reports: Type.Array(AggregateReport), pagination: Pagination }))
 export const RecordPage = Success(Type.Object({ records: Type.Array(AggregateRecord), pagination: Pagination }))
@@ -197,7 +213,7 @@ export const TlsReport = Type.Object({
   contactInfo: Word,
   dateRange: Type.Object({ begin: Timestamp, end: Timestamp }),
   policies: Type.Array(TlsPolicy),
-  skippedPolicies: Type.Integer({ description: 'Policies of the report that name no domain.' }),
+  skippedPolicies: Type.Integer({ description: 'Number of policies without a domain.' }),
   totals: Type.Object({ successful: Count, failed: Count }),
   via: Via,
   authentication: Authentication,
@@ -205,14 +221,14 @@ export const TlsReport = Type.Object({
 })
 export const TlsReportPage = Success(Type.Object({ reports: Type.Array(TlsReport), pagination: Pagination }))
 
-const AnyFile = { description: 'A report, an archive or a mail, as it came.', maxLength: DELIVERY_BYTES }
-/** A file of any type, or a form with many. */
+const AnyFile = { description: 'A report, an archive or an email, unmodified.', maxLength: MAX_DELIVERY_BYTES }
+/** A file of any type, or a form with several files. */
 export const UploadBody = {
   content: {
     'application/octet-stream': { schema: Type.String({ format: 'binary', ...AnyFile }) },
     'multipart/form-data': {
       schema: Type.Object({
-        file: Type.Array(Type.String({ format: 'binary', ...AnyFile }), { maxItems: UPLOAD_FILES }),
+        file: Type.Array(Type.String({ format: 'binary', ...AnyFile }), { maxItems: MAX_UPLOAD_FILES }),
       }),
     },
   },
@@ -220,9 +236,9 @@ export const UploadBody = {
 
 export const Uploaded = Success(
   Type.Object({
-    stored: Type.Integer({ description: 'Aggregate and TLS reports.' }),
-    duplicates: Type.Integer({ description: 'Stored already, whatever they came in.' }),
-    failureReports: Type.Integer({ description: 'Recognised, and not kept.' }),
+    stored: Type.Integer({ description: 'Number of aggregate and TLS reports.' }),
+    duplicates: Type.Integer({ description: 'Number of reports that were already stored, in any format.' }),
+    failureReports: Type.Integer({ description: 'Number of failure reports. They are counted but not stored.' }),
     rejected: Type.Array(Type.Object({ name: Text, reason: Text })),
   }),
 )
@@ -235,7 +251,7 @@ export const RejectedPage = Success(
         name: Text,
         reason: Text,
         via: Via,
-        kept: Type.Boolean({ description: 'Whether what came can still be fetched, at `…/{id}/raw`.' }),
+        kept: Type.Boolean({ description: 'Whether `…/{id}/raw` returns the original.' }),
         receivedAt: Timestamp,
       }),
     ),
@@ -245,11 +261,11 @@ export const RejectedPage = Success(
 
 const COUNTS = {
   messages: Count,
-  pass: Type.Integer({ minimum: 0, description: 'Aligned by DKIM or SPF.' }),
+  pass: Type.Integer({ minimum: 0, description: 'Messages aligned by DKIM or SPF.' }),
   fail: Count,
   dkimAligned: Count,
   spfAligned: Count,
-  forwarded: Type.Integer({ minimum: 0, description: 'Passed on by somebody else, as far as it shows.' }),
+  forwarded: Type.Integer({ minimum: 0, description: 'Messages recognized as forwarded.' }),
   disposition: Disposition,
 }
 
@@ -259,11 +275,11 @@ export const SOURCE_GROUPS = ['aligned', 'partly-aligned', 'failing', 'forwarder
 
 export const Source = Type.Object({
   sourceIp: Text,
-  reverseName: Nullable(Type.String({ description: 'Null: none, or not looked up yet.' })),
+  reverseName: Nullable(Type.String({ description: 'Null: no name, or not looked up yet.' })),
   reverseConfirmed: Type.Boolean({
-    description: 'The name leads back to the address. Else anybody may have chosen it.',
+    description: 'Whether the name resolves to the address. Anyone can claim an unconfirmed name.',
   }),
-  organizationalDomain: Nullable(Type.String({ description: 'Of the reverse name.' })),
+  organizationalDomain: Nullable(Type.String({ description: 'Organizational domain of the reverse name.' })),
   asn: Nullable(Type.Integer()),
   asName: Word,
   group: Type.Enum([...SOURCE_GROUPS]),
@@ -277,13 +293,13 @@ const Group = Type.Object({ sources: Count, messages: Count })
 export const Readiness = Type.Object({
   verdict: Type.Enum(['no-data', 'too-early', 'not-ready', 'ready', 'enforced']),
   policy: Nullable(
-    Type.Enum(['quarantine', 'reject'], { description: 'The next policy, of which the verdict speaks.' }),
+    Type.Enum(['quarantine', 'reject'], { description: 'The next policy, to which the verdict applies.' }),
   ),
   published: Word,
-  passRate: Nullable(Type.Number({ description: '0 to 1; null without messages.' })),
+  passRate: Nullable(Type.Number({ description: '0 to 1. Null without messages.' })),
   sentence: Text,
   affected: Type.Array(Type.Object({ sourceIp: Text, name: Word, messages: Count, fail: Count }), {
-    description: 'Sources whose mail the next policy would hit, the most first.',
+    description: 'Sources that the next policy would affect, most failures first.',
   }),
 })
 
@@ -291,15 +307,17 @@ export const Summary = Success(
   Type.Object({
     domain: Text,
     from: Day,
-    to: Type.String({ format: 'date', description: 'The last day; it is in the summary.' }),
+    to: Type.String({ format: 'date', description: 'The last day, inclusive.' }),
     totals: Type.Object({ reports: Count, ...COUNTS, passRate: Nullable(Type.Number()) }),
-    days: Type.Array(Type.Object({ day: Day, ...COUNTS }), { description: 'Every day, those without mail too. UTC.' }),
-    sources: Type.Array(Source, { description: 'Most failures first, then most messages; at most 500.' }),
+    days: Type.Array(Type.Object({ day: Day, ...COUNTS }), {
+      description: 'Every UTC day of the range, including days without messages.',
+    }),
+    sources: Type.Array(Source, { description: 'Most failures first, then most messages. Up to 500 sources.' }),
     sourceCount: Count,
     groups: Type.Object({ aligned: Group, 'partly-aligned': Group, failing: Group, 'forwarder-like': Group }),
     reporters: Type.Array(Type.Object({ orgName: Text, reports: Count, ...COUNTS, lastDay: Day })),
     selectors: Type.Array(Type.Object({ domain: Text, selector: Text, messages: Count, pass: Count, lastDay: Day }), {
-      description: 'DKIM selectors of all reports on the domain, whatever the time.',
+      description: 'DKIM selectors in all reports on the domain, regardless of the range.',
     }),
     readiness: Readiness,
   }),
@@ -308,42 +326,47 @@ export const SummaryQuery = Type.Object({
   from: Type.Optional(
     Type.String({
       ...DayOrMoment,
-      description: 'The first day, UTC. 30 days before `to` by default.',
+      description: 'The first UTC day. Default: a range of 30 days that ends at `to`.',
     }),
   ),
   to: Type.Optional(
     Type.String({
       ...DayOrMoment,
-      description: 'The last day, UTC. Today by default.',
+      description: 'The last UTC day. Default: today.',
     }),
   ),
 })
 
 const SEEN = { domain: Word, messages: Count }
 const FARED = {
-  result: Type.String({ description: 'What the receivers found, whoever it speaks for.' }),
-  own: Type.Boolean({ description: 'Of the same organisational domain as the From line.' }),
-  aligned: Type.Integer({ minimum: 0, description: 'Messages that passed by it.' }),
+  result: Type.String({ description: 'The receivers’ result, before alignment.' }),
+  own: Type.Boolean({ description: 'Whether it shares the organizational domain of the From header.' }),
+  aligned: Type.Integer({ minimum: 0, description: 'Messages that passed because of it.' }),
 }
 
-/** One address that sends in a domain's name. */
+/** One address that sends as a domain. */
 export const SourceDetail = Success(
   Type.Object({
     domain: Text,
     from: Day,
     to: Day,
     source: Nullable(Source),
-    days: Type.Array(Type.Object({ day: Day, ...COUNTS }), { description: 'Every day, those without mail too. UTC.' }),
+    days: Type.Array(Type.Object({ day: Day, ...COUNTS }), {
+      description: 'Every UTC day of the range, including days without messages.',
+    }),
     identities: Type.Object(
       {
-        from: Type.Array(Type.Object(SEEN), { description: 'Domains of From lines.' }),
-        signers: Type.Array(Type.Object({ ...SEEN, selector: Word, ...FARED }), { description: 'DKIM.' }),
-        envelopes: Type.Array(Type.Object({ ...SEEN, ...FARED }), { description: 'Domains that SPF was asked about.' }),
-        unsigned: Type.Integer({ minimum: 0, description: 'Messages without any signature.' }),
-        records: Type.Integer({ minimum: 0, description: 'The newest, of which this is taken.' }),
-        recordCount: Type.Integer({ minimum: 0, description: 'Of all that there are.' }),
+        from: Type.Array(Type.Object(SEEN), { description: 'Domains of From headers.' }),
+        signers: Type.Array(Type.Object({ ...SEEN, selector: Word, ...FARED }), { description: 'DKIM signatures.' }),
+        envelopes: Type.Array(Type.Object({ ...SEEN, ...FARED }), { description: 'Domains that SPF was checked for.' }),
+        unsigned: Type.Integer({ minimum: 0, description: 'Messages without a DKIM signature.' }),
+        records: Type.Integer({
+          minimum: 0,
+          description: 'Number of newest records that these identities are based on.',
+        }),
+        recordCount: Type.Integer({ minimum: 0, description: 'Number of all records.' }),
       },
-      { description: 'In whose names it sent, the most messages first.' },
+      { description: 'Domains that the source sent and signed as, most messages first.' },
     ),
     advice: Type.Object({
       verdict: Type.Enum([...SOURCE_VERDICTS]),
@@ -354,13 +377,13 @@ export const SourceDetail = Success(
           publish: Nullable(
             Type.Object(
               { name: Text, type: Type.Literal('TXT'), value: Text },
-              { description: 'Goes into that record.' },
+              { description: 'An addition to the record of that name.' },
             ),
           ),
         }),
-        { description: 'What to do when the source is yours.' },
+        { description: 'Recommended actions if the source is yours.' },
       ),
-      otherwise: Nullable(Type.String({ description: 'What holds when it is not.' })),
+      otherwise: Nullable(Type.String({ description: 'What applies if you do not recognize the source.' })),
     }),
   }),
 )
@@ -379,7 +402,7 @@ export const SourceRecordPage = Success(
 export const SourceRecordQuery = Type.Object({
   ...PageQuery.properties,
   ...SummaryQuery.properties,
-  orgName: Type.Optional(Type.String({ maxLength: 255, description: 'The whole name of a reporter.' })),
+  orgName: Type.Optional(Type.String({ maxLength: 255, description: 'The full name of a reporter.' })),
   result: Type.Optional(Type.Enum(['pass', 'fail'])),
 })
 
@@ -388,7 +411,7 @@ const Folder = Type.String({ minLength: 1, maxLength: 500, pattern: '^[^\\u0000-
 const MAILBOX = {
   host: Type.String({ minLength: 1, maxLength: 255 }),
   port: Type.Integer({ minimum: 1, maximum: 65_535, default: 993 }),
-  secure: Type.Boolean({ default: true, description: 'TLS from the first byte; else STARTTLS where offered.' }),
+  secure: Type.Boolean({ default: true, description: 'Implicit TLS. False: STARTTLS if offered.' }),
   tlsVerify: Type.Boolean({ default: true }),
   user: Type.String({ minLength: 1, maxLength: 500 }),
   folder: Type.String({ ...Folder, default: 'INBOX' }),
@@ -397,9 +420,12 @@ const MAILBOX = {
 export const NewMailbox = Type.Object(
   {
     ...MAILBOX,
-    password: Type.String({ ...Secret, description: 'Sealed, and never shown again.' }),
+    password: Type.String({ ...Secret, description: 'Stored encrypted and never returned.' }),
     moveTo: Type.Optional(
-      Type.String({ ...Folder, description: 'Where read messages go. Without it they are marked as seen and stay.' }),
+      Type.String({
+        ...Folder,
+        description: 'Folder to move processed messages to. Without it, they are marked as seen.',
+      }),
     ),
   },
   {

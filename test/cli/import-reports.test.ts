@@ -81,7 +81,7 @@ describe('portreeve import-reports', () => {
     const { code, out } = await importing(folder)
     expect([code, out]).toEqual([
       1,
-      expect.stringContaining('It is about other.test, which is no domain registered here.'),
+      expect.stringContaining('The report is for other.test, which is not registered here.'),
     ])
   })
 

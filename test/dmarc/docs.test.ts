@@ -49,7 +49,7 @@ const ROWS: Row[] = [
 ]
 const report = (id: string, days = 1) => aggregate({ domain: 'example.com', id, begin: daysAgo(days), rows: ROWS })
 
-/** The files that the page speaks of, a year's reports, and the command. */
+/** The files that the page mentions, a year's reports, and the command. */
 function fill(home: string): void {
   const file = (name: string, bytes: string | Buffer) => writeFileSync(join(home, name), bytes)
   file('report.xml.gz', gzipSync(report('mailed')))
@@ -61,7 +61,7 @@ function fill(home: string): void {
   chmodSync(join(home, 'portreeve'), 0o755)
 }
 
-it('does what docs/dmarc.md says, command by command', async () => {
+it('runs every command of docs/dmarc.md with its documented effect', async () => {
   const blocks = examplesIn(readFileSync(join(ROOT, 'docs/dmarc.md'), 'utf8'))
   const [functions, register, verify, mail, upload, mailbox, files, rejected, answer, source, check] = blocks as [
     string,

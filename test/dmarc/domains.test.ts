@@ -3,7 +3,7 @@ import { mapResolver } from '../resolver.ts'
 import type { Records } from '../servers/dns-records.ts'
 import { REPORT_DOMAIN, startDmarc, type Person, type DmarcTest } from './module.ts'
 
-describe('domains whose reports are read', () => {
+describe('DMARC domains', () => {
   let portreeve: DmarcTest
   let alice: Person
   let charlie: Person
@@ -26,7 +26,7 @@ describe('domains whose reports are read', () => {
   const verify = async (id: string) =>
     (await portreeve.ask(`domains/${id}/verify`, { ...alice, method: 'POST' })).body.data
 
-  it('registers a domain as people write it, with an address of its own', async () => {
+  it('adds a domain as users type it, with its own report address', async () => {
     const { status, body } = await portreeve.ask('domains', { ...alice, body: { domain: 'MÜNCHEN.example.' } })
     expect(status).toBe(201)
     expect(body.data).toMatchObject({
@@ -41,7 +41,7 @@ describe('domains whose reports are read', () => {
     expect((await portreeve.ask('domains', alice)).body.data).toMatchObject([{ id: body.data.id }])
   })
 
-  it('refuses what is no domain, and the same domain twice', async () => {
+  it('rejects invalid domains, and the same domain twice', async () => {
     for (const domain of ['192.0.2.1', 'localhost', 'co.uk', '_dmarc.example.com', 'a b', 'http://example.com/']) {
       const { status, body } = await portreeve.ask('domains', { ...alice, body: { domain } })
       expect([status, body.code], domain).toEqual([400, 'invalid_request'])
@@ -50,13 +50,13 @@ describe('domains whose reports are read', () => {
     expect((await portreeve.ask('domains', { ...alice, body: { domain: 'Example.Test' } })).status).toBe(409)
   })
 
-  it('adds its address to the record that is there, and changes nothing else', async () => {
+  it('adds the report address to the current record and changes nothing else', async () => {
     records['_dmarc.example.test TXT'] = ['v=DMARC1; p=reject; adkim=s; rua=mailto:me@example.test; pct=100']
     const { record, reportEmail } = await portreeve.addDomain(alice.token)
     expect(record).toBe(`v=DMARC1; p=reject; adkim=s; rua=mailto:me@example.test,mailto:${reportEmail}`)
   })
 
-  it('does not loosen the policy that a subdomain inherits', async () => {
+  it('does not weaken the policy that a subdomain inherits', async () => {
     records['_dmarc.example.test TXT'] = ['v=DMARC1; p=reject; sp=quarantine']
     const { record, reportEmail } = await portreeve.addDomain(alice.token, 'news.example.test')
     expect(record).toBe(`v=DMARC1; p=quarantine; rua=mailto:${reportEmail}`)
@@ -74,7 +74,7 @@ describe('domains whose reports are read', () => {
     expect((await portreeve.ask('domains', alice)).body.data).toMatchObject([{ verified: true }])
   })
 
-  it('is verified by its own rua, and by that of the domain above it', async () => {
+  it('is verified by its own rua, and by that of its parent domain', async () => {
     const own = await portreeve.addDomain(alice.token)
     const sub = await portreeve.addDomain(alice.token, 'news.example.test')
     records['_dmarc.example.test TXT'] = [`v=DMARC1; p=none; rua=mailto:${own.reportEmail},mailto:${sub.reportEmail}`]
@@ -91,12 +91,12 @@ describe('domains whose reports are read', () => {
     expect(await verify(mine.id)).toMatchObject({ verified: false })
   })
 
-  it('stays verified when the name servers are silent, and for a week without proof', async () => {
+  it('stays verified while the name servers do not respond, and for a week without proof', async () => {
     const { id, verification } = await portreeve.addDomain(alice.token)
     records['_portreeve-challenge.example.test TXT'] = [verification.value]
     await verify(id)
     failures['*'] = 'SERVFAIL'
-    expect(await verify(id)).toMatchObject({ verified: true, problem: expect.stringContaining('did not answer') })
+    expect(await verify(id)).toMatchObject({ verified: true, problem: expect.stringContaining('did not respond') })
     delete failures['*']
     delete records['_portreeve-challenge.example.test TXT']
     expect(await verify(id)).toMatchObject({ verified: true })
@@ -104,7 +104,7 @@ describe('domains whose reports are read', () => {
     expect(await verify(id)).toMatchObject({ verified: false, verifiedBy: null })
   })
 
-  it('looks for proofs by itself', async () => {
+  it('checks the proofs daily', async () => {
     const { id, verification } = await portreeve.addDomain(alice.token)
     records['_portreeve-challenge.example.test TXT'] = [verification.value]
     await portreeve.run('dmarc.verify')
@@ -113,7 +113,7 @@ describe('domains whose reports are read', () => {
     })
   })
 
-  it('shows the record by which the operator takes reports on other domains, and whether it is there', async () => {
+  it('shows the operator’s consent record, and whether it is published', async () => {
     const { id } = await portreeve.addDomain(alice.token)
     const destination = async () => (await portreeve.ask(`domains/${id}`, alice)).body.data.dns.destination
     const name = `example.test._report._dmarc.${REPORT_DOMAIN}`
@@ -124,7 +124,7 @@ describe('domains whose reports are read', () => {
     expect(await destination()).toMatchObject({ authorized: null })
   })
 
-  it('shows Charlie nothing, and lets nobody without an account in', async () => {
+  it('hides domains from other accounts, and requires an account', async () => {
     const { id } = await portreeve.addDomain(alice.token)
     expect((await portreeve.ask('domains', charlie)).body.data).toEqual([])
     for (const [path, method] of [
@@ -138,7 +138,7 @@ describe('domains whose reports are read', () => {
     expect((await portreeve.ask('domains', alice)).body.data).toHaveLength(1)
   })
 
-  it('is gone with its reports when it is deleted', async () => {
+  it('is deleted together with its reports', async () => {
     const { id } = await portreeve.addDomain(alice.token)
     expect((await portreeve.ask(`domains/${id}`, { ...alice, method: 'DELETE' })).body).toEqual({ success: true })
     expect((await portreeve.ask(`domains/${id}/reports`, alice)).status).toBe(404)

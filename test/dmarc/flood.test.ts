@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { readReports } from '../../src/dmarc/intake/read.ts'
-import { ALWAYS_TAKEN, INTAKE_LIMITS, SAMPLE_BYTES, type IntakeLimits } from '../../src/dmarc/limits.ts'
+import { readReports } from '../../src/dmarc/intake/read-reports.ts'
+import { GUARANTEED_LIMIT, INTAKE_LIMITS, MAX_SAMPLE_BYTES, type IntakeLimits } from '../../src/dmarc/limits.ts'
 import { parseTlsReport } from '../../src/protocols/tls-report.ts'
 import { swaks } from '../servers/swaks.ts'
 import { aggregate, mailWith } from './reports.ts'
@@ -24,7 +24,7 @@ describe('junk and hostile mail over SMTP', () => {
   const domainOf = async (id: string) => (await portreeve.ask(`domains/${id}`, alice)).body.data
   const send = async (to: string, mail: string) => expect((await swaks(portreeve.smtpPort, to, mail)).code).toBe(0)
 
-  it('is one mail, and one row, also when it begins like an mbox of forty thousand', { timeout: 180_000 }, async () => {
+  it('is one message and one row, even if it begins like an mbox of forty thousand', { timeout: 180_000 }, async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     await send(
       reportEmail,
@@ -34,13 +34,13 @@ describe('junk and hostile mail over SMTP', () => {
     expect((await domainOf(id)).rejectedToday).toEqual({ total: 1, unreadable: 1, otherDomain: 0, overLimit: 0 })
   })
 
-  it('is read as a report when it is one behind an mbox’s line', async () => {
+  it('is read as a report if one follows an mbox line', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     await send(reportEmail, `From a@b.test Sat Nov 21 06:00:00 2026\r\n${mailWith({ attachment: aggregate() })}`)
     expect(await domainOf(id)).toMatchObject({ totalReports: 1, rejectedToday: { total: 0 } })
   })
 
-  it('is counted in full, and listed with a bounded sample', async () => {
+  it('is counted in full and listed with a limited sample', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const parts = '--b\r\nContent-Type: application/zip; name="x"\r\n\r\nx\r\n'.repeat(300)
     await send(reportEmail, `${MULTIPART}${parts}--b--\r\n`)
@@ -51,7 +51,7 @@ describe('junk and hostile mail over SMTP', () => {
     expect(rejectedToday).toMatchObject({ total: 1_500, unreadable: 1_500 })
   })
 
-  it('is kept to its first 64 KiB, while a report is kept whole', async () => {
+  it('is stored up to 64 KiB, while a report is stored completely', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     await send(reportEmail, `${HEADER}\r\n${'buy\r\n'.repeat(50_000)}`)
     const pad = `${'filler\r\n'.repeat(20_000)}\r\n--b1\r\nContent-Type`
@@ -65,12 +65,12 @@ describe('junk and hostile mail over SMTP', () => {
       'select octet_length(content) as length from dmarc_delivery where account_id = $1 order by 1',
       [alice.id],
     )
-    expect(rows[0]?.length).toBe(SAMPLE_BYTES)
+    expect(rows[0]?.length).toBe(MAX_SAMPLE_BYTES)
     expect(rows[1]?.length).toBeGreaterThan(160_000)
     expect(rows).toHaveLength(2)
   })
 
-  it('leaves nothing behind when its report is there already', async () => {
+  it('leaves nothing behind if its report is stored already', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const mail = mailWith({ attachment: aggregate({ id: 'the same' }) })
     for (let n = 0; n < 5; n++) await send(reportEmail, mail)
@@ -80,7 +80,7 @@ describe('junk and hostile mail over SMTP', () => {
   })
 })
 
-describe('the limits of a day', () => {
+describe('the daily limits', () => {
   let portreeve: DmarcTest
   let alice: Person
   let bob: Person
@@ -97,18 +97,18 @@ describe('the limits of a day', () => {
     ;[alice, bob] = [await portreeve.addPerson('Alice'), await portreeve.addPerson('Bob')]
   })
 
-  it('hold for an address: the sender’s server keeps the rest, and the domain shows how much it was', async () => {
+  it('apply to an address: the sender’s server keeps the rest, and the domain counts it', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     for (let n = 0; n < 3; n++) expect((await swaks(portreeve.smtpPort, reportEmail, JUNK)).code).toBe(0)
     const refused = await swaks(portreeve.smtpPort, reportEmail, JUNK)
-    expect(refused.transcript).toContain('452 4.2.2 This address has taken in all mail it may today; try again after')
+    expect(refused.transcript).toContain('452 4.2.2 This address has reached its daily limit for mail; try again after')
     const { rejectedToday } = (await portreeve.ask(`domains/${id}`, alice)).body.data
     expect(rejectedToday).toEqual({ total: 4, unreadable: 3, otherDomain: 0, overLimit: 1 })
     const others = await portreeve.ask('domains', bob)
     expect(others.body.data).toEqual([])
   })
 
-  it('hold over all connections at once', async () => {
+  it('apply across concurrent connections', async () => {
     const { reportEmail } = await portreeve.addDomain(alice.token)
     const codes = await Promise.all(
       Array.from({ length: 8 }, async () => (await swaks(portreeve.smtpPort, reportEmail, JUNK)).code),
@@ -116,7 +116,7 @@ describe('the limits of a day', () => {
     expect(codes.filter((code) => code === 0)).toHaveLength(3)
   })
 
-  it('of the installation leave every address a little of its own', async () => {
+  it('of the installation leave every address a minimum', async () => {
     const { reportEmail } = await portreeve.addDomain(alice.token)
     const { id, reportEmail: other } = await portreeve.addDomain(bob.token, 'other.test')
     await portreeve.pool.query(
@@ -127,12 +127,14 @@ describe('the limits of a day', () => {
       (await swaks(portreeve.smtpPort, other, mailWith({ attachment: aggregate({ domain: 'other.test' }) }))).code,
     ).toBe(0)
     expect((await portreeve.ask(`domains/${id}`, bob)).body.data.totalReports).toBe(1)
-    // Whoever had more than that little of his own today waits.
+    // An address beyond its guaranteed minimum has to wait.
     await portreeve.pool.query(
       `update dmarc_intake_day set bytes = $1 where scope_id = (select id from dmarc_domain where account_id = $2)`,
-      [ALWAYS_TAKEN.bytes, bob.id],
+      [GUARANTEED_LIMIT.bytes, bob.id],
     )
-    expect((await swaks(portreeve.smtpPort, other, JUNK)).transcript).toContain('452 4.2.2 This server has taken in')
+    expect((await swaks(portreeve.smtpPort, other, JUNK)).transcript).toContain(
+      '452 4.2.2 This server has reached its daily limit',
+    )
     expect((await swaks(portreeve.smtpPort, reportEmail, JUNK)).code).toBe(0)
   })
 })
@@ -142,7 +144,7 @@ describe('an uploaded mbox', () => {
   beforeAll(async () => void (portreeve = await startDmarc()))
   afterAll(() => portreeve.stop())
 
-  it('is split into at most a thousand mails', { timeout: 180_000 }, async () => {
+  it('is split into up to a thousand emails', { timeout: 180_000 }, async () => {
     const { token } = await portreeve.addPerson('Alice')
     await portreeve.addDomain(token)
     const mails = Array.from({ length: 1_200 }, () => `From a@b.test x\n${JUNK.replaceAll('\r', '')}\n`)
@@ -183,7 +185,7 @@ describe('reading a hostile mail', () => {
     ],
   ]
 
-  it.each(MAILS)('%s does not hold up others', { timeout: 180_000 }, async (_name, make) => {
+  it.each(MAILS)('%s does not delay other mail', { timeout: 180_000 }, async (_name, make) => {
     const bytes = Buffer.from(make())
     const pause = watchPause()
     const items = (await Array.fromAsync(readReports(bytes, 'x'))).length
@@ -193,7 +195,7 @@ describe('reading a hostile mail', () => {
     expect(pause.end()).toBeLessThan(600)
   })
 
-  it('stops at so many files, however they are nested', { timeout: 180_000 }, async () => {
+  it('stops at the limit of files, however they are nested', { timeout: 180_000 }, async () => {
     const inner = `${MULTIPART}${'--b\r\nContent-Type: application/zip\r\n\r\nx\r\n'.repeat(900)}--b--`
     const parts = `--c\r\nContent-Type: message/rfc822\r\n\r\n${inner}\r\n`.repeat(9)
     const mail = `${HEADER}Content-Type: multipart/mixed; boundary="c"\r\n\r\n${parts}--c--`
@@ -204,7 +206,7 @@ describe('reading a hostile mail', () => {
     expect(reasons.filter((reason) => reason.includes('more than 2,000 files'))).toHaveLength(1)
   })
 
-  it('of a size that servers send is read as before', { timeout: 180_000 }, async () => {
+  it('of a usual size is read completely', { timeout: 180_000 }, async () => {
     const rows = Array.from({ length: 20_000 }, (_, n) => ({ ip: `192.0.${n >> 8}.${n & 255}`, selector: `s${n}` }))
     const xml = aggregate({ rows })
     const mail = Buffer.from(mailWith({ attachment: Buffer.from(xml), type: 'text/xml', fileName: 'r.xml' }))
@@ -223,7 +225,7 @@ describe('an SMTP TLS report', () => {
     )
   const policy = (failures = '') => `{"policy":{"policy-domain":"a.test"},"failure-details":[${failures}]}`
 
-  it('is refused with too many policies, failures or characters', async () => {
+  it('is rejected with too many policies, failures or characters', async () => {
     await expect(parseTlsReport(reportOf(Array(501).fill(policy()).join(',')))).rejects.toThrow(
       'more than 500 policies',
     )

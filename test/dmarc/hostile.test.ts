@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formFiles } from '../../src/dmarc/intake/form-files.ts'
-import { readReports } from '../../src/dmarc/intake/read.ts'
+import { parseFormFiles } from '../../src/dmarc/intake/form-files.ts'
+import { readReports } from '../../src/dmarc/intake/read-reports.ts'
 import { authenticateMail } from '../../src/protocols/mail-authentication.ts'
 import { openMail } from '../../src/protocols/report-mail.ts'
 import { reportInText, sniff } from '../../src/protocols/report-sniff.ts'
@@ -11,7 +11,7 @@ import { hostile, within } from '../protocols/hostile.ts'
 import { mapResolver } from '../resolver.ts'
 import { aggregate, mailWith, tlsReport } from './reports.ts'
 
-/** What mails and reports are made of, and what their readers stumble over. */
+/** Fragments of emails and reports that parsers are known to fail on. */
 const PIECES = [
   'From: a@example.test\r\n',
   'Content-Type: multipart/mixed; boundary="b"\r\n',
@@ -64,8 +64,8 @@ const damaged = fc
 
 const KINDS = ['aggregate', 'tls', 'failure', 'unread']
 
-describe('files and mails of strangers', () => {
-  it('come out as a report or with a reason, whatever they are', async () => {
+describe('untrusted files and emails', () => {
+  it('result in a report or a reason', async () => {
     const property = fc.asyncProperty(fc.oneof(anyBytes, damaged, anyBytes.map(gzipSync)), async (bytes) => {
       for await (const read of readReports(bytes, 'x')) {
         expect(KINDS).toContain(read.kind)
@@ -75,7 +75,7 @@ describe('files and mails of strangers', () => {
     await fc.assert(property, { numRuns: 400 })
   })
 
-  it('are taken apart as mails, or refused', async () => {
+  it('are parsed as emails or rejected', async () => {
     const property = fc.asyncProperty(fc.oneof(anyBytes, damaged), async (bytes) => {
       const opened = await openMail(bytes).catch((error: unknown) => error)
       expect(opened instanceof Fault || Array.isArray((opened as { parts: unknown }).parts)).toBe(true)
@@ -83,7 +83,7 @@ describe('files and mails of strangers', () => {
     await fc.assert(property, { numRuns: 400 })
   })
 
-  it('are told by their first bytes, in no time', () => {
+  it('are recognized by their first bytes, quickly', () => {
     const property = fc.property(fc.oneof(anyBytes, damaged), (bytes) => {
       expect(sniff(bytes).is).toEqual(expect.any(String))
     })
@@ -96,7 +96,7 @@ describe('files and mails of strangers', () => {
     )
   })
 
-  it('have proofs that are looked at without an accident', { timeout: 120_000 }, async () => {
+  it('are authenticated without a crash', { timeout: 120_000 }, async () => {
     const envelope = { ip: '192.0.2.1', helo: 'x', sender: 'a@example.test', mta: 'reports.test' }
     const property = fc.asyncProperty(fc.oneof(anyBytes, damaged), hostile(), async (bytes, text) => {
       const pieces = text.toWellFormed().slice(0, 200) || 'x'
@@ -112,24 +112,24 @@ describe('files and mails of strangers', () => {
   })
 })
 
-describe('forms of strangers', () => {
-  it('are files or no form', () => {
+describe('untrusted forms', () => {
+  it('contain files or are not a form', () => {
     const type = fc.oneof(
       fc.constantFrom('multipart/form-data; boundary=b', 'multipart/form-data; boundary="b"', 'text/plain', ''),
       fc.string({ unit: 'binary' }),
     )
     const property = fc.property(anyBytes, type, (body, contentType) => {
-      const files = formFiles(body, contentType)
+      const files = parseFormFiles(body, contentType)
       expect(files === null || files.every(({ name, bytes }) => name !== '' && bytes.length <= body.length)).toBe(true)
     })
     fc.assert(property)
   })
 
-  it('of nothing but delimiters cost neither time nor memory', () => {
+  it('with only delimiters cost neither time nor memory', () => {
     const body = Buffer.from('\r\n--b\r\n\r\n'.repeat(2_500_000))
     const begun = performance.now()
     const before = process.memoryUsage().heapUsed
-    expect(formFiles(body, 'multipart/form-data; boundary=b')?.length).toBeGreaterThan(100)
+    expect(parseFormFiles(body, 'multipart/form-data; boundary=b')?.length).toBeGreaterThan(100)
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(50e6)
     expect(performance.now() - begun).toBeLessThan(1_500)
   })

@@ -9,7 +9,7 @@ import { startDmarc, type Person, type DmarcTest } from './module.ts'
 
 const LETTER = 'From: friend@example.org\r\nSubject: dinner\r\nMessage-ID: <d@x>\r\n\r\nTonight?\r\n'
 
-describe('fetching reports out of a mailbox', () => {
+describe('reading reports from a mailbox', () => {
   let portreeve: DmarcTest
   let server: MailServer
   let alice: Person
@@ -47,7 +47,7 @@ describe('fetching reports out of a mailbox', () => {
   const mailbox = async () => (await portreeve.ask('mailboxes', alice)).body.data[0]
   const report = () => ({ body: mailWith({ attachment: aggregate() }) })
 
-  it('stores what lies there, marks it as seen, and leaves letters alone', async () => {
+  it('stores reports, marks their messages as seen, and leaves other messages unchanged', async () => {
     await fill(account(), { INBOX: [report(), { body: LETTER }, report()] })
     await add()
     await portreeve.run('dmarc.fetch')
@@ -63,7 +63,7 @@ describe('fetching reports out of a mailbox', () => {
     expect(body.data.rejected).toMatchObject([{ name: 'dinner', via: 'mailbox', kept: false }])
   })
 
-  it('reads every message once, and what comes later at the next look', async () => {
+  it('reads every message once, and later messages at the next read', async () => {
     await fill(account(), { INBOX: [report()] })
     await add()
     await portreeve.run('dmarc.fetch')
@@ -74,7 +74,7 @@ describe('fetching reports out of a mailbox', () => {
     expect(await mailbox()).toMatchObject({ totalMessages: 2 })
   })
 
-  it('moves what it stored where it was told', async () => {
+  it('moves messages with stored reports to the configured folder', async () => {
     await fill(account(), { INBOX: [report(), { body: LETTER }] })
     await add({ moveTo: 'Reports/Done' })
     await portreeve.run('dmarc.fetch')
@@ -83,7 +83,7 @@ describe('fetching reports out of a mailbox', () => {
     expect(folders['Reports/Done']).toHaveLength(1)
   })
 
-  it('touches no message whose report could not be stored, and takes it at the next look', async () => {
+  it('leaves a message whose report could not be stored, and reads it again next time', async () => {
     await fill(account(), { INBOX: [report()] })
     await add({ moveTo: 'Done' })
     await portreeve.pool.query('alter table dmarc_records rename to dmarc_records_away')
@@ -96,7 +96,7 @@ describe('fetching reports out of a mailbox', () => {
     expect((await read(account()))['INBOX']).toHaveLength(0)
   })
 
-  it('says why a mailbox cannot be read, and tells its owner once it has failed for hours', async () => {
+  it('shows why a mailbox fails, and raises an alert after hours of failure', async () => {
     const { id } = await add({ password: 'wrong' })
     await portreeve.run('dmarc.fetch')
     expect(await mailbox()).toMatchObject({
@@ -111,7 +111,7 @@ describe('fetching reports out of a mailbox', () => {
     expect(alerts).toMatchObject([{ accountId: alice.id, kind: 'dmarc.mailbox', path: '/dmarc/mailboxes' }])
   })
 
-  it('never shows a password, and keeps it sealed', async () => {
+  it('never returns a password, and stores it encrypted', async () => {
     await add()
     const { body } = await portreeve.ask('mailboxes', alice)
     expect(JSON.stringify(body)).not.toMatch(/secret|sealed/)
@@ -119,7 +119,7 @@ describe('fetching reports out of a mailbox', () => {
     expect(rows[0].sealed).toMatch(/^v1\./)
   })
 
-  it('refuses an address that may not be reached, and a line break in what goes onto a line', async () => {
+  it('rejects a private address, and a line break in an IMAP argument', async () => {
     for (const host of ['10.1.2.3', '[fd00::1]', '169.254.169.254']) {
       const refused = await portreeve.ask('mailboxes', { ...alice, body: settings({ host }) })
       expect([refused.status, refused.body.code]).toEqual([403, 'target_not_allowed'])
@@ -133,7 +133,7 @@ describe('fetching reports out of a mailbox', () => {
     expect(broken.status).toBe(400)
   })
 
-  it('shows Charlie nothing, and is deleted by its owner alone', async () => {
+  it('is visible to its owner only, and only its owner can delete it', async () => {
     const { id } = await add()
     const charlie = await portreeve.addPerson('Charlie')
     expect((await portreeve.ask('mailboxes', charlie)).body.data).toEqual([])
@@ -149,7 +149,7 @@ describe('fetching reports out of a mailbox', () => {
     expect((await portreeve.ask('mailboxes', alice)).body.data).toEqual([])
   })
 
-  it('does not take its mark for another mailbox’s when the server made the folder anew', async () => {
+  it('starts over when the server has recreated the folder', async () => {
     await fill(account(), { INBOX: [report()] })
     await add()
     await portreeve.run('dmarc.fetch')

@@ -50,8 +50,8 @@ const titles = async () =>
     await portreeve.db.selectFrom('alert').select('title').where('accountId', '=', alice.id).orderBy('id').execute()
   ).map(({ title }) => title)
 
-describe('the files that brought reports', () => {
-  it('are counted in bytes, and no more when they expire or their account goes', async () => {
+describe('report files', () => {
+  it('are counted in bytes until they expire or their account is deleted', async () => {
     await portreeve.upload(alice.token, aggregate({ id: 'a' }))
     await mail('b')
     expect(await used()).toBeGreaterThan(1_000)
@@ -64,7 +64,7 @@ describe('the files that brought reports', () => {
     expect([await used(), await kept()]).toEqual([0, 0])
   })
 
-  it('are refused as an upload beyond the quota, with what the limit is and when it ends', async () => {
+  it('are rejected beyond the quota with the limit and the time of the next free space', async () => {
     await portreeve.upload(alice.token, aggregate({ id: 'a' }))
     await use(LIMIT - (await used()))
     const answer = await fetch(`${portreeve.url}/api/v1/dmarc/reports`, {
@@ -81,7 +81,7 @@ describe('the files that brought reports', () => {
     expect(body.data.pagination.total).toBe(1)
   })
 
-  it('that come by mail beyond the quota are evaluated and not stored, which is told once', async () => {
+  it('from email beyond the quota are evaluated but not stored, with one alert', async () => {
     await mail('a')
     const before = await used()
     await use(LIMIT - before)
@@ -93,7 +93,7 @@ describe('the files that brought reports', () => {
     expect(await titles()).toEqual(['Report files are no longer stored'])
   })
 
-  it('are kept up to the last byte that there is room for, by however many at once', async () => {
+  it('are stored up to the last byte of the quota by concurrent uploads', async () => {
     await mail('a')
     const size = await used()
     await use(LIMIT - size - 3 * size)

@@ -19,7 +19,7 @@ describe('reports on a domain', () => {
     charlie = await portreeve.addPerson('Charlie')
   })
 
-  it('shows an uploaded report in the list, with its records and sums', async () => {
+  it('lists an uploaded report with its records and totals', async () => {
     const { id } = await portreeve.addDomain(alice.token)
     const rows = [
       { count: 3 },
@@ -51,7 +51,7 @@ describe('reports on a domain', () => {
     expect(domains.body.data[0]).toMatchObject({ totalReports: 1, lastReportAt: expect.stringMatching(/^20.*Z$/) })
   })
 
-  it('pages, last received first', async () => {
+  it('lists reports in pages, last received first', async () => {
     const { id } = await portreeve.addDomain(alice.token)
     for (const name of ['a', 'b', 'c']) await portreeve.upload(alice.token, aggregate({ id: name }))
     const page = async (query: string) => (await portreeve.ask(`domains/${id}/reports?${query}`, alice)).body
@@ -63,7 +63,7 @@ describe('reports on a domain', () => {
     expect((await page('page=0')).code).toBe('invalid_request')
   })
 
-  it('counts one report once, whatever it comes in', async () => {
+  it('counts a report once, in whatever format it arrives', async () => {
     const { id } = await portreeve.addDomain(alice.token)
     const xml = aggregate({ rows: [{ count: 7 }] })
     await portreeve.upload(alice.token, xml)
@@ -73,7 +73,7 @@ describe('reports on a domain', () => {
     expect(body.data.totals).toMatchObject({ reports: 1, messages: 7 })
   })
 
-  it('takes equal ids from another reporter, or of another day, for another report', async () => {
+  it('treats equal IDs from another reporter or for another day as different reports', async () => {
     await portreeve.addDomain(alice.token)
     const specs = [{}, { org: 'other.test' }, { begin: daysAgo(3) }]
     for (const spec of specs) {
@@ -82,10 +82,10 @@ describe('reports on a domain', () => {
     }
   })
 
-  it('sets a report on a domain of somebody else aside, and says why', async () => {
+  it('rejects a report on a domain of another account with the reason', async () => {
     await portreeve.addDomain(alice.token)
     const { body } = await portreeve.upload(alice.token, aggregate({ domain: 'other.test' }))
-    const reason = 'It is about other.test, which is no domain of this account.'
+    const reason = 'The report is for other.test, which is not in your account. Add the domain to receive its reports.'
     expect(body.data).toMatchObject({ stored: 0, rejected: [{ reason }] })
     const list = await portreeve.ask('rejected', alice)
     expect(list.body.data).toMatchObject({
@@ -96,7 +96,7 @@ describe('reports on a domain', () => {
     expect(raw.body).toContain('<domain>other.test</domain>')
   })
 
-  it('lists what cannot be read, with the reason, and keeps what came with it', async () => {
+  it('lists unreadable files with the reason, and stores the reports beside them', async () => {
     await portreeve.addDomain(alice.token)
     const form = new FormData()
     form.append('file', new Blob([aggregate()]), 'good.xml')
@@ -108,7 +108,7 @@ describe('reports on a domain', () => {
     expect((await portreeve.ask('rejected', alice)).body.data.pagination.total).toBe(2)
   })
 
-  it('counts records from outside the domain in their report, flagged, and leaves them out of the summary', async () => {
+  it('flags records from outside the domain, and excludes them from the summary', async () => {
     const { id } = await portreeve.addDomain(alice.token)
     const rows: Row[] = [
       { count: 2 },
@@ -131,7 +131,7 @@ describe('reports on a domain', () => {
     expect(summary.body.data.totals).toMatchObject({ messages: 5, pass: 5, fail: 0 })
   })
 
-  it('counts them anew in reports that were stored when their sums left them out', async () => {
+  it('adds them to the totals of reports stored before totals included them', async () => {
     const { id } = await portreeve.addDomain(alice.token)
     const outside: Row = { count: 50, from: 'victim.test', dkim: 'fail', spf: 'fail', disposition: 'reject' }
     const rows: Row[] = [
@@ -152,13 +152,13 @@ describe('reports on a domain', () => {
     expect(await listed()).toEqual(asTheyAre)
   })
 
-  it('gives a report on a subdomain to the registered domain above it', async () => {
+  it('assigns a report on a subdomain to the registered parent domain', async () => {
     const { id } = await portreeve.addDomain(alice.token)
     await portreeve.upload(alice.token, aggregate({ domain: 'news.example.test' }))
     expect((await portreeve.ask(`domains/${id}/reports`, alice)).body.data.pagination.total).toBe(1)
   })
 
-  it('keeps what a TLS report says of a domain when another policy names none', async () => {
+  it('stores the policies of a TLS report that name a domain, and skips the others', async () => {
     const { id } = await portreeve.addDomain(alice.token)
     const report = JSON.parse(tlsReport({ failed: 3 })) as { policies: object[] }
     report.policies.unshift({ policy: { 'policy-type': 'no-policy-found' }, summary: {} })
@@ -172,7 +172,7 @@ describe('reports on a domain', () => {
     })
   })
 
-  it('keeps TLS reports in a list of their own', async () => {
+  it('lists TLS reports separately', async () => {
     const { id } = await portreeve.addDomain(alice.token)
     const { body } = await portreeve.upload(alice.token, tlsReport({ failed: 4 }), 'application/json')
     expect(body.data).toMatchObject({ stored: 1, rejected: [] })
@@ -187,7 +187,7 @@ describe('reports on a domain', () => {
     expect((await portreeve.ask(`domains/${id}/reports`, alice)).body.data.reports).toEqual([])
   })
 
-  it('pages the records of a large report', async () => {
+  it('lists the records of a large report in pages', async () => {
     const { id } = await portreeve.addDomain(alice.token)
     const rows = Array.from({ length: 1_203 }, (_, n) => ({ ip: `192.0.${n >> 8}.${n & 255}` }))
     await portreeve.upload(alice.token, aggregate({ rows }))
@@ -200,14 +200,14 @@ describe('reports on a domain', () => {
     expect(last.body.data.pagination).toEqual({ page: 3, total: 1_203, totalPages: 3 })
   })
 
-  it('gives two accounts with the same domain each its own reports', async () => {
+  it('separates the reports of two accounts with the same domain', async () => {
     const [mine, theirs] = [await portreeve.addDomain(alice.token), await portreeve.addDomain(bob.token)]
     await portreeve.upload(alice.token, aggregate())
     expect((await portreeve.ask(`domains/${mine.id}/reports`, alice)).body.data.pagination.total).toBe(1)
     expect((await portreeve.ask(`domains/${theirs.id}/reports`, bob)).body.data.pagination.total).toBe(0)
   })
 
-  it('shows Charlie nothing', async () => {
+  it('hides everything from other accounts', async () => {
     const { id } = await portreeve.addDomain(alice.token)
     await portreeve.upload(alice.token, aggregate())
     await portreeve.upload(alice.token, 'no report')
@@ -231,7 +231,7 @@ describe('reports on a domain', () => {
     expect((await portreeve.ask(`domains/${own.id}/reports/${report.id}`, charlie)).status).toBe(404)
   })
 
-  it('takes reports while the domain is not verified', async () => {
+  it('accepts reports before the domain is verified', async () => {
     const { id } = await portreeve.addDomain(alice.token)
     expect((await portreeve.ask('domains', alice)).body.data[0]).toMatchObject({
       id,

@@ -7,7 +7,7 @@ const aggregates = samples('aggregate')
 const tls = samples('tls')
 const failures = samples('failure')
 
-describe('reports as they were sent', () => {
+describe('real reports', () => {
   let portreeve: DmarcTest
   let alice: Person
 
@@ -25,7 +25,7 @@ describe('reports as they were sent', () => {
   const take = (file: string) =>
     ingest(portreeve.db, { via: 'import', accountId: alice.id }, [{ name: file, bytes: readSample(file) }])
 
-  it.each(aggregates)('stores $file with all that it counts', async ({ file, expected }) => {
+  it.each(aggregates)('stores $file with all its counts', async ({ file, expected }) => {
     const { stored, duplicates } = await take(file)
     expect([stored, duplicates]).toContain(1)
     const { domain, report_id: reportId, record_count, message_count } = expected as ExpectedAggregate
@@ -41,13 +41,13 @@ describe('reports as they were sent', () => {
     expect(rows[0].summed).toBeGreaterThanOrEqual(rows[0].inside)
   })
 
-  it.each(tls)('stores $file in the list of TLS reports', async ({ file, expected }) => {
+  it.each(tls)('stores $file as a TLS report', async ({ file, expected }) => {
     const { policies } = expected as ExpectedTls
     const { stored, duplicates } = await take(file)
     expect(stored + duplicates).toBe(new Set(policies.map(({ domain }) => domain)).size)
   })
 
-  it.each(failures)('counts $file and keeps nothing of it', async ({ file }) => {
+  it.each(failures)('counts $file without storing it', async ({ file }) => {
     expect(await take(file)).toMatchObject({ stored: 0, failureReports: 1, rejected: [], deliveries: new Set() })
   })
 })

@@ -27,7 +27,7 @@ describe('reading the mailboxes of several accounts', () => {
     await Promise.all([portreeve.stop(), server.stop(), tarpit.close()])
   })
 
-  it('does not wait for one account’s servers that never come to an end', { timeout: 60_000 }, async () => {
+  it('does not wait for one account’s endless servers', { timeout: 60_000 }, async () => {
     const [alice, bob] = [await portreeve.addPerson('Alice'), await portreeve.addPerson('Bob')]
     const { id } = await portreeve.addDomain(bob.token)
     await server.addUser('reports', 'secret')

@@ -7,7 +7,7 @@ import { swaks } from '../servers/swaks.ts'
 import { aggregate, mailWith } from './reports.ts'
 import { REPORT_DOMAIN, startDmarc, type Person, type DmarcTest } from './module.ts'
 
-describe('the SMTP door with a certificate', () => {
+describe('the SMTP server with a certificate', () => {
   const folder = mkdtempSync(join(tmpdir(), 'portreeve-smtp-tls-'))
   const file = (name: string) => join(folder, name)
   let portreeve: DmarcTest
@@ -32,7 +32,7 @@ describe('the SMTP door with a certificate', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('takes a report over STARTTLS, and shows the certificate that it was given', async () => {
+  it('accepts a report over STARTTLS with the configured certificate', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const mail = mailWith({ attachment: aggregate({ id: 'encrypted' }) })
     const verified = ['--tls', '--tls-verify', '--tls-ca-path', file('ca.pem')]
@@ -44,7 +44,7 @@ describe('the SMTP door with a certificate', () => {
     expect(reports).toMatchObject([{ reportId: 'encrypted', via: 'smtp' }])
   })
 
-  it('is no relay behind STARTTLS either, and still takes mail without it', async () => {
+  it('does not relay over STARTTLS, and still accepts mail without it', async () => {
     const { reportEmail } = await portreeve.addDomain(alice.token, 'plain.test')
     const mail = mailWith({ attachment: aggregate({ domain: 'plain.test' }) })
     const relayed = await swaks(portreeve.smtpPort, 'victim@elsewhere.test', mail, '--tls')

@@ -34,7 +34,7 @@ const FAILURE_REPORT = [
   '',
 ].join('\r\n')
 
-describe('the SMTP door', () => {
+describe('the SMTP server for reports', () => {
   let portreeve: DmarcTest
   let alice: Person
 
@@ -53,7 +53,7 @@ describe('the SMTP door', () => {
 
   const listOf = async (id: string) => (await portreeve.ask(`domains/${id}/reports`, alice)).body.data
 
-  it('takes a report that a mail program sends, and shows it at once in the list and the summary', async () => {
+  it('accepts a report by email and shows it at once in the list and the summary', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const mail = mailWith({ attachment: aggregate({ id: 'mailed', rows: [{ count: 12 }] }) })
     const sent = await swaks(portreeve.smtpPort, reportEmail, mail)
@@ -63,7 +63,7 @@ describe('the SMTP door', () => {
     expect(body.data.totals).toMatchObject({ messages: 12, pass: 12 })
   })
 
-  it('shows what the mail’s sender could prove', async () => {
+  it('shows the authentication results of the email', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     await swaks(portreeve.smtpPort, reportEmail, mailWith({ attachment: aggregate() }))
     await swaks(portreeve.smtpPort, reportEmail, mailWith({ attachment: aggregate(), from: 'x@forged.test' }))
@@ -83,7 +83,7 @@ describe('the SMTP door', () => {
     })
   })
 
-  it('is no relay: it takes nothing for anybody but report addresses', async () => {
+  it('accepts mail only for report addresses and does not relay', async () => {
     const { reportEmail } = await portreeve.addDomain(alice.token)
     const [local = ''] = reportEmail.split('@')
     const others = [
@@ -111,13 +111,13 @@ describe('the SMTP door', () => {
     expect(local25.code).toBe(24)
   })
 
-  it('offers nobody to sign in, and no TLS without a certificate', async () => {
+  it('offers no sign-in, and no TLS without a certificate', async () => {
     const { transcript } = await swaks(portreeve.smtpPort, 'x@elsewhere.test', null, '--quit-after', 'EHLO')
     expect(transcript).toMatch(/SIZE 26214400/)
     expect(transcript).not.toMatch(/AUTH|STARTTLS/)
   })
 
-  it('takes addresses in any case, and mail without a sender', async () => {
+  it('accepts addresses in any case, and messages without a sender', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const mail = mailWith({ attachment: aggregate() })
     const sent = await swaks(portreeve.smtpPort, reportEmail.toUpperCase(), mail, '--from', '<>')
@@ -125,13 +125,13 @@ describe('the SMTP door', () => {
     expect((await listOf(id)).pagination.total).toBe(1)
   })
 
-  it('takes no mail for a domain that was deleted', async () => {
+  it('rejects mail for a deleted domain', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     await portreeve.ask(`domains/${id}`, { ...alice, method: 'DELETE' })
     expect((await swaks(portreeve.smtpPort, reportEmail, mailWith({ attachment: aggregate() }))).code).toBe(24)
   })
 
-  it('takes what it cannot read, lists it with the reason, and keeps it', async () => {
+  it('accepts unreadable mail, lists it with the reason, and stores it', async () => {
     const { reportEmail } = await portreeve.addDomain(alice.token)
     const spam = 'From: a@spam.test\r\nSubject: cheap watches\r\n\r\nbuy\r\n'
     expect((await swaks(portreeve.smtpPort, reportEmail, spam)).code).toBe(0)
@@ -140,15 +140,17 @@ describe('the SMTP door', () => {
     expect(body.data.rejected[0].reason).toMatch(/\w/)
   })
 
-  it('sets a forged report on somebody else’s domain aside', async () => {
+  it('rejects a forged report on a domain of another account', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     await swaks(portreeve.smtpPort, reportEmail, mailWith({ attachment: aggregate({ domain: 'bank.test' }) }))
     expect((await listOf(id)).reports).toEqual([])
     const { body } = await portreeve.ask('rejected', alice)
-    expect(body.data.rejected[0].reason).toBe('It is about bank.test, which is no domain of this account.')
+    expect(body.data.rejected[0].reason).toBe(
+      'The report is for bank.test, which is not in your account. Add the domain to receive its reports.',
+    )
   })
 
-  it('counts failure reports and keeps nothing of them', async () => {
+  it('counts failure reports without storing them', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     expect((await swaks(portreeve.smtpPort, reportEmail, FAILURE_REPORT)).code).toBe(0)
     expect((await portreeve.ask(`domains/${id}`, alice)).body.data).toMatchObject({
@@ -161,14 +163,14 @@ describe('the SMTP door', () => {
     expect(rows).toEqual([])
   })
 
-  it('takes TLS reports at the same address', async () => {
+  it('accepts TLS reports at the same address', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const mail = mailWith({ attachment: tlsReport(), type: 'application/tlsrpt+gzip', fileName: 'r.json.gz' })
     expect((await swaks(portreeve.smtpPort, reportEmail, mail)).code).toBe(0)
     expect((await portreeve.ask(`domains/${id}/tls-reports`, alice)).body.data.pagination.total).toBe(1)
   })
 
-  it('refuses a mail that is too large', async () => {
+  it('rejects a message that is too large', async () => {
     const { reportEmail } = await portreeve.addDomain(alice.token)
     const { code, transcript } = await swaks(
       portreeve.smtpPort,
@@ -180,7 +182,7 @@ describe('the SMTP door', () => {
     expect(transcript).toContain('552')
   })
 
-  it('asks the sender to come again while the database is away, and then counts the report once', async () => {
+  it('asks the sender to retry while the database is unavailable, and then counts the report once', async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const mail = mailWith({ attachment: aggregate() })
     await portreeve.pool.query('alter table dmarc_delivery rename to dmarc_delivery_away')
@@ -196,7 +198,7 @@ describe('the SMTP door', () => {
     expect((await listOf(id)).pagination.total).toBe(1)
   })
 
-  it('takes three hundred mails in a minute from one peer', { timeout: 90_000 }, async () => {
+  it('accepts three hundred messages in a minute from one peer', { timeout: 90_000 }, async () => {
     const { id, reportEmail } = await portreeve.addDomain(alice.token)
     const transport = createTransport({
       host: '127.0.0.1',
@@ -215,7 +217,7 @@ describe('the SMTP door', () => {
     expect((await listOf(id)).pagination.total).toBe(310)
   })
 
-  it('closes the door to a crowd from one place', async () => {
+  it('limits the connections from one network', async () => {
     const sockets = Array.from({ length: 25 }, () => createConnection(portreeve.smtpPort, '127.0.0.1'))
     const greetings = await Promise.all(sockets.map((socket) => firstLine(socket)))
     for (const socket of sockets) socket.destroy()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { adviseOn } from '../../src/dmarc/sources/advice.ts'
-import { identitiesOf } from '../../src/dmarc/sources/identities.ts'
+import { adviseOnSource } from '../../src/dmarc/sources/advice.ts'
+import { sumIdentities } from '../../src/dmarc/sources/identities.ts'
 import type { AggregateRecord } from '../../src/protocols/dmarc-report.ts'
 import { mapResolver } from '../resolver.ts'
 import { aggregate, daysAgo, type Row } from './reports.ts'
@@ -31,7 +31,7 @@ describe('one source of a domain', () => {
   const source = async (rest = '192.0.2.1') => (await ask(rest)).body.data
   const records = async (query = '', ip = '192.0.2.1') => (await ask(`${ip}/records${query}`)).body.data
 
-  it('is named, counted by day, and told apart from every other', async () => {
+  it('is shown with its name and daily counts, separate from other sources', async () => {
     await report([{ count: 10 }, { ip: '192.0.2.2', count: 4 }], { begin: daysAgo(2), org: 'A' })
     await report([{ count: 1, spf: 'fail' }], { org: 'B' })
     await portreeve.run('dmarc.names')
@@ -54,7 +54,7 @@ describe('one source of a domain', () => {
     ])
   })
 
-  it('shows in whose names it sent, and which of them made it pass', async () => {
+  it('shows the domains it sent as, and which of them made it pass', async () => {
     await report([
       { count: 5, envelope: ['bounces.example.test', 'pass'] },
       { count: 3, dkim: 'fail', spf: 'fail', envelope: ['bulk.test', 'pass'], selector: 'old' },
@@ -81,14 +81,14 @@ describe('one source of a domain', () => {
     })
   })
 
-  it('is known by any spelling of its address', async () => {
+  it('is found by any spelling of its address', async () => {
     await report([{ ip: '2001:DB8:0:0::7', count: 2 }])
     expect((await source('2001:db8:0::0:7')).source).toMatchObject({ sourceIp: '2001:db8::7', messages: 2 })
     expect((await records('', '2001%3Adb8%3A%3A7')).records).toMatchObject([{ sourceIp: '2001:db8::7', count: 2 }])
     expect(await ask('mail.example.test')).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
   })
 
-  it('lists its records with the report each stands in, the newest first, in pages', async () => {
+  it('lists its records with their reports, newest first, in pages', async () => {
     for (const days of [3, 2, 1]) {
       await report([{ count: days }, { ip: '192.0.2.11' }], { begin: daysAgo(days), org: `day-${days}` })
     }
@@ -102,7 +102,7 @@ describe('one source of a domain', () => {
     expect((await records('?page=9')).pagination).toEqual({ page: 9, total: 3, totalPages: 1 })
   })
 
-  it('narrows the records down by how they fared, by who reported, and by day', async () => {
+  it('filters the records by result, reporter and day', async () => {
     await report([{ count: 1 }, { count: 2, dkim: 'fail', spf: 'fail' }], { org: 'Yahoo' })
     await report([{ count: 4 }], { org: 'Google', begin: daysAgo(5) })
     const counts = async (query: string) => (await records(query)).records.map(({ count }: { count: number }) => count)
@@ -113,26 +113,26 @@ describe('one source of a domain', () => {
     expect(await counts(`?to=${dayText(4)}`)).toEqual([4])
   })
 
-  it('finds a report on a week on each of its days', async () => {
+  it('finds a report on a week for each of its days', async () => {
     await report([{ count: 70 }], { begin: daysAgo(8), end: daysAgo(1) - 1 })
     expect((await records(`?from=${dayText(3)}`)).records).toMatchObject([{ count: 70 }])
     expect((await records(`?from=${dayText(1)}`)).records).toEqual([])
   })
 
-  it('leaves out what is from another domain, as the sums do', async () => {
+  it('excludes records of other domains, as the sums do', async () => {
     await report([{ count: 1 }, { count: 9, from: 'other.test' }, { count: 9, from: 'notexample.test' }])
     expect((await records()).records).toMatchObject([{ count: 1 }])
     expect((await source()).source.messages).toBe(1)
   })
 
-  it('says of an address that was not seen that it was not', async () => {
+  it('has no source for an address without messages', async () => {
     const { source: found, advice: told, identities } = await source('192.0.2.99')
     expect(found).toBeNull()
     expect(told).toMatchObject({ verdict: 'no-data', steps: [] })
     expect(identities).toMatchObject({ from: [], records: 0 })
   })
 
-  it('is nobody else’s', async () => {
+  it('is hidden from other accounts', async () => {
     await report([{ count: 1 }])
     const charlie = await portreeve.addPerson('Charlie')
     for (const rest of ['192.0.2.1', '192.0.2.1/records']) {
@@ -175,61 +175,61 @@ function advice(mails: Mail[], group: 'aligned' | 'partly-aligned' | 'failing' |
     dkim: passedBy('dkim'),
     spf: passedBy('spf'),
   }
-  return adviseOn('example.com', ip, counts, {
-    all: identitiesOf(all, 'example.com'),
-    failed: identitiesOf(failed, 'example.com'),
+  return adviseOnSource('example.com', ip, counts, {
+    all: sumIdentities(all, 'example.com'),
+    failed: sumIdentities(failed, 'example.com'),
   })
 }
 
-describe('what to do about a source', () => {
+describe('the advice on a source', () => {
   const texts = (found: ReturnType<typeof advice>) => found.steps.map(({ text }) => text).join('\n')
 
-  it('is nothing where both pass, or DKIM does', () => {
+  it('has no steps if DKIM passes, with or without SPF', () => {
     const both: Mail = { dkim: [['example.com', 'pass']], spf: ['example.com', 'pass'], aligned: ['dkim', 'spf'] }
     expect(advice([both], 'aligned')).toMatchObject({ verdict: 'good', steps: [] })
     expect(advice([{ ...both, aligned: ['dkim'] }], 'aligned')).toMatchObject({ verdict: 'good', steps: [] })
   })
 
-  it('is to sign where SPF alone makes it pass', () => {
+  it('recommends DKIM if messages pass only by SPF', () => {
     const found = advice([{ spf: ['example.com', 'pass'], aligned: ['spf'] }], 'aligned')
     expect(found.verdict).toBe('half')
-    expect(texts(found)).toContain('It does not sign. Have it sign with DKIM for example.com')
-    expect(texts(found)).toContain('SPF lets it send: leave it so')
+    expect(texts(found)).toContain('It does not sign with DKIM. Set up DKIM signing for example.com')
+    expect(texts(found)).toContain('Its envelope sender uses example.com, and SPF passes. Keep it as it is.')
   })
 
-  it('is to sign in one’s own name where a service signs in its own', () => {
+  it('recommends DKIM for the own domain if a service signs as itself', () => {
     const found = advice([{ dkim: [['bulk.test', 'pass']], spf: ['bounces.bulk.test', 'pass'] }], 'failing')
-    expect(found).toMatchObject({ verdict: 'failing', otherwise: expect.stringContaining('without your leave') })
-    expect(texts(found)).toContain('It signs as bulk.test, which does not speak for example.com.')
-    expect(texts(found)).toContain('Bounces go to bounces.bulk.test, for which SPF says pass.')
+    expect(found).toMatchObject({ verdict: 'failing', otherwise: expect.stringContaining('spoofing your domain') })
+    expect(texts(found)).toContain('It signs as bulk.test, which does not align with example.com.')
+    expect(texts(found)).toContain('Its envelope sender uses bounces.bulk.test, with the SPF result pass.')
   })
 
-  it('is to look at the key where the signature does not hold', () => {
+  it('recommends checking the key if the signature is not valid', () => {
     const found = advice([{ dkim: [['example.com', 'fail']], spf: ['bulk.test', 'none'] }], 'partly-aligned')
-    expect(texts(found)).toContain('Look whether s1._domainkey.example.com has the key')
+    expect(texts(found)).toContain('Check that s1._domainkey.example.com has the matching key')
   })
 
   it.each([
     ['192.0.2.1', 'ip4:192.0.2.1'],
     ['2001:db8::1', 'ip6:2001:db8::1'],
-  ])('is to let %s send where one’s own SPF record does not', (ip, value) => {
+  ])('recommends adding %s to the SPF record that does not allow it', (ip, value) => {
     const { steps } = advice([{ spf: ['mail.example.com', 'softfail'] }], 'failing', ip)
     expect(steps.at(1)?.publish).toEqual({ name: 'mail.example.com', type: 'TXT', value })
   })
 
-  it('names strict alignment where it is what fails', () => {
+  it('names strict alignment if it causes the failure', () => {
     const mail: Mail = { dkim: [['news.example.com', 'pass']], spf: ['news.example.com', 'pass'] }
     expect(texts(advice([mail], 'failing'))).toMatch(/adkim=s.*\n.*aspf=s/)
   })
 
-  it('is to name the address in SPF where it is one’s own server, not somebody who passes mail on', () => {
+  it('recommends adding a forwarder-like source to SPF if it is the owner’s server', () => {
     const mail: Mail = { dkim: [['example.com', 'pass']], spf: ['example.com', 'softfail'], aligned: ['dkim'] }
     const found = advice([mail], 'forwarder-like')
     expect(found.steps).toMatchObject([{ publish: { value: 'ip4:192.0.2.1' } }])
-    expect(found.otherwise).toContain('There is nothing to do.')
+    expect(found.otherwise).toContain('No action needed.')
   })
 
-  it('is nothing where others pass the mail on', () => {
+  it('has no steps for forwarders', () => {
     expect(advice([{ spf: ['list.test', 'pass'] }], 'forwarder-like')).toMatchObject({
       verdict: 'forwarder',
       steps: [],

@@ -88,7 +88,7 @@ describe('the statistics of a domain', () => {
     )
   }
 
-  it('are what the records say, whatever comes, comes twice and goes', async () => {
+  it('match the records after reports are added, repeated and deleted', async () => {
     await fc.assert(
       fc.asyncProperty(story, async (events) => {
         await portreeve.pool.query('delete from dmarc_domain')

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findDomain, type DomainRow } from '../../src/dmarc/domains/store.ts'
-import { readinessOf, type Facts } from '../../src/dmarc/summary/readiness.ts'
+import { evaluateReadiness, type ReadinessFacts } from '../../src/dmarc/summary/readiness.ts'
 import { wholeMonths } from '../../src/dmarc/summary/store.ts'
-import { rangeOf, summarize } from '../../src/dmarc/summary/summary.ts'
+import { parseRange, summarize } from '../../src/dmarc/summary/summary.ts'
 import { mapResolver } from '../resolver.ts'
 import { aggregate, daysAgo, type Row } from './reports.ts'
 import { startDmarc, type Person, type DmarcTest } from './module.ts'
@@ -31,12 +31,12 @@ describe('the summary of a domain', () => {
   const summary = async (query = '') => (await portreeve.ask(`domains/${id}/summary${query}`, alice)).body.data
   const report = (rows: Row[], spec = {}) => portreeve.upload(alice.token, aggregate({ rows, ...spec }))
 
-  it('counts from what was evaluated, never from the bare results', async () => {
+  it('counts the receivers’ evaluation, never the bare results', async () => {
     await report([{ dkim: 'fail', spf: 'fail', envelope: ['bulk.test', 'pass'], count: 5 }])
     expect((await summary()).totals).toMatchObject({ messages: 5, pass: 0, fail: 5, passRate: 0 })
   })
 
-  it('adds up by day, source and reporter', async () => {
+  it('sums by day, source and reporter', async () => {
     await report([{ count: 10 }, { ip: '192.0.2.2', count: 4, dkim: 'fail', disposition: 'quarantine' }], {
       begin: daysAgo(2),
       org: 'A',
@@ -62,7 +62,7 @@ describe('the summary of a domain', () => {
     ])
   })
 
-  it('tells apart what is aligned, partly aligned, failing and passed on', async () => {
+  it('groups sources as aligned, partly aligned, failing and forwarder-like', async () => {
     await report([
       { ip: '192.0.2.1', count: 5 },
       { ip: '192.0.2.2', count: 3 },
@@ -93,7 +93,7 @@ describe('the summary of a domain', () => {
     expect(sources[0]).toMatchObject({ sourceIp: '192.0.2.5', fail: 6 })
   })
 
-  it('names sources by their reverse names, and says which of them are confirmed', async () => {
+  it('shows the reverse names of sources, and which of them are confirmed', async () => {
     await report([{ ip: '192.0.2.1', count: 3 }, { ip: '192.0.2.2', count: 2 }, { ip: '192.0.2.3' }])
     expect((await summary()).sources[0]).toMatchObject({ reverseName: null })
     await portreeve.run('dmarc.names')
@@ -104,18 +104,18 @@ describe('the summary of a domain', () => {
     ])
   })
 
-  it('names the network of a source where a table is at hand', async () => {
+  it('names the network of a source if a table is configured', async () => {
     await report([{ ip: '192.0.2.1' }, { ip: '192.0.2.2' }])
     const domain = (await findDomain(portreeve.db, alice.id, id)) as DomainRow
     const findAsn = (ip: string) => (ip === '192.0.2.1' ? { number: 64_500, name: 'Example Networks' } : null)
-    const { sources } = await summarize(portreeve.db, domain, rangeOf({}, new Date()), findAsn)
+    const { sources } = await summarize(portreeve.db, domain, parseRange({}, new Date()), findAsn)
     expect(sources).toMatchObject([
       { sourceIp: '192.0.2.1', asn: 64_500, asName: 'Example Networks' },
       { sourceIp: '192.0.2.2', asn: null, asName: null },
     ])
   })
 
-  it('spreads a report on several days over them, and loses no message', async () => {
+  it('spreads a report on several days over them without losing a message', async () => {
     await report([{ count: 7 }], { begin: daysAgo(4), end: daysAgo(1) })
     const { days, totals } = await summary()
     expect(totals).toMatchObject({ messages: 7, reports: 1 })
@@ -126,7 +126,7 @@ describe('the summary of a domain', () => {
     ])
   })
 
-  it('speaks of the days that are asked for, both ends among them', async () => {
+  it('covers the requested days, both ends included', async () => {
     for (const days of [5, 6, 7]) await report([{ count: days }], { begin: daysAgo(days) })
     const asked = await summary(`?from=${dayText(6)}&to=${dayText(5)}`)
     expect(asked).toMatchObject({ from: dayText(6), to: dayText(5), totals: { messages: 11, reports: 2 } })
@@ -136,7 +136,7 @@ describe('the summary of a domain', () => {
     expect((await portreeve.ask(`domains/${id}/summary?from=yesterday`, alice)).status).toBe(400)
   })
 
-  it('comes to the same by months as by days', async () => {
+  it('has the same sums by months as by days', async () => {
     for (const days of [1, 29, 31, 45, 60, 61, 62, 75, 90]) {
       await report([{ count: days }, { ip: '192.0.2.2', count: 1 }], { begin: daysAgo(days) })
     }
@@ -148,7 +148,7 @@ describe('the summary of a domain', () => {
     }
   })
 
-  it('knows the selectors under which the domain signs, the commonest first', async () => {
+  it('lists the selectors that the domain signs with, the most frequent first', async () => {
     await report([{ selector: 'rare' }, { selector: 'common', count: 9 }, { selector: 'bad', count: 3, dkim: 'fail' }])
     expect((await summary()).selectors).toMatchObject([
       { selector: 'common', domain: 'example.test', messages: 9, pass: 9 },
@@ -160,7 +160,7 @@ describe('the summary of a domain', () => {
     expect(await portreeve.dmarc.selectorsSeen(charlie.id, 'example.test')).toEqual([])
   })
 
-  it('says in one sentence whether the policy may be tightened, and whom that would hit', async () => {
+  it('states whether a stricter policy is safe, and which sources it would affect', async () => {
     for (const days of [1, 2, 3, 4, 5, 6, 7]) {
       await report([{ count: 100 }, { ip: '192.0.2.2', count: 1, dkim: 'fail', spf: 'fail' }], { begin: daysAgo(days) })
     }
@@ -169,14 +169,14 @@ describe('the summary of a domain', () => {
       policy: 'quarantine',
       published: 'none',
       sentence:
-        '99.0 % of 707 messages aligned over 30 days: p=quarantine is safe; this source would be hit: 192.0.2.2 (7 messages).',
+        '99.0% of 707 messages in 30 days passed. Moving to p=quarantine is safe but would affect 1 source: 192.0.2.2 (7 messages).',
       affected: [{ sourceIp: '192.0.2.2', fail: 7 }],
     })
   })
 })
 
 describe('readiness', () => {
-  const facts = (over: Partial<Facts> = {}): Facts => ({
+  const facts = (over: Partial<ReadinessFacts> = {}): ReadinessFacts => ({
     messages: 41_310,
     aligned: 41_310,
     days: 30,
@@ -194,30 +194,32 @@ describe('readiness', () => {
     confirmed: false,
   })
 
-  it('says nothing of a domain without mail', () => {
-    expect(readinessOf(facts({ messages: 0, aligned: 0 }))).toMatchObject({ verdict: 'no-data', passRate: null })
+  it('has no verdict on a domain without mail', () => {
+    expect(evaluateReadiness(facts({ messages: 0, aligned: 0 }))).toMatchObject({ verdict: 'no-data', passRate: null })
   })
-  it('waits for a week and a hundred messages', () => {
-    expect(readinessOf(facts({ daysWithMail: 3 })).verdict).toBe('too-early')
-    expect(readinessOf(facts({ messages: 40, aligned: 40 })).verdict).toBe('too-early')
+  it('requires a week and a hundred messages', () => {
+    expect(evaluateReadiness(facts({ daysWithMail: 3 })).verdict).toBe('too-early')
+    expect(evaluateReadiness(facts({ messages: 40, aligned: 40 })).verdict).toBe('too-early')
   })
-  it('never rounds up to all', () => {
-    const { sentence } = readinessOf(facts({ aligned: 41_309, sources: [source('192.0.2.1', 5, 4)] }))
-    expect(sentence).toMatch(/^99\.9 % of 41,310 messages aligned over 30 days: p=quarantine is safe; this source/)
-  })
-  it('asks for the next policy, and for none after the last', () => {
-    expect(readinessOf(facts({ published: 'quarantine' })).sentence).toContain(
-      'p=reject is safe; no source would be hit.',
+  it('never rounds up to 100%', () => {
+    const { sentence } = evaluateReadiness(facts({ aligned: 41_309, sources: [source('192.0.2.1', 5, 4)] }))
+    expect(sentence).toMatch(
+      /^99\.9% of 41,310 messages in 30 days passed\. Moving to p=quarantine is safe but would affect 1 source: /,
     )
-    expect(readinessOf(facts({ published: 'reject' }))).toMatchObject({ verdict: 'enforced', policy: null })
   })
-  it('does not call a domain safe that a forger makes look worse, but says what is missing to know', () => {
+  it('evaluates the next policy, and none after the last', () => {
+    expect(evaluateReadiness(facts({ published: 'quarantine' })).sentence).toContain(
+      'Moving to p=reject is safe and would affect no source.',
+    )
+    expect(evaluateReadiness(facts({ published: 'reject' }))).toMatchObject({ verdict: 'enforced', policy: null })
+  })
+  it('does not call a domain safe that spoofed messages make look worse, but names the open question', () => {
     const groups = [{ group: 'failing' as const, sources: 2, messages: 10_000, aligned: 0 }]
     const sources = [source('192.0.2.1', 9_000, 0), source('192.0.2.2', 1_000, 0)]
-    const { verdict, sentence } = readinessOf(facts({ aligned: 31_310, groups, sources }))
+    const { verdict, sentence } = evaluateReadiness(facts({ aligned: 31_310, groups, sources }))
     expect(verdict).toBe('not-ready')
     expect(sentence).toBe(
-      '75.7 % of 41,310 messages aligned over 30 days: p=quarantine is not safe yet; these 2 sources would be hit: 192.0.2.1 (9,000 messages), 192.0.2.2 (1,000 messages). If none of the 2 sources that never aligned is yours, p=quarantine is safe.',
+      '75.7% of 41,310 messages in 30 days passed. Moving to p=quarantine is not safe yet and would affect 2 sources: 192.0.2.1 (9,000 messages), 192.0.2.2 (1,000 messages). If none of the 2 failing sources is yours, p=quarantine is safe.',
     )
   })
 })
@@ -229,21 +231,21 @@ describe('the months of a summary', () => {
     ['2026-02-01', '2026-02-27', '2026-02-01', '2026-02-01'],
     ['2026-01-02', '2026-02-27', '2026-01-02', '2026-01-02'],
     ['2024-12-31', '2025-12-31', '2025-01-01', '2026-01-01'],
-  ])('from %s to %s are those that lie in it whole', (from, to, first, before) => {
+  ])('from %s to %s are the months completely in it', (from, to, first, before) => {
     expect(wholeMonths({ from, to })).toEqual({ from: first, before })
   })
 })
 
 describe('the days of a summary', () => {
   const now = new Date('2026-11-21T10:00:00Z')
-  it('are the last thirty, today among them', () => {
-    expect(rangeOf({}, now)).toEqual({ from: '2026-10-23', to: '2026-11-21' })
+  it('are the last thirty by default, including today', () => {
+    expect(parseRange({}, now)).toEqual({ from: '2026-10-23', to: '2026-11-21' })
   })
-  it('end before a midnight that is given as a time', () => {
-    const range = rangeOf({ from: '2026-11-01T00:00:00Z', to: '2026-11-11T00:00:00.000Z' }, now)
+  it('end before a midnight given as a time', () => {
+    const range = parseRange({ from: '2026-11-01T00:00:00Z', to: '2026-11-11T00:00:00.000Z' }, now)
     expect(range).toEqual({ from: '2026-11-01', to: '2026-11-10' })
   })
-  it('are not more than reports are kept', () => {
-    expect(() => rangeOf({ from: '2001-01-01' }, now)).toThrow(/days before to/)
+  it('are limited to the retention of reports', () => {
+    expect(() => parseRange({ from: '2001-01-01' }, now)).toThrow(/days before to/)
   })
 })

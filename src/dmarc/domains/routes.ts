@@ -4,17 +4,17 @@ import { answers, security, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { createQuestions } from '../../protocols/questions.ts'
 import { notifyChange } from '../../store/changes.ts'
-import { DNS_DEADLINE } from '../limits.ts'
-import { byId, tags, type DmarcDeps, type RouteDeps } from '../route.ts'
+import { DNS_TIMEOUT_MS } from '../limits.ts'
+import { byId, tags, type DmarcDeps, type RouteDeps } from '../route-deps.ts'
 import { DmarcDomain, NewDomain, PublishedDomain } from '../shapes.ts'
 import { registerDomain, requireDomain } from './domains.ts'
 import { listRejectedToday } from '../usage/store.ts'
-import { publicationOf } from './publish.ts'
+import { findPublication } from './publication.ts'
 import { DELETION_TIMEOUT_MS, withStatementTimeout } from '../../store/database.ts'
 import { deleteDomain, listDomains, type DomainRow } from './store.ts'
 import { challengeOf, verifyDomain } from './verify.ts'
 
-/** `/api/v1/dmarc/domains`: which domains' reports are read, and what must be published for it. */
+/** `/api/v1/dmarc/domains`: registered domains, the records to publish for them, and their verification. */
 export function domainRoutes(app: App, deps: RouteDeps): void {
   const { db, authHooks, reportDomain } = deps
   app.get(
@@ -22,7 +22,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'My DMARC domains, oldest first',
+        summary: 'List DMARC domains, oldest first',
         tags,
         security,
         response: answers(Success(Type.Array(DmarcDomain))),
@@ -42,8 +42,8 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Register a domain',
-        description: 'Reports are taken from now on, verified or not. Publish `record` at `dns.name`.',
+        summary: 'Add a DMARC domain',
+        description: 'Reports are accepted from now on, verified or not. Publish `record` at `dns.name`.',
         tags,
         security,
         body: NewDomain,
@@ -60,7 +60,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'A domain, and what its DNS says now',
+        summary: 'Get a DMARC domain with its current DNS records',
         tags,
         security,
         params: byId,
@@ -78,9 +78,9 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
       config: { limit: 'verifications' },
       onRequest: authHooks.account,
       schema: {
-        summary: 'Look for the proof that a domain is mine',
+        summary: 'Verify a DMARC domain',
         description:
-          'Either the TXT record of `verification`, or `reportEmail` in the `rua` of the DMARC record. The service looks again every day by itself; what was proven stays so until the proof has been gone for 7 days.',
+          'Checks for the TXT record of `verification`, or for `reportEmail` in the `rua` of the DMARC record. The service repeats this check daily. A domain stays verified until the proof has been missing for 7 days.',
         tags,
         security,
         params: byId,
@@ -89,7 +89,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     },
     async (request) => {
       const found = await requireDomain(db, callerOf(request).accountId, request.params.id)
-      const { row, problem } = await verifyDomain(db, found, emailOf(found, reportDomain), questionsOf(deps))
+      const { row, problem } = await verifyDomain(db, found, reportEmailOf(found, reportDomain), questionsOf(deps))
       return { success: true, data: await shownPublication(row, problem, deps) }
     },
   )
@@ -98,7 +98,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Delete a domain with its reports; its address takes no more mail',
+        summary: 'Delete a DMARC domain with its reports and its report address',
         tags,
         security,
         params: byId,
@@ -118,7 +118,7 @@ export function domainRoutes(app: App, deps: RouteDeps): void {
 }
 
 /** The address that receives a domain's reports. */
-export function emailOf({ mailbox }: Pick<DomainRow, 'mailbox'>, reportDomain: string): string {
+export function reportEmailOf({ mailbox }: Pick<DomainRow, 'mailbox'>, reportDomain: string): string {
   return `${mailbox}@${reportDomain}`
 }
 
@@ -127,14 +127,14 @@ type Rejected = Awaited<ReturnType<typeof listRejectedToday>>
 function shownDomain(row: DomainRow, reportDomain: string, rejected: Rejected) {
   const { unreadable, otherDomain, overLimit } = rejected.get(row.id) ?? NONE_REJECTED
   const rejectedToday = { total: unreadable + otherDomain + overLimit, unreadable, otherDomain, overLimit }
-  return { ...row, verified: row.verifiedAt !== null, reportEmail: emailOf(row, reportDomain), rejectedToday }
+  return { ...row, verified: row.verifiedAt !== null, reportEmail: reportEmailOf(row, reportDomain), rejectedToday }
 }
 
 const NONE_REJECTED = { unreadable: 0, otherDomain: 0, overLimit: 0 }
 
 async function shownPublication(row: DomainRow, problem: string | null, deps: DmarcDeps) {
   const { reportDomain } = deps
-  const publication = await publicationOf(row.domain, emailOf(row, reportDomain), questionsOf(deps))
+  const publication = await findPublication(row.domain, reportEmailOf(row, reportDomain), questionsOf(deps))
   const { name, record, published, isConfigured, destination } = publication
   return {
     ...shownDomain(row, reportDomain, await listRejectedToday(deps.db, [row.id])),
@@ -146,5 +146,5 @@ async function shownPublication(row: DomainRow, problem: string | null, deps: Dm
 }
 
 function questionsOf({ resolver }: DmarcDeps) {
-  return createQuestions(resolver, AbortSignal.timeout(DNS_DEADLINE))
+  return createQuestions(resolver, AbortSignal.timeout(DNS_TIMEOUT_MS))
 }

@@ -39,7 +39,7 @@ const DOMAIN = [
   'createdAt',
 ] as const
 
-/** Undefined when the account has it already. */
+/** @returns undefined if the account has the domain already */
 export async function insertDomain(
   db: Db,
   domain: Pick<DomainRow, 'accountId' | 'domain' | 'mailbox' | 'challenge'>,
@@ -52,7 +52,7 @@ export async function insertDomain(
   return row as DomainRow | undefined
 }
 
-/** Nobody adds a domain to this account until the transaction ends. */
+/** Counts an account's domains and locks the account until the transaction ends, so that the count stays true. */
 export async function countDomains(db: Db, accountId: string): Promise<number> {
   await db.selectFrom('account').select('id').where('id', '=', accountId).forUpdate().execute()
   const { count } = await db
@@ -79,7 +79,7 @@ export async function findDomainByMailbox(db: Db, mailbox: string): Promise<Doma
   return (await rows.executeTakeFirst()) as DomainRow | undefined
 }
 
-/** With its reports and statistics. */
+/** Deletes a domain with its reports and statistics. */
 export async function deleteDomain(db: Db, accountId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('dmarcDomain')
@@ -89,7 +89,7 @@ export async function deleteDomain(db: Db, accountId: string, id: string): Promi
   return numDeletedRows > 0n
 }
 
-/** The proof was seen. An earlier date of proof stays. */
+/** Records that the proof was found. An earlier verification date is kept. */
 export async function markProven(db: Db, id: string, by: VerifiedBy): Promise<DomainRow | undefined> {
   const row = await db
     .updateTable('dmarcDomain')
@@ -100,7 +100,7 @@ export async function markProven(db: Db, id: string, by: VerifiedBy): Promise<Do
   return row as DomainRow | undefined
 }
 
-/** The DNS said that there is no proof; what was proven stays so for some days of that. */
+/** Records that the proof is missing. The domain stays verified for `graceDays`. */
 export async function markUnproven(db: Db, id: string, graceDays: number): Promise<DomainRow | undefined> {
   const isOver = sql`unproven_since < now() - make_interval(days => ${graceDays})`
   const row = await db
@@ -117,7 +117,7 @@ export async function markUnproven(db: Db, id: string, graceDays: number): Promi
   return row as DomainRow | undefined
 }
 
-/** Domains whose proof was not looked for since then; after a month without one nobody waits for it any more. */
+/** Domains whose proof was last checked before then, without those that have been unverified for 30 days. */
 export async function listUnchecked(db: Db, before: Date, limit: number): Promise<DomainRow[]> {
   const rows = db
     .selectFrom('dmarcDomain')
@@ -129,8 +129,8 @@ export async function listUnchecked(db: Db, before: Date, limit: number): Promis
   return (await rows.orderBy('id').limit(limit).execute()) as DomainRow[]
 }
 
-/** Looked for, and the DNS did not answer: the next look is a day away all the same. */
-export async function markAsked(db: Db, id: string): Promise<void> {
+/** Records a check without an answer; the next one follows a day later as usual. */
+export async function markChecked(db: Db, id: string): Promise<void> {
   await db
     .updateTable('dmarcDomain')
     .set({ checkedAt: sql`now()` })

@@ -3,40 +3,48 @@ import type { Questions } from '../../protocols/questions.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { PROOF_GRACE_DAYS } from '../limits.ts'
-import { sendsTo } from './publish.ts'
-import { markAsked, markProven, markUnproven, type DomainRow, type VerifiedBy } from './store.ts'
+import { sendsTo } from './publication.ts'
+import { markChecked, markProven, markUnproven, type DomainRow, type VerifiedBy } from './store.ts'
 
-/** The TXT record that proves a domain. A name of our own: other services' challenges stand elsewhere. */
+/** The TXT record that proves a domain. It has its own name so that challenges of other services cannot collide. */
 export function challengeOf({ domain, challenge }: Pick<DomainRow, 'domain' | 'challenge'>) {
   return { name: `_portreeve-challenge.${domain}`, type: 'TXT' as const, value: `portreeve-verification=${challenge}` }
 }
 
-type Looked = { row: DomainRow; problem: string | null }
+type Verification = { row: DomainRow; problem: string | null }
 
 /**
- * Looks for a proof that the account's owner holds the domain, and writes down what came of it.
- * @returns the row as it then is, and why there is no proof
+ * Checks whether the account's owner controls the domain, and records the result.
+ * @returns the updated row, and why there is no proof
  */
-export async function verifyDomain(db: Db, row: DomainRow, reportEmail: string, questions: Questions): Promise<Looked> {
-  const looked = await look(db, row, reportEmail, questions)
+export async function verifyDomain(
+  db: Db,
+  row: DomainRow,
+  reportEmail: string,
+  questions: Questions,
+): Promise<Verification> {
+  const verification = await checkProof(db, row, reportEmail, questions)
   await notifyChange(db, row.accountId, 'dmarc', row.id)
-  return looked
+  return verification
 }
 
-async function look(db: Db, row: DomainRow, reportEmail: string, questions: Questions): Promise<Looked> {
-  const proof = await proofOf(row, reportEmail, questions)
+async function checkProof(db: Db, row: DomainRow, reportEmail: string, questions: Questions): Promise<Verification> {
+  const proof = await findProof(row, reportEmail, questions)
   if (proof === 'unknown') {
-    await markAsked(db, row.id)
-    return { row, problem: 'The name servers of the domain did not answer; nothing was changed.' }
+    await markChecked(db, row.id)
+    return {
+      row,
+      problem: 'The name servers of the domain did not respond. The verification status is unchanged. Try again later.',
+    }
   }
   if (proof !== null) return { row: (await markProven(db, row.id, proof)) ?? row, problem: null }
   const { name, value } = challengeOf(row)
-  const problem = `Neither is there a TXT record “${value}” at ${name}, nor does the DMARC record send reports to ${reportEmail}.`
+  const problem = `Not verified yet: ${name} has no TXT record “${value}”, and the DMARC record does not send reports to ${reportEmail}. Publish one of the two.`
   return { row: (await markUnproven(db, row.id, PROOF_GRACE_DAYS)) ?? row, problem }
 }
 
-/** Null only where the DNS said so: silence proves nothing and takes nothing away. */
-async function proofOf(
+/** Null only if DNS answered that there is no proof; `unknown` without an answer, which changes nothing. */
+async function findProof(
   row: DomainRow,
   reportEmail: string,
   questions: Questions,
@@ -44,7 +52,7 @@ async function proofOf(
   const { name, value } = challengeOf(row)
   const [challenge, discovery] = await Promise.all([questions.texts(name), discoverDmarc(row.domain, questions)])
   if (challenge.texts.some((text) => text.trim() === value)) return 'txt'
-  // An ancestor's record proves it too: the address in it is this domain's alone.
+  // A record of a parent domain is a proof too: the address in it belongs to this domain only.
   if (discovery.record && sendsTo(discovery.record, reportEmail)) return 'rua'
   return challenge.error || discovery.error ? 'unknown' : null
 }

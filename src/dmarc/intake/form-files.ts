@@ -1,12 +1,12 @@
-import { UPLOAD_FILES } from '../limits.ts'
+import { MAX_UPLOAD_FILES } from '../limits.ts'
 import type { GivenFile } from './ingest.ts'
 
 /**
- * The files of a form (RFC 7578) that was read whole: every part that has a file name, or any at all where none has.
+ * The files of a complete form (RFC 7578): all parts with a file name, or all parts if none has one.
  * @param contentType as sent, with its boundary
- * @returns null when it is no form, or has no boundary
+ * @returns null if the body is not a form or has no boundary
  */
-export function formFiles(body: Buffer, contentType: string): GivenFile[] | null {
+export function parseFormFiles(body: Buffer, contentType: string): GivenFile[] | null {
   const [, quoted, bare] =
     /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType) ?? []
   const boundary = quoted ?? bare
@@ -16,14 +16,14 @@ export function formFiles(body: Buffer, contentType: string): GivenFile[] | null
   return (named.length > 0 ? named : parts).map(({ name, bytes }) => ({ name, bytes }))
 }
 
-/** Parts that are looked at: more than a form may have, and few enough to hold. */
-const MOST_PARTS = 10 * UPLOAD_FILES
+/** Parts that are parsed: more than a form may have, but few enough for memory. */
+const MAX_FORM_PARTS = 10 * MAX_UPLOAD_FILES
 
-/** What lies between two delimiters, header fields and all. */
+/** The bytes between delimiters, including header fields. */
 function partsOf(body: Buffer, delimiter: string): Buffer[] {
   const parts: Buffer[] = []
   let start = body.indexOf(delimiter)
-  while (start !== -1 && parts.length < MOST_PARTS) {
+  while (start !== -1 && parts.length < MAX_FORM_PARTS) {
     start += delimiter.length
     const next = body.indexOf(`\r\n${delimiter}`, start)
     if (next === -1) break

@@ -3,70 +3,70 @@ import { isMbox, splitMbox } from '../../protocols/mbox.ts'
 import type { UnpackCost } from '../../protocols/unpack.ts'
 import type { DB } from '../../store/tables.ts'
 import { newId } from '../id.ts'
-import { BATCH_RECORDS, BATCH_REPORTS, DELIVERY_BYTES, MAX_MBOX_MAILS, UPLOAD_LIMITS } from '../limits.ts'
-import { plain, readReports, type Read } from './read.ts'
-import { storeBatch } from './batch.ts'
+import { BATCH_RECORDS, BATCH_REPORTS, MAX_DELIVERY_BYTES, MAX_MBOX_MAILS, UPLOAD_LIMITS } from '../limits.ts'
+import { toStorableText, readReports, type ReadResult } from './read-reports.ts'
+import { storeBatch } from './store-batch.ts'
 import type { NewDelivery, Via } from './store.ts'
 
-/** Who gave it to us, and how. */
-export type Origin = {
+/** The channel and sender of incoming files. */
+export type IntakeOrigin = {
   via: Via
-  /** Whose domains it may be about; null: anybody's. */
+  /** The account whose domains the reports may be for; null: all accounts. */
   accountId: string | null
-  /** The domain to whose address it was sent. */
+  /** The domain whose report address received it. */
   domainId?: string | undefined
   peer?: string | undefined
   sender?: string | undefined
 }
 
-/** `refusal`: why it is not read at all. */
+/** `refusal` is the reason why the file is not read at all. */
 export type GivenFile = { name: string; bytes: Uint8Array; refusal?: string }
 
-/** Reports by what became of them. A failure report is only counted. */
-export type Outcome = {
+/** Reports by result. Failure reports are only counted. */
+export type IntakeOutcome = {
   stored: number
   duplicates: number
   failureReports: number
   rejected: { name: string; reason: string }[]
-  /** How many of the rejected ones are about a domain that is not here; the others could not be read. */
+  /** How many of the rejected items are for an unknown domain; the others are unreadable. */
   foreign: number
-  /** Under which what was stored can be found; in the order of the files, without those of which nothing was kept. */
+  /** IDs of the stored deliveries, in the order of the files. */
   deliveries: Set<string>
-  /** Records of the reports, whatever became of them, and bytes that came out of archives. */
+  /** Records of all reports, including rejected ones, and bytes unpacked from archives. */
   records: number
   unpackedBytes: number
 }
 
-/** Hears how many reports came by one way and what became of them: `stored`, `duplicate`, `failure`, `unread`, `foreign`. */
+/** Receives the number of reports per channel and result: `stored`, `duplicate`, `failure`, `unread`, `foreign`. */
 export type OnReports = (via: Via, outcome: string, reports: number) => void
 
-/** Tells an outcome in the words of `OnReports`. */
-export function tellOutcome(via: Via, outcome: Outcome, onReports: OnReports | undefined): void {
+/** Passes an outcome to `OnReports`, one call per result. */
+export function notifyOutcome(via: Via, outcome: IntakeOutcome, onReports: OnReports | undefined): void {
   const { stored, duplicates, failureReports, rejected, foreign } = outcome
   const unread = rejected.length - foreign
-  const words = { stored, duplicate: duplicates, failure: failureReports, unread, foreign }
-  for (const [word, reports] of Object.entries(words)) if (reports > 0) onReports?.(via, word, reports)
+  const counts = { stored, duplicate: duplicates, failure: failureReports, unread, foreign }
+  for (const [result, reports] of Object.entries(counts)) if (reports > 0) onReports?.(via, result, reports)
 }
 
-/** One report, or what is none, with the delivery that brought it. */
-export type Entry = { read: Read; delivery: NewDelivery }
+/** A report or an unreadable file, with its delivery. */
+export type BatchEntry = { read: ReadResult; delivery: NewDelivery }
 
 /**
- * Takes files and mails from any door: when it returns, all that is in its answer is stored for good. Reading goes on
- * while the batch before is written.
+ * Reads and stores the reports of files and emails from any channel. The outcome is committed when it returns. Reading
+ * continues while the previous batch is written.
  * @param onStored called after each batch
- * @throws what the database throws; what was stored by then is found again as a duplicate
+ * @throws database errors; on a retry, reports that were stored already count as duplicates
  */
 export async function ingest(
   db: Kysely<DB>,
-  origin: Origin,
+  origin: IntakeOrigin,
   files: AsyncIterable<GivenFile> | Iterable<GivenFile>,
-  onStored: (soFar: Outcome) => void = () => {},
-): Promise<Outcome> {
-  const outcome: Outcome = { stored: 0, duplicates: 0, failureReports: 0, rejected: [], foreign: 0, ...NO_COST() }
+  onStored: (soFar: IntakeOutcome) => void = () => {},
+): Promise<IntakeOutcome> {
+  const outcome: IntakeOutcome = { stored: 0, duplicates: 0, failureReports: 0, rejected: [], foreign: 0, ...NO_COST() }
   const cost: UnpackCost = { inflated: 0, files: 0 }
   const limits = origin.via === 'upload' ? UPLOAD_LIMITS : {}
-  let batch: Entry[] = []
+  let batch: BatchEntry[] = []
   let records = 0
   let writing: Promise<void> = Promise.resolve()
 
@@ -76,21 +76,21 @@ export async function ingest(
     records = 0
     await writing
     writing = storeBatch(db, origin, entries, outcome).then(() => onStored(outcome))
-    // It is awaited before the next, and at the end; until then nobody else may hear of it.
+    // It is awaited before the next batch and at the end. Until then, a rejection must not count as unhandled.
     writing.catch(() => {})
   }
 
   for await (const file of unfolded(files, origin)) {
-    // An operator's files are bounded one by one, what others send as a whole.
+    // The limits apply to each file of an operator's import, but to an upload or email as a whole.
     if (origin.via === 'import') cost.files = cost.inflated = 0
     const delivery = deliveryOf(file, origin)
     let holdsMail = false
-    // In a mailbox lies everybody's mail: only what holds a report is kept.
+    // A mailbox also has personal mail: only messages with a report are stored.
     if (origin.via === 'mailbox') delivery.content = null
     for await (const read of readFile(file, delivery.name, { cost, limits })) {
       if (read.kind === 'failure') holdsMail = true
       if (read.kind !== 'unread') delivery.content = file.bytes
-      // A failure report holds somebody's mail, wherever it lies: what brought it is not kept.
+      // A failure report contains personal mail: the file that contains it is not stored.
       if (holdsMail) delivery.content = null
       batch.push({ read, delivery })
       const count = read.kind === 'aggregate' ? read.report.recordCount : 0
@@ -108,12 +108,12 @@ export async function ingest(
 const NO_COST = () => ({ deliveries: new Set<string>(), records: 0, unpackedBytes: 0 })
 
 /**
- * An mbox is as many mails, where a person gives it to us. What comes over SMTP or out of a mailbox is one mail, also when
- * it begins with an mbox's line.
+ * Splits uploaded and imported mbox files into emails. A message from SMTP or a mailbox stays one email, even if it begins
+ * with an mbox `From ` line.
  */
 async function* unfolded(
   files: AsyncIterable<GivenFile> | Iterable<GivenFile>,
-  { via }: Origin,
+  { via }: IntakeOrigin,
 ): AsyncGenerator<GivenFile> {
   const maySplit = via === 'upload' || via === 'import'
   for await (const file of files) {
@@ -124,10 +124,10 @@ async function* unfolded(
 
 async function* mailsOf({ name, bytes }: GivenFile, most: number): AsyncGenerator<GivenFile> {
   let mails = 0
-  for await (const mail of splitMbox([bytes], DELIVERY_BYTES)) {
+  for await (const mail of splitMbox([bytes], MAX_DELIVERY_BYTES)) {
     mails++
     if (mails > most) {
-      const refusal = `The mbox holds more than ${most.toLocaleString('en')} mails; the others were not read. Split it, or have it read with “portreeve import-reports”.`
+      const refusal = `The mbox contains more than ${most.toLocaleString('en')} emails. The remaining ones were not read. Split the file, or import it with “portreeve import-reports”.`
       yield { name, bytes: new Uint8Array(), refusal }
       return
     }
@@ -139,19 +139,19 @@ async function* readFile(
   { bytes, refusal }: GivenFile,
   name: string,
   bounds: Parameters<typeof readReports>[2],
-): AsyncGenerator<Read> {
+): AsyncGenerator<ReadResult> {
   if (refusal === undefined) yield* readReports(bytes, name, bounds)
   else yield { kind: 'unread', name, reason: refusal }
 }
 
-function deliveryOf({ name, bytes }: GivenFile, { via, accountId, peer, sender }: Origin): NewDelivery {
+function deliveryOf({ name, bytes }: GivenFile, { via, accountId, peer, sender }: IntakeOrigin): NewDelivery {
   return {
     id: newId(),
     accountId,
     via,
-    name: plain(name).slice(0, 255),
+    name: toStorableText(name).slice(0, 255),
     peer: peer ?? null,
-    sender: sender === undefined ? null : plain(sender).slice(0, 320),
+    sender: sender === undefined ? null : toStorableText(sender).slice(0, 320),
     content: bytes,
     holdsReport: false,
     samples: 0,

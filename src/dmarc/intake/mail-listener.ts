@@ -9,11 +9,11 @@ import { REPORT_LIMITS } from '../../protocols/report-limits.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { findDomainByMailbox, type DomainRow } from '../domains/store.ts'
-import { DELIVERY_BYTES, INTAKE_LIMITS, type IntakeLimits } from '../limits.ts'
-import { admitMail, requireRoom, scopesOf } from '../usage/admission.ts'
-import { ingest, tellOutcome, type OnReports } from './ingest.ts'
+import { MAX_DELIVERY_BYTES, INTAKE_LIMITS, type IntakeLimits } from '../limits.ts'
+import { admitMail, requireCapacity, scopesOf } from '../usage/admission.ts'
+import { ingest, notifyOutcome, type OnReports } from './ingest.ts'
 import { setAuthentication } from './store.ts'
-import { addCost } from '../usage/store.ts'
+import { addUsage } from '../usage/store.ts'
 
 export type MailListenerDeps = {
   db: Kysely<DB>
@@ -26,13 +26,13 @@ export type MailListenerDeps = {
   limits?: IntakeLimits | undefined
 }
 
-/** Milliseconds for the DNS to say who sent a mail. Nobody waits for it. */
-const AUTHENTICATION_DEADLINE = 15_000
+/** Milliseconds for the DNS queries that authenticate an email, in the background. */
+const AUTHENTICATION_TIMEOUT_MS = 15_000
 
-/** Mails whose senders are looked into at once; of others it is not known. */
-const MOST_AUTHENTICATIONS = 100
+/** Emails authenticated at the same time. Beyond that, an email stays without authentication results. */
+const MAX_CONCURRENT_AUTHENTICATIONS = 100
 
-/** Takes report mail over SMTP: a mail is answered for once its reports are stored. */
+/** Starts the SMTP server for reports. It acknowledges an email only after its reports are stored. */
 export async function startMailListener({
   db,
   resolver,
@@ -46,18 +46,18 @@ export async function startMailListener({
   const background = new Set<Promise<void>>()
   const closing = new AbortController()
 
-  async function takeMail(mail: ReceivedMail<DomainRow>): Promise<void> {
-    // All or none: the sender hears one answer, and sends again to all.
-    for (const domain of mail.recipients) await admitted(admitMail(db, domain, mail.bytes.length, limits))
+  async function acceptMail(mail: ReceivedMail<DomainRow>): Promise<void> {
+    // All recipients or none: the sender gets one response and retries for all.
+    for (const domain of mail.recipients) await deferIfRefused(admitMail(db, domain, mail.bytes.length, limits))
     const stored: string[] = []
     for (const domain of mail.recipients) {
       const { id, accountId } = domain
       const origin = { via: 'smtp' as const, accountId, domainId: id, peer: mail.peer, sender: mail.sender }
       const outcome = await ingest(db, origin, [{ name: 'mail', bytes: mail.bytes }])
-      tellOutcome('smtp', outcome, onReports)
+      notifyOutcome('smtp', outcome, onReports)
       const { rejected, deliveries, ...counts } = outcome
       const { unpackedBytes, records, foreign: otherDomain } = outcome
-      await addCost(db, scopesOf(domain), {
+      await addUsage(db, scopesOf(domain), {
         unpackedBytes,
         records,
         otherDomain,
@@ -65,21 +65,24 @@ export async function startMailListener({
       })
       if (rejected.length > 0) await notifyChange(db, accountId, 'dmarc', id)
       stored.push(...deliveries)
-      log.info({ ...counts, rejected: rejected.length, peer: mail.peer }, 'report mail taken')
+      log.info({ ...counts, rejected: rejected.length, peer: mail.peer }, 'report mail accepted')
     }
-    if (stored.length === 0 || background.size >= MOST_AUTHENTICATIONS || !mayAuthenticate(mail.bytes)) return
-    const looking = lookInto(mail, stored).finally(() => background.delete(looking))
-    background.add(looking)
+    if (stored.length === 0 || background.size >= MAX_CONCURRENT_AUTHENTICATIONS || !mayAuthenticate(mail.bytes)) return
+    const task = authenticate(mail, stored).finally(() => background.delete(task))
+    background.add(task)
   }
 
-  async function lookInto({ bytes, peer, helo, sender }: ReceivedMail<DomainRow>, deliveries: string[]): Promise<void> {
-    const signal = AbortSignal.any([AbortSignal.timeout(AUTHENTICATION_DEADLINE), closing.signal])
+  async function authenticate(
+    { bytes, peer, helo, sender }: ReceivedMail<DomainRow>,
+    deliveries: string[],
+  ): Promise<void> {
+    const signal = AbortSignal.any([AbortSignal.timeout(AUTHENTICATION_TIMEOUT_MS), closing.signal])
     try {
       const envelope = { ip: peer, helo, sender, mta: reportDomain }
       const authentication = await authenticateMail(bytes, envelope, resolver, signal)
       for (const id of deliveries) await setAuthentication(db, id, authentication)
     } catch (error) {
-      log.warn({ err: error }, 'who sent a report mail could not be found out')
+      log.warn({ err: error }, 'report mail could not be authenticated')
     }
   }
 
@@ -88,13 +91,13 @@ export async function startMailListener({
     name: reportDomain,
     certificate,
     log,
-    limits: { size: DELIVERY_BYTES },
+    limits: { size: MAX_DELIVERY_BYTES },
     async onRecipient(address) {
-      const domain = await recipientOf(db, address, reportDomain)
-      if (domain) await admitted(requireRoom(db, domain, limits))
+      const domain = await findRecipient(db, address, reportDomain)
+      if (domain) await deferIfRefused(requireCapacity(db, domain, limits))
       return domain
     },
-    onMail: takeMail,
+    onMail: acceptMail,
   })
   return {
     port: server.port,
@@ -106,8 +109,8 @@ export async function startMailListener({
   }
 }
 
-/** The words of a limit, as SMTP says them: the sender's server keeps the mail and tries again. */
-async function admitted(admission: Promise<void>): Promise<void> {
+/** Turns a refusal into SMTP reply 452, so that the sender's server keeps the email and retries. */
+async function deferIfRefused(admission: Promise<void>): Promise<void> {
   try {
     await admission
   } catch (error) {
@@ -118,7 +121,7 @@ async function admitted(admission: Promise<void>): Promise<void> {
 const MAX_AUTHENTICATED_BYTES = 5 * 1024 * 1024
 const MAX_SIGNATURES = 20
 
-/** Each signature is a question to the DNS and a hash over the mail: nobody has dozens of them. */
+/** Each DKIM signature costs a DNS query and a hash over the email; legitimate emails have few. */
 function mayAuthenticate(bytes: Buffer): boolean {
   if (bytes.length > MAX_AUTHENTICATED_BYTES) return false
   const header =
@@ -129,8 +132,8 @@ function mayAuthenticate(bytes: Buffer): boolean {
   return (header.match(/^dkim-signature[ \t]*:/gim)?.length ?? 0) <= MAX_SIGNATURES
 }
 
-/** Report addresses only, whatever their case. */
-async function recipientOf(db: Kysely<DB>, address: string, reportDomain: string): Promise<DomainRow | null> {
+/** The domain of a report address, in any case; null for every other address. */
+async function findRecipient(db: Kysely<DB>, address: string, reportDomain: string): Promise<DomainRow | null> {
   const at = address.lastIndexOf('@')
   if (address.slice(at + 1) !== reportDomain || !/^r[a-z2-7]{17}$/.test(address.slice(0, at))) return null
   return (await findDomainByMailbox(db, address.slice(0, at))) ?? null

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { DomainRow } from '../domains/store.ts'
-import { SAMPLE_BYTES } from '../limits.ts'
+import { MAX_SAMPLE_BYTES } from '../limits.ts'
 
 export const INTAKE_CHANNELS = ['smtp', 'upload', 'mailbox', 'import'] as const
 export type Via = (typeof INTAKE_CHANNELS)[number]
@@ -14,11 +14,11 @@ export type NewDelivery = {
   name: string
   peer: string | null
   sender: string | null
-  /** Null when it must not be kept. */
+  /** Null if it must not be stored. */
   content: Uint8Array | null
-  /** Whether something of it was stored: then it is kept whole, else a sample. */
+  /** Whether it contained a report: then it is stored completely, else as a sample. */
   holdsReport: boolean
-  /** Things in it that were not taken, counted as they are listed. */
+  /** Rejected items of it that are listed so far. */
   samples: number
   receivedAt: Date
 }
@@ -36,7 +36,7 @@ export type NewReport = {
   recordCount: number
   messages: number
   aligned: number
-  /** Of the messages, those from another domain: they are not in the statistics. */
+  /** Messages from outside the domain, included in `messages` but not in the statistics. */
   outside: number
   detail: string
   receivedAt: Date
@@ -58,7 +58,7 @@ export type NewTlsReport = {
   skippedPolicies: number
   receivedAt: Date
 }
-export type SetAside = {
+export type RejectedItem = {
   id: string
   accountId: string
   deliveryId: string
@@ -67,9 +67,9 @@ export type SetAside = {
   via: Via
   receivedAt: Date
 }
-export type Totals = { domainId: string; reports: number; tlsReports: number; failureReports: number }
+export type DomainTotals = { domainId: string; reports: number; tlsReports: number; failureReports: number }
 
-/** Of an account; or, without one, those that have one of these names. */
+/** The domains of an account; without an account, all domains with one of these names. */
 export async function listCandidates(db: Db, accountId: string | null, names: string[]) {
   const rows = db.selectFrom('dmarcDomain').select(['id', 'accountId', 'domain', 'verifiedAt'])
   const some =
@@ -77,7 +77,10 @@ export async function listCandidates(db: Db, accountId: string | null, names: st
   return (await some.orderBy('id').execute()) as Pick<DomainRow, 'id' | 'accountId' | 'domain' | 'verifiedAt'>[]
 }
 
-/** Nobody else adds to these domains until the transaction ends. @returns those that there still are, with their accounts */
+/**
+ * Locks domains until the transaction ends, so that their sums change in one place only.
+ * @returns the accounts of the domains that still exist
+ */
 export async function lockDomains(trx: Transaction<DB>, ids: string[]): Promise<Map<string, string>> {
   const rows = await trx
     .selectFrom('dmarcDomain')
@@ -90,7 +93,7 @@ export async function lockDomains(trx: Transaction<DB>, ids: string[]): Promise<
 }
 
 /**
- * Stores the raw files and mails, the only place where that is done. Contents go as one binary value, which costs a tenth of
+ * Stores original files and emails; no other function does. Their contents are one binary parameter, which costs a tenth of
  * one text literal each.
  */
 export async function upsertDeliveries(trx: Transaction<DB>, deliveries: NewDelivery[]): Promise<void> {
@@ -113,13 +116,13 @@ export async function upsertDeliveries(trx: Transaction<DB>, deliveries: NewDeli
     on conflict (id) do update set content = excluded.content`.execute(trx)
 }
 
-/** What is kept of a delivery: anybody may send junk, so of that only its beginning. */
+/** The stored content of a delivery. Anyone can send junk, so only its beginning is stored. */
 function keptContent({ content, holdsReport }: NewDelivery): Uint8Array | null {
-  return holdsReport ? content : (content?.subarray(0, SAMPLE_BYTES) ?? null)
+  return holdsReport ? content : (content?.subarray(0, MAX_SAMPLE_BYTES) ?? null)
 }
 
-/** Deletes those of these deliveries of which nothing was stored after all: their reports were there already. */
-export async function deleteUnused(trx: Transaction<DB>, ids: string[]): Promise<void> {
+/** Deletes deliveries without stored reports, because all their reports were duplicates. */
+export async function deleteUnusedDeliveries(trx: Transaction<DB>, ids: string[]): Promise<void> {
   await sql`
     delete from dmarc_delivery d where id = any(${ids}::uuid[])
       and not exists (select 1 from dmarc_report where delivery_id = d.id)
@@ -127,7 +130,7 @@ export async function deleteUnused(trx: Transaction<DB>, ids: string[]): Promise
       and not exists (select 1 from dmarc_set_aside where delivery_id = d.id)`.execute(trx)
 }
 
-/** @returns the ids of those that were not there already */
+/** @returns the IDs of new reports, without duplicates */
 export async function insertReports(trx: Transaction<DB>, reports: NewReport[]): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`
     insert into dmarc_report (id, domain_id, delivery_id, key, org_name, report_id, begins_at, ends_at, record_count,
@@ -149,7 +152,7 @@ export async function insertRecords(trx: Transaction<DB>, records: NewRecords[])
   `.execute(trx)
 }
 
-/** A JSON array of the rows, one of whose columns is JSON already: written again it would be read twice. */
+/** A JSON array of rows that inserts a column that is JSON already without encoding it again. */
 function withJson<K extends string>(rows: ({ [key in K]: string } & object)[], column: K): string {
   const texts = rows.map((row) => {
     const rest = JSON.stringify({ ...row, [column]: undefined })
@@ -158,14 +161,14 @@ function withJson<K extends string>(rows: ({ [key in K]: string } & object)[], c
   return `[${texts.join(',')}]`
 }
 
-/** Always in one order, or two that store at the same time could wait for each other. */
-export async function noteAddresses(trx: Transaction<DB>, addresses: string[]): Promise<void> {
+/** Inserts in one order, so that concurrent transactions cannot deadlock. */
+export async function insertAddresses(trx: Transaction<DB>, addresses: string[]): Promise<void> {
   await sql`
     insert into dmarc_address (address) select address from unnest(${addresses}::inet[]) as a (address) order by address
     on conflict do nothing`.execute(trx)
 }
 
-/** @returns the ids of those that were not there already */
+/** @returns the IDs of new reports, without duplicates */
 export async function insertTlsReports(trx: Transaction<DB>, reports: NewTlsReport[]): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`
     insert into dmarc_tls_report (id, domain_id, delivery_id, key, organization_name, contact_info, report_id, begins_at,
@@ -180,11 +183,11 @@ export async function insertTlsReports(trx: Transaction<DB>, reports: NewTlsRepo
   return new Set(rows.map(({ id }) => id))
 }
 
-export async function insertSetAside(trx: Transaction<DB>, rows: SetAside[]): Promise<void> {
+export async function insertRejectedItems(trx: Transaction<DB>, rows: RejectedItem[]): Promise<void> {
   await trx.insertInto('dmarcSetAside').values(rows).execute()
 }
 
-export async function addTotals(trx: Transaction<DB>, totals: Totals[]): Promise<void> {
+export async function addTotals(trx: Transaction<DB>, totals: DomainTotals[]): Promise<void> {
   await sql`
     update dmarc_domain d set total_reports = d.total_reports + t.reports,
       total_tls_reports = d.total_tls_reports + t."tlsReports",
@@ -195,7 +198,7 @@ export async function addTotals(trx: Transaction<DB>, totals: Totals[]): Promise
     where d.id = t."domainId"`.execute(trx)
 }
 
-/** What SPF, DKIM and DMARC said of a mail. */
+/** Stores the SPF, DKIM and DMARC results of an email. */
 export async function setAuthentication(db: Db, deliveryId: string, authentication: object): Promise<void> {
   await db
     .updateTable('dmarcDelivery')

@@ -4,31 +4,31 @@ import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
 import type { App } from '../../http/server.ts'
-import { DELIVERY_BYTES, UPLOAD_FILES } from '../limits.ts'
-import { tags, type RouteDeps } from '../route.ts'
+import { MAX_DELIVERY_BYTES, MAX_UPLOAD_FILES } from '../limits.ts'
+import { tags, type RouteDeps } from '../route-deps.ts'
 import { UploadBody, Uploaded } from '../shapes.ts'
-import { requireFileRoom } from '../storage/quota.ts'
-import { formFiles } from './form-files.ts'
-import { ingest, tellOutcome, type GivenFile } from './ingest.ts'
+import { requireFileStorage } from '../storage/quota.ts'
+import { parseFormFiles } from './form-files.ts'
+import { ingest, notifyOutcome, type GivenFile } from './ingest.ts'
 
-/** Failures that one answer names; the others stand in the list of what was rejected. */
-const MOST_REJECTED = 1_000
+/** Rejected files named in one response; `/dmarc/rejected` lists the others. */
+const MAX_NAMED_REJECTIONS = 1_000
 
-/** POST `/api/v1/dmarc/reports`: a report, an archive or a mail as the body, or a form with many of them. */
+/** POST `/api/v1/dmarc/reports`: a report, an archive or an email as the body, or a form with several. */
 export function uploadRoute(app: App, deps: RouteDeps): void {
-  // In a scope of its own: here a body is bytes, whatever its content type says.
+  // A scope of its own: its bodies are bytes, whatever the content type.
   void app.register(async (scope) => {
-    takeAnything(scope)
+    acceptAnyContentType(scope)
     addRoute(scope, deps)
   })
 }
 
-function takeAnything(scope: FastifyInstance): void {
+function acceptAnyContentType(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: DELIVERY_BYTES }, (_request, body, done) => {
+  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_DELIVERY_BYTES }, (_request, body, done) => {
     done(null, body)
   })
-  // The schema of the body only describes it.
+  // The body's schema is documentation only.
   const compile = scope.validatorCompiler
   scope.setValidatorCompiler((route) => (route.httpPart === 'body' || !compile ? () => true : compile(route)))
 }
@@ -39,16 +39,16 @@ function addRoute(app: App, { db, authHooks, onReports, kept: { fileDays } }: Ro
     {
       config: { limit: 'report uploads' },
       onRequest: authHooks.account,
-      bodyLimit: DELIVERY_BYTES,
+      bodyLimit: MAX_DELIVERY_BYTES,
       schema: {
-        summary: 'Upload reports on my domains',
+        summary: 'Upload reports',
         operationId: 'uploadDmarcReports',
-        description: `A report as it came, of any kind and in any wrapping: XML, JSON, gzip, zip, or the whole mail; what it is shows in its content. Many at once in a zip, or as a form (\`multipart/form-data\`, at most ${UPLOAD_FILES} files). At most 25 MB. What the answer calls stored is stored for good.`,
+        description: `Accepts a report in any format: XML, JSON, gzip, zip, or a complete email. The content decides, not the name or type. Send several reports in a zip, or as a form (\`multipart/form-data\`, up to ${MAX_UPLOAD_FILES} files). The limit is 25 MB. Reports counted as stored are committed to the database.`,
         tags,
         security,
         body: UploadBody,
         querystring: Type.Object({
-          name: Type.Optional(Type.String({ maxLength: 255, description: 'What to call it.' })),
+          name: Type.Optional(Type.String({ maxLength: 255, description: 'Name of the file.' })),
         }),
         response: answers(Uploaded),
       },
@@ -57,13 +57,13 @@ function addRoute(app: App, { db, authHooks, onReports, kept: { fileDays } }: Ro
       const { accountId } = callerOf(request)
       const files = filesOf(request.body, request.headers['content-type'] ?? '', request.query.name)
       const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0)
-      await requireFileRoom(db, accountId, bytes, fileDays)
+      await requireFileStorage(db, accountId, bytes, fileDays)
       const outcome = await ingest(db, { via: 'upload', accountId }, files)
-      tellOutcome('upload', outcome, onReports)
+      notifyOutcome('upload', outcome, onReports)
       const { stored, duplicates, failureReports, rejected } = outcome
       return {
         success: true,
-        data: { stored, duplicates, failureReports, rejected: rejected.slice(0, MOST_REJECTED) },
+        data: { stored, duplicates, failureReports, rejected: rejected.slice(0, MAX_NAMED_REJECTIONS) },
       }
     },
   )
@@ -71,10 +71,13 @@ function addRoute(app: App, { db, authHooks, onReports, kept: { fileDays } }: Ro
 
 function filesOf(body: unknown, contentType: string, name = 'upload'): GivenFile[] {
   if (!Buffer.isBuffer(body) || body.length === 0) {
-    throw new Fault('invalid_request', 'Send a report, an archive or a mail as the body.')
+    throw new Fault('invalid_request', 'The body is empty. Send a report, an archive or an email as the body.')
   }
-  const files = formFiles(body, contentType) ?? [{ name, bytes: body }]
-  if (files.length === 0) throw new Fault('invalid_request', 'There is no file in this form.')
-  if (files.length <= UPLOAD_FILES) return files
-  throw new Fault('too_large', `One form holds at most ${UPLOAD_FILES} files.`)
+  const files = parseFormFiles(body, contentType) ?? [{ name, bytes: body }]
+  if (files.length === 0) throw new Fault('invalid_request', 'The form contains no file. Add at least one file.')
+  if (files.length <= MAX_UPLOAD_FILES) return files
+  throw new Fault(
+    'too_large',
+    `The form has more than ${MAX_UPLOAD_FILES} files. Send up to ${MAX_UPLOAD_FILES} files at once.`,
+  )
 }

@@ -8,20 +8,20 @@ import { ImapLost, ImapRefused } from '../../net/imap/refusals.ts'
 import { signIn } from '../../net/imap/session.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { decrypt } from '../../store/encryption.ts'
-import { ingest, tellOutcome } from '../intake/ingest.ts'
-import { DELIVERY_BYTES } from '../limits.ts'
-import type { DmarcDeps } from '../route.ts'
+import { ingest, notifyOutcome } from '../intake/ingest.ts'
+import { MAX_DELIVERY_BYTES } from '../limits.ts'
+import type { DmarcDeps } from '../route-deps.ts'
 import { markFailed, markFetched, moveMark, type MailboxRow } from './store.ts'
 
-/** Whose secret a mailbox's password is. */
+/** Binds a mailbox's encrypted password to its row. */
 export function encryptionContext(id: string): string {
   return `dmarc-mailbox/${id}/password`
 }
 
 /**
- * Reads the reports that came into a mailbox; a message is marked or moved once its reports are stored. What fails is
- * written into the row.
- * @returns since when the mailbox cannot be read, and why; null when it could
+ * Reads the reports of a mailbox. A message is marked or moved after its reports are stored. A failure is recorded in the
+ * row.
+ * @returns the start and cause of the current failure; null after a successful read
  */
 export async function fetchMailbox(
   row: MailboxRow,
@@ -29,28 +29,28 @@ export async function fetchMailbox(
   { signal, limit }: { signal: AbortSignal; limit: AbortSignal },
   log: Logger,
 ): Promise<{ since: Date; error: string } | null> {
-  const told = () => notifyChange(deps.db, row.accountId, 'dmarc', row.id)
+  const notify = () => notifyChange(deps.db, row.accountId, 'dmarc', row.id)
   try {
-    await read(row, deps, signal, limit)
+    await readMailbox(row, deps, signal, limit)
     await markFetched(deps.db, row.id)
-    await told()
+    await notify()
     return null
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    if (!isTheirs(error)) throw error
-    log.info({ mailbox: row.id }, `a mailbox could not be read: ${messageOf(error)}`)
+    if (!isMailboxFailure(error)) throw error
+    log.info({ mailbox: row.id }, `mailbox failed: ${messageOf(error)}`)
     const since = (await markFailed(deps.db, row.id, messageOf(error))) ?? new Date()
-    await told()
+    await notify()
     return { since, error: messageOf(error) }
   }
 }
 
-/** What the server, or the way to it, is to blame for. */
-function isTheirs(error: unknown): boolean {
+/** Whether the mail server or the network caused the error, rather than a defect of this service. */
+function isMailboxFailure(error: unknown): boolean {
   return error instanceof Fault || error instanceof ImapRefused || error instanceof ImapLost
 }
 
-async function read(row: MailboxRow, deps: DmarcDeps, outer: AbortSignal, limit: AbortSignal): Promise<void> {
+async function readMailbox(row: MailboxRow, deps: DmarcDeps, outer: AbortSignal, limit: AbortSignal): Promise<void> {
   const { db, secretKey } = deps
   const { id, accountId, port, secure, username: user, tlsVerify, folder, moveTo, uidValidity, lastUid } = row
   const signal = AbortSignal.any([outer, limit])
@@ -58,20 +58,20 @@ async function read(row: MailboxRow, deps: DmarcDeps, outer: AbortSignal, limit:
   const target = await checkTarget(parseHost(row.host), deps, signal)
   const { wire } = await signIn({ target, port, secure, user, password, tlsVerify }, signal)
   let messages = 0
-  // A server that lets each answer drip would keep us for hours: its connection ends with the time.
-  const leave = onAbort([signal], () => wire.destroy(new ImapLost('timeout', TOO_SLOW)))
+  // A server that sends byte by byte could hold the connection for hours: it is closed at the limit.
+  const stopWatching = onAbort([signal], () => wire.destroy(new ImapLost('timeout', TOO_SLOW)))
   try {
     await readInbox(wire, {
       folder,
       moveTo,
       mark: { uidValidity, lastUid },
-      largest: DELIVERY_BYTES,
+      largest: MAX_DELIVERY_BYTES,
       signal,
       async onMessage(bytes) {
         if (bytes === null) return false
         const outcome = await ingest(db, { via: 'mailbox', accountId }, [{ name: 'mail', bytes }])
-        tellOutcome('mailbox', outcome, deps.onReports)
-        // A mail without a report of ours is somebody's mail: it stays as it is.
+        notifyOutcome('mailbox', outcome, deps.onReports)
+        // A message without a report is personal mail: it is left unchanged.
         return outcome.stored + outcome.duplicates + outcome.failureReports > 0
       },
       async onMark(mark) {
@@ -80,12 +80,12 @@ async function read(row: MailboxRow, deps: DmarcDeps, outer: AbortSignal, limit:
       },
     })
   } catch (error) {
-    // Who gave us messages all the while has only too many for one look.
+    // A mailbox that delivered messages until the limit only has too many for one read.
     if (!limit.aborted || outer.aborted || messages === 0) throw error
   } finally {
-    leave()
+    stopWatching()
     await wire.logout()
   }
 }
 
-const TOO_SLOW = 'The mailbox gave no message in the time for one look.'
+const TOO_SLOW = 'The mailbox server sent no message before the time limit.'

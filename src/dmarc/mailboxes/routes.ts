@@ -8,13 +8,13 @@ import { refuseAddress } from '../../net/guard.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { encrypt } from '../../store/encryption.ts'
 import { newId } from '../id.ts'
-import { MOST_MAILBOXES } from '../limits.ts'
-import { byId, tags, type RouteDeps } from '../route.ts'
+import { MAX_MAILBOXES } from '../limits.ts'
+import { byId, tags, type RouteDeps } from '../route-deps.ts'
 import { Mailbox, NewMailbox } from '../shapes.ts'
 import { encryptionContext } from './fetch.ts'
 import { deleteMailbox, findMailbox, insertMailbox, listMailboxes, type MailboxRow } from './store.ts'
 
-/** `/api/v1/dmarc/mailboxes`: mailboxes out of which reports are fetched. */
+/** `/api/v1/dmarc/mailboxes`: IMAP mailboxes that are checked for reports. */
 export function mailboxRoutes(app: App, deps: RouteDeps): void {
   const { db, authHooks, queue, mailboxJob } = deps
   app.get(
@@ -22,7 +22,7 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Mailboxes that are read, oldest first',
+        summary: 'List report mailboxes, oldest first',
         tags,
         security,
         response: answers(Success(Type.Array(Mailbox))),
@@ -39,9 +39,9 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
       config: { limit: 'connections' },
       onRequest: authHooks.account,
       schema: {
-        summary: 'Read reports out of an IMAP mailbox, every ten minutes',
+        summary: 'Add a report mailbox',
         description:
-          'Everything in `folder` is read once. A message is marked as seen, or moved, once its reports are stored; a message without a report stays as it is.',
+          'The mailbox is checked over IMAP every 10 minutes. Each message in `folder` is read once. A message is marked as seen, or moved, after its reports are stored. A message without a report is left unchanged.',
         tags,
         security,
         body: NewMailbox,
@@ -60,7 +60,13 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
     {
       config: { limit: 'verifications' },
       onRequest: authHooks.account,
-      schema: { summary: 'Read a mailbox now', tags, security, params: byId, response: answers(Success(Mailbox)) },
+      schema: {
+        summary: 'Check a report mailbox now',
+        tags,
+        security,
+        params: byId,
+        response: answers(Success(Mailbox)),
+      },
     },
     async (request) => {
       const row = await requireMailbox(deps, callerOf(request).accountId, request.params.id)
@@ -72,7 +78,7 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
     '/api/v1/dmarc/mailboxes/:id',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Read a mailbox no more', tags, security, params: byId, response: answers(Done) },
+      schema: { summary: 'Delete a report mailbox', tags, security, params: byId, response: answers(Done) },
     },
     async (request) => {
       const { accountId } = callerOf(request)
@@ -86,7 +92,8 @@ export function mailboxRoutes(app: App, deps: RouteDeps): void {
 
 async function requireMailbox({ db }: RouteDeps, accountId: string, id: string): Promise<MailboxRow> {
   const row = await findMailbox(db, id)
-  if (row?.accountId !== accountId) throw new Fault('not_found', 'There is no such mailbox.')
+  if (row?.accountId !== accountId)
+    throw new Fault('not_found', 'Mailbox not found in your account. List your mailboxes for valid IDs.')
   return row
 }
 
@@ -99,9 +106,9 @@ async function addMailbox(
   const host = parseHost(given.host)
   refuseAddress(host, allowPrivate)
   refuseControls({ user, password })
-  if (moveTo === folder) throw invalid('moveTo', 'must be another folder')
-  if ((await listMailboxes(db, accountId)).length >= MOST_MAILBOXES) {
-    throw new Fault('conflict', `An account has at most ${MOST_MAILBOXES} mailboxes.`)
+  if (moveTo === folder) throw invalid('moveTo', 'must differ from folder')
+  if ((await listMailboxes(db, accountId)).length >= MAX_MAILBOXES) {
+    throw new Fault('conflict', `An account can have up to ${MAX_MAILBOXES} mailboxes. Delete one first.`)
   }
   const id = newId()
   return insertMailbox(db, {
@@ -116,11 +123,11 @@ async function addMailbox(
   })
 }
 
-/** A line break in what goes onto a line of a protocol would be a command of the user's own. */
+/** A line break in an IMAP argument would let the user inject a command. */
 function refuseControls(fields: Record<string, string>): void {
   for (const [name, value] of Object.entries(fields)) {
     // oxlint-disable-next-line no-control-regex
-    if (/[\0\r\n]/.test(value)) throw invalid(name, 'must not have line breaks or NUL')
+    if (/[\0\r\n]/.test(value)) throw invalid(name, 'must not contain line breaks or NUL')
   }
 }
 

@@ -60,7 +60,7 @@ export async function findMailbox(db: Db, id: string): Promise<MailboxRow | unde
   return db.selectFrom('dmarcMailbox').select(MAILBOX).where('id', '=', id).executeTakeFirst()
 }
 
-/** Whose turn it is, the longest unread first. */
+/** Mailboxes, the one that was read longest ago first. */
 export async function listMailboxIds(db: Db): Promise<Pick<MailboxRow, 'id' | 'accountId'>[]> {
   const rows = db.selectFrom('dmarcMailbox').select(['id', 'accountId'])
   return rows.orderBy(sql`fetched_at nulls first`).execute()
@@ -75,7 +75,7 @@ export async function deleteMailbox(db: Db, accountId: string, id: string): Prom
   return numDeletedRows > 0n
 }
 
-/** One message more was dealt with. */
+/** Records that one more message was processed. */
 export async function moveMark(db: Db, id: string, { uidValidity, lastUid }: Mark): Promise<void> {
   await db
     .updateTable('dmarcMailbox')
@@ -92,7 +92,7 @@ export async function markFetched(db: Db, id: string): Promise<void> {
     .execute()
 }
 
-/** @returns since when it fails */
+/** @returns the start of the failure */
 export async function markFailed(db: Db, id: string, error: string): Promise<Date | undefined> {
   const row = await db
     .updateTable('dmarcMailbox')

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 
-/** Addresses whose names were never asked for, or a month ago. */
-export async function listUnnamed(db: Db, limit: number): Promise<string[]> {
+/** Addresses whose names were never looked up, or a month ago. */
+export async function listUnnamedAddresses(db: Db, limit: number): Promise<string[]> {
   const { rows } = await sql<{ address: string }>`
     select host(address) as address from dmarc_address
     where asked_at is null or asked_at < now() - interval '30 days'
@@ -19,8 +19,8 @@ export async function setNames(db: Db, named: NamedAddress[]): Promise<void> {
     where a.address = n.address`.execute(db)
 }
 
-/** Addresses that no statistics speak of any more; at most so many. */
-export async function deleteUnused(db: Db, limit: number): Promise<number> {
+/** Deletes up to `limit` addresses that no statistics refer to. */
+export async function deleteUnusedAddresses(db: Db, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from dmarc_address where address in (
       select address from dmarc_address a

@@ -15,8 +15,8 @@ import {
 } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { requireDomain } from '../domains/domains.ts'
-import { PART_RECORDS } from '../limits.ts'
-import { byId, tags, type RouteDeps } from '../route.ts'
+import { RECORDS_PER_PART } from '../limits.ts'
+import { byId, tags, type RouteDeps } from '../route-deps.ts'
 import {
   AggregateReport,
   RecordPage,
@@ -28,23 +28,23 @@ import {
   SummaryQuery,
   TlsReportPage,
 } from '../shapes.ts'
-import { rangeOf, summarize } from '../summary/summary.ts'
-import { shownRecord, shownReport, shownTlsReport } from './shown.ts'
+import { parseRange, summarize } from '../summary/summary.ts'
+import { presentRecord, presentReport, presentTlsReport } from './present.ts'
 import {
   countReports,
-  countSetAside,
+  countRejected,
   countTlsReports,
-  findContent,
+  findOriginal,
   findRecords,
   findReport,
   listReports,
-  listSetAside,
+  listRejected,
   listTlsReports,
 } from './store.ts'
 
 const oneReport = Type.Object({ id: Uuid, reportId: Uuid })
 
-/** What was reported on a domain, as it came and added up. */
+/** The reports of a domain, its summary, and the rejected reports of the account. */
 export function reportRoutes(app: App, deps: RouteDeps): void {
   listRoutes(app, deps)
   oneReportRoutes(app, deps)
@@ -57,7 +57,7 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Aggregate reports on a domain, last received first',
+        summary: 'List aggregate reports, newest first',
         tags,
         security,
         params: byId,
@@ -73,7 +73,7 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
       const rows = await listReports(db, id, filter, sliceOf(page))
       return {
         success: true,
-        data: { reports: rows.map((row) => shownReport(row, domain)), pagination: paginationOf(page, total) },
+        data: { reports: rows.map((row) => presentReport(row, domain)), pagination: paginationOf(page, total) },
       }
     },
   )
@@ -82,7 +82,7 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Who sends in a domain’s name, and whether the policy may be tightened',
+        summary: 'Summarize a domain’s senders and its readiness for a stricter policy',
         tags,
         security,
         params: byId,
@@ -92,7 +92,7 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
     },
     async (request) => {
       const domain = await requireDomain(db, callerOf(request).accountId, request.params.id)
-      const range = rangeOf(request.query, new Date())
+      const range = parseRange(request.query, new Date())
       return { success: true, data: await summarize(db, domain, range, findAsn) }
     },
   )
@@ -101,7 +101,7 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'SMTP TLS reports on a domain (RFC 8460), last received first',
+        summary: 'List SMTP TLS reports (RFC 8460), newest first',
         tags,
         security,
         params: byId,
@@ -115,7 +115,7 @@ function listRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
       const rows = await listTlsReports(db, id, sliceOf(request.query))
       return {
         success: true,
-        data: { reports: rows.map(shownTlsReport), pagination: paginationOf(request.query, total) },
+        data: { reports: rows.map(presentTlsReport), pagination: paginationOf(request.query, total) },
       }
     },
   )
@@ -125,7 +125,7 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
   async function found(accountId: string, { id, reportId }: { id: string; reportId: string }) {
     const { domain } = await requireDomain(db, accountId, id)
     const row = await findReport(db, id, reportId)
-    if (!row) throw new Fault('not_found', 'There is no such report.')
+    if (!row) throw new Fault('not_found', 'Report not found for this domain. List its reports for valid IDs.')
     return { row, domain }
   }
 
@@ -134,7 +134,7 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'An aggregate report',
+        summary: 'Get an aggregate report',
         tags,
         security,
         params: oneReport,
@@ -143,7 +143,7 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
     },
     async (request) => {
       const { row, domain } = await found(callerOf(request).accountId, request.params)
-      return { success: true, data: shownReport(row, domain) }
+      return { success: true, data: presentReport(row, domain) }
     },
   )
   app.get(
@@ -151,7 +151,7 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: `The records of a report, ${PART_RECORDS} a page`,
+        summary: `List the records of a report, ${RECORDS_PER_PART} per page`,
         tags,
         security,
         params: oneReport,
@@ -166,8 +166,8 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
       return {
         success: true,
         data: {
-          records: records.map((record) => shownRecord(record, domain)),
-          pagination: paginationOf({ page, limit: PART_RECORDS }, row.recordCount),
+          records: records.map((record) => presentRecord(record, domain)),
+          pagination: paginationOf({ page, limit: RECORDS_PER_PART }, row.recordCount),
         },
       }
     },
@@ -177,7 +177,7 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'The file or mail that brought a report, as it came',
+        summary: 'Download the original file or email of a report',
         tags,
         security,
         params: oneReport,
@@ -188,7 +188,7 @@ function oneReportRoutes(app: App, { db, authHooks }: RouteDeps): void {
     async (request, reply) => {
       const { accountId } = callerOf(request)
       await found(accountId, request.params)
-      return sendContent(reply, await findContent(db, accountId, request.params.reportId))
+      return sendContent(reply, await findOriginal(db, accountId, request.params.reportId))
     },
   )
 }
@@ -199,7 +199,7 @@ function rejectedRoutes(app: App, { db, authHooks }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'What came and was not taken, and why; newest first',
+        summary: 'List rejected reports with the reason, newest first',
         tags,
         security,
         querystring: PageQuery,
@@ -208,8 +208,8 @@ function rejectedRoutes(app: App, { db, authHooks }: RouteDeps): void {
     },
     async (request) => {
       const { accountId } = callerOf(request)
-      const total = await countSetAside(db, accountId)
-      const rows = await listSetAside(db, accountId, sliceOf(request.query))
+      const total = await countRejected(db, accountId)
+      const rows = await listRejected(db, accountId, sliceOf(request.query))
       const rejected = rows.map(({ hasContent, ...row }) => ({ ...row, kept: hasContent }))
       return { success: true, data: { rejected, pagination: paginationOf(request.query, total) } }
     },
@@ -219,7 +219,7 @@ function rejectedRoutes(app: App, { db, authHooks }: RouteDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'What was not taken, as it came',
+        summary: 'Download the original of a rejected report',
         tags,
         security,
         params: byId,
@@ -228,14 +228,18 @@ function rejectedRoutes(app: App, { db, authHooks }: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      return sendContent(reply, await findContent(db, callerOf(request).accountId, request.params.id))
+      return sendContent(reply, await findOriginal(db, callerOf(request).accountId, request.params.id))
     },
   )
 }
 
-/** Whatever a stranger sent: never shown by a browser, only saved. */
+/** Sends a file from an untrusted sender as a download, so that no browser renders it. */
 function sendContent(reply: FastifyReply, found: { name: string; content: Buffer } | undefined): FastifyReply {
-  if (!found) throw new Fault('not_found', 'It is not kept any more, or never was.')
+  if (!found)
+    throw new Fault(
+      'not_found',
+      'No original is stored under this ID: it expired, exceeded the storage limit, or was never kept.',
+    )
   const name = encodeURIComponent(found.name)
   return reply
     .header('content-disposition', `attachment; filename*=UTF-8''${name}`)

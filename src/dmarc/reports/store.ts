@@ -5,7 +5,7 @@ import type { Db } from '../../store/database.ts'
 import type { Authentication } from '../../protocols/mail-authentication.ts'
 import type { Via } from '../intake/store.ts'
 
-export type PageOf = { limit: number; offset: number }
+export type PageSlice = { limit: number; offset: number }
 
 type Arrival = { via: Via | null; authentication: Authentication | null; receivedAt: Date }
 
@@ -22,7 +22,7 @@ export type ReportRow = Arrival & {
   detail: Omit<AggregateReport, 'orgName' | 'reportId' | 'dateRange' | 'recordCount'> & {
     disposition: { none: number; quarantine: number; reject: number }
   }
-  /** The first of its records. */
+  /** The first part of its records. */
   records: AggregateRecord[]
 }
 
@@ -39,7 +39,7 @@ export type TlsReportRow = Arrival & {
   skippedPolicies: number
 }
 
-export type SetAsideRow = { id: string; name: string; reason: string; via: Via; receivedAt: Date; hasContent: boolean }
+export type RejectedRow = { id: string; name: string; reason: string; via: Via; receivedAt: Date; hasContent: boolean }
 
 export type ReportFilter = {
   from?: Date | undefined
@@ -48,8 +48,13 @@ export type ReportFilter = {
   failing?: boolean
 }
 
-/** Newest first. The filter is on what the report is about, not on when it came. */
-export async function listReports(db: Db, domainId: string, filter: ReportFilter, page: PageOf): Promise<ReportRow[]> {
+/** Newest first. `from` and `to` filter by the period of the report, not by its arrival. */
+export async function listReports(
+  db: Db,
+  domainId: string,
+  filter: ReportFilter,
+  page: PageSlice,
+): Promise<ReportRow[]> {
   const { rows } = await selectReports(
     db,
     sql`${conditions(domainId, filter)}
@@ -90,14 +95,14 @@ function conditions(domainId: string, { from, to, orgName, failing }: ReportFilt
   return sql.join(all, sql` and `)
 }
 
-/** So many records as are kept together; the first part is 0. */
+/** One part of a report's records; the first part is 0. */
 export async function findRecords(db: Db, reportId: string, part: number): Promise<AggregateRecord[]> {
   const rows = db.selectFrom('dmarcRecords').select('records').where('reportId', '=', reportId).where('part', '=', part)
   return ((await rows.executeTakeFirst())?.records ?? []) as AggregateRecord[]
 }
 
-/** What brought a report or was set aside, as it came; undefined when it is not kept any more. */
-export async function findContent(
+/** The original file of a report or rejected item; undefined if it is not stored. */
+export async function findOriginal(
   db: Db,
   accountId: string,
   id: string,
@@ -111,7 +116,7 @@ export async function findContent(
 }
 
 /** Newest first. */
-export async function listTlsReports(db: Db, domainId: string, page: PageOf): Promise<TlsReportRow[]> {
+export async function listTlsReports(db: Db, domainId: string, page: PageSlice): Promise<TlsReportRow[]> {
   const { rows } = await sql<TlsReportRow>`
     select r.id, r.organization_name, r.contact_info, r.report_id, r.begins_at, r.ends_at, r.successful, r.failed,
       r.policies, r.skipped_policies, r.received_at, d.via, d.authentication
@@ -131,8 +136,8 @@ export async function countTlsReports(db: Db, domainId: string): Promise<number>
 }
 
 /** Newest first. */
-export async function listSetAside(db: Db, accountId: string, page: PageOf): Promise<SetAsideRow[]> {
-  const { rows } = await sql<SetAsideRow>`
+export async function listRejected(db: Db, accountId: string, page: PageSlice): Promise<RejectedRow[]> {
+  const { rows } = await sql<RejectedRow>`
     select s.id, s.name, s.reason, s.via, s.received_at, d.content is not null as has_content
     from dmarc_set_aside s left join dmarc_delivery d on d.id = s.delivery_id
     where s.account_id = ${accountId}
@@ -140,7 +145,7 @@ export async function listSetAside(db: Db, accountId: string, page: PageOf): Pro
   return rows
 }
 
-export async function countSetAside(db: Db, accountId: string): Promise<number> {
+export async function countRejected(db: Db, accountId: string): Promise<number> {
   const { count } = await db
     .selectFrom('dmarcSetAside')
     .select(({ fn }) => fn.countAll<number>().as('count'))

@@ -3,27 +3,27 @@ import { registeredDomain } from '../../protocols/public-suffix.ts'
 
 type Seen = { domain: string | null; messages: number }
 
-/** Somebody that the mail said it was from, and how many messages. `aligned`: those that passed by it. */
+/** A DKIM signer or envelope sender with its message counts. `aligned` counts messages that passed because of it. */
 export type SignerSeen = Seen & { selector: string | null; result: string; own: boolean; aligned: number }
 export type EnvelopeSeen = Seen & { result: string; own: boolean; aligned: number }
 
-/** In whose names an address sent; the most messages first. `own`: of the same organisation as the From line. */
+/** The domains that an address sent as, most messages first. `own`: the same organization as the From header. */
 export type Identities = {
   from: Seen[]
   signers: SignerSeen[]
   envelopes: EnvelopeSeen[]
-  /** Messages that had no signature at all. */
+  /** Messages without a DKIM signature. */
   unsigned: number
 }
 
-/** Of each kind: more are noise, or an attack. */
-const MOST_SHOWN = 50
+/** Identities listed of each kind; more are noise or an attack. */
+const MAX_IDENTITIES = 50
 
 /**
- * Adds up whom the records of one address name.
- * @param about the domain they are about; a record whose From line is not known is about itself
+ * Sums the identities in the records of one address.
+ * @param about the domain of the records; it replaces a missing From domain
  */
-export function identitiesOf(records: AggregateRecord[], about: string): Identities {
+export function sumIdentities(records: AggregateRecord[], about: string): Identities {
   const from = new Map<string, Seen>()
   const signers = new Map<string, SignerSeen>()
   const envelopes = new Map<string, EnvelopeSeen>()
@@ -62,7 +62,7 @@ function isOwn(domain: string | null, from: string): boolean {
   return domain === from || (registeredDomain(domain) ?? domain) === (registeredDomain(from) ?? from)
 }
 
-/** One signature said twice is one. */
+/** Repeated signatures count once. */
 function distinct<T extends object>(all: T[]): T[] {
   return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()]
 }
@@ -77,5 +77,5 @@ function add<T extends { messages: number; aligned?: number }>(into: Map<string,
 }
 
 function most<T extends { messages: number }>(seen: Map<string, T>): T[] {
-  return [...seen.values()].toSorted((one, other) => other.messages - one.messages).slice(0, MOST_SHOWN)
+  return [...seen.values()].toSorted((one, other) => other.messages - one.messages).slice(0, MAX_IDENTITIES)
 }

@@ -3,21 +3,24 @@ import { callerOf } from '../../http/auth.ts'
 import { answers, paginationOf, security, sliceOf, Uuid } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { requireDomain } from '../domains/domains.ts'
-import { tags, type RouteDeps } from '../route.ts'
+import { tags, type RouteDeps } from '../route-deps.ts'
 import { SourceDetail, SourceRecordPage, SourceRecordQuery, SummaryQuery } from '../shapes.ts'
-import { rangeOf } from '../summary/summary.ts'
-import { describeSource, recordsOfSource, sourceAddress } from './source.ts'
+import { parseRange } from '../summary/summary.ts'
+import { describeSource, listSourceRecords, parseSourceAddress } from './describe-source.ts'
 
-const params = Type.Object({ id: Uuid, address: Type.String({ maxLength: 100, description: 'IPv4 or IPv6.' }) })
+const params = Type.Object({
+  id: Uuid,
+  address: Type.String({ maxLength: 100, description: 'An IPv4 or IPv6 address.' }),
+})
 
-/** One address that sends in a domain's name, and what reports say of it. */
+/** `…/sources/{address}`: one address that sends as the domain, and its records. */
 export function sourceRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): void {
   app.get(
     '/api/v1/dmarc/domains/:id/sources/:address',
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'One source: how much it sends, in whose names, how it fares, and what to do about it',
+        summary: 'Get a source with its counts, identities and recommended actions',
         tags,
         security,
         params,
@@ -27,8 +30,8 @@ export function sourceRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): v
     },
     async (request) => {
       const domain = await requireDomain(db, callerOf(request).accountId, request.params.id)
-      const address = sourceAddress(request.params.address)
-      const range = rangeOf(request.query, new Date())
+      const address = parseSourceAddress(request.params.address)
+      const range = parseRange(request.query, new Date())
       return { success: true, data: await describeSource(db, domain, address, range, findAsn) }
     },
   )
@@ -37,7 +40,7 @@ export function sourceRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): v
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'What reports say of one source, the newest first',
+        summary: 'List the records of a source, newest first',
         tags,
         security,
         params,
@@ -49,11 +52,11 @@ export function sourceRoutes(app: App, { db, authHooks, findAsn }: RouteDeps): v
       const { from, to, result, orgName, ...page } = request.query
       const domain = await requireDomain(db, callerOf(request).accountId, request.params.id)
       const wanted = {
-        address: sourceAddress(request.params.address),
-        range: rangeOf({ from, to }, new Date()),
+        address: parseSourceAddress(request.params.address),
+        range: parseRange({ from, to }, new Date()),
         filter: { result, orgName },
       }
-      const { records, total } = await recordsOfSource(db, domain, wanted, sliceOf(page))
+      const { records, total } = await listSourceRecords(db, domain, wanted, sliceOf(page))
       return { success: true, data: { records, pagination: paginationOf(page, total) } }
     },
   )

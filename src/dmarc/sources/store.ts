@@ -1,32 +1,38 @@
 import { sql } from 'kysely'
 import type { AggregateRecord } from '../../protocols/dmarc-report.ts'
 import type { Db } from '../../store/database.ts'
-import type { PageOf } from '../reports/store.ts'
+import type { PageSlice } from '../reports/store.ts'
 import { COUNTS } from '../statistics/tally.ts'
-import { GROUP, SUMS, type DayRow, type Range, type SourceRow } from '../summary/store.ts'
+import { GROUP, SUMS, type DayRow, type DayRange, type SourceRow } from '../summary/store.ts'
 
-/** A record, and the report it stands in. */
+/** A record with its report. */
 export type SeenRecord = AggregateRecord & { report: { id: string; orgName: string; begin: string; end: string } }
 
 export type RecordFilter = { result?: 'pass' | 'fail' | undefined; orgName?: string | undefined }
 
-/** What records are looked for: those of a domain from one address, on days on which it was seen. */
-export type Wanted = { domainId: string; domain: string; address: string; days: string[]; filter: RecordFilter }
+/** Selects the records of a domain from one address, on the days with messages from it. */
+export type RecordSelection = {
+  domainId: string
+  domain: string
+  address: string
+  days: string[]
+  filter: RecordFilter
+}
 
-/** Days on which the address was reported, in order. */
-export async function sumSourceByDay(db: Db, domainId: string, address: string, range: Range): Promise<DayRow[]> {
+/** Sums per day with messages from the address, in order. */
+export async function sumSourceByDay(db: Db, domainId: string, address: string, range: DayRange): Promise<DayRow[]> {
   const { rows } = await sql<DayRow>`
     select day, 0 as reports, ${sql.raw(COUNTS.join(', '))} from ${daysOf(domainId, address, range)} order by day
   `.execute(db)
   return rows
 }
 
-/** The address as a summary names it; undefined when it was not seen. */
+/** The sums of an address; undefined without messages from it. */
 export async function findSource(
   db: Db,
   domainId: string,
   address: string,
-  range: Range,
+  range: DayRange,
 ): Promise<SourceRow | undefined> {
   const { rows } = await sql<SourceRow>`
     with summed as (
@@ -38,18 +44,18 @@ export async function findSource(
   return rows[0]
 }
 
-/** Looked up day by day: the key begins with the day, and a domain may have a million addresses on each. */
-function daysOf(domainId: string, address: string, { from, to }: Range) {
+/** Queries day by day: the key begins with the day, and a domain may have a million addresses per day. */
+function daysOf(domainId: string, address: string, { from, to }: DayRange) {
   return sql`generate_series(${from}::date, ${to}::date, interval '1 day') as asked (at) cross join lateral (
     select * from dmarc_source_day s
     where s.domain_id = ${domainId} and s.day = asked.at::date and s.source = ${address}::inet offset 0) as seen`
 }
 
-/** The newest first, and how many there are of all. */
-export async function listRecordsOf(
+/** One page of the selected records, newest first, and their total. */
+export async function listSelectedRecords(
   db: Db,
-  wanted: Wanted,
-  { limit, offset }: PageOf,
+  wanted: RecordSelection,
+  { limit, offset }: PageSlice,
 ): Promise<{ records: SeenRecord[]; total: number }> {
   if (wanted.days.length === 0) return { records: [], total: 0 }
   const { rows } = await sql<{ records: SeenRecord[] | null; total: number }>`
@@ -62,8 +68,8 @@ export async function listRecordsOf(
   return { records: rows[0]?.records ?? [], total: rows[0]?.total ?? 0 }
 }
 
-/** Parts that do not name the address are passed over unread: most reports on a large domain have it not once. */
-function matching({ domainId, domain, address, days, filter: { result, orgName } }: Wanted) {
+/** Skips parts whose text does not contain the address: most reports on a large domain do not. */
+function matching({ domainId, domain, address, days, filter: { result, orgName } }: RecordSelection) {
   const evaluated = (by: string) => sql`e.record -> 'policyEvaluated' ->> ${sql.lit(by)}`
   const passed = sql`coalesce(${evaluated('dkim')} = 'pass', false) or coalesce(${evaluated('spf')} = 'pass', false)`
   const from = sql`e.record -> 'identifiers' ->> 'headerFrom'`
@@ -83,7 +89,7 @@ function matching({ domainId, domain, address, days, filter: { result, orgName }
     where ${sql.join(conditions, sql` and `)}`
 }
 
-/** The days that a report counts for, as `daysOf` of the statistics has them. */
+/** The days that a report counts for, as in `reportDays` of the statistics. */
 const FIRST_DAY = sql`(r.begins_at at time zone 'UTC')::date`
 const LAST_DAY = sql`case when r.ends_at - r.begins_at > interval '36 hours'
   then ((r.ends_at at time zone 'UTC') - interval '1 millisecond')::date else ${FIRST_DAY} end`

@@ -1,10 +1,10 @@
 import type { AggregateRecord } from '../../protocols/dmarc-report.ts'
-import { REPORT_SELECTORS } from '../limits.ts'
+import { MAX_REPORT_SELECTORS } from '../limits.ts'
 
-/** A signer's selector, as often as it was seen in one report. */
+/** The message counts of a signer's selector in one report. */
 export type SelectorTally = { signer: string; selector: string; messages: number; passed: number }
 
-/** Adds the selectors of one report up. */
+/** Sums the selectors of one report. */
 export function createSelectors() {
   const seen = new Map<string, SelectorTally>()
   return {
@@ -13,7 +13,7 @@ export function createSelectors() {
         if (!domain || !selector || selector.length > 255 || domain.length > 255) continue
         const key = `${domain} ${selector}`
         const known = seen.get(key) ?? { signer: domain, selector, messages: 0, passed: 0 }
-        if (!seen.has(key) && seen.size === REPORT_SELECTORS) continue
+        if (!seen.has(key) && seen.size === MAX_REPORT_SELECTORS) continue
         known.messages += count
         if (result === 'pass') known.passed += count
         seen.set(key, known)

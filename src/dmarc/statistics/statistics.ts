@@ -1,34 +1,34 @@
 import type { AggregateReport } from '../../protocols/dmarc-report.ts'
 import type { SelectorTally } from './selectors.ts'
 import type { ReporterDay, SelectorCount, SourceDay, SourceMonth } from './store.ts'
-import { count, COUNTS, daysOf, isWithin, noCounts, shareOf, type Counts, type Tally } from './tally.ts'
+import { addCounts, COUNTS, reportDays, isWithin, zeroCounts, messagesOnDay, type Counts, type Tally } from './tally.ts'
 
-/** What of a report is counted. */
-export type Counted = {
+/** The parts of a report that statistics use. */
+export type CountedReport = {
   report: Pick<AggregateReport, 'orgName' | 'dateRange'>
   tallies: Tally[]
   selectors: SelectorTally[]
 }
 
-/** Adds reports up by source and day or month, by reporter and day, and by selector. */
+/** Sums reports by source and day or month, by reporter and day, and by selector. */
 export function createStatistics() {
   const sources = new Map<string, SourceDay>()
   const reporters = new Map<string, ReporterDay>()
   const selectors = new Map<string, SelectorCount>()
 
-  function add(domainId: string, domain: string, { report, tallies, selectors: seen }: Counted): void {
-    const days = daysOf(report.dateRange)
+  function add(domainId: string, domain: string, { report, tallies, selectors: seen }: CountedReport): void {
+    const days = reportDays(report.dateRange)
     const reporter = (report.orgName || 'unknown').slice(0, 255)
     const inside = tallies.filter(({ headerFrom }) => isWithin(headerFrom, domain))
     days.forEach((day, index) => {
       const seenBy = reporterDay(reporters, { domainId, day, reporter })
-      // A report counts once, however many days it is on.
+      // A report counts once, even if it covers several days.
       if (index === 0) seenBy.reports += 1
       for (const tally of inside) addShare(seenBy, sourceDay(sources, { domainId, day, source: tally.source }), tally)
       function addShare(a: Counts, b: Counts, tally: Tally): void {
-        const share = shareOf(tally.messages, index, days.length)
-        count(a, tally, share)
-        count(b, tally, share)
+        const share = messagesOnDay(tally.messages, index, days.length)
+        addCounts(a, tally, share)
+        addCounts(b, tally, share)
       }
     })
     for (const one of seen) addSelector(selectors, { ...one, domainId, lastDay: days.at(-1) ?? '' })
@@ -51,7 +51,7 @@ export function createStatistics() {
 
 function sourceDay(all: Map<string, SourceDay>, at: Pick<SourceDay, 'domainId' | 'day' | 'source'>): SourceDay {
   const key = `${at.domainId} ${at.day} ${at.source}`
-  const known = all.get(key) ?? { ...at, ...noCounts() }
+  const known = all.get(key) ?? { ...at, ...zeroCounts() }
   all.set(key, known)
   return known
 }
@@ -79,7 +79,7 @@ function reporterDay(
   at: Pick<ReporterDay, 'domainId' | 'day' | 'reporter'>,
 ): ReporterDay {
   const key = `${at.domainId} ${at.day} ${at.reporter}`
-  const known = all.get(key) ?? { ...at, reports: 0, ...noCounts() }
+  const known = all.get(key) ?? { ...at, reports: 0, ...zeroCounts() }
   all.set(key, known)
   return known
 }

@@ -26,7 +26,7 @@ const NAMES = sql.raw(COUNTS.join(', '))
 const TYPED = sql.raw(COUNTS.map((name) => `${name} bigint`).join(', '))
 const ADDED = sql.raw(COUNTS.map((name) => `${name} = t.${name} + excluded.${name}`).join(', '))
 
-/** Adds sums, of which each is there once. Nobody else may add to these domains meanwhile. */
+/** Adds sums with unique keys. The caller must hold the locks of their domains. */
 export async function addSums(trx: Transaction<DB>, { days, months, reporters, selectors }: Sums): Promise<void> {
   if (reporters.length > 0) await addReporterDays(trx, reporters)
   if (days.length > 0) await addSourceDays(trx, days)
@@ -34,12 +34,12 @@ export async function addSums(trx: Transaction<DB>, { days, months, reporters, s
   if (selectors.length > 0) await addSelectors(trx, selectors)
 }
 
-/** Takes away what was added; of what comes to nothing nothing is left. */
+/** Subtracts sums and deletes rows that become empty. */
 export async function subtractSums(trx: Transaction<DB>, { days, months, reporters, selectors }: Sums): Promise<void> {
   const negatives = { reporters: reporters.map(negative), selectors: selectors.map(negative) }
   await addSums(trx, { days: days.map(negative), months: [], ...negatives })
   await deleteEmpty(trx, reporters)
-  for (const one of distinctMonths(months)) await addMonthAnew(trx, one)
+  for (const one of distinctMonths(months)) await rebuildMonth(trx, one)
 }
 
 async function deleteEmpty(trx: Transaction<DB>, reporters: ReporterDay[]): Promise<void> {
@@ -64,8 +64,8 @@ function distinctMonths(months: SourceMonth[]): Month[] {
   return [...new Map(months.map((one) => [`${one.domainId} ${one.month}`, one])).values()]
 }
 
-/** From its days: what is taken away does not tell which day is the first of those that stay. */
-async function addMonthAnew(trx: Transaction<DB>, { domainId, month }: Month): Promise<void> {
+/** Rebuilds a month from its days, because a subtraction cannot tell the new first and last day. */
+async function rebuildMonth(trx: Transaction<DB>, { domainId, month }: Month): Promise<void> {
   await sql`delete from dmarc_source_month where domain_id = ${domainId} and month = ${month}`.execute(trx)
   const sums = sql.raw(COUNTS.map((name) => `sum(${name})`).join(', '))
   await sql`
@@ -115,7 +115,7 @@ async function addSelectors(trx: Transaction<DB>, rows: SelectorCount[]): Promis
 
 export type StoredReport = { id: string; domainId: string; domain: string; orgName: string; begin: Date; end: Date }
 
-/** Reports received before, the oldest first; of domains that nobody else adds to until the transaction ends. */
+/** Reports received before a time, oldest first. Their domains are locked until the transaction ends. */
 export async function lockReportsBefore(trx: Transaction<DB>, before: Date, limit: number): Promise<StoredReport[]> {
   const { rows: due } = await sql<{ id: string; domainId: string }>`
     select id, domain_id from dmarc_report where received_at < ${before} order by received_at limit ${limit}`.execute(
@@ -131,7 +131,7 @@ export async function lockReportsBefore(trx: Transaction<DB>, before: Date, limi
   return rows
 }
 
-/** Parts of a report's records in order, one after the other: a report may have half a million. */
+/** One part of a report's records: a report may have half a million, too many to load at once. */
 export async function findPart<T>(trx: Transaction<DB>, reportId: string, part: number): Promise<T[] | null> {
   const { rows } = await sql<{ records: T[] }>`
     select records from dmarc_records where report_id = ${reportId} and part = ${part}`.execute(trx)

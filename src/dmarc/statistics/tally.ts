@@ -1,8 +1,8 @@
 import { isAligned, type AggregateRecord } from '../../protocols/dmarc-report.ts'
 import { registeredDomain } from '../../protocols/public-suffix.ts'
-import { LONGEST_SPREAD_DAYS } from '../limits.ts'
+import { MAX_SPREAD_DAYS } from '../limits.ts'
 
-/** Messages that came from one address and fared alike. */
+/** Messages from one address with equal results. */
 export type Tally = {
   source: string
   headerFrom: string | null
@@ -15,10 +15,10 @@ export type Tally = {
 
 export const COUNTS = ['messages', 'aligned', 'dkim', 'spf', 'forwarded', 'quarantined', 'rejected'] as const
 
-/** Messages counted by how they fared. `aligned` by DKIM or SPF, `dkim` and `spf` by each. */
+/** Message counts by result. `aligned` counts DKIM or SPF, `dkim` and `spf` each alone. */
 export type Counts = Record<(typeof COUNTS)[number], number>
 
-/** Adds the records of one report up. */
+/** Sums the records of one report. */
 export function createTallies() {
   const tallies = new Map<string, Tally>()
   return {
@@ -42,25 +42,25 @@ function tallyOf(record: AggregateRecord): Tally {
     dkim: dkim === 'pass',
     spf: spf === 'pass',
     forwarded: isForwarded(record),
-    // “pass”, RFC 9990’s word for delivered by merit, and words that nobody knows: the mail went through.
+    // “pass” (RFC 9990: delivered because it passed) and unknown values: the message was delivered.
     disposition: disposition === 'quarantine' || disposition === 'reject' ? disposition : 'none',
     messages: record.count,
   }
 }
 
-const PASSED_ON = new Set(['forwarded', 'trusted_forwarder', 'mailing_list'])
+const FORWARDING_REASONS = new Set(['forwarded', 'trusted_forwarder', 'mailing_list'])
 
 /**
- * The receiver says so; or the mail has our signature and our envelope, and came from where our SPF record does not
- * point: somebody passed it on as it was.
+ * Whether a forwarder sent the messages: the receiver reports it, or they have the domain's own signature and envelope
+ * sender but come from an address outside its SPF record.
  */
 function isForwarded(record: AggregateRecord): boolean {
   const { policyEvaluated, identifiers, authResults } = record
-  const bySaying = policyEvaluated.reasons.some(
+  const isReported = policyEvaluated.reasons.some(
     ({ type, comment }) =>
-      PASSED_ON.has(type ?? '') || (type === 'local_policy' && /\barc=pass\b/i.test(comment ?? '')),
+      FORWARDING_REASONS.has(type ?? '') || (type === 'local_policy' && /\barc=pass\b/i.test(comment ?? '')),
   )
-  if (bySaying) return true
+  if (isReported) return true
   if (!isAligned(record) || policyEvaluated.spf === 'pass' || identifiers.headerFrom === null) return false
   const ours = registeredDomain(identifiers.headerFrom)
   return authResults.spf.some(
@@ -69,17 +69,17 @@ function isForwarded(record: AggregateRecord): boolean {
   )
 }
 
-/** What was said to be from the domain or below it; a record that names nobody is about the domain itself. */
+/** Whether a From domain is the domain or below it. A record without a From domain counts as the domain itself. */
 export function isWithin(headerFrom: string | null, domain: string): boolean {
   return headerFrom === null || headerFrom === domain || headerFrom.endsWith(`.${domain}`)
 }
 
-export function noCounts(): Counts {
+export function zeroCounts(): Counts {
   return { messages: 0, aligned: 0, dkim: 0, spf: 0, forwarded: 0, quarantined: 0, rejected: 0 }
 }
 
 /** Adds so many messages that fared like the tally's. */
-export function count(counts: Counts, tally: Tally, messages: number): void {
+export function addCounts(counts: Counts, tally: Tally, messages: number): void {
   counts.messages += messages
   if (tally.dkim || tally.spf) counts.aligned += messages
   if (tally.dkim) counts.dkim += messages
@@ -93,10 +93,10 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
 /** The UTC days that a report counts for: the one on which it begins, or all of them when it is on more than 36 hours. */
-export function daysOf({ begin, end }: { begin: Date; end: Date }): string[] {
+export function reportDays({ begin, end }: { begin: Date; end: Date }): string[] {
   const first = Math.floor(begin.getTime() / DAY)
   const last = Math.floor((end.getTime() - 1) / DAY)
-  const isSpread = end.getTime() - begin.getTime() > 36 * HOUR && last - first < LONGEST_SPREAD_DAYS
+  const isSpread = end.getTime() - begin.getTime() > 36 * HOUR && last - first < MAX_SPREAD_DAYS
   const days = isSpread ? last - first + 1 : 1
   return Array.from({ length: days }, (_, index) => dayText(first + index))
 }
@@ -106,6 +106,6 @@ function dayText(day: number): string {
 }
 
 /** Messages for one of several days: as even as whole numbers go, and together all of them. */
-export function shareOf(messages: number, day: number, days: number): number {
+export function messagesOnDay(messages: number, day: number, days: number): number {
   return Math.ceil(((day + 1) * messages) / days) - Math.ceil((day * messages) / days)
 }

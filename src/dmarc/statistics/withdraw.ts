@@ -1,22 +1,21 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { AggregateRecord } from '../../protocols/dmarc-report.ts'
 import type { DB } from '../../store/tables.ts'
-import { createStatistics, type Counted } from './statistics.ts'
+import { createStatistics, type CountedReport } from './statistics.ts'
 import { createSelectors } from './selectors.ts'
 import { deleteReports, findPart, lockReportsBefore, subtractSums, type StoredReport } from './store.ts'
 import { createTallies } from './tally.ts'
 
 /**
- * Deletes reports received before, the oldest first, and takes what they counted out of the statistics: both or
- * neither.
- * @returns how many went; 0 when none is left
+ * Deletes reports received before a time, oldest first, and subtracts their counts from the statistics, in one transaction.
+ * @returns the number of deleted reports; 0 if none is left
  */
 export async function withdrawReports(db: Kysely<DB>, before: Date, limit: number): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const reports = await lockReportsBefore(trx, before, limit)
     if (reports.length === 0) return 0
     const statistics = createStatistics()
-    for (const report of reports) statistics.add(report.domainId, report.domain, await countAgain(trx, report))
+    for (const report of reports) statistics.add(report.domainId, report.domain, await recountReport(trx, report))
     await subtractSums(trx, statistics.all())
     await deleteReports(
       trx,
@@ -26,7 +25,7 @@ export async function withdrawReports(db: Kysely<DB>, before: Date, limit: numbe
   })
 }
 
-async function countAgain(trx: Transaction<DB>, { id, orgName, begin, end }: StoredReport): Promise<Counted> {
+async function recountReport(trx: Transaction<DB>, { id, orgName, begin, end }: StoredReport): Promise<CountedReport> {
   const tallies = createTallies()
   const selectors = createSelectors()
   for (let part = 0; ; part++) {

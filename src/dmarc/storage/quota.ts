@@ -3,16 +3,17 @@ import { bytesText, overQuota, QUOTA_BYTES, WARNING_SHARE } from '../../accounts
 import { raiseAlert, type NewAlert } from '../../alerts/raise.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
+import { describeFileStorage } from '../messages.ts'
 import type { NewDelivery } from '../intake/store.ts'
 import { findFileUsage, lockFileUsage, sumStored } from './store.ts'
 
 const DAY_SECONDS = 86_400
 
 /**
- * Leaves out the files that the account's quota has no room for, so that what they report is stored without them.
- * @param deliveries of one account, or of none, which has no quota
+ * Drops the files that exceed the account's storage. Their reports are stored without them.
+ * @param deliveries of one account, or of no account, which has no quota
  */
-export async function withinQuota<T extends NewDelivery>(trx: Transaction<DB>, deliveries: T[]): Promise<T[]> {
+export async function dropFilesBeyondQuota<T extends NewDelivery>(trx: Transaction<DB>, deliveries: T[]): Promise<T[]> {
   const accountId = deliveries[0]?.accountId ?? null
   const usage = accountId === null ? undefined : await lockFileUsage(trx, accountId)
   if (accountId === null || usage === undefined) return deliveries
@@ -38,36 +39,31 @@ export async function withinQuota<T extends NewDelivery>(trx: Transaction<DB>, d
 }
 
 /**
- * Refuses an upload for which there is no room.
+ * Rejects an upload that exceeds the account's storage.
  * @param keptDays after which a file is deleted
- * @throws Fault `rate_limited` with when the oldest file expires
+ * @throws Fault `rate_limited` with the time at which the oldest file expires
  */
-export async function requireFileRoom(db: Db, accountId: string, bytes: number, keptDays: number): Promise<void> {
+export async function requireFileStorage(db: Db, accountId: string, bytes: number, keptDays: number): Promise<void> {
   const usage = await findFileUsage(db, accountId)
   if (usage === undefined) return
   const limit = QUOTA_BYTES[usage.plan].reportFiles
   if (usage.bytes + bytes <= limit) return
   const oldest = (usage.oldest?.getTime() ?? Date.now()) / 1_000
-  const room = `Report files may take ${bytesText(limit)} on your plan, and ${bytesText(usage.bytes)} are in use.`
-  const sentence = `${room} A file is deleted ${keptDays} days after it arrived; upload this one then, or ask for a larger plan.`
+  const room = `Report files use ${bytesText(usage.bytes)} of the ${bytesText(limit)} of your plan.`
+  const sentence = `${room} Files are deleted after ${keptDays} days. Upload this file then, or ask for a larger plan.`
   throw overQuota(sentence, oldest + keptDays * DAY_SECONDS - Date.now() / 1_000)
 }
 
-/** Told once a month for each limit. */
+/** The key makes it one alert a month for each limit and level. */
 function fileAlert(accountId: string, limit: number, level: 'warning' | 'full'): NewAlert {
   const at = new Date()
-  const texts = {
-    warning: {
-      title: 'Storage for report files is almost full',
-      text: `Your report files use more than ${WARNING_SHARE * 100}% of ${bytesText(limit)}.`,
-      nextStep: 'Ask for a larger plan if you need the original files. Reports are evaluated either way.',
-    },
-    full: {
-      title: 'Report files are no longer stored',
-      text: `Your report files reached the limit of ${bytesText(limit)}. Reports that arrive by mail are evaluated, but their files are not stored; uploads are refused.`,
-      nextStep: 'Wait until old files expire, or ask for a larger plan.',
-    },
-  }
   const key = `storage.reports ${level} ${limit} ${at.toISOString().slice(0, 7)}`
-  return { accountId, kind: 'storage.reports', key, ...texts[level], path: '/dmarc', at }
+  return {
+    accountId,
+    kind: 'storage.reports',
+    key,
+    ...describeFileStorage(limit, WARNING_SHARE)[level],
+    path: '/dmarc',
+    at,
+  }
 }

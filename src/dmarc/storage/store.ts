@@ -5,7 +5,7 @@ import type { DB } from '../../store/tables.ts'
 
 export type FileUsage = { plan: Plan; bytes: number }
 
-/** What the files of an account take; nobody else stores any for it until the transaction ends. */
+/** The file usage of an account, locked until the transaction ends. */
 export async function lockFileUsage(trx: Transaction<DB>, accountId: string): Promise<FileUsage | undefined> {
   const { rows } = await sql<FileUsage>`
     with row as (
@@ -15,7 +15,7 @@ export async function lockFileUsage(trx: Transaction<DB>, accountId: string): Pr
   return rows[0]
 }
 
-/** Bytes of those of these deliveries that are stored already. */
+/** Stored bytes of these deliveries. */
 export async function sumStored(trx: Transaction<DB>, ids: string[]): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     select coalesce(sum(octet_length(content)), 0)::bigint as bytes
@@ -23,7 +23,7 @@ export async function sumStored(trx: Transaction<DB>, ids: string[]): Promise<nu
   return rows[0]?.bytes ?? 0
 }
 
-/** An account's plan, what its files take, and when the oldest of them came. */
+/** An account's plan, its file usage, and the arrival of its oldest file. */
 export async function findFileUsage(
   db: Db,
   accountId: string,
@@ -35,7 +35,7 @@ export async function findFileUsage(
   return rows[0]
 }
 
-/** Bytes of the files of these accounts; without those that have none. */
+/** File usage of these accounts, without accounts that have no files. */
 export async function listFileUsage(db: Db, accountIds: string[]): Promise<{ accountId: string; bytes: number }[]> {
   return db
     .selectFrom('accountUsage')

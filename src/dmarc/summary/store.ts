@@ -3,8 +3,8 @@ import type { Db } from '../../store/database.ts'
 import { COUNTS, type Counts } from '../statistics/tally.ts'
 import type { SOURCE_GROUPS } from '../shapes.ts'
 
-/** Days as `YYYY-MM-DD`, both in it. */
-export type Range = { from: string; to: string }
+/** Days as `YYYY-MM-DD`, both inclusive. */
+export type DayRange = { from: string; to: string }
 
 export type DayRow = Counts & { day: string; reports: number }
 export type ReporterRow = Counts & { reporter: string; reports: number; lastDay: string }
@@ -20,24 +20,24 @@ export type SourceRow = Counts & {
 export type GroupRow = { group: SourceGroup; sources: number; messages: number; aligned: number }
 export type SelectorRow = { signer: string; selector: string; messages: number; passed: number; lastDay: string }
 
-/** In floating point, which is exact as far as JavaScript's numbers are: PostgreSQL adds bigint a fifth more slowly. */
+/** Sums in floating point: exact up to 2^53, as JavaScript's numbers are, and a fifth faster than bigint. */
 export const SUMS = sql.raw(COUNTS.map((name) => `sum(${name}::float8)::bigint as ${name}`).join(', '))
 const NAMED = sql.raw(COUNTS.join(', '))
 
-/** Of what is summed up; a source is forwarder-like when at least half of its messages were passed on. */
+/** The group of a source. It is forwarder-like if at least half of its messages were forwarded. */
 export const GROUP = sql`case when forwarded * 2 >= messages then 'forwarder-like' when aligned = messages then 'aligned'
   when aligned = 0 then 'failing' else 'partly-aligned' end`
 
-/** Days on which something was reported, in order. */
-export async function sumByDay(db: Db, domainId: string, { from, to }: Range): Promise<DayRow[]> {
+/** Sums per day, in order, without days that no report covers. */
+export async function sumByDay(db: Db, domainId: string, { from, to }: DayRange): Promise<DayRow[]> {
   const { rows } = await sql<DayRow>`
     select day, sum(reports)::bigint as reports, ${SUMS} from dmarc_reporter_day
     where domain_id = ${domainId} and day between ${from} and ${to} group by day order by day`.execute(db)
   return rows
 }
 
-/** Most messages first. */
-export async function sumByReporter(db: Db, domainId: string, { from, to }: Range, limit: number) {
+/** Sums per reporter, most messages first. */
+export async function sumByReporter(db: Db, domainId: string, { from, to }: DayRange, limit: number) {
   const { rows } = await sql<ReporterRow>`
     select reporter, sum(reports)::bigint as reports, max(day) as last_day, ${SUMS} from dmarc_reporter_day
     where domain_id = ${domainId} and day between ${from} and ${to}
@@ -45,11 +45,11 @@ export async function sumByReporter(db: Db, domainId: string, { from, to }: Rang
   return rows
 }
 
-/** Sources with the group each belongs to, most failures first, and what each group comes to over all sources. */
+/** Sums per source with its group, most failures first, and the sums of each group over all sources. */
 export async function sumBySource(
   db: Db,
   domainId: string,
-  range: Range,
+  range: DayRange,
   limit: number,
 ): Promise<{ sources: SourceRow[]; groups: GroupRow[] }> {
   const { rows } = await sql<{ sources: SourceRow[] | null; groups: GroupRow[] | null }>`
@@ -73,8 +73,8 @@ export async function sumBySource(
   return { sources: rows[0]?.sources ?? [], groups: rows[0]?.groups ?? [] }
 }
 
-/** Every day of the range once: in its month where all of that lies in it. */
-function daysAndMonths(domainId: string, range: Range) {
+/** Each day of the range once: as part of its month if the range contains the whole month. */
+function daysAndMonths(domainId: string, range: DayRange) {
   const months = wholeMonths(range)
   const days = (from: string, before: string) => sql`
     select source, day as first_day, day as last_day, ${NAMED} from dmarc_source_day
@@ -85,8 +85,11 @@ function daysAndMonths(domainId: string, range: Range) {
     where domain_id = ${domainId} and month >= ${months.from} and month < ${months.before}`
 }
 
-/** From the first day of the first to before the first day after the last; where there is none, both are where the range begins. */
-export function wholeMonths({ from, to }: Range): { from: string; before: string } {
+/**
+ * The whole months of a range: the first day of the first month, and the first day after the last month. Without a whole
+ * month, both are the start of the range.
+ */
+export function wholeMonths({ from, to }: DayRange): { from: string; before: string } {
   const first = from.endsWith('-01') ? from : monthAfter(from)
   const last = `${dayAfter(to).slice(0, 7)}-01`
   return first < last ? { from: first, before: last } : { from, before: from }
@@ -102,7 +105,7 @@ function monthAfter(day: string): string {
   return new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 10)
 }
 
-/** The policy as the newest report says it was published; null when there is none. */
+/** The published policy according to the newest report; null without reports. */
 export async function findPublishedPolicy(db: Db, domainId: string): Promise<string | null> {
   const { rows } = await sql<{ p: string | null }>`
     select detail -> 'policyPublished' ->> 'p' as p from dmarc_report where domain_id = ${domainId}
@@ -120,8 +123,13 @@ export async function listSelectors(db: Db, domainId: string, limit: number): Pr
   return found
 }
 
-/** Selectors under which a domain was seen to sign, in reports of this account; most messages first. */
-export async function listSelectorsOf(db: Db, accountId: string, signer: string, limit: number): Promise<string[]> {
+/** Selectors that a domain signs with according to the account's reports, most messages first. */
+export async function listAccountSelectors(
+  db: Db,
+  accountId: string,
+  signer: string,
+  limit: number,
+): Promise<string[]> {
   const rows = await db
     .selectFrom('dmarcSelector')
     .innerJoin('dmarcDomain', 'dmarcDomain.id', 'dmarcSelector.domainId')

@@ -3,10 +3,10 @@ import type { AutonomousSystem } from '../../protocols/asn-table.ts'
 import { registeredDomain } from '../../protocols/public-suffix.ts'
 import type { Db } from '../../store/database.ts'
 import type { DomainRow } from '../domains/store.ts'
-import { noCounts, type Counts } from '../statistics/tally.ts'
-import { SUMMARY_DAYS, SUMMARY_REPORTERS, SUMMARY_SOURCES } from '../limits.ts'
+import { zeroCounts, type Counts } from '../statistics/tally.ts'
+import { MAX_SUMMARY_DAYS, MAX_SUMMARY_REPORTERS, MAX_SUMMARY_SOURCES } from '../limits.ts'
 import { SOURCE_GROUPS } from '../shapes.ts'
-import { readinessOf } from './readiness.ts'
+import { evaluateReadiness } from './readiness.ts'
 import {
   findPublishedPolicy,
   listSelectors,
@@ -15,28 +15,28 @@ import {
   sumBySource,
   type DayRow,
   type GroupRow,
-  type Range,
+  type DayRange,
   type SourceRow,
 } from './store.ts'
 
-/** What is known of an address's network without asking anybody; null: nothing. */
+/** Finds the autonomous system of an address in a local table; null if unknown. */
 export type FindAsn = (address: string) => AutonomousSystem | null
 
 const DAY = 24 * 3_600_000
 const DEFAULT_DAYS = 30
-const MOST_SELECTORS = 100
+const MAX_SUMMARY_SELECTORS = 100
 
 /**
- * The days of a question: both ends are in it. A time at midnight ends the day before it.
+ * Parses a range of days, both inclusive. An end at midnight means the day before.
  * @throws Fault `invalid_request`
  */
-export function rangeOf({ from, to }: { from?: string | undefined; to?: string | undefined }, now: Date): Range {
+export function parseRange({ from, to }: { from?: string | undefined; to?: string | undefined }, now: Date): DayRange {
   const last = to === undefined ? now.getTime() : isDay(to) ? Date.parse(to) : Date.parse(to) - 1
   const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY : Date.parse(from)
   const range = { from: dayOf(first), to: dayOf(last) }
   const days = daysIn(range)
-  if (days >= 1 && days <= SUMMARY_DAYS) return range
-  const message = days < 1 ? 'must not be after to' : `must not be more than ${SUMMARY_DAYS} days before to`
+  if (days >= 1 && days <= MAX_SUMMARY_DAYS) return range
+  const message = days < 1 ? 'must not be after to' : `must not be more than ${MAX_SUMMARY_DAYS} days before to`
   throw new Fault('invalid_request', `from ${message}.`, { details: [{ path: 'from', message }] })
 }
 
@@ -48,17 +48,17 @@ function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }
 
-function daysIn({ from, to }: Range): number {
+function daysIn({ from, to }: DayRange): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY) + 1
 }
 
-/** Who sends in the domain's name, and how it fares: counted from what receivers evaluated, never from bare results. */
-export async function summarize(db: Db, { id, domain }: DomainRow, range: Range, findAsn: FindAsn) {
+/** Summarizes a domain's sources and their results, as receivers evaluated them; bare SPF and DKIM results do not count. */
+export async function summarize(db: Db, { id, domain }: DomainRow, range: DayRange, findAsn: FindAsn) {
   const [days, reporters, { sources, groups }, selectors, published] = await Promise.all([
     sumByDay(db, id, range),
-    sumByReporter(db, id, range, SUMMARY_REPORTERS),
-    sumBySource(db, id, range, SUMMARY_SOURCES),
-    listSelectors(db, id, MOST_SELECTORS),
+    sumByReporter(db, id, range, MAX_SUMMARY_REPORTERS),
+    sumBySource(db, id, range, MAX_SUMMARY_SOURCES),
+    listSelectors(db, id, MAX_SUMMARY_SELECTORS),
     findPublishedPolicy(db, id),
   ])
   const totals = totalsOf(days)
@@ -67,15 +67,15 @@ export async function summarize(db: Db, { id, domain }: DomainRow, range: Range,
     domain,
     ...range,
     totals: { reports, ...shown(totals), passRate: messages === 0 ? null : aligned / messages },
-    days: everyDay(range, days),
-    sources: sources.map((source) => shownSource(source, findAsn)),
+    days: fillDays(range, days),
+    sources: sources.map((source) => presentSource(source, findAsn)),
     sourceCount: groups.reduce((sum, group) => sum + group.sources, 0),
     groups: shownGroups(groups),
     reporters: reporters.map(({ reporter, lastDay, ...rest }) => {
       return { orgName: reporter, reports: rest.reports, ...shown(rest), lastDay }
     }),
     selectors: selectors.map(({ signer, passed, ...rest }) => ({ domain: signer, ...rest, pass: passed })),
-    readiness: readinessOf({
+    readiness: evaluateReadiness({
       messages,
       aligned,
       days: daysIn(range),
@@ -100,22 +100,22 @@ function shown({ messages, aligned, dkim, spf, forwarded, quarantined, rejected 
 }
 
 function totalsOf(days: DayRow[]): Counts & { reports: number } {
-  const totals = { reports: 0, ...noCounts() }
+  const totals = { reports: 0, ...zeroCounts() }
   for (const day of days) for (const key of Object.keys(totals) as (keyof typeof totals)[]) totals[key] += day[key]
   return totals
 }
 
-/** Every day of the range, those without mail too. */
-export function everyDay(range: Range, rows: DayRow[]) {
+/** One entry for each day of the range, including days without mail. */
+export function fillDays(range: DayRange, rows: DayRow[]) {
   const byDay = new Map(rows.map((row) => [row.day, row]))
   return Array.from({ length: daysIn(range) }, (_, index) => {
     const day = dayOf(Date.parse(range.from) + index * DAY)
-    return { day, ...shown(byDay.get(day) ?? noCounts()) }
+    return { day, ...shown(byDay.get(day) ?? zeroCounts()) }
   })
 }
 
-/** A source as the outside sees it, with what is known of its network. */
-export function shownSource(
+/** A source as the API returns it, with its network. */
+export function presentSource(
   { source, group, firstDay, lastDay, reverseName, confirmed, ...counts }: SourceRow,
   findAsn: FindAsn,
 ) {

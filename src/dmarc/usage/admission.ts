@@ -2,10 +2,10 @@ import type { Kysely } from 'kysely'
 import { Fault } from '../../errors.ts'
 import type { DB } from '../../store/tables.ts'
 import type { DomainRow } from '../domains/store.ts'
-import { ALWAYS_TAKEN, INTAKE_LIMITS, type IntakeLimits } from '../limits.ts'
-import { addCost, countMail, findUsage, INSTALLATION, type DayUsage } from './store.ts'
+import { GUARANTEED_LIMIT, INTAKE_LIMITS, type IntakeLimits } from '../limits.ts'
+import { addUsage, countMail, findUsage, INSTALLATION, type DayUsage } from './store.ts'
 
-/** Whose mail it is, from the narrowest scope to the widest. */
+/** Scopes of the daily limits, from the narrowest to the widest. */
 type Scope = keyof IntakeLimits
 const SCOPES: Scope[] = ['address', 'account', 'installation']
 const NAMES = { address: 'This address', account: 'The account of this address', installation: 'This server' }
@@ -15,9 +15,9 @@ export function scopesOf({ id, accountId }: Pick<DomainRow, 'id' | 'accountId'>)
 }
 
 /**
- * Counts a mail for an address, before anything is done about it.
- * @throws Fault `rate_limited` when the address, its account or the installation has taken in its share of today; then only
- * the refusal is counted
+ * Counts an email for an address before it is processed.
+ * @throws Fault `rate_limited` if the address, its account or the installation has reached its daily limit; then only the
+ * refusal is counted
  */
 export async function admitMail(
   db: Kysely<DB>,
@@ -30,16 +30,16 @@ export async function admitMail(
       refuseOver(await countMail(trx, scopesOf(domain), bytes), limits)
     })
   } catch (error) {
-    if (error instanceof Fault) await addCost(db, [domain.id], { overLimit: 1 })
+    if (error instanceof Fault) await addUsage(db, [domain.id], { overLimit: 1 })
     throw error
   }
 }
 
 /**
- * Refuses an address that is over its limits, before its mail is transferred.
+ * Rejects an address that is over its daily limits before its email is transferred.
  * @throws Fault `rate_limited`
  */
-export async function requireRoom(db: Kysely<DB>, domain: DomainRow, limits: IntakeLimits = INTAKE_LIMITS) {
+export async function requireCapacity(db: Kysely<DB>, domain: DomainRow, limits: IntakeLimits = INTAKE_LIMITS) {
   const usages = await findUsage(db, scopesOf(domain))
   try {
     refuseOver(
@@ -47,7 +47,7 @@ export async function requireRoom(db: Kysely<DB>, domain: DomainRow, limits: Int
       limits,
     )
   } catch (error) {
-    await addCost(db, [domain.id], { overLimit: 1 })
+    await addUsage(db, [domain.id], { overLimit: 1 })
     throw error
   }
 }
@@ -55,11 +55,11 @@ export async function requireRoom(db: Kysely<DB>, domain: DomainRow, limits: Int
 function refuseOver(usages: DayUsage[], limits: IntakeLimits): void {
   const [own] = usages
   SCOPES.forEach((scope, index) => {
-    // However much comes for others, every address has a little of its own.
-    if (scope !== 'address' && own && isWithin(own, ALWAYS_TAKEN)) return
+    // Every address has a guaranteed minimum, regardless of the mail for others.
+    if (scope !== 'address' && own && isWithin(own, GUARANTEED_LIMIT)) return
     const usage = usages[index]
     if (!usage || isWithin(usage, limits[scope])) return
-    throw new Fault('rate_limited', `${NAMES[scope]} has taken in all mail it may today; try again after 00:00 UTC`)
+    throw new Fault('rate_limited', `${NAMES[scope]} has reached its daily limit for mail; try again after 00:00 UTC`)
   })
 }
 

@@ -2,20 +2,20 @@ import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 
-/** What one scope (a report address, an account, the installation) has taken in today (UTC). */
+/** Mail that one scope (a report address, an account, the installation) has received today (UTC). */
 export type DayUsage = { mails: number; bytes: number; unpackedBytes: number; records: number }
 
-/** What was not taken today, by why. */
+/** Items rejected today, by reason. */
 export type RejectedCounts = { unreadable: number; otherDomain: number; overLimit: number }
 
-/** The scope of everything in this database. */
+/** The ID of the installation's scope. */
 export const INSTALLATION = '00000000-0000-0000-0000-000000000000'
 
 const TODAY = sql`(now() at time zone 'UTC')::date`
 
 /**
- * Counts a mail in each of these scopes, always in their order: two that count at once could wait for each other.
- * @returns what each has taken in by now, this mail among it
+ * Counts an email in each of these scopes, always in one order, so that concurrent transactions cannot deadlock.
+ * @returns the usage of each scope, including this email
  */
 export async function countMail(trx: Transaction<DB>, scopes: string[], bytes: number): Promise<DayUsage[]> {
   const { rows } = await sql<DayUsage & { scopeId: string }>`
@@ -29,7 +29,7 @@ export async function countMail(trx: Transaction<DB>, scopes: string[], bytes: n
 
 const NOTHING: DayUsage = { mails: 0, bytes: 0, unpackedBytes: 0, records: 0 }
 
-/** What each of these scopes has taken in today. */
+/** Today's usage of each of these scopes. */
 export async function findUsage(db: Db, scopes: string[]): Promise<DayUsage[]> {
   const rows = await db
     .selectFrom('dmarcIntakeDay')
@@ -43,8 +43,8 @@ export async function findUsage(db: Db, scopes: string[]): Promise<DayUsage[]> {
 
 type Cost = { unpackedBytes: number; records: number } & RejectedCounts
 
-/** Adds what reading a mail came to. */
-export async function addCost(db: Db, scopes: string[], cost: Partial<Cost>): Promise<void> {
+/** Adds the cost and rejected items of an email to each scope. */
+export async function addUsage(db: Db, scopes: string[], cost: Partial<Cost>): Promise<void> {
   const { unpackedBytes = 0, records = 0, unreadable = 0, otherDomain = 0, overLimit = 0 } = cost
   await sql`
     insert into dmarc_intake_day as d (scope_id, day, unpacked_bytes, records, unreadable, other_domain, over_limit)
@@ -57,7 +57,7 @@ export async function addCost(db: Db, scopes: string[], cost: Partial<Cost>): Pr
   )
 }
 
-/** Of so many rejected things, how many samples may still be kept of this scope today. */
+/** Claims samples for rejected items. @returns how many of the `wanted` ones today's limit allows */
 export async function claimSamples(trx: Transaction<DB>, scope: string, wanted: number, most: number): Promise<number> {
   const { rows } = await sql<{ samples: number }>`
     insert into dmarc_intake_day as d (scope_id, day, samples) values (${scope}, ${TODAY}, ${wanted})
@@ -66,7 +66,7 @@ export async function claimSamples(trx: Transaction<DB>, scope: string, wanted: 
   return Math.min(wanted, Math.max(0, most - before))
 }
 
-/** What was rejected today at the addresses of these domains; those without a row have none. */
+/** Items rejected today at the report addresses of these domains; a domain without an entry has none. */
 export async function listRejectedToday(db: Db, domainIds: string[]): Promise<Map<string, RejectedCounts>> {
   const rows = await db
     .selectFrom('dmarcIntakeDay')
@@ -77,7 +77,7 @@ export async function listRejectedToday(db: Db, domainIds: string[]): Promise<Ma
   return new Map(rows.map(({ scopeId, ...counts }) => [scopeId, counts]))
 }
 
-/** Days that are over limit nobody any more. */
+/** Deletes the usage of past days. */
 export async function deleteUsageBefore(db: Db, days: number): Promise<void> {
   await sql`delete from dmarc_intake_day where day < ${TODAY} - ${days}::int`.execute(db)
 }

@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 
-export type Kept = { reports: Date; contents: Date }
+export type ExpiryDates = { reports: Date; contents: Date }
 
 /**
- * Deletes a part of what came before it is to be kept; aggregate reports have to be gone already.
- * @param limit rows of each kind, so that no deletion takes long
- * @returns how many rows went or were emptied
+ * Deletes some of the expired rows and contents. Expired aggregate reports must be deleted first.
+ * @param limit rows of each kind, which keeps each statement short
+ * @returns the number of rows deleted or emptied
  */
-export async function deleteExpired(db: Db, { reports, contents }: Kept, limit: number): Promise<number> {
+export async function deleteExpired(db: Db, { reports, contents }: ExpiryDates, limit: number): Promise<number> {
   const old = (table: string, column: string) => sql`
     delete from ${sql.table(table)} where ctid in (
       select ctid from ${sql.table(table)} where ${sql.ref(column)} < ${reports} limit ${limit})`
@@ -19,12 +19,12 @@ export async function deleteExpired(db: Db, { reports, contents }: Kept, limit: 
     old('dmarc_set_aside', 'received_at'),
     old('dmarc_delivery', 'received_at'),
   ]
-  let gone = 0
-  for (const statement of statements) gone += Number((await statement.execute(db)).numAffectedRows ?? 0)
-  return gone
+  let changed = 0
+  for (const statement of statements) changed += Number((await statement.execute(db)).numAffectedRows ?? 0)
+  return changed
 }
 
-export type Rise = {
+export type FailureRise = {
   domainId: string
   accountId: string
   domain: string
@@ -36,11 +36,14 @@ export type Rise = {
 }
 
 /**
- * Domains on which so many more messages failed on a recent day than on the two weeks before it, and that were not told
- * of it. Days are recent for three days: reports come late.
+ * Domains with far more failures on a recent day than in the two weeks before, without an alert about it. The last three
+ * days count as recent, because reports arrive late.
  */
-export async function listRises(db: Db, least: { failing: number; more: number; times: number }): Promise<Rise[]> {
-  const { rows } = await sql<Rise>`
+export async function listFailureRises(
+  db: Db,
+  least: { failing: number; more: number; times: number },
+): Promise<FailureRise[]> {
+  const { rows } = await sql<FailureRise>`
     with daily as (
       select domain_id, day, sum(messages)::float as messages, sum(messages - aligned)::float as failing
       from dmarc_reporter_day where day > current_date - 18 group by domain_id, day
@@ -61,8 +64,11 @@ export async function listRises(db: Db, least: { failing: number; more: number; 
   return rows
 }
 
-/** @returns false when another instance told of it */
-export async function markRiseTold(db: Db, { domainId, day }: Pick<Rise, 'domainId' | 'day'>): Promise<boolean> {
+/** @returns false if another instance has raised the alert already */
+export async function markRiseAlerted(
+  db: Db,
+  { domainId, day }: Pick<FailureRise, 'domainId' | 'day'>,
+): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('dmarcDomain')
     .set({ riseTold: day })

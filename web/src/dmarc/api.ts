@@ -19,23 +19,23 @@ import type {
 import { request, type ApiResponse } from '../api.ts'
 import { searchOf } from '../search.ts'
 
-export type Domain = Static<typeof DmarcDomain>
-export type Published = Static<typeof PublishedDomain>
+export type ReportDomain = Static<typeof DmarcDomain>
+export type PublishedDomain = Static<typeof PublishedDomain>
 export type Summary = Static<typeof SummaryShape>['data']
 export type Source = Summary['sources'][number]
-export type Group = Source['group']
+export type SourceGroup = Source['group']
 export type SourceDetail = Static<typeof SourceDetailShape>['data']
 export type Report = Static<typeof AggregateReport>
 export type ReportRecord = Static<typeof AggregateRecord>
 export type TlsReport = Static<typeof TlsReportPage>['data']['reports'][number]
-export type SetAside = Static<typeof RejectedPage>['data']['rejected'][number]
-export type Uploaded = Static<typeof UploadedShape>['data']
-export type Mailbox = Static<typeof MailboxShape>
+export type RejectedItem = Static<typeof RejectedPage>['data']['rejected'][number]
+export type UploadResult = Static<typeof UploadedShape>['data']
+export type ReportMailbox = Static<typeof MailboxShape>
 
-/** What narrows the reports down, as the address of the screen has it. */
+/** The filter of the reports, as the screen’s URL has it. */
 export type ReportFilter = { orgName?: string | undefined; result?: 'fail' | undefined; page?: number | undefined }
 
-/** What narrows the records of a source down. */
+/** The filter of a source’s records. */
 export type SourceFilter = {
   orgName?: string | undefined
   result?: 'pass' | 'fail' | undefined
@@ -45,13 +45,14 @@ export type SourceFilter = {
 const BASE = '/api/v1/dmarc'
 
 export const dmarc = {
-  domains: async () => (await request<ApiResponse<Domain[]>>('GET', `${BASE}/domains`)).data,
-  domain: async (id: string) => (await request<ApiResponse<Published>>('GET', `${BASE}/domains/${id}`)).data,
+  domains: async () => (await request<ApiResponse<ReportDomain[]>>('GET', `${BASE}/domains`)).data,
+  domain: async (id: string) => (await request<ApiResponse<PublishedDomain>>('GET', `${BASE}/domains/${id}`)).data,
   register: async (domain: string) =>
-    (await request<ApiResponse<Published>>('POST', `${BASE}/domains`, { body: { domain } })).data,
-  verify: async (id: string) => (await request<ApiResponse<Published>>('POST', `${BASE}/domains/${id}/verify`)).data,
+    (await request<ApiResponse<PublishedDomain>>('POST', `${BASE}/domains`, { body: { domain } })).data,
+  verify: async (id: string) =>
+    (await request<ApiResponse<PublishedDomain>>('POST', `${BASE}/domains/${id}/verify`)).data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/domains/${id}`),
-  /** @param days up to today */
+  /** @param days ending today */
   summary: async (id: string, days: number) =>
     (await request<ApiResponse<Summary>>('GET', `${BASE}/domains/${id}/summary?from=${dayBefore(days - 1)}`)).data,
   source: async (id: string, address: string, days: number) =>
@@ -70,33 +71,33 @@ export const dmarc = {
       .data,
   tlsReports: async (id: string, page: number) =>
     (await request<Static<typeof TlsReportPage>>('GET', `${BASE}/domains/${id}/tls-reports?page=${page}`)).data,
-  setAside: async (page: number) =>
+  rejected: async (page: number) =>
     (await request<Static<typeof RejectedPage>>('GET', `${BASE}/rejected?page=${page}`)).data,
   upload: async (form: FormData) =>
     (await request<Static<typeof UploadedShape>>('POST', `${BASE}/reports`, { body: form })).data,
 
-  mailboxes: async () => (await request<ApiResponse<Mailbox[]>>('GET', `${BASE}/mailboxes`)).data,
+  mailboxes: async () => (await request<ApiResponse<ReportMailbox[]>>('GET', `${BASE}/mailboxes`)).data,
   addMailbox: async (mailbox: Static<typeof NewMailbox>) =>
-    (await request<ApiResponse<Mailbox>>('POST', `${BASE}/mailboxes`, { body: mailbox })).data,
+    (await request<ApiResponse<ReportMailbox>>('POST', `${BASE}/mailboxes`, { body: mailbox })).data,
   fetchMailbox: (id: string) => request<unknown>('POST', `${BASE}/mailboxes/${id}/fetch`),
   removeMailbox: (id: string) => request<unknown>('DELETE', `${BASE}/mailboxes/${id}`),
 }
 
 const sourcePath = (id: string, address: string) => `${BASE}/domains/${id}/sources/${encodeURIComponent(address)}`
 
-export const setAsidePath = (id: string) => `${BASE}/rejected/${id}/raw`
+export const rejectedFilePath = (id: string) => `${BASE}/rejected/${id}/raw`
 
-/** The UTC day so many days ago. */
+/** The UTC day that is `days` before today, as `YYYY-MM-DD`. */
 function dayBefore(days: number): string {
   return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 }
 
-/** Everything under it is asked anew when reports have come in. */
+/** All queries below this key are refetched when reports arrive. */
 const ROOT = 'dmarc'
 
 export const domainsQuery = queryOptions({ queryKey: [ROOT, 'domains'], queryFn: dmarc.domains })
 
-/** Asks the DNS too. */
+/** The service queries DNS for this, so the answer is reused for 30 seconds. */
 export const domainQuery = (id: string) =>
   queryOptions({ queryKey: [ROOT, 'domain', id], queryFn: () => dmarc.domain(id), staleTime: 30_000 })
 
@@ -116,7 +117,7 @@ export const sourceRecordsQuery = (id: string, address: string, days: number, fi
 export const reportsQuery = (id: string, filter: ReportFilter) =>
   queryOptions({ queryKey: [ROOT, 'reports', id, filter], queryFn: () => dmarc.reports(id, filter) })
 
-/** A stored report does not change any more. */
+/** A stored report never changes. */
 export const reportQuery = (id: string, reportId: string) =>
   queryOptions({
     queryKey: [ROOT, 'report', id, reportId],
@@ -135,8 +136,8 @@ export const recordsQuery = (id: string, reportId: string, page: number) =>
 export const tlsReportsQuery = (id: string, page: number) =>
   queryOptions({ queryKey: [ROOT, 'tls', id, page], queryFn: () => dmarc.tlsReports(id, page) })
 
-export const setAsideQuery = (page: number) =>
-  queryOptions({ queryKey: [ROOT, 'set-aside', page], queryFn: () => dmarc.setAside(page) })
+export const rejectedQuery = (page: number) =>
+  queryOptions({ queryKey: [ROOT, 'rejected', page], queryFn: () => dmarc.rejected(page) })
 
 export const mailboxesQuery = queryOptions({
   queryKey: [ROOT, 'mailboxes'],

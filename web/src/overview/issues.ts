@@ -4,7 +4,7 @@ import { targetOf } from '../alerts/words.ts'
 import type { Appeals, Hold } from '../attacks/api.ts'
 import type { Case } from '../delisting/api.ts'
 import { needing } from '../delisting/words.ts'
-import type { Domain, Mailbox } from '../dmarc/api.ts'
+import type { ReportDomain, ReportMailbox } from '../dmarc/api.ts'
 import { isOpen, type Listed } from '../migrations/api.ts'
 import type { Host } from '../monitoring/api.ts'
 import { issues as messages, overview } from './messages.ts'
@@ -24,8 +24,8 @@ export type OverviewData = {
   hosts: Host[]
   cases: Case[]
   migrations: Listed[]
-  domains: Domain[]
-  mailboxes: Mailbox[]
+  domains: ReportDomain[]
+  mailboxes: ReportMailbox[]
   channels: Channel[]
   appeals: Appeals['appeals']
   hold: Hold
@@ -85,7 +85,7 @@ function waitingCase(it: Case): Issue[] {
   ]
 }
 
-function failingMailbox({ id, user, host }: Mailbox): Issue {
+function failingMailbox({ id, user, host }: ReportMailbox): Issue {
   return {
     key: id,
     tone: 'bad',
@@ -115,7 +115,7 @@ function channelIssue(channel: Channel): Issue[] {
   return [{ key: channel.id, tone, sentence, action: messages.viewChannels, link: { to: '/alerts/channels' } }]
 }
 
-function unverifiedDomain({ id, domain }: Domain): Issue {
+function unverifiedDomain({ id, domain }: ReportDomain): Issue {
   return {
     key: id,
     tone: 'warn',

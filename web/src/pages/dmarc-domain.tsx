@@ -1,14 +1,16 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { domainQuery, summaryQuery, type Summary } from '../dmarc/api.ts'
-import { Days } from '../dmarc/days.tsx'
-import { DomainPage } from '../dmarc/domain-page.tsx'
-import { mailFigures } from '../dmarc/mail-figures.ts'
-import { Publish } from '../dmarc/publish.tsx'
-import { spanOf, type Span } from '../dmarc/search.ts'
-import { Sources } from '../dmarc/source-table.tsx'
-import { SpanChoice } from '../dmarc/span-choice.tsx'
-import { partsOf, shareText, VERDICTS } from '../dmarc/words.ts'
+import { DailyMessages } from '../dmarc/summary/daily-messages.tsx'
+import { DomainPage } from '../dmarc/domains/domain-page.tsx'
+import { mailStats } from '../dmarc/summary/mail-stats.ts'
+import { RecordInstructions } from '../dmarc/domains/record-instructions.tsx'
+import { readinessTitle, shared, summary as messages } from '../dmarc/messages.ts'
+import { daysParameter, type SummaryDays } from '../dmarc/search.ts'
+import { SourceTables } from '../dmarc/sources/source-tables.tsx'
+import { DaysChoice } from '../dmarc/summary/days-choice.tsx'
+import { shareText } from '../dmarc/share-text.ts'
+import { READINESS_TONES } from '../dmarc/tones.ts'
 import { dayText } from '../ui/charts/daily-chart.tsx'
 import { Stats } from '../ui/lists/stats.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -25,25 +27,24 @@ export function Screen() {
   return (
     <DomainPage
       id={id}
-      aside={<SpanChoice days={days} onChange={(to) => void navigate({ search: { days: to }, replace: true })} />}
+      aside={<DaysChoice days={days} onChange={(to) => void navigate({ search: { days: to }, replace: true })} />}
     >
       <LoadingOrError there={summary} error={error} lines={6}>
-        Summing up …
+        {messages.loading}
       </LoadingOrError>
-      {summary && <Known id={id} days={spanOf(days)} summary={summary} />}
+      {summary && <Results id={id} days={daysParameter(days)} summary={summary} />}
     </DomainPage>
   )
 }
 
-function Known({ id, days, summary }: { id: string; days: Span | undefined; summary: Summary }) {
+function Results({ id, days, summary }: { id: string; days: SummaryDays | undefined; summary: Summary }) {
   const { readiness, totals } = summary
-  const { verdict, rest } = partsOf(readiness.sentence)
   return (
     <>
       <div role="status">
-        <Notice tone={VERDICTS[readiness.verdict]}>
-          <strong>{verdict}.</strong>
-          {rest && <p>{rest}</p>}
+        <Notice tone={READINESS_TONES[readiness.verdict]}>
+          <strong>{readinessTitle(readiness)}</strong>
+          <p>{readiness.sentence}</p>
         </Notice>
       </div>
       {totals.messages === 0 ? (
@@ -51,8 +52,8 @@ function Known({ id, days, summary }: { id: string; days: Span | undefined; summ
       ) : (
         <>
           <Totals summary={summary} />
-          <Days {...summary} />
-          <Sources at={{ id, days }} summary={summary} />
+          <DailyMessages {...summary} />
+          <SourceTables at={{ id, days }} summary={summary} />
           <Reporters id={id} summary={summary} />
           <Selectors summary={summary} />
         </>
@@ -61,12 +62,12 @@ function Known({ id, days, summary }: { id: string; days: Span | undefined; summ
   )
 }
 
-/** Before there is anything to show: what lets reports come. */
+/** Shown before the first report: how to get reports. */
 function FirstReport({ id }: { id: string }) {
   const { data: domain } = useQuery(domainQuery(id))
   return (
-    <Section title="How reports come">
-      {domain ? <Publish domain={domain} /> : <Loading lines={3}>Asking the DNS …</Loading>}
+    <Section title={messages.firstReport}>
+      {domain ? <RecordInstructions domain={domain} /> : <Loading lines={3}>{messages.checkingDns}</Loading>}
     </Section>
   )
 }
@@ -75,10 +76,10 @@ function Totals({ summary: { totals, readiness, sourceCount } }: { summary: Summ
   return (
     <Stats
       stats={[
-        ...mailFigures(totals),
-        ['Sources', numberText(sourceCount)],
-        ['Reports', numberText(totals.reports)],
-        ['Policy', readiness.published && `p=${readiness.published}`],
+        ...mailStats(totals),
+        [shared.sources, numberText(sourceCount)],
+        [shared.reports, numberText(totals.reports)],
+        [messages.policy, readiness.published && `p=${readiness.published}`],
       ]}
     />
   )
@@ -86,19 +87,23 @@ function Totals({ summary: { totals, readiness, sourceCount } }: { summary: Summ
 
 function Reporters({ id, summary: { reporters } }: { id: string; summary: Summary }) {
   return (
-    <Section title="Who reported">
-      <Table caption="Who reported" quiet columns={['Reporter', 'Reports', 'Messages', 'Last day']}>
-        {reporters.map(({ orgName, reports, messages, fail, lastDay }) => (
+    <Section title={messages.reporters}>
+      <Table
+        caption={messages.reporters}
+        quiet
+        columns={[shared.reporter, shared.reports, shared.messages, messages.lastDay]}
+      >
+        {reporters.map(({ orgName, reports, messages: count, fail, lastDay }) => (
           <tr key={orgName}>
             <th scope="row">
               <Link to="/dmarc/$id/reports" params={{ id }} search={{ orgName }}>
                 {orgName}
               </Link>
             </th>
-            <td>{counted(reports, 'report')}</td>
+            <td>{counted(reports, shared.report)}</td>
             <td>
-              {counted(messages, 'message')}
-              {fail > 0 && <small>{numberText(fail)} failed</small>}
+              {counted(count, shared.message)}
+              {fail > 0 && <small>{shared.failedCount(fail)}</small>}
             </td>
             <td>
               <Muted>{dayText(lastDay)}</Muted>
@@ -113,17 +118,17 @@ function Reporters({ id, summary: { reporters } }: { id: string; summary: Summar
 function Selectors({ summary: { selectors } }: { summary: Summary }) {
   if (selectors.length === 0) return null
   return (
-    <Section title="DKIM keys that sign">
-      <Table caption="DKIM keys that sign" quiet columns={['Selector', 'Messages', 'Last day']}>
-        {selectors.map(({ domain, selector, messages, pass, lastDay }) => (
+    <Section title={messages.selectors}>
+      <Table caption={messages.selectors} quiet columns={[messages.selector, shared.messages, messages.lastDay]}>
+        {selectors.map(({ domain, selector, messages: count, pass, lastDay }) => (
           <tr key={`${selector} ${domain}`}>
             <th scope="row">
               {selector}
               <small>{domain}</small>
             </th>
             <td>
-              {counted(messages, 'message')}
-              <small>{shareText(pass, messages)} of the signatures hold</small>
+              {counted(count, shared.message)}
+              <small>{messages.validSignatures(shareText(pass, count))}</small>
             </td>
             <td>
               <Muted>{dayText(lastDay)}</Muted>

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { dmarc, mailboxesQuery, type Mailbox } from '../dmarc/api.ts'
+import { dmarc, mailboxesQuery, type ReportMailbox } from '../dmarc/api.ts'
+import { mailboxes as messages, shared } from '../dmarc/messages.ts'
 import { serverOf, wrongAccount } from '../imap/account.ts'
 import { AccountFields, ConnectionFields } from '../imap/account-fields.tsx'
 import { Ago } from '../ui/text/ago.tsx'
@@ -19,17 +20,12 @@ import { counted } from '../ui/text/format.ts'
 export function Screen() {
   const { data: mailboxes, error } = useQuery(mailboxesQuery)
   return (
-    <Page
-      wide
-      title="Mailboxes"
-      above={<BackLink to="/dmarc">DMARC</BackLink>}
-      lead="Reports that arrive in a mailbox of yours are read out of it every ten minutes. A message is moved or marked as seen only once its reports are stored."
-    >
+    <Page wide title={messages.title} above={<BackLink to="/dmarc">{shared.title}</BackLink>} lead={messages.lead}>
       <LoadingOrError there={mailboxes} error={error} lines={3}>
-        Fetching your mailboxes …
+        {messages.loading}
       </LoadingOrError>
       {mailboxes && mailboxes.length > 0 && <MailboxTable mailboxes={mailboxes} />}
-      <Section title="Read a mailbox">
+      <Section title={messages.add}>
         <Card>
           <NewMailbox />
         </Card>
@@ -38,9 +34,13 @@ export function Screen() {
   )
 }
 
-function MailboxTable({ mailboxes }: { mailboxes: Mailbox[] }) {
+function MailboxTable({ mailboxes }: { mailboxes: ReportMailbox[] }) {
   return (
-    <Table caption="Your mailboxes" quiet columns={['Mailbox', 'State', 'Read', 'Actions']}>
+    <Table
+      caption={messages.yours}
+      quiet
+      columns={[messages.mailbox, messages.status, messages.lastChecked, shared.actions]}
+    >
       {mailboxes.map((mailbox) => (
         <MailboxRow key={mailbox.id} mailbox={mailbox} />
       ))}
@@ -48,43 +48,40 @@ function MailboxTable({ mailboxes }: { mailboxes: Mailbox[] }) {
   )
 }
 
-function MailboxRow({ mailbox }: { mailbox: Mailbox }) {
+function MailboxRow({ mailbox }: { mailbox: ReportMailbox }) {
   const { user, host, folder, moveTo, fetchedAt, totalMessages, lastError } = mailbox
   return (
     <tr>
       <th scope="row">
         {user}
-        <small>
-          {folder} on {host}
-          {moveTo && `, then to ${moveTo}`}
-        </small>
+        <small>{messages.location(folder, host, moveTo)}</small>
       </th>
       <td>
         {lastError === null ? (
-          <Status tone={fetchedAt ? 'good' : 'info'}>{fetchedAt ? 'Read' : 'Not read yet'}</Status>
+          <Status tone={fetchedAt ? 'good' : 'info'}>{fetchedAt ? messages.working : messages.pending}</Status>
         ) : (
           <>
-            <Status tone="bad">Failing</Status>
+            <Status tone="bad">{messages.failing}</Status>
             <small>{lastError}</small>
           </>
         )}
       </td>
       <td>
-        <Muted>{fetchedAt ? <Ago at={fetchedAt} /> : 'not yet'}</Muted>
-        <small>{counted(totalMessages, 'message')}</small>
+        <Muted>{fetchedAt ? <Ago at={fetchedAt} /> : messages.never}</Muted>
+        <small>{counted(totalMessages, shared.message)}</small>
       </td>
       <td>
-        <Ways mailbox={mailbox} />
+        <MailboxActions mailbox={mailbox} />
       </td>
     </tr>
   )
 }
 
-function Ways({ mailbox: { id, user } }: { mailbox: Mailbox }) {
+function MailboxActions({ mailbox: { id, user } }: { mailbox: ReportMailbox }) {
   const queries = useQueryClient()
   const [problem, setProblem] = useState('')
 
-  async function read(): Promise<void> {
+  async function check(): Promise<void> {
     setProblem('')
     try {
       await dmarc.fetchMailbox(id)
@@ -101,11 +98,11 @@ function Ways({ mailbox: { id, user } }: { mailbox: Mailbox }) {
   return (
     <>
       <Row>
-        <Button size="small" onClick={() => void read()}>
-          Read now <VisuallyHidden>{user}</VisuallyHidden>
+        <Button size="small" onClick={() => void check()}>
+          {messages.check} <VisuallyHidden>{user}</VisuallyHidden>
         </Button>
-        <ConfirmButton label="Remove" about={user} title={`Read ${user} no more?`} onConfirm={remove}>
-          Reports that were read stay. The password is forgotten.
+        <ConfirmButton label={messages.remove} about={user} title={messages.removeConfirm(user)} onConfirm={remove}>
+          {messages.removeEffect}
         </ConfirmButton>
       </Row>
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
@@ -130,21 +127,21 @@ function NewMailbox() {
   }
 
   return (
-    <Form key={added} onSubmit={add} submit="Read this mailbox" check={wrongAccount}>
-      <AccountFields example="dmarc@example.com" />
+    <Form key={added} onSubmit={add} submit={messages.submit} check={wrongAccount}>
+      <AccountFields example={messages.userExample} />
       <FieldRow>
         <TextField
           name="folder"
-          label="Folder"
-          hint="Where the reports arrive."
+          label={messages.folder}
+          hint={messages.folderHint}
           defaultValue="INBOX"
           autoComplete="off"
         />
         <TextField
           name="moveTo"
-          label="Move read messages to"
-          hint="Empty: they are marked as seen and stay."
-          placeholder="Done"
+          label={messages.moveTo}
+          hint={messages.moveToHint}
+          placeholder={messages.moveToExample}
           autoComplete="off"
         />
       </FieldRow>

@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { dmarc, domainQuery, domainsQuery, type Published } from '../dmarc/api.ts'
-import { DomainPage } from '../dmarc/domain-page.tsx'
-import { Publish } from '../dmarc/publish.tsx'
+import { dmarc, domainQuery, domainsQuery, type PublishedDomain } from '../dmarc/api.ts'
+import { DomainPage } from '../dmarc/domains/domain-page.tsx'
+import { domainPage, record as messages, shared } from '../dmarc/messages.ts'
+import { RecordInstructions } from '../dmarc/domains/record-instructions.tsx'
 import { deleteShown } from '../refresh-queries.ts'
 import { Button } from '../ui/actions/button.tsx'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
@@ -18,17 +19,17 @@ export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/record' })
   const { data: domain, error } = useQuery(domainQuery(id))
   return (
-    <DomainPage id={id} part="DNS record">
+    <DomainPage id={id} part={domainPage.record}>
       <LoadingOrError there={domain} error={error} lines={5}>
-        Asking the DNS …
+        {messages.checkingDns}
       </LoadingOrError>
       {domain && (
         <>
-          <Section title="The record that asks for reports">
-            <Publish domain={domain} />
+          <Section title={messages.title}>
+            <RecordInstructions domain={domain} />
           </Section>
-          <Proof domain={domain} />
-          <Section title="Delete the domain">
+          <Ownership domain={domain} />
+          <Section title={messages.deleteTitle}>
             <div>
               <Remove domain={domain} />
             </div>
@@ -39,12 +40,7 @@ export function Screen() {
   )
 }
 
-const PROOFS: Record<NonNullable<Published['verifiedBy']>, string> = {
-  rua: 'Its DMARC record sends reports to the address that only you were given.',
-  txt: 'The TXT record that only you were given is there.',
-}
-
-function Proof({ domain }: { domain: Published }) {
+function Ownership({ domain }: { domain: PublishedDomain }) {
   const queries = useQueryClient()
   const [state, setState] = useState({ busy: false, problem: '' })
   const { id, verified, verifiedBy, verification } = domain
@@ -63,33 +59,31 @@ function Proof({ domain }: { domain: Published }) {
 
   return (
     <Section
-      title="Is it yours?"
-      aside={verified ? <Status tone="good">Verified</Status> : <Status tone="unknown">Not verified yet</Status>}
+      title={messages.ownership}
+      aside={
+        verified ? <Status tone="good">{shared.verified}</Status> : <Status tone="unknown">{shared.notVerified}</Status>
+      }
     >
-      <Muted>
-        {verifiedBy
-          ? PROOFS[verifiedBy]
-          : 'It counts as yours once the record above is published. Reports are taken meanwhile. The DNS is looked at every day, or now:'}
-      </Muted>
+      <Muted>{verifiedBy ? messages.proofs[verifiedBy] : messages.unproven}</Muted>
       <div role="status">{state.problem && <Notice tone="warn">{state.problem}</Notice>}</div>
       <div>
         <Button kind={verified ? 'plain' : 'primary'} busy={state.busy} onClick={() => void verify()}>
-          {verified ? 'Look again' : 'Verify now'}
+          {verified ? messages.verifyAgain : messages.verify}
         </Button>
       </div>
       {!verified && (
-        <Disclosure summary="Another proof, without touching the DMARC record">
+        <Disclosure summary={messages.otherProof}>
           <p>
-            A TXT record at <code>{verification.name}</code>:
+            {messages.otherProofAt} <code>{verification.name}</code> {messages.to}
           </p>
-          <Snippet what="the proof" text={verification.value} />
+          <Snippet what={messages.copyProof} text={verification.value} />
         </Disclosure>
       )}
     </Section>
   )
 }
 
-function Remove({ domain: { id, domain } }: { domain: Published }) {
+function Remove({ domain: { id, domain } }: { domain: PublishedDomain }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
 
@@ -100,8 +94,8 @@ function Remove({ domain: { id, domain } }: { domain: Published }) {
   }
 
   return (
-    <ConfirmButton label="Delete" about={domain} title={`Delete ${domain}?`} onConfirm={remove}>
-      Its reports and statistics are deleted with it, and its address takes no more mail. This cannot be undone.
+    <ConfirmButton label={messages.delete} about={domain} title={messages.deleteConfirm(domain)} onConfirm={remove}>
+      {messages.deleteEffect}
     </ConfirmButton>
   )
 }

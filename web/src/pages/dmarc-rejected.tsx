@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { setAsidePath, setAsideQuery, type SetAside } from '../dmarc/api.ts'
-import { viaText } from '../dmarc/words.ts'
+import { rejectedFilePath, rejectedQuery, type RejectedItem } from '../dmarc/api.ts'
+import { channels, rejected as messages, shared } from '../dmarc/messages.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { DownloadLink } from '../ui/actions/button.tsx'
@@ -14,21 +14,16 @@ import { LoadingOrError } from '../ui/feedback/loading.tsx'
 export function Screen() {
   const { page = 1 } = useSearch({ from: '/own/dmarc/rejected' })
   const navigate = useNavigate({ from: '/dmarc/rejected' })
-  const { data, error } = useQuery({ ...setAsideQuery(page), placeholderData: keepPreviousData })
+  const { data, error } = useQuery({ ...rejectedQuery(page), placeholderData: keepPreviousData })
   return (
-    <Page
-      wide
-      title="What was set aside"
-      above={<BackLink to="/dmarc">DMARC</BackLink>}
-      lead="What came and was not taken, and why: it is on a domain that is not yours, damaged, hostile or something else."
-    >
+    <Page wide title={messages.title} above={<BackLink to="/dmarc">{shared.title}</BackLink>} lead={messages.lead}>
       <LoadingOrError there={data} error={error} lines={5}>
-        Fetching what was set aside …
+        {messages.loading}
       </LoadingOrError>
-      {data?.rejected.length === 0 && <Muted>Nothing was set aside.</Muted>}
+      {data?.rejected.length === 0 && <Muted>{messages.empty}</Muted>}
       {data && data.rejected.length > 0 && (
         <div>
-          <SetAsideTable rejected={data.rejected} />
+          <RejectedTable rejected={data.rejected} />
           <Pagination {...data.pagination} onGo={(to) => void navigate({ search: { page: to } })} />
         </div>
       )}
@@ -36,14 +31,18 @@ export function Screen() {
   )
 }
 
-function SetAsideTable({ rejected }: { rejected: SetAside[] }) {
+function RejectedTable({ rejected }: { rejected: RejectedItem[] }) {
   return (
-    <Table caption="What was set aside" quiet columns={['What', 'Why', 'Received', 'As it came']}>
+    <Table
+      caption={messages.title}
+      quiet
+      columns={[messages.name, messages.reason, shared.received, messages.original]}
+    >
       {rejected.map(({ id, name, reason, via, kept, receivedAt }) => (
         <tr key={id}>
           <th scope="row">
             {name}
-            <small>{viaText(via)}</small>
+            <small>{via && channels[via]}</small>
           </th>
           <td>{reason}</td>
           <td>
@@ -53,11 +52,11 @@ function SetAsideTable({ rejected }: { rejected: SetAside[] }) {
           </td>
           <td>
             {kept ? (
-              <DownloadLink href={setAsidePath(id)} name={name}>
-                Download <VisuallyHidden>{name}</VisuallyHidden>
+              <DownloadLink href={rejectedFilePath(id)} name={name}>
+                {messages.download} <VisuallyHidden>{name}</VisuallyHidden>
               </DownloadLink>
             ) : (
-              <Muted>not kept</Muted>
+              <Muted>{messages.notKept}</Muted>
             )}
           </td>
         </tr>

@@ -1,14 +1,15 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { recordsQuery, reportQuery, type Report } from '../dmarc/api.ts'
-import { PeriodText } from '../dmarc/period.tsx'
-import { RecordTable } from '../dmarc/record-table.tsx'
-import { spanSince } from '../dmarc/search.ts'
-import { sentenceOf, viaText } from '../dmarc/words.ts'
+import { PeriodText } from '../dmarc/reports/period.tsx'
+import { RecordTable } from '../dmarc/reports/record-table.tsx'
+import { daysParameterSince } from '../dmarc/search.ts'
+import { channels, describeReport, records as recordMessages, report as messages, shared } from '../dmarc/messages.ts'
 import { ExactTime } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
+import type { Tone } from '../ui/feedback/status.tsx'
 import { Page, Section, Muted } from '../ui/layout/page.tsx'
 import { Pagination } from '../ui/navigation/pagination.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
@@ -20,56 +21,59 @@ export function Screen() {
   return (
     <Page
       wide
-      title={report ? `Report of ${report.orgName || 'somebody'}` : 'Report'}
+      title={report ? messages.title(report.orgName || messages.unnamed) : messages.untitled}
       above={
         <BackLink to="/dmarc/$id/reports" params={{ id }}>
-          Reports
+          {shared.reports}
         </BackLink>
       }
     >
       <LoadingOrError there={report} error={error} lines={6}>
-        Fetching the report …
+        {messages.loading}
       </LoadingOrError>
-      {report && <Known report={report} />}
+      {report && <ReportContent report={report} />}
     </Page>
   )
 }
 
-function Known({ report }: { report: Report }) {
-  const { tone, sentence } = sentenceOf(report)
-  const remarks = [...report.errors.map((error) => `The reporter says: ${error}`), ...report.warnings]
+function ReportContent({ report }: { report: Report }) {
+  const remarks = [...report.errors.map(messages.reporterError), ...report.warnings]
   return (
     <>
       <div role="status">
-        <Notice tone={tone}>
-          <strong>{sentence}</strong>
+        <Notice tone={reportTone(report)}>
+          <strong>{describeReport(report)}</strong>
           {remarks.map((remark) => (
             <p key={remark}>{remark}</p>
           ))}
         </Notice>
       </div>
-      <About report={report} />
+      <ReportFacts report={report} />
       <Records report={report} />
     </>
   )
 }
 
-function About({ report }: { report: Report }) {
+function reportTone({ totals: { messages: count, fail } }: Report): Tone {
+  return count === 0 ? 'info' : fail === 0 ? 'good' : 'warn'
+}
+
+function ReportFacts({ report }: { report: Report }) {
   const { dateRange, policyPublished, email, extraContactInfo, reportId, generator, receivedAt, via } = report
   return (
     <Facts
       facts={[
-        ['About', <PeriodText key="about" {...dateRange} />],
-        ['Policy found', policyText(policyPublished)],
-        ['Reporter', [report.orgName, email, extraContactInfo].filter(Boolean).join(', ')],
-        ['Proof', proofText(report)],
-        ['Its number', reportId],
-        ['Made by', generator],
+        [shared.period, <PeriodText key="period" {...dateRange} />],
+        [messages.policy, policyText(policyPublished)],
+        [shared.reporter, [report.orgName, email, extraContactInfo].filter(Boolean).join(', ')],
+        [messages.authenticity, describeAuthenticity(report)],
+        [messages.id, reportId],
+        [messages.generator, generator],
         [
-          'Received',
+          shared.received,
           <span key="received">
             <ExactTime at={receivedAt} />
-            {via && `, ${viaText(via)}`}
+            {via && `, ${channels[via]}`}
           </span>,
         ],
       ]}
@@ -79,17 +83,15 @@ function About({ report }: { report: Report }) {
 
 function policyText({ domain, p, sp, np, adkim, aspf, pct, testing }: Report['policyPublished']): string {
   const tags = { p, sp, np, adkim, aspf, pct, t: testing }
-  const said = Object.entries(tags).filter(([, value]) => value !== null)
-  return `${domain}: ${said.map(([tag, value]) => `${tag}=${value}`).join('; ')}`
+  const published = Object.entries(tags).filter(([, value]) => value !== null)
+  return `${domain}: ${published.map(([tag, value]) => `${tag}=${value}`).join('; ')}`
 }
 
-/** What the mail that brought it could prove: anybody can mail a forged report. */
-function proofText({ reporterVerified, authentication }: Report): string | null {
+/** Whether the email that carried the report passed DMARC; anyone can send a forged report. */
+function describeAuthenticity({ reporterVerified, authentication }: Report): string | null {
   if (reporterVerified === null) return null
-  const from = authentication?.from ?? 'an unknown sender'
-  return reporterVerified
-    ? `The mail is really from ${from}.`
-    : `The mail says it is from ${from}, but did not prove it. Anybody can mail a forged report.`
+  const from = authentication?.from ?? messages.unknownSender
+  return reporterVerified ? messages.authentic(from) : messages.notAuthentic(from)
 }
 
 function Records({ report }: { report: Report }) {
@@ -101,25 +103,25 @@ function Records({ report }: { report: Report }) {
   const records = page > 1 ? data?.records : report.records
   const totalPages = Math.ceil(report.recordCount / Math.max(1, report.records.length))
   return (
-    <Section title="What was seen">
+    <Section title={recordMessages.title}>
       <LoadingOrError there={records} error={error} lines={6}>
-        Fetching the records …
+        {recordMessages.loading}
       </LoadingOrError>
-      {records?.length === 0 && <Muted>Nothing: the report has no records.</Muted>}
+      {records?.length === 0 && <Muted>{recordMessages.empty}</Muted>}
       {records && records.length > 0 && (
         <RecordTable
           records={records}
-          column="Source"
+          column={shared.source}
           lead={({ sourceIp, count }) => (
             <>
               <Link
                 to="/dmarc/$id/sources/$address"
                 params={{ id, address: sourceIp }}
-                search={{ days: spanSince(report.dateRange.begin) }}
+                search={{ days: daysParameterSince(report.dateRange.begin) }}
               >
                 {sourceIp}
               </Link>
-              <small>{counted(count, 'message')}</small>
+              <small>{counted(count, shared.message)}</small>
             </>
           )}
         />

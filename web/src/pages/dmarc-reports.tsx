@@ -1,8 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { reportsQuery, type Report, type ReportFilter } from '../dmarc/api.ts'
-import { DomainPage } from '../dmarc/domain-page.tsx'
-import { PeriodText } from '../dmarc/period.tsx'
+import { DomainPage } from '../dmarc/domains/domain-page.tsx'
+import { domainPage, reports as messages, shared } from '../dmarc/messages.ts'
+import { PeriodText } from '../dmarc/reports/period.tsx'
 import { Ago } from '../ui/text/ago.tsx'
 import { Choice } from '../ui/forms/choice.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
@@ -11,7 +12,7 @@ import { Pagination } from '../ui/navigation/pagination.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { counted, numberText } from '../ui/text/format.ts'
+import { counted } from '../ui/text/format.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/dmarc/$id/reports' })
@@ -21,31 +22,31 @@ export function Screen() {
   const go = (changed: ReportFilter) =>
     void navigate({ search: (before) => ({ ...before, page: undefined, ...changed }), replace: true })
   return (
-    <DomainPage id={id} part="Reports">
+    <DomainPage id={id} part={domainPage.reports}>
       <div>
         <Row>
           <FilterField
-            label="Whole name of a reporter"
+            label={shared.reporterFilter}
             value={filter.orgName ?? ''}
             onFilter={(text) => go({ orgName: text || undefined })}
           />
           <Choice
             size="normal"
-            label="Result"
+            label={shared.result}
             choices={[
-              { value: 'all', name: 'Every result' },
-              { value: 'fail', name: 'With failures' },
+              { value: 'all', name: shared.allResults },
+              { value: 'fail', name: messages.withFailures },
             ]}
             value={filter.result ?? 'all'}
             onChange={(value) => go({ result: value === 'fail' ? value : undefined })}
           />
-          {data && <Muted>{counted(data.pagination.total, 'report')}</Muted>}
+          {data && <Muted>{counted(data.pagination.total, shared.report)}</Muted>}
         </Row>
       </div>
       <LoadingOrError there={data} error={error} lines={5}>
-        Fetching the reports …
+        {shared.loadingReports}
       </LoadingOrError>
-      {data?.reports.length === 0 && <Muted>There is none like that.</Muted>}
+      {data?.reports.length === 0 && <Muted>{shared.noMatches}</Muted>}
       {data && data.reports.length > 0 && (
         <div>
           <ReportTable id={id} reports={data.reports} />
@@ -58,7 +59,11 @@ export function Screen() {
 
 function ReportTable({ id, reports }: { id: string; reports: Report[] }) {
   return (
-    <Table caption="Reports" quiet columns={['Reporter', 'About', 'Messages', 'Result', 'Received']}>
+    <Table
+      caption={shared.reports}
+      quiet
+      columns={[shared.reporter, shared.period, shared.messages, shared.result, shared.received]}
+    >
       {reports.map((report) => (
         <ReportRow key={report.id} id={id} report={report} />
       ))}
@@ -68,29 +73,29 @@ function ReportTable({ id, reports }: { id: string; reports: Report[] }) {
 
 function ReportRow({ id, report }: { id: string; report: Report }) {
   const { id: reportId, orgName, dateRange, totals, receivedAt } = report
-  const { messages, fail, outside } = totals
+  const { messages: count, fail, outside } = totals
   return (
     <tr>
       <th scope="row">
         <Link to="/dmarc/$id/reports/$reportId" params={{ id, reportId }}>
-          {orgName || 'Without a name'}
+          {orgName || shared.unnamedReporter}
         </Link>
       </th>
       <td>
         <PeriodText {...dateRange} />
       </td>
       <td>
-        {counted(messages, 'message')}
-        {outside > 0 && <small>{numberText(outside)} of other domains</small>}
+        {counted(count, shared.message)}
+        {outside > 0 && <small>{messages.otherDomains(outside)}</small>}
       </td>
       <td>
         {fail > 0 ? (
-          <Status tone="warn">{`${numberText(fail)} failed`}</Status>
+          <Status tone="warn">{shared.failedCount(fail)}</Status>
         ) : (
-          <Status tone="good">All passed</Status>
+          <Status tone="good">{messages.allPassed}</Status>
         )}
       </td>
-      <td data-label="Received">
+      <td data-label={shared.received}>
         <Muted>
           <Ago at={receivedAt} />
         </Muted>

@@ -1,15 +1,17 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { WhatToDo } from '../dmarc/advice.tsx'
+import { SourceAdvice } from '../dmarc/sources/source-advice.tsx'
 import { domainsQuery, sourceQuery, type Source, type SourceDetail, type SourceFilter } from '../dmarc/api.ts'
-import { Days } from '../dmarc/days.tsx'
-import { InWhoseNames } from '../dmarc/identities.tsx'
-import { mailFigures } from '../dmarc/mail-figures.ts'
-import { Neighbours } from '../dmarc/neighbours.tsx'
-import { spanOf, type Span } from '../dmarc/search.ts'
-import { SourceRecords } from '../dmarc/source-records.tsx'
-import { SpanChoice } from '../dmarc/span-choice.tsx'
-import { GROUPS, nameText, networkText, sourceName, SOURCE_VERDICTS } from '../dmarc/words.ts'
+import { DailyMessages } from '../dmarc/summary/daily-messages.tsx'
+import { SourceIdentities } from '../dmarc/sources/source-identities.tsx'
+import { mailStats } from '../dmarc/summary/mail-stats.ts'
+import { RelatedSources } from '../dmarc/sources/related-sources.tsx'
+import { daysParameter, type SummaryDays } from '../dmarc/search.ts'
+import { SourceRecords } from '../dmarc/sources/source-records.tsx'
+import { DaysChoice } from '../dmarc/summary/days-choice.tsx'
+import { describeReverseName, describeNetwork, sourceName } from '../dmarc/sources/source-labels.ts'
+import { ADVICE_TONES } from '../dmarc/tones.ts'
+import { source as messages, sourceGroups } from '../dmarc/messages.ts'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { Stats } from '../ui/lists/stats.tsx'
@@ -26,8 +28,8 @@ export function Screen() {
   const navigate = useNavigate({ from: '/dmarc/$id/sources/$address' })
   const { data: domains } = useQuery(domainsQuery)
   const { data: detail, error } = useQuery({ ...sourceQuery(id, address, days), placeholderData: keepPreviousData })
-  const domain = domains?.find((each) => each.id === id)?.domain ?? 'the domain'
-  const go = (changed: SourceFilter & { days?: Span | undefined }) =>
+  const domain = domains?.find((each) => each.id === id)?.domain ?? messages.unknownDomain
+  const go = (changed: SourceFilter & { days?: SummaryDays | undefined }) =>
     void navigate({
       search: (before) => ({ ...before, page: undefined, ...changed }),
       replace: true,
@@ -38,26 +40,26 @@ export function Screen() {
       wide
       title={detail?.source ? sourceName(detail.source) : address}
       above={
-        <BackLink to="/dmarc/$id" params={{ id }} search={{ days: spanOf(days) }}>
-          Sources of {domain}
+        <BackLink to="/dmarc/$id" params={{ id }} search={{ days: daysParameter(days) }}>
+          {messages.of(domain)}
         </BackLink>
       }
-      aside={<SpanChoice days={days} onChange={(to) => go({ days: to })} />}
+      aside={<DaysChoice days={days} onChange={(to) => go({ days: to })} />}
     >
       <LoadingOrError there={detail} error={error} lines={6}>
-        Looking through the reports …
+        {messages.loading}
       </LoadingOrError>
       {detail && <Verdict advice={detail.advice} />}
       {detail?.source && (
         <>
-          <Stats stats={mailFigures(detail.source)} />
-          <WhatToDo {...detail} />
-          <Days days={detail.days} totals={detail.source} />
-          <Section title="Who it is">
-            <Who source={detail.source} />
+          <Stats stats={mailStats(detail.source)} />
+          <SourceAdvice {...detail} />
+          <DailyMessages days={detail.days} totals={detail.source} />
+          <Section title={messages.details}>
+            <SourceFacts source={detail.source} />
           </Section>
-          <InWhoseNames identities={detail.identities} />
-          <Neighbours id={id} days={days} source={detail.source} />
+          <SourceIdentities identities={detail.identities} />
+          <RelatedSources id={id} days={days} source={detail.source} />
           <SourceRecords id={id} address={address} days={days} filter={filter} onFilter={go} />
         </>
       )}
@@ -68,31 +70,31 @@ export function Screen() {
 function Verdict({ advice: { verdict, sentence } }: Pick<SourceDetail, 'advice'>) {
   return (
     <div role="status">
-      <Notice tone={SOURCE_VERDICTS[verdict]}>
+      <Notice tone={ADVICE_TONES[verdict]}>
         <strong>{sentence}</strong>
       </Notice>
     </div>
   )
 }
 
-function Who({ source }: { source: Source }) {
+function SourceFacts({ source }: { source: Source }) {
   const { sourceIp, organizationalDomain, reverseConfirmed, group } = source
   return (
     <Facts
       facts={[
-        ['Address', sourceIp],
-        ['Name', nameText(source)],
-        ['Organisation', reverseConfirmed && organizationalDomain],
-        ['Network', networkText(source)],
-        ['Stands under', GROUPS[group].title],
+        [messages.address, sourceIp],
+        [messages.reverseName, describeReverseName(source)],
+        [messages.organisation, reverseConfirmed && organizationalDomain],
+        [messages.network, describeNetwork(source)],
+        [messages.group, sourceGroups[group].title],
         [
-          'Look it up',
-          <Row key="ways">
+          messages.check,
+          <Row key="check">
             <Link to="/check" search={{ q: sourceIp }}>
-              On the blacklists
+              {messages.blocklists}
             </Link>
             <Link to="/attacks" search={{ ip: sourceIp }}>
-              In the attack reports
+              {messages.attacks}
             </Link>
           </Row>,
         ],

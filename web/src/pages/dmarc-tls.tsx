@@ -1,15 +1,15 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { tlsReportsQuery, type TlsReport } from '../dmarc/api.ts'
-import { DomainPage } from '../dmarc/domain-page.tsx'
-import { PeriodText } from '../dmarc/period.tsx'
+import { DomainPage } from '../dmarc/domains/domain-page.tsx'
+import { domainPage, shared, tlsReports as messages } from '../dmarc/messages.ts'
+import { PeriodText } from '../dmarc/reports/period.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Muted, Stack } from '../ui/layout/page.tsx'
 import { Pagination } from '../ui/navigation/pagination.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { counted, numberText } from '../ui/text/format.ts'
 import { domainsQuery } from '../dmarc/api.ts'
 
 export function Screen() {
@@ -18,9 +18,9 @@ export function Screen() {
   const navigate = useNavigate({ from: '/dmarc/$id/tls' })
   const { data, error } = useQuery({ ...tlsReportsQuery(id, page), placeholderData: keepPreviousData })
   return (
-    <DomainPage id={id} part="TLS reports">
+    <DomainPage id={id} part={domainPage.tlsReports}>
       <LoadingOrError there={data} error={error} lines={5}>
-        Fetching the TLS reports …
+        {messages.loading}
       </LoadingOrError>
       {data?.reports.length === 0 && <NoReport id={id} />}
       {data && data.reports.length > 0 && (
@@ -39,17 +39,20 @@ function NoReport({ id }: { id: string }) {
   return (
     <Stack>
       <p>
-        Senders can report whether they reached your mail servers with TLS. There is no such report yet. To ask for
-        them, publish this TXT record at <code>_smtp._tls.{domain?.domain}</code>:
+        {messages.explanation} {messages.publish} <code>{`_smtp._tls.${domain?.domain}`}</code>:
       </p>
-      <Snippet what="the record" text={`v=TLSRPTv1; rua=mailto:${domain?.reportEmail ?? ''}`} />
+      <Snippet what={shared.copyRecord} text={`v=TLSRPTv1; rua=mailto:${domain?.reportEmail ?? ''}`} />
     </Stack>
   )
 }
 
 function TlsTable({ reports }: { reports: TlsReport[] }) {
   return (
-    <Table caption="TLS reports" quiet columns={['Reporter', 'About', 'Connections', 'What failed']}>
+    <Table
+      caption={domainPage.tlsReports}
+      quiet
+      columns={[shared.reporter, shared.period, messages.connections, messages.failures]}
+    >
       {reports.map((report) => (
         <TlsRow key={report.id} report={report} />
       ))}
@@ -63,24 +66,22 @@ function TlsRow({ report }: { report: TlsReport }) {
   return (
     <tr>
       <th scope="row">
-        {organizationName || 'Without a name'}
+        {organizationName || shared.unnamedReporter}
         {contactInfo && <small>{contactInfo}</small>}
       </th>
       <td>
         <PeriodText {...dateRange} />
         {policies.map(({ policyType, policyDomain }, index) => (
-          <small key={index}>
-            {policyType} for {policyDomain}
-          </small>
+          <small key={index}>{messages.policy(policyType, policyDomain)}</small>
         ))}
       </td>
       <td>
         {failed > 0 ? (
-          <Status tone="bad">{`${numberText(failed)} failed`}</Status>
+          <Status tone="bad">{shared.failedCount(failed)}</Status>
         ) : (
-          <Status tone="good">All with TLS</Status>
+          <Status tone="good">{messages.allSucceeded}</Status>
         )}
-        <small>{numberText(successful)} succeeded</small>
+        <small>{messages.succeeded(successful)}</small>
       </td>
       <td>
         <Failures policies={policies} />
@@ -91,17 +92,17 @@ function TlsRow({ report }: { report: TlsReport }) {
 
 function Failures({ policies }: { policies: TlsReport['policies'] }) {
   const failures = policies.flatMap(({ failureDetails }) => failureDetails)
-  if (failures.length === 0) return <Muted>Nothing</Muted>
+  if (failures.length === 0) return <Muted>{messages.noFailures}</Muted>
   return failures.map((failure, index) => {
     const { resultType, receivingMxHostname, receivingIp, sendingMtaIp, failedSessionCount, failureReasonCode } =
       failure
     return (
       <div key={index}>
-        {resultType}: {counted(failedSessionCount, 'connection')}
+        {messages.failure(resultType, failedSessionCount)}
         <small>
           {[
             receivingMxHostname ?? receivingIp,
-            sendingMtaIp && `from ${sendingMtaIp}`,
+            sendingMtaIp && messages.fromAddress(sendingMtaIp),
             failureReasonCode,
             failure.additionalInformation,
           ]

@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { postCommand } from '../check/curl.ts'
-import { dmarc, domainsQuery, type Domain } from '../dmarc/api.ts'
-import { Upload } from '../dmarc/upload.tsx'
+import { dmarc, domainsQuery, type ReportDomain } from '../dmarc/api.ts'
+import { overview as messages, shared, upload } from '../dmarc/messages.ts'
+import { Upload } from '../dmarc/reports/upload.tsx'
 import { useOwnDomain } from '../queries.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { ButtonLink } from '../ui/actions/button.tsx'
@@ -20,29 +21,29 @@ export function Screen() {
   return (
     <Page
       wide
-      title="DMARC"
-      lead="Who sends in your domain’s name, does it pass, and may the policy be tightened? Receivers report; this is what they say."
+      title={shared.title}
+      lead={messages.lead}
       aside={
         <Row>
-          {domains && domains.length > 0 && <ButtonLink to="/dmarc/rejected">What was set aside</ButtonLink>}
+          {domains && domains.length > 0 && <ButtonLink to="/dmarc/rejected">{messages.rejected}</ButtonLink>}
           <ButtonLink icon="mail" to="/dmarc/mailboxes">
-            Mailboxes
+            {messages.mailboxes}
           </ButtonLink>
         </Row>
       }
     >
       <LoadingOrError there={domains} error={error} lines={4}>
-        Fetching your domains …
+        {messages.loading}
       </LoadingOrError>
       {domains && domains.length > 0 && <DomainTable domains={domains} />}
-      <Section title="Register a domain">
+      <Section title={messages.add}>
         <Card>
           <NewDomain />
         </Card>
       </Section>
       {domains?.length === 0 && <NoDomain />}
       {domains && domains.length > 0 && (
-        <Section title="Upload reports">
+        <Section title={upload.title}>
           <Upload />
         </Section>
       )}
@@ -61,31 +62,41 @@ function NewDomain() {
   }
 
   return (
-    <Form onSubmit={register} submit="Register it" check={wrongDomain}>
-      <TextField name="domain" label="Domain" placeholder="example.com" autoComplete="off" spellCheck={false} />
+    <Form onSubmit={register} submit={messages.addDomain} check={wrongDomain}>
+      <TextField
+        name="domain"
+        label={messages.domain}
+        placeholder={messages.domainExample}
+        autoComplete="off"
+        spellCheck={false}
+      />
     </Form>
   )
 }
 
 function wrongDomain({ domain = '' }: Record<string, string>): Record<string, string> {
-  return domain.trim() === '' ? { domain: 'Type the domain that your mail is from.' } : {}
+  return domain.trim() === '' ? { domain: messages.missingDomain } : {}
 }
 
 function NoDomain() {
   const domain = useOwnDomain()
   return (
-    <Empty icon="mail" title="No domain is registered yet">
+    <Empty icon="mail" title={messages.empty}>
       <p>
-        <Muted>Register yours above, and you get the record to publish. Or from a program:</Muted>
+        <Muted>{messages.emptyHint}</Muted>
       </p>
-      <Snippet what="the command" text={postCommand('/api/v1/dmarc/domains', { domain })} />
+      <Snippet what={messages.command} text={postCommand('/api/v1/dmarc/domains', { domain })} />
     </Empty>
   )
 }
 
-function DomainTable({ domains }: { domains: Domain[] }) {
+function DomainTable({ domains }: { domains: ReportDomain[] }) {
   return (
-    <Table caption="Your domains" quiet columns={['Domain', 'Yours', 'Reports', 'Last report']}>
+    <Table
+      caption={messages.yours}
+      quiet
+      columns={[messages.domain, messages.verification, shared.reports, messages.lastReport]}
+    >
       {domains.map(
         ({ id, domain, verified, totalReports, totalTlsReports, totalFailureReports, rejectedToday, lastReportAt }) => (
           <tr key={id}>
@@ -96,27 +107,27 @@ function DomainTable({ domains }: { domains: Domain[] }) {
             </th>
             <td>
               {verified ? (
-                <Status tone="good">Verified</Status>
+                <Status tone="good">{shared.verified}</Status>
               ) : (
                 <Link to="/dmarc/$id/record" params={{ id }}>
-                  Not verified yet
+                  {shared.notVerified}
                 </Link>
               )}
             </td>
             <td>
-              {counted(totalReports, 'report')}
+              {counted(totalReports, shared.report)}
               <small>
                 {[
-                  totalTlsReports > 0 && counted(totalTlsReports, 'TLS report'),
-                  totalFailureReports > 0 && counted(totalFailureReports, 'failure report'),
-                  rejectedToday.total > 0 && `${counted(rejectedToday.total, 'item')} rejected today`,
+                  totalTlsReports > 0 && counted(totalTlsReports, messages.tlsReport),
+                  totalFailureReports > 0 && counted(totalFailureReports, messages.failureReport),
+                  rejectedToday.total > 0 && messages.rejectedToday(rejectedToday.total),
                 ]
                   .filter(Boolean)
                   .join(', ')}
               </small>
             </td>
-            <td data-label="Last report">
-              <Muted>{lastReportAt ? <Ago at={lastReportAt} /> : 'none yet'}</Muted>
+            <td data-label={messages.lastReport}>
+              <Muted>{lastReportAt ? <Ago at={lastReportAt} /> : messages.noReport}</Muted>
             </td>
           </tr>
         ),

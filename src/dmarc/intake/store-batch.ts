@@ -2,63 +2,68 @@ import type { Kysely, Transaction } from 'kysely'
 import { notifyChanges, type ChangeNotice } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { newId } from '../id.ts'
-import { withinQuota } from '../storage/quota.ts'
+import { dropFilesBeyondQuota } from '../storage/quota.ts'
 import { createStatistics } from '../statistics/statistics.ts'
 import { addSums } from '../statistics/store.ts'
 import { isWithin } from '../statistics/tally.ts'
-import { chooseDomains, indexCandidates, selfAndAbove, type CandidateIndex } from './choose.ts'
-import type { Entry, Origin, Outcome } from './ingest.ts'
-import { plain, storable, type ReadAggregate, type ReadTls } from './read.ts'
+import { chooseDomains, indexCandidates, selfAndAbove, type CandidateIndex } from './choose-domains.ts'
+import type { BatchEntry, IntakeOrigin, IntakeOutcome } from './ingest.ts'
+import { toStorableText, toStorableJson, type ReadAggregate, type ReadTls } from './read-reports.ts'
 import { MAX_SAMPLES_PER_ACCOUNT_DAY, MAX_SAMPLES_PER_ADDRESS_DAY, MAX_SAMPLES_PER_DELIVERY } from '../limits.ts'
 import {
   addTotals,
-  deleteUnused,
+  deleteUnusedDeliveries,
   insertRecords,
   insertReports,
-  insertSetAside,
+  insertRejectedItems,
   insertTlsReports,
   listCandidates,
   lockDomains,
-  noteAddresses,
+  insertAddresses,
   upsertDeliveries,
   type NewReport,
   type NewTlsReport,
-  type SetAside,
-  type Totals,
+  type RejectedItem,
+  type DomainTotals,
 } from './store.ts'
 import { claimSamples } from '../usage/store.ts'
 
-/** Of a report with 100,000 records, one statement would be as large as all of them. */
-const PARTS_AT_ONCE = 100
+/** Bounds the size of a statement for reports with 100,000 records and more. */
+const PARTS_PER_INSERT = 100
 
 type Aggregate = { row: NewReport; read: ReadAggregate; domain: string }
 
-/** What is to be stored of a batch, once it is known for which domains. */
+/** The entries of a batch, sorted by kind and assigned to domains. */
 type Sorted = {
   aggregates: Aggregate[]
   tls: NewTlsReport[]
   failures: string[]
-  refused: (Entry & { reason: string })[]
+  refused: (BatchEntry & { reason: string })[]
 }
 
-/** Stores all of a batch or none of it, and adds to `outcome` what became of each. */
-export async function storeBatch(db: Kysely<DB>, origin: Origin, entries: Entry[], outcome: Outcome): Promise<void> {
+/** Stores a batch in one transaction and adds the results to `outcome`. */
+export async function storeBatch(
+  db: Kysely<DB>,
+  origin: IntakeOrigin,
+  entries: BatchEntry[],
+  outcome: IntakeOutcome,
+): Promise<void> {
   const sorted = await sortOut(db, origin, entries)
   const result = await db.transaction().execute((trx) => write(trx, origin, entries, sorted))
   outcome.stored += result.stored
   outcome.duplicates += result.given - result.stored
   outcome.failureReports += sorted.failures.length
-  outcome.rejected.push(...sorted.refused.map(({ read, reason }) => ({ name: plain(read.name), reason })))
+  outcome.rejected.push(...sorted.refused.map(({ read, reason }) => ({ name: toStorableText(read.name), reason })))
   outcome.foreign += sorted.refused.filter(({ read }) => read.kind !== 'unread').length
   for (const id of result.deliveries) outcome.deliveries.add(id)
 }
 
-async function sortOut(db: Kysely<DB>, origin: Origin, entries: Entry[]): Promise<Sorted> {
+async function sortOut(db: Kysely<DB>, origin: IntakeOrigin, entries: BatchEntry[]): Promise<Sorted> {
   const candidates = indexCandidates(await listCandidates(db, origin.accountId, [...new Set(entries.flatMap(namesOf))]))
   const sorted: Sorted = { aggregates: [], tls: [], failures: [], refused: [] }
   for (const entry of entries) {
     const { read } = entry
-    if (read.kind === 'unread') sorted.refused.push({ ...entry, reason: plain(read.reason) })
+    if (read.kind === 'unread') sorted.refused.push({ ...entry, reason: toStorableText(read.reason) })
     else if (read.kind === 'failure') sorted.failures.push(read.name)
     else if (read.kind === 'aggregate') sortAggregate(entry, read, candidates, origin, sorted)
     else sortTls(entry, read, candidates, origin, sorted)
@@ -66,29 +71,37 @@ async function sortOut(db: Kysely<DB>, origin: Origin, entries: Entry[]): Promis
   return sorted
 }
 
-/** The names of domains to which a report could belong. */
-function namesOf({ read }: Entry): string[] {
+/** Names of domains that a report could belong to. */
+function namesOf({ read }: BatchEntry): string[] {
   if (read.kind === 'aggregate') return selfAndAbove(read.report.policyPublished.domain)
   return read.kind === 'tls' ? read.report.policies.flatMap(({ policyDomain }) => selfAndAbove(policyDomain)) : []
 }
 
 type Candidates = CandidateIndex<Awaited<ReturnType<typeof listCandidates>>[number]>
 
-function sortAggregate(entry: Entry, read: ReadAggregate, all: Candidates, origin: Origin, sorted: Sorted): void {
+function sortAggregate(
+  entry: BatchEntry,
+  read: ReadAggregate,
+  all: Candidates,
+  origin: IntakeOrigin,
+  sorted: Sorted,
+): void {
   const { domain: policyDomain } = read.report.policyPublished
   const chosen = chooseDomains(all, policyDomain, read.tallies)
-  if (chosen.length === 0) sorted.refused.push({ ...entry, reason: foreign(policyDomain, origin) })
+  if (chosen.length === 0) sorted.refused.push({ ...entry, reason: unknownDomainReason(policyDomain, origin) })
   for (const { id, domain } of chosen) {
     sorted.aggregates.push({ row: reportRow(read, id, domain, entry.delivery), read, domain })
   }
 }
 
-function foreign(domain: string, { accountId }: Origin): string {
-  return `It is about ${domain}, which is no domain ${accountId === null ? 'registered here' : 'of this account'}.`
+function unknownDomainReason(domain: string, { accountId }: IntakeOrigin): string {
+  return accountId === null
+    ? `The report is for ${domain}, which is not registered here.`
+    : `The report is for ${domain}, which is not in your account. Add the domain to receive its reports.`
 }
 
-/** One TLS report may speak of several domains: each gets what is about it. */
-function sortTls(entry: Entry, read: ReadTls, all: Candidates, origin: Origin, sorted: Sorted): void {
+/** A TLS report may cover several domains: each gets its own policies. */
+function sortTls(entry: BatchEntry, read: ReadTls, all: Candidates, origin: IntakeOrigin, sorted: Sorted): void {
   const { policies } = read.report
   const byDomain = Map.groupBy(
     policies.flatMap((policy) => chooseDomains(all, policy.policyDomain, []).map(({ id }) => ({ id, policy }))),
@@ -99,7 +112,10 @@ function sortTls(entry: Entry, read: ReadTls, all: Candidates, origin: Origin, s
     sorted.tls.push(tlsRow({ ...read, report: { ...read.report, policies: theirs } }, id, entry.delivery))
   }
   if (byDomain.size === 0) {
-    sorted.refused.push({ ...entry, reason: foreign(policies[0]?.policyDomain ?? 'no domain', origin) })
+    sorted.refused.push({
+      ...entry,
+      reason: unknownDomainReason(policies[0]?.policyDomain ?? 'an unnamed domain', origin),
+    })
   }
 }
 
@@ -107,7 +123,7 @@ function reportRow(
   read: ReadAggregate,
   domainId: string,
   domain: string,
-  { id, receivedAt }: Entry['delivery'],
+  { id, receivedAt }: BatchEntry['delivery'],
 ): NewReport {
   const { report, tallies } = read
   const { orgName, reportId, dateRange, recordCount, ...detail } = report
@@ -120,40 +136,40 @@ function reportRow(
     domainId,
     deliveryId: id,
     key: read.key,
-    orgName: plain(orgName),
-    reportId: plain(reportId),
+    orgName: toStorableText(orgName),
+    reportId: toStorableText(reportId),
     beginsAt: dateRange.begin,
     endsAt: dateRange.end,
     recordCount,
     messages: sum(() => true),
     aligned: sum((tally) => tally.dkim || tally.spf),
     outside: sum((tally) => !isWithin(tally.headerFrom, domain)),
-    detail: storable({ ...detail, disposition }),
+    detail: toStorableJson({ ...detail, disposition }),
     receivedAt,
   }
 }
 
-function tlsRow({ report, key }: ReadTls, domainId: string, { id, receivedAt }: Entry['delivery']): NewTlsReport {
+function tlsRow({ report, key }: ReadTls, domainId: string, { id, receivedAt }: BatchEntry['delivery']): NewTlsReport {
   const { organizationName, contactInfo, reportId, dateRange, policies, skippedPolicies } = report
   return {
     id: newId(),
     domainId,
     deliveryId: id,
     key,
-    organizationName: plain(organizationName),
-    contactInfo: contactInfo === null ? null : plain(contactInfo),
-    reportId: plain(reportId),
+    organizationName: toStorableText(organizationName),
+    contactInfo: contactInfo === null ? null : toStorableText(contactInfo),
+    reportId: toStorableText(reportId),
     beginsAt: dateRange.begin,
     endsAt: dateRange.end,
     successful: policies.reduce((sum, policy) => sum + policy.totalSuccessfulSessionCount, 0),
     failed: policies.reduce((sum, policy) => sum + policy.totalFailureSessionCount, 0),
-    policies: storable(policies),
+    policies: toStorableJson(policies),
     skippedPolicies,
     receivedAt,
   }
 }
 
-async function write(trx: Transaction<DB>, origin: Origin, entries: Entry[], sorted: Sorted) {
+async function write(trx: Transaction<DB>, origin: IntakeOrigin, entries: BatchEntry[], sorted: Sorted) {
   const { domainId } = origin
   const wanted = [...sorted.aggregates.map(({ row }) => row.domainId), ...sorted.tls.map((row) => row.domainId)]
   const there = await lockDomains(trx, [...new Set(domainId === undefined ? wanted : [...wanted, domainId])])
@@ -163,12 +179,12 @@ async function write(trx: Transaction<DB>, origin: Origin, entries: Entry[], sor
   const deliveries = await writeDeliveries(trx, entries, [...aggregates.map(({ row }) => row), ...tls], asides)
   const stored = await writeAggregates(trx, aggregates)
   const storedTls = tls.length > 0 ? await insertTlsReports(trx, tls) : new Set<string>()
-  if (asides.length > 0) await insertSetAside(trx, asides)
+  if (asides.length > 0) await insertRejectedItems(trx, asides)
   const used = new Set(
     [...stored.map(({ row }) => row), ...tls.filter(({ id }) => storedTls.has(id)), ...asides].map(deliveryIdOf),
   )
   const unused = deliveries.filter((id) => !used.has(id))
-  if (unused.length > 0) await deleteUnused(trx, unused)
+  if (unused.length > 0) await deleteUnusedDeliveries(trx, unused)
   const failures = domainId !== undefined && there.has(domainId) ? { domainId, count: sorted.failures.length } : null
   const totals = totalsOf(
     stored.map(({ row }) => row.domainId),
@@ -184,8 +200,8 @@ async function write(trx: Transaction<DB>, origin: Origin, entries: Entry[], sor
   }
 }
 
-/** A batch may be about more domains of an account than anybody looks at: then it is told once of all. */
-function changesOf(totals: Totals[], accounts: Map<string, string>, asideOf: string | null): ChangeNotice[] {
+/** A batch may change many domains of an account: then one notification covers all of them. */
+function changesOf(totals: DomainTotals[], accounts: Map<string, string>, asideOf: string | null): ChangeNotice[] {
   const byAccount = Map.groupBy(totals, ({ domainId }) => accounts.get(domainId) ?? '')
   if (asideOf !== null) byAccount.set(asideOf, [])
   return Array.from(byAccount, ([audience, { 0: one, length }]) => {
@@ -193,14 +209,18 @@ function changesOf(totals: Totals[], accounts: Map<string, string>, asideOf: str
   })
 }
 
-function asideRow({ read, delivery, reason }: Sorted['refused'][number], accountId: string): SetAside {
+function asideRow({ read, delivery, reason }: Sorted['refused'][number], accountId: string): RejectedItem {
   const { id: deliveryId, via, receivedAt } = delivery
-  const name = plain(read.name).slice(0, 255)
+  const name = toStorableText(read.name).slice(0, 255)
   return { id: newId(), accountId, deliveryId, name, reason, via, receivedAt }
 }
 
-/** Rows for as many of the refused as may still be listed of this mail, and today; all are counted. */
-async function sampleOf(trx: Transaction<DB>, origin: Origin, refused: Sorted['refused']): Promise<SetAside[]> {
+/** Rows for the rejected items within the limits per delivery and day. All are counted. */
+async function sampleOf(
+  trx: Transaction<DB>,
+  origin: IntakeOrigin,
+  refused: Sorted['refused'],
+): Promise<RejectedItem[]> {
   const { accountId, domainId } = origin
   if (accountId === null || refused.length === 0) return []
   const [scope, most] =
@@ -210,17 +230,17 @@ async function sampleOf(trx: Transaction<DB>, origin: Origin, refused: Sorted['r
   return some.slice(0, count).map((each) => asideRow(each, accountId))
 }
 
-/** The first so many of each delivery, over all its batches. */
+/** The first items of each delivery, over all its batches. */
 function firstOfEach(refused: Sorted['refused'], most: number): Sorted['refused'] {
   return refused.filter(({ delivery }) => (delivery.samples += 1) <= most)
 }
 
 const deliveryIdOf = ({ deliveryId }: { deliveryId: string }) => deliveryId
 
-/** Those that something will refer to. */
+/** Writes the deliveries that reports or rejected items refer to. */
 async function writeDeliveries(
   trx: Transaction<DB>,
-  entries: Entry[],
+  entries: BatchEntry[],
   reports: { deliveryId: string }[],
   asides: { deliveryId: string }[],
 ): Promise<string[]> {
@@ -228,7 +248,7 @@ async function writeDeliveries(
   const needed = new Set([...withReports, ...asides.map(deliveryIdOf)])
   const deliveries = [...new Set(entries.map(({ delivery }) => delivery))].filter(({ id }) => needed.has(id))
   for (const delivery of deliveries) delivery.holdsReport ||= withReports.has(delivery.id)
-  if (deliveries.length > 0) await upsertDeliveries(trx, await withinQuota(trx, deliveries))
+  if (deliveries.length > 0) await upsertDeliveries(trx, await dropFilesBeyondQuota(trx, deliveries))
   return deliveries.map(({ id }) => id)
 }
 
@@ -244,12 +264,12 @@ async function writeAggregates(trx: Transaction<DB>, aggregates: Aggregate[]): P
   const records = stored.flatMap(({ row, read }) =>
     read.parts.map((part, index) => ({ reportId: row.id, part: index, records: part })),
   )
-  for (let at = 0; at < records.length; at += PARTS_AT_ONCE) {
-    await insertRecords(trx, records.slice(at, at + PARTS_AT_ONCE))
+  for (let at = 0; at < records.length; at += PARTS_PER_INSERT) {
+    await insertRecords(trx, records.slice(at, at + PARTS_PER_INSERT))
   }
   const { addresses, ...sums } = statistics.all()
   await addSums(trx, sums)
-  if (addresses.length > 0) await noteAddresses(trx, addresses)
+  if (addresses.length > 0) await insertAddresses(trx, addresses)
   return stored
 }
 
@@ -257,8 +277,8 @@ function totalsOf(
   reports: string[],
   tls: { domainId: string }[],
   failures: { domainId: string; count: number } | null,
-): Totals[] {
-  const totals = new Map<string, Totals>()
+): DomainTotals[] {
+  const totals = new Map<string, DomainTotals>()
   const of = (domainId: string) => {
     const known = totals.get(domainId) ?? { domainId, reports: 0, tlsReports: 0, failureReports: 0 }
     totals.set(domainId, known)

@@ -1,43 +1,49 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { BackLink } from '../ui/navigation/back-link.tsx'
-import { Notice } from '../ui/feedback/notice.tsx'
-import { Page } from '../ui/layout/page.tsx'
-import { EXACT_PATH, SubNavigationLink, SubNavigation } from '../ui/navigation/sub-navigation.tsx'
-import { domainsQuery } from './api.ts'
+import { BackLink } from '../../ui/navigation/back-link.tsx'
+import { Notice } from '../../ui/feedback/notice.tsx'
+import { Page } from '../../ui/layout/page.tsx'
+import { EXACT_PATH, SubNavigationLink, SubNavigation } from '../../ui/navigation/sub-navigation.tsx'
+import { domainsQuery } from '../api.ts'
+import { domainPage as messages, shared } from '../messages.ts'
 
 type DomainPageProps = {
   id: string
-  /** What this screen shows of the domain, for the browser’s title; empty for its summary. */
+  /** Name of the screen, for the browser’s title; empty for the summary. */
   part?: string
   aside?: ReactNode
   children: ReactNode
 }
 
-/** A screen of one domain: its name, and the way to its other screens. */
+/** A screen of one domain, with links to its other screens. */
 export function DomainPage({ id, part = '', aside, children }: DomainPageProps) {
   const { data: domains, error } = useQuery(domainsQuery)
   const domain = domains?.find((each) => each.id === id)
   const isMissing = domains && !domain
-  const name = domain?.domain ?? 'Domain'
+  const name = domain?.domain ?? messages.unnamed
   return (
-    <Page wide title={part ? `${part} of ${name}` : name} above={<BackLink to="/dmarc">DMARC</BackLink>} aside={aside}>
+    <Page
+      wide
+      title={part ? messages.title(part, name) : name}
+      above={<BackLink to="/dmarc">{shared.title}</BackLink>}
+      aside={aside}
+    >
       {error && <Notice tone="bad">{error.message}</Notice>}
-      {isMissing && <Notice tone="bad">There is no such domain.</Notice>}
+      {isMissing && <Notice tone="bad">{messages.notFound}</Notice>}
       {domain && (
         <>
           <SubNavigation label={name}>
             <SubNavigationLink to="/dmarc/$id" params={{ id }} activeOptions={EXACT_PATH}>
-              Summary
+              {messages.summary}
             </SubNavigationLink>
             <SubNavigationLink to="/dmarc/$id/reports" params={{ id }}>
-              Reports
+              {messages.reports}
             </SubNavigationLink>
             <SubNavigationLink to="/dmarc/$id/tls" params={{ id }}>
-              TLS reports
+              {messages.tlsReports}
             </SubNavigationLink>
             <SubNavigationLink to="/dmarc/$id/record" params={{ id }}>
-              DNS record
+              {messages.record}
             </SubNavigationLink>
           </SubNavigation>
           {children}

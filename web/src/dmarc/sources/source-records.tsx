@@ -1,19 +1,20 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Choice } from '../ui/forms/choice.tsx'
-import { FilterField } from '../ui/forms/filter-field.tsx'
-import { Row, Section, Muted } from '../ui/layout/page.tsx'
-import { Pagination } from '../ui/navigation/pagination.tsx'
-import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { counted } from '../ui/text/format.ts'
-import { sourceRecordsQuery, type SourceFilter } from './api.ts'
-import { PeriodText } from './period.tsx'
-import { RecordTable } from './record-table.tsx'
+import { Choice } from '../../ui/forms/choice.tsx'
+import { FilterField } from '../../ui/forms/filter-field.tsx'
+import { Row, Section, Muted } from '../../ui/layout/page.tsx'
+import { Pagination } from '../../ui/navigation/pagination.tsx'
+import { LoadingOrError } from '../../ui/feedback/loading.tsx'
+import { counted } from '../../ui/text/format.ts'
+import { sourceRecordsQuery, type SourceFilter } from '../api.ts'
+import { PeriodText } from '../reports/period.tsx'
+import { records as messages, shared } from '../messages.ts'
+import { RecordTable } from '../reports/record-table.tsx'
 
 const RESULTS = [
-  { value: 'all', name: 'Every result' },
-  { value: 'pass', name: 'Passed' },
-  { value: 'fail', name: 'Failed' },
+  { value: 'all', name: shared.allResults },
+  { value: 'pass', name: shared.passed },
+  { value: 'fail', name: shared.failed },
 ] as const
 
 type SourceRecordsProps = {
@@ -24,42 +25,42 @@ type SourceRecordsProps = {
   onFilter: (changed: SourceFilter) => void
 }
 
-/** What the reports say of a source, record by record. */
+/** The records of a source in all reports, newest first. */
 export function SourceRecords({ id, address, days, filter, onFilter }: SourceRecordsProps) {
   const query = sourceRecordsQuery(id, address, days, filter)
   const { data, error } = useQuery({ ...query, placeholderData: keepPreviousData })
   return (
-    <Section title="What was seen" aside={data && <Muted>{counted(data.pagination.total, 'record')}</Muted>}>
+    <Section title={messages.title} aside={data && <Muted>{counted(data.pagination.total, shared.record)}</Muted>}>
       <Row>
         <FilterField
-          label="Whole name of a reporter"
+          label={shared.reporterFilter}
           value={filter.orgName ?? ''}
           onFilter={(text) => onFilter({ orgName: text || undefined })}
         />
         <Choice
           size="normal"
-          label="Result"
+          label={shared.result}
           choices={[...RESULTS]}
           value={filter.result ?? 'all'}
           onChange={(value) => onFilter({ result: value === 'all' ? undefined : value })}
         />
       </Row>
       <LoadingOrError there={data} error={error} lines={5}>
-        Looking through the reports …
+        {messages.loading}
       </LoadingOrError>
-      {data?.records.length === 0 && <Muted>There is none like that.</Muted>}
+      {data?.records.length === 0 && <Muted>{shared.noMatches}</Muted>}
       {data && data.records.length > 0 && (
         <div>
           <RecordTable
             records={data.records}
-            column="Reporter"
+            column={shared.reporter}
             lead={({ count, report }) => (
               <>
                 <Link to="/dmarc/$id/reports/$reportId" params={{ id, reportId: report.id }}>
-                  {report.orgName || 'Without a name'}
+                  {report.orgName || shared.unnamedReporter}
                 </Link>
                 <small>
-                  {counted(count, 'message')}, <PeriodText {...report.dateRange} />
+                  {counted(count, shared.message)}, <PeriodText {...report.dateRange} />
                 </small>
               </>
             )}

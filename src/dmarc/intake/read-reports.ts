@@ -7,7 +7,7 @@ import {
 } from '../../protocols/dmarc-report.ts'
 import { parseTlsReport, tlsReportKey, type TlsReport } from '../../protocols/tls-report.ts'
 import { isReport, unpack, type FoundReport, type UnpackCost, type UnpackLimits } from '../../protocols/unpack.ts'
-import { PART_RECORDS } from '../limits.ts'
+import { RECORDS_PER_PART } from '../limits.ts'
 import { createSelectors, type SelectorTally } from '../statistics/selectors.ts'
 import { createTallies, type Tally } from '../statistics/tally.ts'
 
@@ -16,28 +16,28 @@ export type ReadAggregate = {
   name: string
   key: string
   report: AggregateReport
-  /** The records as JSON arrays, so many in each. */
+  /** The records as JSON arrays of `RECORDS_PER_PART`. */
   parts: string[]
   tallies: Tally[]
   selectors: SelectorTally[]
 }
 export type ReadTls = { kind: 'tls'; name: string; key: string; report: TlsReport }
 export type ReadFailure = { kind: 'failure'; name: string }
-export type Unread = { kind: 'unread'; name: string; reason: string }
-export type Read = ReadAggregate | ReadTls | ReadFailure | Unread
+export type UnreadableFile = { kind: 'unread'; name: string; reason: string }
+export type ReadResult = ReadAggregate | ReadTls | ReadFailure | UnreadableFile
 
-/** Reads every report in a file or mail. What cannot be read comes out with the reason; nothing is left out. */
+/** Reads every report in a file or email, and yields unreadable parts with the reason. */
 export async function* readReports(
   bytes: Uint8Array,
   name: string,
   bounds: { cost?: UnpackCost; limits?: Partial<UnpackLimits> } = {},
-): AsyncGenerator<Read> {
+): AsyncGenerator<ReadResult> {
   for await (const item of unpack(bytes, { name, ...bounds })) {
     yield isReport(item) ? await readOne(item) : { kind: 'unread', name: item.name, reason: item.reason }
   }
 }
 
-async function readOne(found: FoundReport): Promise<Read> {
+async function readOne(found: FoundReport): Promise<ReadResult> {
   const { name } = found
   try {
     if (found.kind === 'aggregate') return await readAggregate(found)
@@ -45,13 +45,13 @@ async function readOne(found: FoundReport): Promise<Read> {
     const report = await parseTlsReport(found.open())
     return refuseUndated({ kind: 'tls', name, key: tlsReportKey(report), report })
   } catch (error) {
-    // Anything else is a defect of ours, and the file is taken again when that is mended.
+    // Any other error is a defect of this service: the file is not rejected, so that the sender retries.
     if (!(error instanceof Fault) || error.code === 'internal') throw error
     return { kind: 'unread', name, reason: error.message }
   }
 }
 
-async function readAggregate(found: FoundReport): Promise<Read> {
+async function readAggregate(found: FoundReport): Promise<ReadResult> {
   const tallies = createTallies()
   const selectors = createSelectors()
   const parts = createParts()
@@ -71,11 +71,13 @@ async function readAggregate(found: FoundReport): Promise<Read> {
   })
 }
 
-/** Years beyond what a day is written as have no place in statistics. */
-function refuseUndated<T extends ReadAggregate | ReadTls>(read: T): T | Unread {
+/** Rejects reports on years that the statistics cannot represent. */
+function refuseUndated<T extends ReadAggregate | ReadTls>(read: T): T | UnreadableFile {
   const { begin, end } = read.report.dateRange
   const isDated = [begin, end].every((date) => date.getTime() >= 0 && date.getUTCFullYear() < 2200)
-  return isDated ? read : { kind: 'unread', name: read.name, reason: 'The report is on a time that cannot be.' }
+  return isDated
+    ? read
+    : { kind: 'unread', name: read.name, reason: 'The report covers an impossible period: before 1970 or after 2199.' }
 }
 
 function createParts() {
@@ -87,8 +89,8 @@ function createParts() {
   }
   return {
     add(record: AggregateRecord): void {
-      open.push(storable(record))
-      if (open.length === PART_RECORDS) close()
+      open.push(toStorableJson(record))
+      if (open.length === RECORDS_PER_PART) close()
     },
     all(): string[] {
       close()
@@ -97,14 +99,14 @@ function createParts() {
   }
 }
 
-/** JSON that PostgreSQL takes: without NUL and halves of characters, which its text cannot hold. */
-export function storable(value: unknown): string {
+/** JSON without NUL and lone surrogates, which PostgreSQL cannot store. */
+export function toStorableJson(value: unknown): string {
   const json = JSON.stringify(value)
   if (!/\\u(?:0000|d[89a-f])/.test(json)) return json
-  return JSON.stringify(value, (_key, part: unknown) => (typeof part === 'string' ? plain(part) : part))
+  return JSON.stringify(value, (_key, part: unknown) => (typeof part === 'string' ? toStorableText(part) : part))
 }
 
-/** Text as PostgreSQL holds it. */
-export function plain(text: string): string {
+/** Text without NUL and lone surrogates, which PostgreSQL cannot store. */
+export function toStorableText(text: string): string {
   return text.replaceAll('\0', '').toWellFormed()
 }

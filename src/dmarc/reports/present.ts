@@ -3,8 +3,8 @@ import type { Authentication } from '../../protocols/mail-authentication.ts'
 import { isWithin } from '../statistics/tally.ts'
 import type { ReportRow, TlsReportRow } from './store.ts'
 
-/** A report of a domain as it is shown, with the first of its records. */
-export function shownReport(row: ReportRow, domain: string) {
+/** A report as the API returns it, with the first part of its records. */
+export function presentReport(row: ReportRow, domain: string) {
   const { id, reportId, orgName, recordCount, messages, aligned, outside, detail, via, authentication, receivedAt } =
     row
   const { disposition, ...rest } = detail
@@ -14,7 +14,7 @@ export function shownReport(row: ReportRow, domain: string) {
     orgName,
     ...rest,
     dateRange: { begin: row.beginsAt, end: row.endsAt },
-    records: row.records.map((record) => shownRecord(record, domain)),
+    records: row.records.map((record) => presentRecord(record, domain)),
     recordCount,
     totals: { messages, pass: aligned, fail: messages - aligned, outside, disposition },
     via,
@@ -24,12 +24,12 @@ export function shownReport(row: ReportRow, domain: string) {
   }
 }
 
-export function shownRecord(record: AggregateRecord, domain: string) {
+export function presentRecord(record: AggregateRecord, domain: string) {
   const { headerFrom } = record.identifiers
   return { ...record, result: isAligned(record) ? 'pass' : 'fail', outside: !isWithin(headerFrom, domain) }
 }
 
-export function shownTlsReport({ beginsAt, endsAt, successful, failed, ...row }: TlsReportRow) {
+export function presentTlsReport({ beginsAt, endsAt, successful, failed, ...row }: TlsReportRow) {
   return { ...row, dateRange: { begin: beginsAt, end: endsAt }, totals: { successful, failed } }
 }
 

@@ -1,28 +1,28 @@
 import { canonical, reverseName } from '../../net/address.ts'
 import { dataOf, type Resolver } from '../../net/dns.ts'
 import type { Db } from '../../store/database.ts'
-import { listUnnamed, setNames, type NamedAddress } from './store.ts'
+import { listUnnamedAddresses, setNames, type NamedAddress } from './store.ts'
 
-/** Addresses asked about together; the resolver has its own limit of questions in flight. */
-const AT_ONCE = 100
+/** Addresses looked up at the same time. The resolver limits its queries in flight on its own. */
+const BATCH_ADDRESSES = 100
 
 /**
- * Finds out what reported addresses are called, until all are or the signal comes.
- * @returns how many were asked about
+ * Looks up the reverse names of reported addresses until none are left or the signal aborts.
+ * @returns the number of addresses looked up
  */
-export async function nameAddresses(db: Db, resolver: Resolver, signal: AbortSignal): Promise<number> {
+export async function lookUpNames(db: Db, resolver: Resolver, signal: AbortSignal): Promise<number> {
   for (let asked = 0; ;) {
-    const addresses = await listUnnamed(db, AT_ONCE)
+    const addresses = await listUnnamedAddresses(db, BATCH_ADDRESSES)
     if (addresses.length === 0 || signal.aborted) return asked
     const named = await Promise.all(addresses.map((address) => nameOf(address, resolver, signal)))
-    // What we did not wait for is asked about again.
+    // Aborted lookups are repeated by the next run.
     if (signal.aborted) return asked
     await setNames(db, named)
     asked += addresses.length
   }
 }
 
-/** A failure counts as no name: it is asked again in a month, and nothing hangs on it. */
+/** A failed query counts as no name; the lookup is repeated after a month. */
 async function nameOf(address: string, resolver: Resolver, signal: AbortSignal): Promise<NamedAddress> {
   const [name] = dataOf(await resolver.query(reverseName(address), 'PTR', signal), 'PTR')
   if (name === undefined) return { address, reverseName: null, confirmed: false }

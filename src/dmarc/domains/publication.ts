@@ -4,16 +4,16 @@ import { formatDmarc, mendDmarc } from '../../protocols/dmarc-mend.ts'
 import { parseDmarc, type DmarcRecord } from '../../protocols/dmarc.ts'
 import type { Questions } from '../../protocols/questions.ts'
 
-/** What the DNS says of a domain's DMARC record, and what it should say. */
+/** A domain's DMARC record in DNS, and the record to publish. */
 export type Publication = {
   name: string
-  /** The record to publish: the one that is there with our address added, or a first one. */
+  /** The record to publish: the current one with the report address added, or a first one. */
   record: string
-  /** The record as it stands at the domain itself; null when there is none, or it could not be asked. */
+  /** The record at the domain itself; null if there is none or DNS did not respond. */
   published: string | null
-  /** Whether reports are asked for at our address; null when it could not be asked. */
+  /** Whether the record sends reports to the report address; null if DNS did not respond. */
   isConfigured: boolean | null
-  /** The consent without which reporters send nothing to another domain. */
+  /** The consent that reporters require before they send to another domain (RFC 9990, section 4). */
   destination: {
     required: boolean
     name: string | null
@@ -23,8 +23,8 @@ export type Publication = {
   }
 }
 
-/** Looks at what a domain publishes. What does not answer in time is null, and the record to publish a first one. */
-export async function publicationOf(domain: string, reportEmail: string, questions: Questions): Promise<Publication> {
+/** Queries a domain's DMARC record. Without an answer in time, the fields are null and the record is a first one. */
+export async function findPublication(domain: string, reportEmail: string, questions: Questions): Promise<Publication> {
   const [discovery, destination] = await Promise.all([
     discoverDmarc(domain, questions),
     destinationOf(domain, reportEmail, questions),
@@ -44,7 +44,7 @@ function ownRecord({ domain, policyDomain, record }: DmarcDiscovery): DmarcRecor
   return policyDomain === domain ? record : null
 }
 
-/** A first record asks for no more than what applies already: `p=none` below a strict ancestor would loosen it. */
+/** A first record keeps the inherited policy: `p=none` below a strict parent domain would weaken it. */
 function recordFor(discovery: DmarcDiscovery, own: DmarcRecord | null, reportEmail: string): string {
   const ours = `mailto:${reportEmail}`
   if (!own) return formatDmarc({ p: discovery.effectivePolicy ?? 'none', rua: ours })
@@ -53,7 +53,7 @@ function recordFor(discovery: DmarcDiscovery, own: DmarcRecord | null, reportEma
   return mendDmarc(own, { rua: [...others, ours].join(',') })
 }
 
-/** Whether reports are sent to this address. Local parts are ours, so their case means nothing. */
+/** Whether a record sends reports to this address. We chose the local part, so its case does not matter. */
 export function sendsTo(record: DmarcRecord, reportEmail: string): boolean {
   return record.rua.some(({ uri }) => uri.toLowerCase() === `mailto:${reportEmail}`)
 }

@@ -3,7 +3,7 @@ import { isWithin, type Tally } from '../statistics/tally.ts'
 
 type Candidate = Pick<DomainRow, 'id' | 'accountId' | 'domain' | 'verifiedAt'>
 
-/** Candidates by their names: one report may speak of hundreds of domains, one account have a thousand. */
+/** Candidates by name: a report may cover hundreds of domains, and an account may have a thousand. */
 export type CandidateIndex<T extends Candidate> = { all: T[]; byName: Map<string, T[]> }
 
 export function indexCandidates<T extends Candidate>(all: T[]): CandidateIndex<T> {
@@ -11,8 +11,8 @@ export function indexCandidates<T extends Candidate>(all: T[]): CandidateIndex<T
 }
 
 /**
- * The registered domains a report belongs to: that of its policy, else the nearest one above it, else one below it when
- * all that the report counts is from there. Where several accounts have it, those who proved it.
+ * Chooses the registered domains that a report belongs to: its policy domain, else the nearest parent, else a subdomain if
+ * all records are from there. If several accounts have the domain, only verified ones are chosen.
  */
 export function chooseDomains<T extends Candidate>(
   { all, byName }: CandidateIndex<T>,
@@ -34,7 +34,7 @@ function isAllFrom(domain: string, tallies: Tally[]): boolean {
   return tallies.every(({ headerFrom }) => headerFrom !== null && isWithin(headerFrom, domain))
 }
 
-/** The domain and all above it: where a registered one may be found. */
+/** The domain and its parents. */
 export function selfAndAbove(domain: string): string[] {
   const labels = domain.split('.')
   return labels.map((_, index) => labels.slice(index).join('.')).slice(0, 20)

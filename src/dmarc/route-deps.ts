@@ -10,7 +10,7 @@ import type { DB } from '../store/tables.ts'
 import type { FindAsn } from './summary/summary.ts'
 import type { OnReports } from './intake/ingest.ts'
 
-/** What the work on reports is given. */
+/** Dependencies of jobs and routes. */
 export type DmarcDeps = {
   db: Kysely<DB>
   resolver: Resolver
@@ -22,9 +22,9 @@ export type DmarcDeps = {
   onReports?: OnReports | undefined
 }
 
-/** What the routes are given besides. */
+/** Dependencies of routes. */
 export type RouteDeps = DmarcDeps & {
-  /** For how long files are kept. */
+  /** Days for which report files are stored. */
   kept: { fileDays: number }
   authHooks: AuthHooks
   queue: Queue

@@ -3,59 +3,59 @@ import { isAligned } from '../../protocols/dmarc-report.ts'
 import { addressOf } from '../../protocols/report-values.ts'
 import type { Db } from '../../store/database.ts'
 import type { DomainRow } from '../domains/store.ts'
-import { SOURCE_RECORDS } from '../limits.ts'
-import { shownRecord } from '../reports/shown.ts'
-import { everyDay, shownSource, type FindAsn } from '../summary/summary.ts'
-import type { Range } from '../summary/store.ts'
-import { adviseOn } from './advice.ts'
-import { identitiesOf } from './identities.ts'
-import { findSource, listRecordsOf, sumSourceByDay, type RecordFilter, type SeenRecord } from './store.ts'
+import { MAX_SOURCE_RECORDS } from '../limits.ts'
+import { presentRecord } from '../reports/present.ts'
+import { fillDays, presentSource, type FindAsn } from '../summary/summary.ts'
+import type { DayRange } from '../summary/store.ts'
+import { adviseOnSource } from './advice.ts'
+import { sumIdentities } from './identities.ts'
+import { findSource, listSelectedRecords, sumSourceByDay, type RecordFilter, type SeenRecord } from './store.ts'
 
 /**
- * An address as reports write it.
+ * Normalizes an address to the form that reports use.
  * @throws Fault `invalid_request`
  */
-export function sourceAddress(text: string): string {
+export function parseSourceAddress(text: string): string {
   const address = addressOf(text)
   if (address !== null) return address
   const message = 'must be an IPv4 or IPv6 address'
   throw new Fault('invalid_request', `address ${message}.`, { details: [{ path: 'address', message }] })
 }
 
-/** What one address sends in the domain's name: how much, in whose names, how it fares, and what to do about it. */
-export async function describeSource(db: Db, domain: DomainRow, address: string, range: Range, findAsn: FindAsn) {
+/** Describes one source: its counts, its identities and the recommended actions. */
+export async function describeSource(db: Db, domain: DomainRow, address: string, range: DayRange, findAsn: FindAsn) {
   const [source, days] = await Promise.all([
     findSource(db, domain.id, address, range),
     sumSourceByDay(db, domain.id, address, range),
   ])
   const wanted = { ...wantedOf(domain, address, days), filter: {} }
-  const { records, total } = await listRecordsOf(db, wanted, { limit: SOURCE_RECORDS, offset: 0 })
-  const all = identitiesOf(records, domain.domain)
-  const failed = identitiesOf(
+  const { records, total } = await listSelectedRecords(db, wanted, { limit: MAX_SOURCE_RECORDS, offset: 0 })
+  const all = sumIdentities(records, domain.domain)
+  const failed = sumIdentities(
     records.filter((record) => !isAligned(record)),
     domain.domain,
   )
   return {
     domain: domain.domain,
     ...range,
-    source: source ? shownSource(source, findAsn) : null,
-    days: everyDay(range, days),
+    source: source ? presentSource(source, findAsn) : null,
+    days: fillDays(range, days),
     identities: { ...all, records: records.length, recordCount: total },
-    advice: adviseOn(domain.domain, address, source, { all, failed }),
+    advice: adviseOnSource(domain.domain, address, source, { all, failed }),
   }
 }
 
 type PageOf = { limit: number; offset: number }
 
-/** The records that speak of an address, the newest first. */
-export async function recordsOfSource(
+/** The records of a source, newest first. */
+export async function listSourceRecords(
   db: Db,
   domain: DomainRow,
-  { address, range, filter }: { address: string; range: Range; filter: RecordFilter },
+  { address, range, filter }: { address: string; range: DayRange; filter: RecordFilter },
   page: PageOf,
 ) {
   const days = await sumSourceByDay(db, domain.id, address, range)
-  const { records, total } = await listRecordsOf(db, { ...wantedOf(domain, address, days), filter }, page)
+  const { records, total } = await listSelectedRecords(db, { ...wantedOf(domain, address, days), filter }, page)
   return { records: records.map((record) => shown(record, domain.domain)), total }
 }
 
@@ -65,7 +65,7 @@ function wantedOf({ id, domain }: DomainRow, address: string, days: { day: strin
 
 function shown({ report: { id, orgName, begin, end }, ...record }: SeenRecord, domain: string) {
   return {
-    ...shownRecord(record, domain),
+    ...presentRecord(record, domain),
     report: { id, orgName, dateRange: { begin: new Date(begin), end: new Date(end) } },
   }
 }

@@ -1,0 +1,66 @@
+import { Snippet } from '../../ui/actions/copy.tsx'
+import { Notice } from '../../ui/feedback/notice.tsx'
+import { Muted, Stack } from '../../ui/layout/page.tsx'
+import type { PublishedDomain } from '../api.ts'
+import { record as messages, shared } from '../messages.ts'
+import { canReceiveEmail } from './can-receive-email.ts'
+
+/** The DMARC record to publish, and the problems that keep reports away. */
+export function RecordInstructions({ domain }: { domain: PublishedDomain }) {
+  const { record, dns, reportEmail } = domain
+  if (dns.configured) {
+    return (
+      <Stack>
+        <Notice tone="good">
+          <strong>{messages.configured(reportEmail)}</strong>
+        </Notice>
+        <Snippet what={shared.copyRecord} text={dns.published ?? record} />
+        <MissingConsent domain={domain} />
+      </Stack>
+    )
+  }
+  return (
+    <Stack>
+      {!canReceiveEmail(reportEmail) && <UnreachableAddress address={reportEmail} />}
+      <Notice tone={dns.configured === null ? 'unknown' : 'warn'}>
+        <strong>{dns.configured === null ? messages.noAnswer : messages.notConfigured(reportEmail)}</strong>
+      </Notice>
+      <p>
+        {dns.published === null ? messages.publishAt : messages.changeAt} <code>{dns.name}</code> {messages.to}
+      </p>
+      <Snippet what={shared.copyRecord} text={record} />
+      {dns.published !== null && (
+        <p>
+          <Muted>{messages.current}</Muted> <code>{dns.published}</code>
+        </p>
+      )}
+      <MissingConsent domain={domain} />
+    </Stack>
+  )
+}
+
+function UnreachableAddress({ address }: { address: string }) {
+  return (
+    <Notice tone="warn">
+      <strong>{messages.unreachableAddress(address)}</strong>
+      <p>
+        {messages.setReportDomain} <code>REPORT_DOMAIN</code> {messages.setReportDomainReason}
+      </p>
+    </Notice>
+  )
+}
+
+/** Reporters send to another domain only with its consent (RFC 9990, section 4). */
+function MissingConsent({ domain: { dns } }: { domain: PublishedDomain }) {
+  const { required, name, expected, authorized } = dns.destination
+  if (!required || authorized !== false || name === null) return null
+  return (
+    <>
+      <Notice tone="warn">
+        <strong>{messages.missingConsent}</strong>
+        <p>{messages.publishConsent(name)}</p>
+      </Notice>
+      <Snippet what={messages.copyConsent} text={expected} />
+    </>
+  )
+}

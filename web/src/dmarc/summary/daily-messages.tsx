@@ -1,0 +1,39 @@
+import { DailyChart, dayText } from '../../ui/charts/daily-chart.tsx'
+import { Disclosure } from '../../ui/layout/disclosure.tsx'
+import { Section } from '../../ui/layout/page.tsx'
+import { Table } from '../../ui/lists/table.tsx'
+import { counted } from '../../ui/text/format.ts'
+import type { Summary } from '../api.ts'
+import { describeDays, shared, summary as messages } from '../messages.ts'
+
+type DailyMessagesProps = { days: Summary['days']; totals: { messages: number; fail: number } }
+
+/** Passed and failed messages of each day, as a chart, a sentence and a table. */
+export function DailyMessages({ days, totals }: DailyMessagesProps) {
+  const columns = [messages.day, shared.messages, shared.passed, shared.failed]
+  return (
+    <Section title={messages.daily}>
+      <DailyChart
+        label={messages.chart}
+        text={describeDays({ days, totals })}
+        days={days.map(({ day }) => day)}
+        series={[
+          { name: shared.passed, look: 'main', counts: days.map(({ pass }) => pass) },
+          { name: shared.failed, look: 'bad', counts: days.map(({ fail }) => fail) },
+        ]}
+      />
+      <Disclosure summary={messages.table}>
+        <Table caption={messages.daily} quiet columns={columns}>
+          {days.toReversed().map(({ day, messages: count, pass, fail }) => (
+            <tr key={day}>
+              <th scope="row">{dayText(day)}</th>
+              <td>{counted(count, shared.message)}</td>
+              <td>{shared.passedCount(pass)}</td>
+              <td>{shared.failedCount(fail)}</td>
+            </tr>
+          ))}
+        </Table>
+      </Disclosure>
+    </Section>
+  )
+}
