@@ -12,9 +12,9 @@ import { BlacklistResult, type BlacklistItem } from './shapes.ts'
 export const blacklistCheck = defineCheck({
   name: 'blacklist',
   path: '/api/v1/blacklist-check',
-  summary: 'Listing of an IPv4 address on DNS blacklists',
+  summary: 'Check an IPv4 address on DNS blocklists',
   description:
-    'Asks every enabled blacklist at once. A list that refused, stayed silent, lists everything or answered outside 127.0.0.0/8 is `unknown`: never listed, and never clean.',
+    'Queries all enabled blocklists at once. A list has the status `unknown`, never `listed` or `clean`, when it refuses, does not answer, lists every address or answers outside 127.0.0.0/8.',
   query: Type.Object({ ip: Type.String({ maxLength: 100, description: 'A public IPv4 address.' }) }),
   data: BlacklistResult,
   example: {
@@ -101,7 +101,7 @@ export function publicIPv4(text: string): string {
 function whyNotPublicIPv4(parsed: ReturnType<typeof parseAddress>): string | null {
   if (parsed?.family !== 4) return 'is not an IPv4 address'
   const reach = classify(parsed.address)
-  return reach.public ? null : `is ${reach.why}; blacklists know public addresses only`
+  return reach.public ? null : `is ${reach.why}; blocklists have only public addresses`
 }
 
 function itemOf(listing: Listing, ip: string): BlacklistItem {
@@ -145,7 +145,7 @@ function failureSentence({ list, health }: ResolverHealth['lists'][number]): str
 
 const REMEDIES: Record<Blocklist['access'], string> = {
   open: 'Check that DNSBL_SERVERS names a recursive resolver that reaches the Internet.',
-  'own-resolver': 'It answers only recursive resolvers of one’s own: set DNSBL_SERVERS to one.',
-  'register-resolver-ip': 'Its operator must know the public address of your resolver: register it there.',
+  'own-resolver': 'It answers only private recursive resolvers. Set DNSBL_SERVERS to your own.',
+  'register-resolver-ip': 'Register the public address of your resolver with its operator.',
   key: 'Check its key in DNSBL_KEYS.',
 }

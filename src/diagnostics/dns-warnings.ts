@@ -31,10 +31,10 @@ function aliasWarnings(name: string, answers: DnsAnswers, { cname, a, aaaa }: Re
   })
   if (beside.length > 0) {
     return [
-      `${name} is an alias (CNAME) and has ${beside.join(' and ')} records beside it, which RFC 1034 forbids: what others see is a matter of chance. Remove the CNAME or the other records.`,
+      `${name} is an alias (CNAME) and also has ${beside.join(' and ')} records, which RFC 1034 forbids. Resolvers may return either. Remove the CNAME or the other records.`,
     ]
   }
-  if (isLoop(name, cname)) return [`The alias of ${name} leads in a circle: ${[name, ...cname].join(' → ')}.`]
+  if (isLoop(name, cname)) return [`The alias of ${name} is a loop: ${[name, ...cname].join(' → ')}.`]
   const isDangling = a.length + aaaa.length === 0 && isKnown(answers.a) && isKnown(answers.aaaa)
   return isDangling ? [`${name} is an alias for ${cname.at(-1)}, which has no address.`] : []
 }
@@ -49,13 +49,15 @@ function isKnown(answer: DnsAnswers['a']): boolean {
 
 function nameServerWarnings({ ns, cname }: Records): string[] {
   if (ns.length !== 1 || cname.length > 0) return []
-  return [`There is only one name server, ${ns[0]}: when it is away, so is the domain. RFC 1034 asks for two.`]
+  return [
+    `The domain has only one name server, ${ns[0]}. If it fails, the domain cannot be resolved. RFC 1034 requires two.`,
+  ]
 }
 
 function addressWarnings({ a, aaaa }: Records): string[] {
   return [...a, ...aaaa].flatMap((address) => {
     const reach = classify(address)
-    return reach.public ? [] : [`${address} is ${reach.why}: others cannot reach it.`]
+    return reach.public ? [] : [`${address} is ${reach.why}, which is not reachable from the Internet.`]
   })
 }
 
@@ -63,7 +65,7 @@ function spfWarnings({ txt }: Records): string[] {
   const count = txt.filter((text) => /^v=spf1( |$)/i.test(text)).length
   if (count < 2) return []
   return [
-    `There are ${count} SPF records; with more than one, receivers treat SPF as broken (RFC 7208, 4.5). Join them.`,
+    `The domain has ${count} SPF records. With more than one, SPF fails with permerror (RFC 7208, 4.5). Merge them.`,
   ]
 }
 
@@ -71,20 +73,22 @@ async function exchangeWarnings({ mx }: Records, resolver: Resolver, signal: Abo
   const names = [...new Set(mx.map(({ exchange }) => exchange))]
   if (names.includes('.')) {
     return names.length > 1
-      ? ['A null MX (“.”) stands beside other MX records, which RFC 7505 forbids. Remove one or the other.']
-      : ['The null MX says that this domain receives no mail (RFC 7505).']
+      ? ['A null MX (“.”) must be the only MX record (RFC 7505). Remove it or the others.']
+      : ['The null MX record means that this domain does not receive mail (RFC 7505).']
   }
   const found = names.slice(0, MAX_EXCHANGES).map((exchange) => exchangeWarning(exchange, resolver, signal))
   return (await Promise.all(found)).filter((warning) => warning !== null)
 }
 
 async function exchangeWarning(exchange: string, resolver: Resolver, signal: AbortSignal): Promise<string | null> {
-  if (parseAddress(exchange)) return `The MX ${exchange} is an address; it must be a name, and many senders ignore it.`
+  if (parseAddress(exchange)) return `The MX ${exchange} is an IP address, which many senders ignore. Use a host name.`
   const [v4, v6] = await Promise.all([resolver.query(exchange, 'A', signal), resolver.query(exchange, 'AAAA', signal)])
   if (v4.status === 'FAILED' || v6.status === 'FAILED') return null
   const [target] = [...v4.cnames, ...v6.cnames]
   if (target !== undefined) {
-    return `The MX ${exchange} is an alias for ${target}, which RFC 2181 forbids. Name ${target} in the MX record.`
+    return `The MX ${exchange} is an alias for ${target}, which RFC 2181 forbids. Use ${target} in the MX record.`
   }
-  return v4.records.length + v6.records.length > 0 ? null : `The MX ${exchange} has no address: mail cannot reach it.`
+  return v4.records.length + v6.records.length > 0
+    ? null
+    : `The MX ${exchange} has no address, so mail cannot be delivered to it.`
 }

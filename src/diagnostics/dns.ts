@@ -15,9 +15,9 @@ export type DnsAnswers = Record<Lowercase<(typeof TYPES)[number]>, DnsAnswer>
 export const dnsCheck = defineCheck({
   name: 'dns',
   path: '/api/v1/dns-check',
-  summary: 'DNS records of a domain',
+  summary: 'Check the DNS records of a domain',
   description:
-    'Asks for all record types at once. A name that does not exist is an answer (`status: "NXDOMAIN"`), and a type whose question failed is named in `errors`: its array is empty because nothing is known.',
+    'Queries all record types at once. A name that does not exist returns `status: "NXDOMAIN"`. If the query for a type fails, `errors` gives the reason and the array of the type is empty.',
   query: DnsQuery,
   data: DnsResult,
   example: {
@@ -72,7 +72,7 @@ async function checkDns(query: { domain: string }, { resolver }: CheckDeps, sign
 }
 
 function needsName(address: string): Fault {
-  const message = 'is an IP address, and this check takes a domain name'
+  const message = 'is an IP address; enter a domain name'
   return new Fault('invalid_request', `${address} ${message}.`, { details: [{ path: 'domain', message }] })
 }
 

@@ -24,23 +24,27 @@ export async function examineResolver(resolver: Resolver): Promise<Finding> {
   const answer = await resolver.query('.', 'NS', AbortSignal.timeout(PATIENCE))
   if (answer.status === 'NOERROR') return good('DNS', `${servers} answers in ${Math.round(answer.ms)} ms.`)
   const why = answer.status === 'FAILED' ? answer.failure : answer.status
-  return bad('DNS', `${servers} does not resolve names (${why}). Set DNS_SERVERS to a resolver that does.`)
+  return bad('DNS', `${servers} cannot resolve names (${why}). Set DNS_SERVERS to a working resolver.`)
 }
 
 /** Whether the critical blacklists tell this resolver the truth. */
 export async function examineBlocklists(blocklists: Blocklists): Promise<Finding[]> {
   const { lists, warnings } = await resolverHealth(blocklists)
-  if (warnings.length === 0) return [good('blacklists', `All ${lists.length} critical lists answer this resolver.`)]
+  if (warnings.length === 0)
+    return [good('blacklists', `All ${lists.length} critical blocklists answer this resolver.`)]
   if (lists.some(({ health }) => health.state === 'healthy' || health.state === 'refusing')) {
     return warnings.map((sentence) => doubtful('blacklists', sentence))
   }
   const servers = blocklists.resolver.servers.map(endpointName).join(', ')
-  const sentence = `No critical list answers through ${servers}: the resolver is at fault. Set DNSBL_SERVERS to a recursive resolver of your own, such as Unbound.`
+  const sentence = `No critical blocklist answers through ${servers}, so the resolver is the cause. Set DNSBL_SERVERS to a recursive resolver of your own, such as Unbound.`
   return [bad('blacklists', sentence)]
 }
 
 export function examineClock(theirs: Date): Finding {
   const apart = Math.abs(theirs.getTime() - Date.now()) / 1000
-  if (apart <= CLOCK_TOLERANCE) return good('clock', 'This clock and the database’s agree.')
-  return bad('clock', `This clock and the database’s are ${Math.round(apart)} seconds apart. Run NTP on both machines.`)
+  if (apart <= CLOCK_TOLERANCE) return good('clock', 'The clocks of this machine and the database agree.')
+  return bad(
+    'clock',
+    `The clocks of this machine and the database are ${Math.round(apart)} seconds apart. Run NTP on both machines.`,
+  )
 }

@@ -24,8 +24,8 @@ export function healthRoutes(app: App, options: HealthOptions): void {
     {
       onRequest: options.authHooks.admin,
       schema: {
-        summary: 'Resolvers, blacklists, database and queue',
-        description: 'For administrators. Asks the resolvers and the critical blacklists now.',
+        summary: 'Get the health of resolvers, blocklists, database and job queue',
+        description: 'For administrators. Queries the resolvers and the critical blocklists now.',
         tags: ['Service'],
         security,
         response: answers(Success(Health)),

@@ -60,7 +60,7 @@ async function fetchPolicy(url: URL, fetchFile: FetchFile): Promise<FetchedPolic
   try {
     const { status, contentType, body } = await fetchFile(url)
     // RFC 8461, 3.3: anything but 200, redirects among it, is a failure.
-    if (status !== 200) return { failure: `${url.href} answered with status ${status}.` }
+    if (status !== 200) return { failure: `${url.href} returned HTTP status ${status}.` }
     return { policy: parseStsPolicy(body.toString()), contentType }
   } catch (error) {
     if (error instanceof Fault) return { failure: error.message }

@@ -111,7 +111,7 @@ export function bimiItem({ records, error }: BimiFinding, dmarc: DmarcDiscovery)
   const { text = null, logo = null, certificate = null } = record ?? {}
   const missing = [
     ...missingForBimi(record, dmarc),
-    ...(records.length > 1 ? ['a single BIMI record in place of several'] : []),
+    ...(records.length > 1 ? ['a single BIMI record instead of several'] : []),
   ]
   return { found: record !== null, record: text, logo, certificate, missing, ...failure(error) }
 }

@@ -16,9 +16,9 @@ const EXAMPLE_TAGS = { v: 'DMARC1', p: 'quarantine', rua: 'mailto:dmarc-reports@
 export const mailAuthCheck = defineCheck({
   name: 'dmarc',
   path: '/api/v1/dmarc-check',
-  summary: 'DMARC, SPF and DKIM of a domain',
+  summary: 'Check DMARC, SPF and DKIM of a domain',
   description:
-    'Finds the DMARC record that applies (RFC 9989), counts the look-ups of the SPF record and applies it to each `ip`, tries DKIM selectors, and looks at MTA-STS, TLS reporting and BIMI. An item with `error` could not be asked, so its “not found” says nothing. `warnings` say what is wrong and which record to publish instead.',
+    'Finds the DMARC record that applies (RFC 9989), counts the DNS lookups of the SPF record and evaluates it for each `ip`, tries DKIM selectors, and checks MTA-STS, TLS reporting and BIMI. If an item has `error`, its query failed and `found: false` is not a result. Each of the `warnings` describes a problem and may give the record to publish.',
   query: MailAuthQuery,
   data: MailAuthResult,
   example: {
@@ -57,7 +57,7 @@ export const mailAuthCheck = defineCheck({
         {
           about: 'tls-rpt',
           severity: 'info',
-          message: 'TLS reports are not asked for: they tell when senders fail to encrypt mail to this domain.',
+          message: 'No TLS reporting record. TLS reports show when senders cannot encrypt mail to this domain.',
           publish: {
             name: '_smtp._tls.example.com',
             type: 'TXT',
@@ -128,7 +128,7 @@ function leftOut({ spf, dkim }: MailFacts): string[] {
   const { findings } = dkim.probe
   const untried = findings.filter((finding) => !finding.tried).length
   return [
-    ...(spf.truncated ? ['Part of what the SPF record includes.'] : []),
+    ...(spf.truncated ? ['Some includes of the SPF record.'] : []),
     ...(untried > 0 ? [`${untried} of ${findings.length} DKIM selectors.`] : []),
   ]
 }
@@ -138,7 +138,7 @@ function requireAnswer(domain: string, questions: Questions): void {
   if (failures.includes(null)) return
   const kinds = [...new Set(failures)]
   if (kinds.every((kind) => kind === 'TIMEOUT')) {
-    throw new Fault('upstream_timeout', `No name server answered for ${domain} in time.`)
+    throw new Fault('upstream_timeout', `No name server answered for ${domain} in time. Try again later.`)
   }
   throw new Fault('upstream_unreachable', `No name server answered for ${domain}: ${kinds.join(', ')}.`)
 }
@@ -146,9 +146,9 @@ function requireAnswer(domain: string, questions: Questions): void {
 function mailDomain(text: string): Name {
   const behind = text.slice(text.lastIndexOf('@') + 1)
   if (behind !== text)
-    throw wrong('domain', `“${shortened(text)}” is a mail address; give what stands behind the @: ${shortened(behind)}`)
+    throw wrong('domain', `“${shortened(text)}” is an email address; enter only its domain: ${shortened(behind)}`)
   const host = parseHost(text, 'domain')
-  if (host.kind === 'ip') throw wrong('domain', `${host.address} is an IP address; give the domain of mail addresses`)
+  if (host.kind === 'ip') throw wrong('domain', `${host.address} is an IP address; enter the domain of email addresses`)
   return host
 }
 
@@ -166,7 +166,7 @@ function clientOf(ip: string, domain: string): { ip: string; sender: string; hel
 /** RFC 6376, 3.1: a selector is one or more labels. People also paste the whole name. */
 function selectorName(text: string): string {
   const selector = text.trim().replace(/\._domainkey(?:\..*)?$/is, '')
-  if (!isSelector(selector)) throw wrong('selector', `“${shortened(text)}” is no DKIM selector`)
+  if (!isSelector(selector)) throw wrong('selector', `“${shortened(text)}” is not a DKIM selector`)
   return selector
 }
 

@@ -87,9 +87,13 @@ export async function runCheck<Q, D>(
     return await check.run(query, deps, signal)
   } catch (error) {
     if (error instanceof Fault || !signal.aborted) throw error
-    throw new Fault('upstream_timeout', `There was no answer within ${CHECK_DEADLINE / 1000} seconds.`, {
-      cause: error,
-    })
+    throw new Fault(
+      'upstream_timeout',
+      `The check did not finish within ${CHECK_DEADLINE / 1000} seconds. Try again.`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 

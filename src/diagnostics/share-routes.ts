@@ -14,7 +14,7 @@ export type ShareRoutesOptions = { db: Kysely<DB>; authHooks: AuthHooks; secretK
 
 const tags = ['Checks']
 const params = Type.Object({ token: Type.String({ maxLength: 100, examples: ['Zk3tQ9wLr5Xc1Vb7Nm2Pa8Sd'] }) })
-const notThere = () => new Fault('not_found', 'There is no such shared result. They expire after thirty days.')
+const notThere = () => new Fault('not_found', 'Shared result not found. Shared results expire after 30 days.')
 
 /** `/api/v1/shared-checks`: results of checks as they were, for whoever has the link. */
 export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: ShareRoutesOptions): void {
@@ -25,10 +25,10 @@ export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: Sha
       config: { limit: 'shared checks' },
       onRequest: authHooks.account,
       schema: {
-        summary: 'Share results of checks as a link that opens without an account',
+        summary: 'Share check results by a public link',
         description:
-          'Give each result as it was answered, with its receipt. The link shows them as they were for thirty days; nothing ' +
-          'is checked again.',
+          'Send each result as the check returned it, with its receipt. The link shows these results for 30 days, without ' +
+          'checking again, and needs no account.',
         tags,
         security,
         body: NewShare,
@@ -44,7 +44,7 @@ export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: Sha
     '/api/v1/shared-checks',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'What I share, newest first', tags, security, response: answers(Success(SharedChecks)) },
+      schema: { summary: 'List shared results', tags, security, response: answers(Success(SharedChecks)) },
     },
     async (request) => ({ success: true, data: (await listShared(db, callerOf(request).accountId)).map(shown) }),
   )
@@ -53,7 +53,7 @@ export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: Sha
     {
       config: { limit: 'public pages' },
       schema: {
-        summary: 'Shared results, as they were; whoever has the link may read them',
+        summary: 'Get shared results',
         tags,
         params,
         response: answers(Success(SharedResults)),
@@ -69,7 +69,7 @@ export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: Sha
     '/api/v1/shared-checks/:token',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Take a link back', tags, security, params, response: answers(Done) },
+      schema: { summary: 'Delete a shared result', tags, security, params, response: answers(Done) },
     },
     async (request) => {
       const { accountId } = callerOf(request)

@@ -28,7 +28,7 @@ export async function share(deps: ShareDeps, accountId: string, results: Shareab
   const proven = results.map((result, index) => prove(deps, accountId, result, index))
   const [target, ...others] = new Set(results.map(({ data }) => targetOf(data)))
   if (target === undefined || others.length > 0)
-    throw new Fault('invalid_request', 'The results must all be about the same name or address.')
+    throw new Fault('invalid_request', 'All results must be for the same domain or address.')
   const expiresAt = new Date(Date.now() + KEPT_FOR)
   return deps.db.transaction().execute(async (trx) => {
     await requireRoom(trx, accountId, Buffer.byteLength(JSON.stringify(proven)))
@@ -43,9 +43,9 @@ async function requireRoom(trx: Transaction<DB>, accountId: string, bytes: numbe
   const limit = QUOTA_BYTES[await lockSharing(trx, accountId)].sharedChecks
   const [shared] = await listSharedUsage(trx, [accountId])
   if ((shared?.count ?? 0) >= SHARES_PER_ACCOUNT)
-    throw new Fault('conflict', `An account shares at most ${SHARES_PER_ACCOUNT} results. Take one back first.`)
+    throw new Fault('conflict', `An account can share up to ${SHARES_PER_ACCOUNT} results. Delete one first.`)
   if ((shared?.bytes ?? 0) + bytes <= limit) return
-  const sentence = `Shared results may take ${bytesText(limit)} on your plan. Remove one first; the oldest expires by itself.`
+  const sentence = `Your plan includes ${bytesText(limit)} for shared results. Delete one first, or wait until the oldest expires.`
   throw overQuota(sentence, ((shared?.endsAt.getTime() ?? Date.now() + KEPT_FOR) - Date.now()) / 1_000)
 }
 
@@ -53,7 +53,7 @@ function prove({ secretKey }: ShareDeps, accountId: string, shareable: Shareable
   const { check, data, receipt } = shareable
   const madeAt = readReceipt(receipt, { accountId, check, data }, secretKey)
   if (madeAt) return { check, data, madeAt: madeAt.toISOString() }
-  const message = 'is not what this service answered you'
+  const message = 'does not match its receipt; send the result as the check returned it'
   throw new Fault('invalid_request', `Result ${index + 1} ${message}.`, {
     details: [{ path: `results/${index}/receipt`, message }],
   })

@@ -24,8 +24,8 @@ export function sweepRoute(app: App, { authHooks, events, blocklists, secretKey 
       schema: {
         summary: 'Follow a blacklist check (server-sent events)',
         description:
-          'Events `sweep`, each with the answers so far: `{"total", "data", "receipt"}`, `data` as in the answer of the ' +
-          'check. In the last one all have answered, and `receipt` is not null.',
+          'Sends `sweep` events with the results so far: `{"total", "data", "receipt"}`. `data` has the shape of the ' +
+          'check result. In the last event the check is complete and `receipt` is not null.',
         tags: ['Checks'],
         security,
         querystring: blacklistCheck.query,

@@ -21,9 +21,9 @@ const EXAMPLE_LEAF = {
 export const tlsCheck = defineCheck({
   name: 'ssl',
   path: '/api/v1/ssl-check',
-  summary: 'The TLS certificate of a host',
+  summary: 'Check the TLS certificate of a host',
   description:
-    'Shakes hands once and says what was seen. An expired, self-signed or wrong-host certificate is reported, not refused. `starttls` checks mail, directory and database servers.',
+    'Performs one TLS handshake and reports the certificate, also when it is expired, self-signed or for another host. Use `starttls` for mail, directory and database servers.',
   query: TlsQuery,
   data: TlsResult,
   example: {

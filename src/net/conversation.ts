@@ -35,7 +35,7 @@ export function converse(socket: Socket, signal: AbortSignal): Conversation {
     fault ??= reason
     wake.resolve()
   }
-  const onClose = () => stop(new Fault('upstream_unreachable', 'The server closed the connection before TLS began.'))
+  const onClose = () => stop(new Fault('upstream_unreachable', 'The server closed the connection before TLS started.'))
   const leave = onAbort([signal], () => stop(tooSlow()))
   if (signal.aborted) stop(tooSlow())
   socket.on('data', hear).on('error', onClose).on('end', onClose)
@@ -43,7 +43,7 @@ export function converse(socket: Socket, signal: AbortSignal): Conversation {
   async function take(lengthOf: (received: Buffer) => number | null): Promise<Buffer> {
     for (;;) {
       const length = lengthOf(received)
-      if ((length ?? received.length) > MAX_UNIT) throw rejected('The server sends more than fits the protocol.')
+      if ((length ?? received.length) > MAX_UNIT) throw rejected('The server sent more data than the protocol allows.')
       if (length !== null && length <= received.length) {
         const unit = received.subarray(0, length)
         received = received.subarray(length)
@@ -70,7 +70,7 @@ export function converse(socket: Socket, signal: AbortSignal): Conversation {
         lines.push(await line())
         if (isLast(lines.at(-1) ?? '')) return lines
       }
-      throw rejected('The server sends more than fits the protocol.')
+      throw rejected('The server sent more data than the protocol allows.')
     },
     hasMore: () => received.length > 0,
     end() {
@@ -81,7 +81,7 @@ export function converse(socket: Socket, signal: AbortSignal): Conversation {
 }
 
 function tooSlow(): Fault {
-  return new Fault('upstream_timeout', 'The server did not begin TLS in time.')
+  return new Fault('upstream_timeout', 'The server did not start TLS in time.')
 }
 
 /** The server was reached and said no; its own words are strangers' text: no control characters, not much of it. */
@@ -90,5 +90,5 @@ export function rejected(sentence: string, words?: string): Fault {
     ?.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
     .slice(0, 200)
-  return new Fault('upstream_rejected', clean ? `${sentence} It said: “${clean}”.` : sentence)
+  return new Fault('upstream_rejected', clean ? `${sentence} Server response: “${clean}”.` : sentence)
 }

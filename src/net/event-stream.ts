@@ -40,13 +40,13 @@ export async function* followEvents(
   } catch (cause) {
     if (signal.aborted) return
     if (cause instanceof Fault) throw cause
-    throw new Fault('upstream_unreachable', `The stream broke off: ${messageOf(cause)}.`, { cause })
+    throw new Fault('upstream_unreachable', `The event stream was interrupted: ${messageOf(cause)}.`, { cause })
   }
 }
 
 /** Counts only while we wait: a reader that takes its time must not look like a silent stream. */
 async function* untilSilent(pieces: AsyncIterable<string>, silence: AbortController): AsyncGenerator<string> {
-  const wait = () => setTimeout(() => silence.abort(new Error('nothing came any more')), SILENCE)
+  const wait = () => setTimeout(() => silence.abort(new Error('no data received')), SILENCE)
   let timer = wait()
   try {
     for await (const piece of pieces) {
@@ -67,7 +67,7 @@ export async function* readEvents(pieces: AsyncIterable<string>): AsyncGenerator
     rest += piece
     const blocks = rest.split('\n\n')
     rest = blocks.pop() ?? ''
-    if (rest.length > LONGEST) throw new Error('an event is too long')
+    if (rest.length > LONGEST) throw new Error('an event is too large')
     for (const block of blocks) {
       const fields = fieldsOf(block)
       id = fields.get('id') ?? id
@@ -89,11 +89,11 @@ function fieldsOf(block: string): Map<string, string> {
 
 async function get(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
   const response = await fetch(url, { headers, signal }).catch((cause: unknown) => {
-    throw new Fault('upstream_unreachable', `${url.origin} does not answer: ${reasonOf(cause)}.`, { cause })
+    throw new Fault('upstream_unreachable', `${url.origin} did not respond: ${reasonOf(cause)}.`, { cause })
   })
   if (response.ok) return response
   const answer = (await response.json().catch(() => ({}))) as { error?: string }
-  const sentence = answer.error ?? `answered with ${response.status}.`
+  const sentence = answer.error ?? `HTTP status ${response.status}.`
   throw new Fault(codeOf(response.status), `${url.origin}: ${sentence}`)
 }
 

@@ -62,13 +62,16 @@ async function readBody(response: IncomingMessage, target: Target): Promise<Buff
   for await (const piece of response as AsyncIterable<Buffer>) {
     pieces.push(piece)
     length += piece.length
-    if (length > MAX_BODY) throw new Fault('upstream_rejected', `${target.host} sends more than ${MAX_BODY} bytes.`)
+    if (length > MAX_BODY)
+      throw new Fault('upstream_rejected', `The response of ${target.host} is larger than ${MAX_BODY} bytes.`)
   }
   return Buffer.concat(pieces)
 }
 
 function faultOf(error: unknown, { host }: Target, signal: AbortSignal): Fault {
   if (error instanceof Fault) return error
-  if (signal.aborted) return new Fault('upstream_timeout', `${host} did not answer over HTTPS in time.`)
-  return new Fault('upstream_unreachable', `HTTPS with ${host} failed: ${messageOf(error)}.`, { cause: error })
+  if (signal.aborted) return new Fault('upstream_timeout', `${host} did not respond over HTTPS in time.`)
+  return new Fault('upstream_unreachable', `The HTTPS request to ${host} failed: ${messageOf(error)}.`, {
+    cause: error,
+  })
 }

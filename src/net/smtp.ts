@@ -81,11 +81,11 @@ function faultOf(error: SmtpError, { smtpUrl }: Relay, signal: AbortSignal, hand
   const relay = `The mail relay ${new URL(smtpUrl).host}`
   if (error.responseCode !== undefined) {
     const code = error.responseCode >= 500 ? 'upstream_rejected' : 'upstream_unreachable'
-    return new Fault(code, `${relay} refused the mail: ${error.response ?? error.responseCode}.`, { cause: error })
+    return new Fault(code, `${relay} rejected the message: ${error.response ?? error.responseCode}.`, { cause: error })
   }
   const cause = handedOver ? new Unanswered(messageOf(error), { cause: error }) : error
   if (error.code === 'ETIMEDOUT' || signal.aborted) {
-    return new Fault('upstream_timeout', `${relay} did not answer in time.`, { cause })
+    return new Fault('upstream_timeout', `${relay} did not respond in time.`, { cause })
   }
-  return new Fault('upstream_unreachable', `${relay} could not be used: ${messageOf(error)}.`, { cause })
+  return new Fault('upstream_unreachable', `${relay} failed: ${messageOf(error)}.`, { cause })
 }

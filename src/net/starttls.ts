@@ -33,7 +33,7 @@ export async function startTls(protocol: StartTls, socket: Socket, signal: Abort
   try {
     await DIALOGUES[protocol](talk, socket)
     // Plain text behind the go-ahead would be believed as if it had come through TLS (CVE-2011-0411).
-    if (talk.hasMore()) throw rejected('The server sent plain text after it had agreed to begin TLS.')
+    if (talk.hasMore()) throw rejected('The server sent plain text after it agreed to start TLS.')
   } finally {
     talk.end()
   }
@@ -45,14 +45,14 @@ const DIALOGUES: Record<StartTls, Dialogue> = { smtp, imap, pop3, ldap, postgres
 
 /** RFC 3207 */
 async function smtp(talk: Conversation, socket: Socket): Promise<void> {
-  await smtpReply(talk, '220', 'The mail server does not want to talk.')
+  await smtpReply(talk, '220', 'The mail server refused the connection in its greeting.')
   talk.send(`EHLO ${addressLiteral(socket)}\r\n`)
-  const extensions = await smtpReply(talk, '250', 'The mail server refused EHLO.')
+  const extensions = await smtpReply(talk, '250', 'The mail server rejected EHLO.')
   if (!extensions.some((line) => /^250[ -]STARTTLS\s*$/i.test(line))) {
     throw rejected('The mail server does not offer STARTTLS.')
   }
   talk.send('STARTTLS\r\n')
-  await smtpReply(talk, '220', 'The mail server declined STARTTLS.')
+  await smtpReply(talk, '220', 'The mail server rejected STARTTLS.')
 }
 
 async function smtpReply(talk: Conversation, code: string, otherwise: string): Promise<string[]> {
@@ -69,19 +69,19 @@ function addressLiteral({ localAddress = '127.0.0.1' }: Socket): string {
 /** RFC 9051, 6.2.1 */
 async function imap(talk: Conversation): Promise<void> {
   const greeting = await talk.line()
-  if (!/^\* OK\b/i.test(greeting)) throw rejected('The IMAP server does not want to talk.', greeting)
+  if (!/^\* OK\b/i.test(greeting)) throw rejected('The IMAP server refused the connection in its greeting.', greeting)
   talk.send('a1 STARTTLS\r\n')
   const reply = (await talk.lines((line) => line.startsWith('a1 '))).at(-1) ?? ''
-  if (!/^a1 OK\b/i.test(reply)) throw rejected('The IMAP server declined STARTTLS.', reply.slice('a1 '.length))
+  if (!/^a1 OK\b/i.test(reply)) throw rejected('The IMAP server rejected STARTTLS.', reply.slice('a1 '.length))
 }
 
 /** RFC 2595, 4 */
 async function pop3(talk: Conversation): Promise<void> {
   const greeting = await talk.line()
-  if (!greeting.startsWith('+OK')) throw rejected('The POP3 server does not want to talk.', greeting)
+  if (!greeting.startsWith('+OK')) throw rejected('The POP3 server refused the connection in its greeting.', greeting)
   talk.send('STLS\r\n')
   const reply = await talk.line()
-  if (!reply.startsWith('+OK')) throw rejected('The POP3 server declined STLS.', reply)
+  if (!reply.startsWith('+OK')) throw rejected('The POP3 server rejected STLS.', reply)
 }
 
 /** PostgreSQL's SSLRequest: one byte answers, `S` or `N`. */
@@ -99,7 +99,7 @@ async function ldap(talk: Conversation): Promise<void> {
   const response = elements(message?.value).find((element) => element.tag === 0x78)
   const [code, , words] = elements(response?.value)
   if (code?.value.length === 1 && code.value[0] === 0) return
-  throw rejected('The LDAP server declined StartTLS.', words?.value.toString())
+  throw rejected('The LDAP server rejected StartTLS.', words?.value.toString())
 }
 
 function ber(tag: number, ...parts: Uint8Array[]): Buffer {

@@ -74,7 +74,7 @@ async function handshake(probe: Probe, { isOutdated }: { isOutdated: boolean }):
 async function secure(socket: Socket, target: Target, isOutdated: boolean, signal: AbortSignal): Promise<TLSSocket> {
   const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>()
   const leave = onAbort([signal], () =>
-    reject(new Fault('upstream_timeout', `The TLS handshake with ${target.host} was not done in time.`)),
+    reject(new Fault('upstream_timeout', `The TLS handshake with ${target.host} did not finish in time.`)),
   )
   const secured = connect({
     socket,
@@ -93,7 +93,7 @@ async function secure(socket: Socket, target: Target, isOutdated: boolean, signa
 function factsOf(secured: TLSSocket, target: Target): Omit<TlsFacts, 'port' | 'isOutdated' | 'handshakeMs'> {
   const leaf = secured.getPeerCertificate(true)
   const [first, ...others] = chainOf(leaf)
-  if (!first) throw rejected(`${target.host} speaks TLS but shows no certificate.`)
+  if (!first) throw rejected(`${target.host} supports TLS but sent no certificate.`)
   return {
     address: secured.remoteAddress ?? '',
     protocol: secured.getProtocol() ?? 'unknown',
@@ -113,7 +113,7 @@ function faultOf(failure: HandshakeFailure, { target, port, starttls }: Probe): 
   const where = `Port ${port} of ${target.host}`
   if (NOT_TLS.test(failure.code)) {
     const usual = starttls ? undefined : STARTTLS_PORTS[port]
-    const hint = usual ? ` TLS begins later there: ask with starttls=${usual}.` : ''
+    const hint = usual ? ` This port usually uses STARTTLS. Check it with starttls=${usual}.` : ''
     return rejected(`${where} does not speak TLS.${hint}`)
   }
   const what =

@@ -23,7 +23,7 @@ export function txt(name: string, value: string): Publish {
 
 /** A question without answer is said, or “not found” would be taken for known. */
 export function lookupFailed(about: Advice['about'], name: string, error: string): Advice {
-  const message = `Whether there is a record at ${name} could not be looked up: the question ended in ${error}.`
+  const message = `The record at ${name} could not be looked up (${error}).`
   return { about, severity: 'warning', message }
 }
 

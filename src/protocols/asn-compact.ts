@@ -59,12 +59,12 @@ export function readCompactTable(bytes: Buffer): AsnTable {
     let [number, scale] = [0, 1]
     for (let n = 0; n < MAX_VARINT_BYTES; n++) {
       const byte = bytes[at++]
-      if (byte === undefined) throw new Error('it ends too early.')
+      if (byte === undefined) throw new Error('the file is truncated.')
       number += (byte & 127) * scale
       if (byte < 128) return number
       scale *= 128
     }
-    throw new Error('it is damaged.')
+    throw new Error('the file is damaged.')
   }
   function fill<A extends Uint32Array | Float64Array>(column: A, isAscending: boolean): A {
     let before = 0
@@ -72,8 +72,8 @@ export function readCompactTable(bytes: Buffer): AsnTable {
     return column
   }
   const [version, day, count4, count6, members] = [next(), next(), next(), next(), next()]
-  if (version !== VERSION) throw new Error(`it is of version ${version}, and only ${VERSION} is known.`)
-  if (Math.max(count4, count6, members) > MAX_RANGES) throw new Error('it is damaged.')
+  if (version !== VERSION) throw new Error(`the file has version ${version}, but only ${VERSION} is supported.`)
+  if (Math.max(count4, count6, members) > MAX_RANGES) throw new Error('the file is damaged.')
   const starts4 = fill(new Uint32Array(count4), true)
   const systems4 = fill(new Uint32Array(count4), false)
   const starts6 = fill(new Float64Array(count6), true)

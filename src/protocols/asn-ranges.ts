@@ -20,12 +20,12 @@ export function readRanges(text: string): AsnTable {
     const family = isIP(start)
     const number = Number(system)
     if (family === 0 || isIP(end) !== family || !/^\d{1,10}$/.test(system) || number > 0xffff_ffff)
-      throw new Error(`line ${line} is not “start, end, number” between tabs.`)
+      throw new Error(`line ${line} is not “start, end, number”, separated by tabs.`)
     add(growing[family as 4 | 6], { start: wordsOf(start), end: wordsOf(end), number, line })
     if (number !== 0 && !names.has(number)) names.set(number, { number, name })
     count += 1
   }
-  if (count === 0) throw new Error('it is empty.')
+  if (count === 0) throw new Error('the file is empty.')
   const ranges = { 4: packed(growing[4]), 6: packed(growing[6]) }
   return {
     find(address) {
@@ -53,10 +53,10 @@ const empty = (words: number): Growing => ({ words, starts: [], ends: [], system
 type Row = { start: number[]; end: number[]; number: number; line: number }
 
 function add({ words, starts, ends, systems }: Growing, { start, end, number, line }: Row): void {
-  if (compare(end, 0, start, 0, words) < 0) throw new Error(`the range of line ${line} ends before it begins.`)
+  if (compare(end, 0, start, 0, words) < 0) throw new Error(`the range in line ${line} ends before it begins.`)
   const before = ends.length - words
   if (before >= 0 && compare(start, 0, ends, before, words) <= 0)
-    throw new Error(`the range of line ${line} does not come after the one before it.`)
+    throw new Error(`the range in line ${line} is not in ascending order.`)
   starts.push(...start)
   ends.push(...end)
   systems.push(number)

@@ -34,7 +34,7 @@ export function readAsnTable(path: string): AsnTable {
   try {
     return parseAsnTable(readFileSync(path))
   } catch (error) {
-    const sentence = `ASN_DB_PATH: ${path} cannot be used as a table of autonomous systems: ${messageOf(error)}`
+    const sentence = `ASN_DB_PATH: ${path} is not a usable table of autonomous systems: ${messageOf(error)}`
     throw new Fault('invalid_request', sentence, { cause: error })
   }
 }
@@ -67,7 +67,7 @@ export function parseAsnTable(bytes: Buffer): AsnTable {
 function tableOfMmdb(bytes: Buffer): AsnTable {
   const database = openMmdb(bytes)
   const knowsSystems = database.sample(1_000).some((record) => systemOf(record) !== null)
-  if (!knowsSystems) throw new Error('it is an mmdb, but tells of no autonomous systems.')
+  if (!knowsSystems) throw new Error('the mmdb file has no autonomous systems.')
   return { find: (address) => systemOf(database.find(address)) }
 }
 

@@ -29,9 +29,9 @@ export function parseBimi(text: string): BimiRecord | null {
 export function missingForBimi(record: BimiRecord | null, dmarc: DmarcDiscovery): string[] {
   const missing: string[] = []
   if (!record || record.declined) missing.push('a BIMI record that names a logo')
-  else if (!isHttps(record.logo)) missing.push('the https:// address of an SVG logo (l)')
+  else if (!isHttps(record.logo)) missing.push('the https:// URL of an SVG logo (l)')
   if (record && !record.declined && !isHttps(record.certificate))
-    missing.push('a certificate for the logo (a), which most mailbox providers ask for')
+    missing.push('a certificate for the logo (a), which most mailbox providers require')
   if (dmarc.effectivePolicy !== 'quarantine' && dmarc.effectivePolicy !== 'reject') {
     missing.push('a DMARC policy of quarantine or reject')
   } else if (dmarc.record?.sp === 'none') {
@@ -52,13 +52,13 @@ export function adviceOnBimi({ name, records }: BimiFinding, dmarc: DmarcDiscove
   const [record] = records
   if (!record) return []
   if (records.length > 1) {
-    const message = `There are ${records.length} BIMI records at ${name}. With more than one, receivers show no logo. Keep one.`
+    const message = `${name} has ${records.length} BIMI records. With more than one, receivers show no logo. Keep one.`
     return [{ about: 'bimi', severity: 'error', message, publish: txt(name, record.text) }]
   }
   if (record.declined) return []
   const missing = missingForBimi(record, dmarc)
   if (missing.length === 0) return []
-  const message = `There is a BIMI record, but for the logo to be shown there must also be ${missing.join(', and ')}.`
+  const message = `The BIMI record exists, but mailbox providers show the logo only with ${missing.join(', and ')}.`
   const domain = name.replace(/^default\._bimi\./, '')
   const value = `v=BIMI1; l=https://${domain}/logo.svg; a=https://${domain}/logo.pem`
   const publish = isHttps(record.logo) && isHttps(record.certificate) ? undefined : txt(name, value)

@@ -41,7 +41,7 @@ function wildcardAdvice(domain: string, { wildcard }: DkimProbe): Advice[] {
   if (wildcard === null || wildcard.revoked) return []
   return [
     warning(
-      `Every name below _domainkey.${domain} answers with the same key (a wildcard). Whoever holds it can sign under any selector, and selectors cannot be told from it; only different records are shown as found.`,
+      `Every name below _domainkey.${domain} returns the same key (a wildcard). Its owner can sign with any selector. Only selectors with another key are shown as found.`,
     ),
   ]
 }
@@ -50,20 +50,18 @@ function keyAdvice(domain: string, { selector, texts }: SelectorFinding, key: Dk
   const name = `${selector}._domainkey.${domain}`
   const advice: Advice[] = []
   if (texts.length > 1) {
-    advice.push(
-      error(`There are ${texts.length} keys at ${name}; which of them counts is a matter of chance. Keep one.`),
-    )
+    advice.push(error(`${name} has ${texts.length} keys, and receivers may use any of them. Keep one.`))
   }
   if (key.revoked)
-    advice.push(info(`The key of selector ${selector} is withdrawn (empty p): no signature with it is good.`))
+    advice.push(info(`The key of selector ${selector} is revoked (empty p). Signatures with it are invalid.`))
   // Where more is wrong than how it is written, the record would be refused all the same.
   const isMendable = key.errors.length > 0 && key.errors.length === key.faults.length
   const mended = isMendable ? txt(name, mendDkimKey(key)) : undefined
-  const refused = (problem: string) => error(`Receivers refuse the key of selector ${selector}: ${problem}.`, mended)
+  const refused = (problem: string) => error(`Receivers reject the key of selector ${selector}: ${problem}.`, mended)
   advice.push(...key.errors.map(refused))
   if (key.keyType === 'rsa' && key.bits !== null) advice.push(...sizeAdvice(selector, key.bits))
   if (key.testing) {
-    const message = `Selector ${selector} says t=y, a test: receivers may treat its mail as unsigned. Take t=y away.`
+    const message = `Selector ${selector} is in test mode (t=y), so receivers may treat its mail as unsigned. Remove t=y.`
     advice.push(warning(message, txt(name, withoutTesting(key))))
   }
   return advice
@@ -71,13 +69,13 @@ function keyAdvice(domain: string, { selector, texts }: SelectorFinding, key: Dk
 
 function sizeAdvice(selector: string, bits: number): Advice[] {
   if (bits > MAX_BITS) {
-    const message = `The key of selector ${selector} has ${bits} bits. Receivers need not support more than ${MAX_BITS} (RFC 8301): use a key of ${GOOD_BITS} bits.`
+    const message = `The key of selector ${selector} has ${bits} bits. Receivers do not have to support more than ${MAX_BITS} (RFC 8301). Use a key of ${GOOD_BITS} bits.`
     return [info(message)]
   }
   if (bits >= GOOD_BITS) return []
-  const next = `Make a new one of ${GOOD_BITS} bits under another selector, and withdraw this one when all mail is signed with that.`
-  if (bits < MIN_BITS) return [error(`The key of selector ${selector} has ${bits} bits; receivers refuse it. ${next}`)]
-  return [warning(`The key of selector ${selector} has ${bits} bits, fewer than RFC 8301 advises. ${next}`)]
+  const next = `Create a key of ${GOOD_BITS} bits with another selector, and revoke this one when all mail is signed with the new key.`
+  if (bits < MIN_BITS) return [error(`The key of selector ${selector} has ${bits} bits. Receivers reject it. ${next}`)]
+  return [warning(`The key of selector ${selector} has ${bits} bits, fewer than RFC 8301 recommends. ${next}`)]
 }
 
 function withoutTesting({ tags }: DkimKey): string {
@@ -91,25 +89,28 @@ function withoutTesting({ tags }: DkimKey): string {
 /** An alias without a key behind it: set up here, but not at the provider. */
 function aliasAdvice(domain: string, { selector, alias, key, error: failure }: SelectorFinding): Advice[] {
   if (alias === null || key || failure) return []
-  const message = `${selector}._domainkey.${domain} is an alias for ${alias}, where there is no key: turn DKIM on at the provider, or remove the alias.`
+  const message = `${selector}._domainkey.${domain} is an alias for ${alias}, which has no key. Turn on DKIM at the provider, or remove the alias.`
   return [warning(message)]
 }
 
 function absenceAdvice({ domain, probe, asked, usesMail }: About): Advice[] {
   const tried = probe.findings.filter((finding) => finding.tried && !finding.error).length
   if (!usesMail) {
-    const message = 'A domain that sends no mail can say that no key of it is good, whatever the selector.'
+    const message = 'This domain sends no mail. An empty wildcard key makes all DKIM signatures for it invalid.'
     return probe.wildcard ? [] : [info(message, txt(`*._domainkey.${domain}`, 'v=DKIM1; p='))]
   }
   if (probe.nothingBelow && asked.length === 0) {
-    const message = `There is nothing below _domainkey.${domain}: mail of this domain carries no DKIM signature of its own.`
+    const message = `Nothing exists below _domainkey.${domain}, so mail from this domain has no DKIM signature of its own.`
     return [warning(message)]
   }
   if (tried === 0) return []
-  const where = asked.length > 0 ? `At ${listed(asked)} and the usual selectors` : `At the ${tried} selectors tried`
+  const where =
+    asked.length > 0
+      ? `No DKIM key found at ${listed(asked)} and the usual selectors.`
+      : `No DKIM key found at ${tried} selectors.`
   return [
     warning(
-      `${where} there is no DKIM key. That does not mean there is none, for selectors cannot be listed: look for “s=” in the DKIM-Signature of a mail you sent, and ask for that selector.`,
+      `${where} There may be one, because selectors cannot be listed. Find “s=” in the DKIM-Signature of a message you sent, and check that selector.`,
     ),
   ]
 }
@@ -122,7 +123,7 @@ function failureAdvice({ findings }: DkimProbe): Advice[] {
     failed.map(({ selector }) => selector),
     5,
   )
-  return [warning(`Whether there are keys at ${which} could not be looked up (${why}).`)]
+  return [warning(`The keys at ${which} could not be looked up (${why}).`)]
 }
 
 function unguessableAdvice({ providers, asked }: About): Advice[] {
@@ -131,7 +132,7 @@ function unguessableAdvice({ providers, asked }: About): Advice[] {
     .filter(({ unguessable }) => unguessable !== undefined)
     .map(({ name, unguessable }) =>
       info(
-        `${name} seems to send for this domain. Its selectors cannot be guessed (${unguessable}): ask for yours by name.`,
+        `${name} probably sends for this domain. Its selectors cannot be guessed (${unguessable}). Check yours by name.`,
       ),
     )
 }

@@ -54,13 +54,13 @@ export function parseDkimKey(text: string): DkimKey | null {
 
 /** RFC 6376, 3.2: a tag that stands there twice makes the whole list invalid. */
 function syntaxFault({ message, at }: TagError): string {
-  return `at character ${at + 1}, ${message.replace('; the first one counts', '')}`
+  return `at character ${at + 1}, ${message}`
 }
 
 /** RFC 6376, 3.6.1. */
 function versionFaults(version: string | undefined, tags: Tag[]): string[] {
   const faults: string[] = []
-  if (version !== undefined && version !== 'DKIM1') faults.push('the version must be written exactly `v=DKIM1`')
+  if (version !== undefined && version !== 'DKIM1') faults.push('the version must be exactly `v=DKIM1`')
   if (version !== undefined && tags[0]?.name !== 'v') faults.push('`v` must come first')
   return faults
 }
@@ -77,19 +77,18 @@ function words(list: string | undefined): string[] | null {
 
 function keyErrors(keyType: string, data: string | undefined, key: KeyObject | null): string[] {
   if (data === undefined) return ['there is no key (`p`)']
-  if (keyType !== 'rsa' && keyType !== 'ed25519') return [`“${keyType.slice(0, 20)}” is no key type of DKIM`]
+  if (keyType !== 'rsa' && keyType !== 'ed25519') return [`“${keyType.slice(0, 20)}” is not a DKIM key type`]
   if (data === '' || key) return []
-  if (!isBase64(data)) return ['the key (`p`) is not Base64; it may have been cut or pasted with other characters']
+  if (!isBase64(data)) return ['the key (`p`) is not Base64; it may be truncated or contain other characters']
   return keyType === 'rsa'
-    ? ['the key (`p`) is no RSA public key; it may have been cut']
-    : ['an Ed25519 key (`p`) is the Base64 of exactly 32 bytes, without a wrapping (RFC 8463)']
+    ? ['the key (`p`) is not an RSA public key; it may be truncated']
+    : ['an Ed25519 key (`p`) must be the Base64 of exactly 32 bytes, without ASN.1 wrapping (RFC 8463)']
 }
 
 function useErrors(hashes: string[] | null, services: string[] | null): string[] {
   const errors: string[] = []
   if (hashes && !hashes.includes('sha256')) errors.push('it does not accept sha256, the only hash in use (RFC 8301)')
-  if (services && !services.includes('*') && !services.includes('email'))
-    errors.push('it is not meant for e-mail (`s`)')
+  if (services && !services.includes('*') && !services.includes('email')) errors.push('it is not meant for email (`s`)')
   return errors
 }
 

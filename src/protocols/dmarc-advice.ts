@@ -57,10 +57,10 @@ function stepAdvice({ domain, records, texts }: WalkStep): Advice[] {
   const misplaced = spfAdvice(name, domain, texts)
   const misses = texts.map(nearMissDmarc).filter((miss) => miss !== null)
   const passedOver = misses.map(({ text, why, mended }) =>
-    error(`The TXT record “${shortened(text)}” at ${name} is not taken for DMARC: ${why}.`, txt(name, mended)),
+    error(`The TXT record “${shortened(text)}” at ${name} is not recognized as DMARC: ${why}.`, txt(name, mended)),
   )
   if (records.length < 2 || !first) return [...passedOver, ...misplaced]
-  const message = `There are ${records.length} DMARC records at ${name}. With more than one, receivers ignore them all (RFC 9989, 4.10). Keep one.`
+  const message = `${name} has ${records.length} DMARC records. With more than one, receivers ignore all of them (RFC 9989, 4.10). Keep one.`
   return [...passedOver, error(message, txt(name, mendDmarc(first))), ...misplaced]
 }
 
@@ -75,35 +75,35 @@ function spfAdvice(name: string, domain: string, texts: string[]): Advice[] {
 function aliasAdvice({ steps, policyDomain }: DmarcDiscovery): Advice[] {
   const alias = steps.find((step) => step.domain === policyDomain)?.alias ?? null
   if (alias === null) return []
-  return [info(`_dmarc.${policyDomain} is an alias for ${alias}: the record is changed there.`)]
+  return [info(`_dmarc.${policyDomain} is an alias for ${alias}. Change the record there.`)]
 }
 
 function absenceAdvice({ discovery, usesMail, registeredDomain, texts }: About): Advice[] {
   const { domain, steps, standing, error: failure } = discovery
   if (failure) {
     const failed = steps.find((step) => step.error)?.domain ?? domain
-    return [error(`The DMARC record could not be looked up: the question for _dmarc.${failed} ended in ${failure}.`)]
+    return [error(`The DMARC record could not be looked up: the query for _dmarc.${failed} failed (${failure}).`)]
   }
-  // It was said already what stands in the record's place.
+  // The text in place of the record has advice of its own.
   if (steps.some((step) => step.records.length > 1 || step.texts.some(nearMissDmarc))) return []
   if (standing === 'nonexistent' && domain === registeredDomain) {
-    return [error(`There is no such name as ${domain} in the DNS.`)]
+    return [error(`${domain} does not exist in the DNS (NXDOMAIN).`)]
   }
   const [misplaced] = texts.map(parseDmarc).filter((record) => record !== null)
   if (misplaced) {
-    const message = `There is a DMARC record at ${domain} itself, where receivers do not look. Publish it at _dmarc.${domain}.`
+    const message = `The DMARC record is at ${domain} itself, where receivers do not find it. Publish it at _dmarc.${domain}.`
     return [error(message, txt(`_dmarc.${domain}`, mendDmarc(misplaced)))]
   }
   if (isPublicSuffix(domain)) {
-    const message = `There is no DMARC record for ${domain}, below which others register names. One with psd=y would speak for those that have none.`
+    const message = `${domain} is a public suffix without a DMARC record. A record with psd=y would apply to domains below it that have none.`
     return [info(message)]
   }
   if (standing !== 'nonexistent' && !usesMail) {
-    const message = `${domain} takes part in no mail, but without a DMARC record anybody can send in its name. Let receivers refuse all of it.`
+    const message = `${domain} does not use mail, but without a DMARC record anyone can spoof it. Publish p=reject.`
     return [error(message, txt(`_dmarc.${domain}`, 'v=DMARC1; p=reject; adkim=s; aspf=s'))]
   }
   const rua = `mailto:dmarc-reports@${registeredDomain}`
-  const message = `There is no DMARC record for ${domain}: receivers do not know what to do with forged mail, and large ones ask senders for one. Begin with reports alone (p=none), to an address that somebody reads.`
+  const message = `${domain} has no DMARC record. Receivers do not know how to treat spoofed mail, and large ones require a record from senders. Start with reports only (p=none), to an address that you read.`
   return [error(message, txt(`_dmarc.${registeredDomain}`, formatDmarc({ p: 'none', rua })))]
 }
 
@@ -116,14 +116,14 @@ function inheritanceAdvice({ domain, record, policyDomain, standing, error: fail
   const unsure = failure
     ? [
         warning(
-          `A name between ${domain} and ${policyDomain} could not be asked (${failure}): another record may apply.`,
+          `A name between ${domain} and ${policyDomain} could not be looked up (${failure}), so another record may apply.`,
         ),
       ]
     : []
   if (standing === 'own' || !record) return unsure
   const tag = requestedPolicy(record, standing)?.tag ?? 'p'
   const why = standing === 'nonexistent' ? 'which does not exist in the DNS' : 'which has no record of its own'
-  return [info(`The DMARC record of ${policyDomain} covers ${domain}, ${why}; its ${tag} tag decides.`), ...unsure]
+  return [info(`The DMARC record of ${policyDomain} applies to ${domain}, ${why}. Its ${tag} tag decides.`), ...unsure]
 }
 
 function syntaxAdvice(record: DmarcRecord, publish: Publish): Advice[] {
@@ -132,18 +132,22 @@ function syntaxAdvice(record: DmarcRecord, publish: Publish): Advice[] {
   const known = [...KNOWN_TAGS, ...REMOVED_TAGS, ...capital.map(({ name }) => name)]
   const unknown = tags.filter(({ name }) => !known.includes(name))
   const removed = tags.filter(({ name }) => REMOVED_TAGS.includes(name))
-  const advice = errors.slice(0, 5).map(({ at, message }) => warning(`At character ${at + 1}: ${message}.`, publish))
+  const advice = errors
+    .slice(0, 5)
+    .map(({ at, message, isRepeated }) =>
+      warning(`At character ${at + 1}: ${message}${isRepeated ? '; the first one counts' : ''}.`, publish),
+    )
   if (invalid.length > 0) {
     const what = listed(invalid.map(({ name, value }) => `${name}=${value}`))
-    advice.push(warning(`Not among the values that the tag may have: ${what}.`, publish))
+    advice.push(warning(`Invalid values: ${what}.`, publish))
   }
   if (capital.length > 0) {
     const names = listed(capital.map(({ name }) => name))
-    advice.push(warning(`Receivers may ignore ${names}: write the names of tags in lower case.`, publish))
+    advice.push(warning(`Receivers may ignore ${names}. Write tag names in lower case.`, publish))
   }
   if (unknown.length > 0) {
     const names = listed(unknown.map(({ name }) => name))
-    advice.push(info(`Receivers ignore what RFC 9989 does not know: ${names}.`, publish))
+    advice.push(info(`Receivers ignore tags that RFC 9989 does not define: ${names}.`, publish))
   }
   if (removed.length > 0) advice.push(removedAdvice(record, listed(removed.map(({ name }) => name)), publish))
   return advice
@@ -153,15 +157,15 @@ function syntaxAdvice(record: DmarcRecord, publish: Publish): Advice[] {
 function orderAdvice({ tags }: DmarcRecord, publish: Publish): Advice[] {
   const place = tags.findIndex(({ name }) => name === 'p')
   if (place < 2) return []
-  const message = 'The p tag does not come right after v=DMARC1. Receivers that follow RFC 7489 may ignore the record.'
+  const message = 'The p tag does not directly follow v=DMARC1. Receivers that follow RFC 7489 may ignore the record.'
   return [info(message, publish)]
 }
 
 function removedAdvice(record: DmarcRecord, names: string, publish: Publish): Advice {
-  if (!holdsBack(record)) return info(`RFC 9989 removed ${names}; receivers ignore it.`, publish)
+  if (!holdsBack(record)) return info(`RFC 9989 removed ${names}. Receivers ignore it.`, publish)
   const pct = valueOf(record.tags, 'pct')
   return warning(
-    `pct=${pct} no longer holds anything back: RFC 9989 removed it, and receivers apply p=${record.p} to all mail. While you are still testing, t=y asks for one level less.`,
+    `pct=${pct} no longer has an effect: RFC 9989 removed it, and receivers apply p=${record.p} to all mail. While you test, use t=y, which lowers the policy by one level.`,
     publish,
   )
 }
@@ -170,11 +174,11 @@ function policyAdvice(discovery: DmarcDiscovery, record: DmarcRecord, publish: P
   const requested = requestedPolicy(record, discovery.standing)
   if (!requested) {
     const message =
-      'The policy is missing or wrong and no address for reports can be used: receivers ignore the record.'
+      'The policy is missing or invalid and there is no valid report address, so receivers ignore the record.'
     return [error(message, publish)]
   }
   if (record.p === null) {
-    const message = 'There is no valid p tag. Receivers act as on p=none, and older ones ignore the record.'
+    const message = 'The record has no valid p tag. Receivers treat it as p=none, and older ones ignore it.'
     return [warning(message, publish)]
   }
   if (isPublicSuffix(discovery.policyDomain ?? discovery.domain)) return testAdvice(record, publish)
@@ -182,11 +186,11 @@ function policyAdvice(discovery: DmarcDiscovery, record: DmarcRecord, publish: P
   const advice: Advice[] = []
   // An organisation may well send mail when the name below it that was asked about does not.
   if (!usesMail && discovery.standing === 'own' && discovery.effectivePolicy !== 'reject') {
-    const message = `${discovery.domain} takes part in no mail: let receivers refuse all that claims to come from it.`
+    const message = `${discovery.domain} does not use mail. Publish p=reject, so that receivers reject all mail that claims to come from it.`
     advice.push(warning(message, txt(name, mendDmarc(record, { p: 'reject', sp: '', np: '', t: '' }))))
   } else if (record.p === 'none') {
     const message =
-      'With p=none forged mail is delivered like any other. Once the reports show that your own mail passes, ask for quarantine, then for reject.'
+      'Not enforced: p=none only monitors, and spoofed mail is delivered. When reports show that your own mail passes, move to quarantine, then to reject.'
     advice.push(info(message, txt(name, mendDmarc(record, { p: 'quarantine', sp: '', t: '' }))))
   }
   return [...advice, ...subdomainAdvice(discovery, record, publish), ...testAdvice(record, publish)]
@@ -206,21 +210,21 @@ function subdomainAdvice(
   if (policyDomain !== organizationalDomain && record.psd !== 'y') {
     const idle = (['sp', 'np'] as const).filter((tag) => record[tag] !== null)
     if (idle.length === 0) return []
-    const message = `Receivers ignore ${listed(idle)} here: the policy for subdomains comes from _dmarc.${organizationalDomain}.`
+    const message = `Receivers ignore ${listed(idle)} here. The policy for subdomains comes from _dmarc.${organizationalDomain}.`
     return [info(message, txt(name, mendDmarc(record, { sp: '', np: '' })))]
   }
   const weaker = (['sp', 'np'] as const).filter(
     (tag) => record[tag] !== null && strength(record[tag]) < strength(record.p),
   )
   if (weaker.length === 0) return []
-  const said = weaker.map((tag) => `${tag}=${record[tag]}`).join(' and ')
-  const message = `${said} is weaker than p=${record.p}: forgers use subdomains then, even ones that do not exist.`
+  const weakTags = weaker.map((tag) => `${tag}=${record[tag]}`).join(' and ')
+  const message = `${weakTags} is weaker than p=${record.p}, so attackers can spoof subdomains, even ones that do not exist.`
   return [warning(message, txt(name, mendDmarc(record, Object.fromEntries(weaker.map((tag) => [tag, ''])))))]
 }
 
 function testAdvice(record: DmarcRecord, publish: Publish): Advice[] {
   if (!record.testing || record.p === 'none') return []
-  const message = `t=y asks receivers to apply one level less than p=${record.p}. Take it away when the test is over.`
+  const message = `t=y makes receivers apply one level less than p=${record.p}. Remove it when the test is complete.`
   return [info(message, txt(publish.name, mendDmarc(record, { t: '' })))]
 }
 
@@ -231,19 +235,20 @@ function addressAdvice(policyDomain: string, record: DmarcRecord, publish: Publi
   const other = uris.filter(({ uri, host }) => host !== null && !/^mailto:/i.test(uri)).map(({ uri }) => uri)
   const advice: Advice[] = []
   if (broken.length > 0) {
-    advice.push(error(`No report can be sent to ${listed(broken)}: an address is written mailto:name@host.`, publish))
+    advice.push(error(`Reports cannot be sent to ${listed(broken)}. Write addresses as mailto:name@host.`, publish))
   }
   if (sized.length > 0) {
-    advice.push(info(`RFC 9989 dropped size limits such as “!${sized[0]?.size}”; reporters ignore them.`, publish))
+    advice.push(info(`RFC 9989 removed size limits such as “!${sized[0]?.size}”. Reporters ignore them.`, publish))
   }
-  if (other.length > 0) advice.push(info(`Few reporters send to anything but mailto: ${listed(other)}.`))
+  if (other.length > 0) advice.push(info(`Few reporters send to addresses other than mailto: ${listed(other)}.`))
   if (record.rua.length === 0) {
     const rua = `mailto:dmarc-reports@${policyDomain}`
-    const message = 'Nobody is told what is sent in the name of the domain: rua names the address for reports.'
+    const message =
+      'The record has no rua address, so you get no aggregate reports about mail sent in the name of the domain.'
     advice.push(warning(message, txt(publish.name, mendDmarc(record, { rua }))))
   }
   if (record.ruf.length === 0 && valueOf(record.tags, 'fo') !== undefined) {
-    advice.push(info('fo means nothing without ruf, the address for failure reports.', publish))
+    advice.push(info('fo has no effect without ruf, the address for failure reports.', publish))
   }
   return advice
 }
@@ -251,13 +256,20 @@ function addressAdvice(policyDomain: string, record: DmarcRecord, publish: Publi
 function consentAdvice({ name, authorized, uri, error: failure, sameByPublicSuffix }: Destination): Advice[] {
   if (name === null || authorized) return []
   if (authorized === null) {
-    return [warning(`Whether ${uri} takes reports for this domain could not be looked up at ${name}: ${failure}.`)]
+    return [
+      warning(
+        `The permission for ${uri} to receive reports for this domain could not be looked up at ${name} (${failure}).`,
+      ),
+    ]
   }
-  const message = `Reporters drop what is meant for ${uri}: its operator has to say at ${name} that the reports are welcome (RFC 9990).`
+  const message = `Reporters do not send to ${uri} until its operator allows it with a record at ${name} (RFC 9990).`
   const publish = txt(name, 'v=DMARC1')
   if (!sameByPublicSuffix) return [error(message, publish)]
   return [
-    info(`${message} Reporters that follow RFC 7489 do not ask, for both belong to one registered domain.`, publish),
+    info(
+      `${message} Reporters that follow RFC 7489 send anyway, because both names belong to one registered domain.`,
+      publish,
+    ),
   ]
 }
 
@@ -271,14 +283,12 @@ function mailboxAdvice(destinations: Destination[], record: DmarcRecord, publish
     const rest = record[tag].map((one) => one.uri).filter((one) => !lostUris.has(one))
     if (use.receives === 'nothing') {
       const mended = rest.length > 0 ? txt(publish.name, mendDmarc(record, { [tag]: rest.join(',') })) : undefined
-      return [error(`No report reaches ${uri}: ${host} does not receive mail.`, mended)]
+      return [error(`Reports to ${uri} cannot be delivered: ${host} does not receive mail.`, mended)]
     }
     if (use.receives === 'address') {
-      return [
-        info(`${host} has no MX record, so reports for ${uri} go to the host itself. Publish an MX record there.`),
-      ]
+      return [info(`${host} has no MX record, so reports to ${uri} go to the host itself. Publish an MX record there.`)]
     }
     if (use.receives !== 'unknown' || consentError) return []
-    return [warning(`Whether ${host} receives mail for ${uri} could not be looked up (${use.error}).`)]
+    return [warning(`The mail servers of ${host} for ${uri} could not be looked up (${use.error}).`)]
   })
 }

@@ -75,10 +75,10 @@ export function nearMissDmarc(text: string): NearMiss | null {
 
 function whyPassedOver(start: string): string {
   if (/^\s*["'“”„]/.test(start))
-    return 'it begins with a quotation mark, which zone files need and control panels do not'
+    return 'it begins with a quotation mark, which belongs in zone files but not in control panels'
   if (!/v\s*=\s*DMARC/i.test(start)) return 'it does not begin with `v=DMARC1`'
-  if (/^\s+v/i.test(start)) return 'it begins with white space, and `v=DMARC1` must come first'
+  if (/^\s+v/i.test(start)) return 'it begins with white space, but `v=DMARC1` must come first'
   if (!/^v/i.test(start)) return '`v=DMARC1` must come first'
-  if (/^v\s*=\s*DMARC1\s*[^;\s]/.test(start)) return 'there is no semicolon after `v=DMARC1`'
-  return 'the version must be written exactly `v=DMARC1`'
+  if (/^v\s*=\s*DMARC1\s*[^;\s]/.test(start)) return 'a semicolon is missing after `v=DMARC1`'
+  return 'the version must be exactly `v=DMARC1`'
 }

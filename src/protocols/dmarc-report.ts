@@ -130,7 +130,7 @@ function assemble(draft: Draft, { namespace, warnings }: Pick<AggregateReport, '
 }
 
 function missing(name: string): Fault {
-  return new Fault('invalid_request', `The report has no readable <${name}>.`)
+  return new Fault('invalid_request', `The report has no valid <${name}> element.`)
 }
 
 function readMetadata(metadata: XmlElement) {
@@ -181,11 +181,12 @@ function warningsAbout({ dateRange, recordCount, skippedRecords }: AggregateRepo
   const warnings: string[] = []
   const span = dateRange.end.getTime() - dateRange.begin.getTime()
   if (span < 0) warnings.push('The period ends before it begins.')
-  if (span > 2 * DAY_MS) warnings.push(`The period is ${Math.round(span / DAY_MS)} days long; reports are for a day.`)
+  if (span > 2 * DAY_MS)
+    warnings.push(`The period is ${Math.round(span / DAY_MS)} days long. Reports should cover one day.`)
   if (recordCount + skippedRecords === 0) warnings.push('The report has no records.')
   if (skippedRecords > 0) {
     const what = skippedRecords === 1 ? '1 record has' : `${skippedRecords.toLocaleString('en')} records have`
-    warnings.push(`${what} no readable address or count and ${skippedRecords === 1 ? 'was' : 'were'} left out.`)
+    warnings.push(`${what} no valid address or count and ${skippedRecords === 1 ? 'was' : 'were'} skipped.`)
   }
   return warnings
 }

@@ -146,15 +146,15 @@ export function effectivePolicy(record: DmarcRecord, standing: Standing): DmarcP
 }
 
 const FAILING: Record<DmarcPolicy, string> = {
-  none: 'is to be treated as if there were no policy: reports only',
-  quarantine: 'is to be treated as suspicious, which mostly means the spam folder',
-  reject: 'is to be refused',
+  none: 'is delivered as usual and only reported',
+  quarantine: 'is treated as suspicious, usually moved to the spam folder',
+  reject: 'is rejected',
 }
 
 const aligned = (what: string) => (value: string) =>
   value === 's'
-    ? `strict: ${what} must be exactly the domain of the From address`
-    : `relaxed: ${what} may be any name of the same organisation`
+    ? `Strict: ${what} must be exactly the domain of the From address.`
+    : `Relaxed: ${what} can be any domain of the same organisation.`
 
 const requested = (whose: string) => (value: string) =>
   `Mail from ${whose} that fails DMARC ${FAILING[value as DmarcPolicy]}.`
@@ -173,16 +173,15 @@ const MEANINGS: Record<string, (value: string) => string> = {
   np: requested('subdomains that do not exist'),
   adkim: aligned('the domain of a DKIM signature'),
   aspf: aligned('the domain that SPF checked'),
-  t: (value) =>
-    value === 'y' ? 'A test: receivers are asked to apply one level less than the policy says.' : 'Not a test.',
+  t: (value) => (value === 'y' ? 'Test mode: receivers apply one level less than the policy.' : 'Not in test mode.'),
   psd: (value) =>
     value === 'y'
-      ? 'A public suffix, below which others register names.'
+      ? 'A public suffix, below which others register domains.'
       : value === 'n'
-        ? 'The top of its organisation, whatever stands above.'
-        : 'Whether this is the top of its organisation is found by the tree walk.',
+        ? 'The top domain of its organisation.'
+        : 'The tree walk determines whether this is the top domain of its organisation.',
   fo: (value) =>
-    `Failure reports are wanted ${value
+    `Failure reports are requested ${value
       .split(':')
       .map((option) => WHEN[option.trim()])
       .join(', and ')}.`,
@@ -196,15 +195,15 @@ const MEANINGS: Record<string, (value: string) => string> = {
       .split(',')
       .map((uri) => uri.trim())
       .join(' and ')}.`,
-  pct: () => 'Removed by RFC 9989 and ignored: the policy applies to all mail. `t=y` is for testing now.',
-  rf: () => 'Removed by RFC 9989 and ignored: there is one format of failure reports.',
-  ri: () => 'Removed by RFC 9989 and ignored: reports come daily.',
+  pct: () => 'Removed by RFC 9989 and ignored: the policy applies to all mail. Use `t=y` for tests.',
+  rf: () => 'Removed by RFC 9989 and ignored: failure reports have only one format.',
+  ri: () => 'Removed by RFC 9989 and ignored: reports are sent daily.',
 }
 
 /** What a tag means, in words. */
 export function explainTag(tag: Tag): string {
   const explain = Object.hasOwn(MEANINGS, tag.name) ? MEANINGS[tag.name] : undefined
-  if (!explain) return 'No tag of RFC 9989: receivers ignore it.'
-  if (isInvalid(tag)) return `Not a value that ${tag.name} may have.`
+  if (!explain) return 'Not a tag of RFC 9989. Receivers ignore it.'
+  if (isInvalid(tag)) return `Not a valid value of ${tag.name}.`
   return explain(tag.name === 'rua' || tag.name === 'ruf' ? tag.value : tag.value.toLowerCase())
 }

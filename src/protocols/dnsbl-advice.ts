@@ -51,7 +51,7 @@ export function adviceOnServers(servers: readonly Endpoint[]): string[] {
   return servers.flatMap(({ address }) => {
     const owner = publicResolver(address)
     if (owner === null) return []
-    return [`Blacklist queries go through ${address} (${owner}), which many lists refuse. ${OWN_RESOLVER}`]
+    return [`Blocklist queries go through ${address} (${owner}), which many lists refuse. ${OWN_RESOLVER}`]
   })
 }
 
@@ -68,7 +68,7 @@ export function adviceOnSweep(listings: readonly Listing[], servers: readonly En
   const open = grave.filter((listing) => listing.status === 'unknown')
   if (open.length > 0) {
     advice.push(
-      `${open.length} of ${grave.length} critical and major lists gave no usable answer: ${namesOf(open)}. That is not the same as “not listed”.`,
+      `${open.length} of ${grave.length} critical and major lists could not be checked: ${namesOf(open)}. That is not the same as “not listed”.`,
     )
   }
   return advice
@@ -76,7 +76,7 @@ export function adviceOnSweep(listings: readonly Listing[], servers: readonly En
 
 function massAdvice(unknown: number, all: number, servers: readonly Endpoint[]): string {
   const asked = servers.map(({ address, port }) => (port === 53 ? address : `${address} port ${port}`)).join(', ')
-  return `${unknown} of ${all} lists gave no usable answer. So many do not fail at once: the resolver (${asked}) is at fault. ${OWN_RESOLVER}`
+  return `${unknown} of ${all} lists gave no usable answer. The resolver (${asked}) is probably the cause. ${OWN_RESOLVER}`
 }
 
 function isGrave({ list }: Listing): boolean {

@@ -130,7 +130,7 @@ function readJson(file: string): unknown {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
     const what = error instanceof SyntaxError ? 'is not JSON' : 'cannot be read'
-    throw new Fault('invalid_request', `The catalogue of blacklists ${file} ${what}: ${messageOf(error)}.`, {
+    throw new Fault('invalid_request', `The blocklist catalogue ${file} ${what}: ${messageOf(error)}.`, {
       cause: error,
     })
   }
@@ -141,7 +141,7 @@ const SHOWN_FAULTS = 5
 function unusable(file: string, details: FaultDetail[]): Fault {
   const shown = details.slice(0, SHOWN_FAULTS).map((detail) => `${detail.path} ${detail.message}`)
   if (details.length > SHOWN_FAULTS) shown.push('and more')
-  const sentence = `The catalogue of blacklists ${file} is not usable: ${shown.join('; ')}.`
+  const sentence = `The blocklist catalogue ${file} is invalid: ${shown.join('; ')}.`
   return new Fault('invalid_request', sentence, { details })
 }
 
@@ -149,7 +149,7 @@ type SchemaError = ReturnType<typeof Value.Errors>[number]
 
 function said(error: SchemaError): string {
   if (error.keyword === 'enum') return `must be one of ${error.params.allowedValues.join(', ')}`
-  if (error.keyword === 'required') return `lacks ${error.params.requiredProperties.join(', ')}`
+  if (error.keyword === 'required') return `is missing ${error.params.requiredProperties.join(', ')}`
   if (error.keyword === 'minLength' || error.keyword === 'minItems') return 'must not be empty'
   return error.message
 }
@@ -171,14 +171,14 @@ function faultsOf(list: Static<typeof Entry>, index: number): FaultDetail[] {
   const faults: [boolean, string, string][] = [
     [!ZONE.test(zoneKey(zone)), 'zone', 'is not a domain name'],
     [!isKeyTemplate(keyTemplate), 'keyTemplate', 'is not a domain name with {key} in it'],
-    [list.access === 'key' && !keyTemplate, 'keyTemplate', 'must say where the {key} goes'],
-    [!isLink(list.lookupUrl), 'lookupUrl', 'is no http address'],
-    [!isLink(list.delisting?.url), 'delisting.url', 'is no http address'],
-    [list.strictCodes === true && Object.keys(codes).length === 0, 'codes', 'must name the answers that mean listed'],
+    [list.access === 'key' && !keyTemplate, 'keyTemplate', 'must contain {key}'],
+    [!isLink(list.lookupUrl), 'lookupUrl', 'is not an http URL'],
+    [!isLink(list.delisting?.url), 'delisting.url', 'is not an http URL'],
+    [list.strictCodes === true && Object.keys(codes).length === 0, 'codes', 'must have the answers that mean listed'],
     ...Object.keys({ ...codes, ...notListedCodes }).map((code): [boolean, string, string] => [
       !isListingCode(code),
       'codes',
-      `has “${code}”, which is no blacklist answer`,
+      `has “${code}”, which is not a blocklist answer`,
     ]),
   ]
   return faults.flatMap(([wrong, field, message]) => (wrong ? [{ path: `lists[${index}].${field}`, message }] : []))
@@ -202,7 +202,7 @@ function isListingCode(code: string): boolean {
 function duplicates(lists: File['lists']): FaultDetail[] {
   const zones = lists.map((list) => zoneKey(list.zone))
   return zones.flatMap((zone, index) =>
-    zones.indexOf(zone) === index ? [] : [{ path: `lists[${index}].zone`, message: `names ${zone} a second time` }],
+    zones.indexOf(zone) === index ? [] : [{ path: `lists[${index}].zone`, message: `repeats ${zone}` }],
   )
 }
 
@@ -216,5 +216,5 @@ function withDefaults(entry: Static<typeof Entry>): Blocklist {
 
 function hints(zone: string, unfit: Static<typeof Unfit>[]): string[] {
   const found = unfit.find((entry) => entry.zones.includes(zoneKey(zone)))
-  return found ? [`The list ${zoneKey(zone)} should be taken out of the catalogue: ${found.reason}.`] : []
+  return found ? [`The list ${zoneKey(zone)} should be removed from the catalogue: ${found.reason}.`] : []
 }

@@ -48,12 +48,12 @@ function isClean(answer: DnsAnswer, list: Blocklist): boolean {
 }
 
 function caveatOf(control: DnsAnswer, list: Blocklist): string | null {
-  return verdictOf(control, list).codes.length > 0 ? 'Lists 127.0.0.1, which no list should.' : null
+  return verdictOf(control, list).codes.length > 0 ? 'Lists 127.0.0.1, which must not be listed (RFC 5782).' : null
 }
 
 function withEntry(entry: DnsAnswer, list: Blocklist, caveat: string | null): ZoneHealth {
   if (hasEntry(entry, list)) return { state: 'healthy', detail: caveat, provenBy: entry.server }
-  const detail = 'Has no entry for 127.0.0.2, so its silence proves nothing.'
+  const detail = 'Has no test entry for 127.0.0.2, so “not listed” is not reliable.'
   return { state: 'no-test-entry', detail: list.test.entry === false ? null : detail, provenBy: null }
 }
 

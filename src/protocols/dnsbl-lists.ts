@@ -74,9 +74,9 @@ function warningsOf(
   const useless = [...keys.keys()].filter((zone) => !catalogue.lists.some((l) => l.zone === zone && l.keyTemplate))
   return [
     ...catalogue.warnings,
-    ...keyless.map(({ name, zone }) => `${name} is left out: it needs a key. Set DNSBL_KEYS=${zone}=….`),
+    ...keyless.map(({ name, zone }) => `${name} is not queried because it needs a key. Set DNSBL_KEYS=${zone}=….`),
     ...useless.map(
-      (zone) => `DNSBL_KEYS has a key for ${zone}, but the catalogue has no list of that zone that takes one.`,
+      (zone) => `DNSBL_KEYS has a key for ${zone}, but the catalogue has no list with this zone that uses a key.`,
     ),
   ]
 }

@@ -116,7 +116,7 @@ export function believe(verdict: Verdict, server: string | null, zone: ZoneHealt
 }
 
 const UNPROVEN =
-  'Said “not listed”, but did not show its test entry through the same resolver: it may say so to everything.'
+  'Answered “not listed” without returning its test entry through the same resolver, so the answer is not reliable.'
 
 function untestedAt(stop: AbortSignal): Promise<ZoneHealth> {
   const untested: ZoneHealth = {

@@ -39,7 +39,7 @@ const REFUSALS: Record<string, string> = {
 export function verdictOf(answer: DnsAnswer, list: Blocklist): Verdict {
   if (answer.status === 'FAILED') return unknown([], FAILURES[answer.failure], answer.failure === 'REFUSED')
   const codes = codesOf(answer)
-  if (codes.length === 0 && answer.cnames.length > 0) return unknown([], 'Answered with an alias that leads nowhere.')
+  if (codes.length === 0 && answer.cnames.length > 0) return unknown([], 'Answered with an alias that has no target.')
   if (codes.length === 0) return { status: 'clean', codes }
   if (codes.some((code) => Object.hasOwn(list.codes, code))) return { status: 'listed', codes }
   return undocumented(codes, list)
@@ -95,14 +95,14 @@ function unknown(codes: string[], detail: string, refused = false): Verdict {
 
 const FAILURES: Record<DnsFailure, string> = {
   TIMEOUT: 'Did not answer in time.',
-  SERVFAIL: 'The resolver got no answer from it (SERVFAIL).',
+  SERVFAIL: 'The resolver got no answer from the list (SERVFAIL).',
   REFUSED: 'The query was refused (REFUSED).',
   FORMERR: 'The query was not understood (FORMERR).',
   NOTIMP: 'The query was not understood (NOTIMP).',
   NETWORK: 'The resolver could not be reached.',
   ABORTED: 'The check ended before it answered.',
-  BADNAME: 'The name to ask is not a domain name.',
-  OTHER: 'The answer could not be understood.',
+  BADNAME: 'The query name is not a domain name.',
+  OTHER: 'The answer could not be parsed.',
 }
 
 /** What the list documents about these codes, for people. */

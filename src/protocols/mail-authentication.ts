@@ -85,5 +85,5 @@ function valuesOf(answer: DnsAnswer, type: string): unknown[] {
 }
 
 function coded(code: string): Error {
-  return Object.assign(new Error(`the DNS answered ${code}`), { code })
+  return Object.assign(new Error(`DNS query failed: ${code}`), { code })
 }

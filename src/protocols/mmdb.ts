@@ -24,7 +24,7 @@ type Metadata = { node_count: number; record_size: number; ip_version: number }
 export function openMmdb(bytes: Buffer): Mmdb {
   const { node_count: nodes, record_size: size, ip_version: version } = metadataOf(bytes)
   const data = nodes * (size / 4) + SEPARATOR
-  if (data > bytes.length) throw new Error('the mmdb is shorter than its tree: it was cut off.')
+  if (data > bytes.length) throw new Error('the mmdb file is truncated: it is shorter than its tree.')
 
   /** The address' bits lead from node to node; a record beyond the nodes is where the data lies. */
   function recordOf(address: string): number {
@@ -66,7 +66,7 @@ function metadataOf(bytes: Buffer): Metadata {
   const { value } = decode(bytes, start, start, 0)
   const { node_count: nodes, record_size: size, ip_version: version } = (value ?? {}) as Partial<Metadata>
   const isSound = Number.isSafeInteger(nodes) && [24, 28, 32].includes(size ?? 0) && [4, 6].includes(version ?? 0)
-  if (!isSound) throw new Error('its mmdb metadata is broken.')
+  if (!isSound) throw new Error('the metadata of the mmdb file is damaged.')
   return value as Metadata
 }
 
@@ -94,7 +94,7 @@ const POINTER = 1
 
 /** A field of the data section that begins at `base`. @throws Error when it is broken */
 function decode(bytes: Buffer, base: number, at: number, depth: number): Decoded {
-  if (depth > DEEPEST) throw new Error('the mmdb points in circles.')
+  if (depth > DEEPEST) throw new Error('the mmdb file has circular pointers.')
   const control = bytes.readUInt8(at)
   let next = at + 1
   let type = control >> 5
@@ -138,7 +138,7 @@ function decodeOf(type: number, size: number, place: Place): Decoded {
 }
 
 function bytesAt({ bytes, next }: Place, size: number): Buffer {
-  if (next + size > bytes.length) throw new Error('the mmdb ends in the middle of a field.')
+  if (next + size > bytes.length) throw new Error('the mmdb file is truncated in a field.')
   return bytes.subarray(next, next + size)
 }
 

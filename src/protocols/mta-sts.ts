@@ -53,17 +53,17 @@ export function parseStsPolicy(text: string): StsPolicy {
   const policy = { mode: STS_MODES.find((known) => known === mode) ?? null, mx: values('mx'), maxAge }
   return {
     ...policy,
-    errors: [...(version === 'STSv1' ? [] : ['there is no `version: STSv1`']), ...policyErrors(policy)],
+    errors: [...(version === 'STSv1' ? [] : ['`version: STSv1` is missing']), ...policyErrors(policy)],
   }
 }
 
 function policyErrors({ mode, mx, maxAge }: Omit<StsPolicy, 'errors'>): string[] {
   const errors: string[] = []
-  if (mode === null) errors.push('`mode` is none of enforce, testing and none')
-  if (mode !== 'none' && mx.length === 0) errors.push('there is no `mx`')
-  if (maxAge === null || maxAge > MAX_AGE) errors.push(`\`max_age\` is no number of seconds up to ${MAX_AGE}`)
+  if (mode === null) errors.push('`mode` must be enforce, testing or none')
+  if (mode !== 'none' && mx.length === 0) errors.push('`mx` is missing')
+  if (maxAge === null || maxAge > MAX_AGE) errors.push(`\`max_age\` must be a number of seconds up to ${MAX_AGE}`)
   const wrong = mx.filter((pattern) => !/^(?:\*\.)?[\w-]{1,63}(?:\.[\w-]{1,63})+$/.test(pattern))
-  if (wrong.length > 0) errors.push(`no host name, nor \`*.\` and one: ${listed(wrong)}`)
+  if (wrong.length > 0) errors.push(`\`mx\` must be a host name, or \`*.\` and a host name: ${listed(wrong)}`)
   return errors
 }
 
@@ -95,13 +95,14 @@ export function adviceOnMtaSts({ domain, found, fetched, exchanges, now }: About
   if (!record && miss === undefined) return exchanges.length > 0 ? [absence(domain)] : []
   const publish = txt(`_mta-sts.${domain}`, `v=STSv1; id=${now.toISOString().replaceAll(/\D/g, '').slice(0, 14)}`)
   if (!record) {
-    const message = `The TXT record “${shortened(miss ?? '')}” is not taken for MTA-STS: a record begins with exactly \`v=STSv1;\`.`
+    const message = `The TXT record “${shortened(miss ?? '')}” is not recognized as MTA-STS: a record must begin with exactly \`v=STSv1;\`.`
     return [error(message, publish)]
   }
   const advice: Advice[] = []
-  if (record.isRepeated) advice.push(warning('id is given more than once, and senders may read either.', publish))
-  if (records.length > 1) advice.push(error('There are several MTA-STS records; senders ignore them all.', publish))
-  if (record.id === null) advice.push(error('The id is missing or not 1 to 32 letters and digits.', publish))
+  if (record.isRepeated) advice.push(warning('id is given more than once, and senders may use either.', publish))
+  if (records.length > 1)
+    advice.push(error('The domain has several MTA-STS records. Senders ignore all of them. Keep one.', publish))
+  if (record.id === null) advice.push(error('The id is missing or is not 1 to 32 letters and digits.', publish))
   return [...advice, ...(fetched ? policyAdvice(domain, fetched, exchanges) : [])]
 }
 
@@ -113,7 +114,7 @@ const info = advise('info')
 
 function absence(domain: string): Advice {
   return info(
-    `Without MTA-STS, mail to ${domain} can be diverted or read on its way by whoever stands between the servers. It takes a policy file at ${policyUrl(domain).href} and a TXT record.`,
+    `Without MTA-STS, attackers between the servers can redirect or read mail to ${domain}. Publish a policy file at ${policyUrl(domain).href} and a TXT record.`,
   )
 }
 
@@ -121,7 +122,9 @@ function policyAdvice(domain: string, fetched: FetchedPolicy, exchanges: string[
   const where = policyUrl(domain).href
   if ('failure' in fetched) {
     return [
-      error(`The MTA-STS policy could not be fetched, so senders that have none yet go on without: ${fetched.failure}`),
+      error(
+        `The MTA-STS policy could not be fetched, so senders without a cached copy do not apply it: ${fetched.failure}`,
+      ),
     ]
   }
   const { policy, contentType } = fetched
@@ -129,18 +132,20 @@ function policyAdvice(domain: string, fetched: FetchedPolicy, exchanges: string[
   const advice: Advice[] = []
   const unnamed = exchanges.filter((host) => !policy.mx.some((pattern) => matchesMx(pattern, host)))
   if (unnamed.length > 0 && policy.mode !== 'none') {
-    const what = `The MTA-STS policy does not name the mail ${unnamed.length === 1 ? 'server' : 'servers'} ${listed(unnamed)}`
+    const what = `The MTA-STS policy does not include the mail ${unnamed.length === 1 ? 'server' : 'servers'} ${listed(unnamed)}`
     const severe = policy.mode === 'enforce'
-    advice.push(severe ? error(`${what}: senders will not deliver there.`) : warning(`${what}.`))
+    advice.push(severe ? error(`${what}. Senders do not deliver there.`) : warning(`${what}.`))
   }
   if (policy.mode === 'testing')
-    advice.push(info('The MTA-STS policy is on trial (mode: testing): failures are reported, not prevented.'))
-  if (policy.mode === 'none') advice.push(info('The MTA-STS policy is switched off (mode: none).'))
+    advice.push(
+      info('The MTA-STS policy is in test mode (mode: testing). Failures are reported, but mail is still delivered.'),
+    )
+  if (policy.mode === 'none') advice.push(info('The MTA-STS policy is turned off (mode: none).'))
   if (policy.mode === 'enforce' && (policy.maxAge ?? 0) < 86_400) {
     advice.push(
-      warning('Senders forget the MTA-STS policy in less than a day; RFC 8461 advises weeks (max_age: 1209600).'),
+      warning('Senders cache the MTA-STS policy for less than a day. RFC 8461 recommends weeks (max_age: 1209600).'),
     )
   }
-  if (!/^text\/plain\b/i.test(contentType ?? '')) advice.push(warning(`${where} should be served as text/plain.`))
+  if (!/^text\/plain\b/i.test(contentType ?? '')) advice.push(warning(`Serve ${where} as text/plain.`))
   return advice
 }

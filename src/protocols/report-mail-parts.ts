@@ -47,7 +47,7 @@ async function parse(bytes: Uint8Array): Promise<Email> {
   try {
     return await PostalMime.parse(bytes, { forceRfc822Attachments: true, maxNestingDepth: 30 })
   } catch (cause) {
-    throw new Fault('invalid_request', 'The mail cannot be taken apart.', { cause })
+    throw new Fault('invalid_request', 'The message could not be parsed.', { cause })
   }
 }
 

@@ -14,7 +14,8 @@ export type { MailPart, OpenedMail, ReportMail } from './report-mail-parts.ts'
  */
 export async function openMail(bytes: Uint8Array): Promise<OpenedMail> {
   refuseTooMany(bytes)
-  if (headerLength(bytes) > REPORT_LIMITS.header) throw new Fault('too_large', 'The header of the mail is too large.')
+  if (headerLength(bytes) > REPORT_LIMITS.header)
+    throw new Fault('too_large', 'The header of the message is too large.')
   return bytes.length <= REPORT_LIMITS.atOnce ? takeMailApart(bytes) : takeApartElsewhere(bytes)
 }
 
@@ -28,9 +29,9 @@ function refuseTooMany(bytes: Uint8Array): void {
     lines++
     if (bytes[at + 1] === HYPHEN && bytes[at + 2] === HYPHEN) boundaries++
   }
-  if (boundaries > REPORT_LIMITS.boundaries) throw new Fault('too_large', 'The mail has too many parts.')
+  if (boundaries > REPORT_LIMITS.boundaries) throw new Fault('too_large', 'The message has too many parts.')
   const isSparse = lines > REPORT_LIMITS.sparseLines && lines * REPORT_LIMITS.lineBytes > bytes.length
-  if (isSparse || lines > REPORT_LIMITS.lines) throw new Fault('too_large', 'The mail has too many lines.')
+  if (isSparse || lines > REPORT_LIMITS.lines) throw new Fault('too_large', 'The message has too many lines.')
 }
 
 /** Bytes before the first empty line. */
@@ -71,7 +72,7 @@ async function inThread(bytes: Uint8Array): Promise<OpenedMail> {
     const [opened] = (await once(worker, 'message', { signal: deadline })) as [OpenedMail]
     return opened
   } catch (cause) {
-    throw new Fault('too_large', 'The mail takes too long, or too much memory, to be taken apart.', { cause })
+    throw new Fault('too_large', 'Parsing the message takes too much time or memory.', { cause })
   } finally {
     await worker.terminate()
   }

@@ -9,7 +9,7 @@ export function sniff(head: Uint8Array): Sniffed {
   if (startsWith(head, [0x1f, 0x8b])) return { is: 'gzip' }
   if (startsWith(head, [0x50, 0x4b, 0x03, 0x04]) || startsWith(head, [0x50, 0x4b, 0x05, 0x06])) return { is: 'zip' }
   const text = decodeHead(head).trimStart()
-  if (text === '') return unknown('It is empty.')
+  if (text === '') return unknown('The file is empty.')
   if (text.startsWith('<')) return sniffXml(text)
   if (text.startsWith('{')) return sniffJson(text)
   if (isMail(text)) return { is: 'mail' }
@@ -17,20 +17,20 @@ export function sniff(head: Uint8Array): Sniffed {
   // Some reporters put a word or two before the XML; the parser reads past them.
   return FEEDBACK.test(text)
     ? { is: 'aggregate' }
-    : unknown('It is no report: neither XML nor JSON, nor a mail or an archive of them.')
+    : unknown('The file is not a report: it is neither XML, JSON, a message nor an archive.')
 }
 
 const FEEDBACK = /<(?:[\w.-]{1,40}:)?feedback[\s/>]|<!DOCTYPE\s{1,9}(?:[\w.-]{1,40}:)?feedback\b/
 
 function sniffXml(text: string): Sniffed {
   if (FEEDBACK.test(text)) return { is: 'aggregate' }
-  if (/^<(?:!doctype\s+)?html\b/i.test(text)) return unknown('It is a web page, not a report.')
-  return unknown('It is XML, but no DMARC report: there is no <feedback> element.')
+  if (/^<(?:!doctype\s+)?html\b/i.test(text)) return unknown('The file is a web page, not a report.')
+  return unknown('The file is XML, but not a DMARC report: the <feedback> element is missing.')
 }
 
 function sniffJson(text: string): Sniffed {
   const isReport = /"(?:organization-name|date-range|contact-info|report-id|policies)"\s*:/.test(text)
-  return isReport ? { is: 'tls' } : unknown('It is JSON, but no SMTP TLS report.')
+  return isReport ? { is: 'tls' } : unknown('The file is JSON, but not an SMTP TLS report.')
 }
 
 function unknown(reason: string): Sniffed {

@@ -38,7 +38,7 @@ export function adviceOnSpf(about: About): Advice[] {
   const { domain, tree } = about
   const { root } = tree
   if (root.error)
-    return [error(`The SPF record could not be looked up: the question for ${domain} ended in ${root.error}.`)]
+    return [error(`The SPF record could not be looked up: the query for ${domain} failed (${root.error}).`)]
   const misses = about.texts.filter((text) => looksLikeSpf(text)).map((text) => nearMissAdvice(domain, text))
   if (!root.record) return misses.length > 0 ? misses : [absenceAdvice(about)]
   const publish = txt(domain, mendSpf(root.texts.map(parseSpf)))
@@ -54,7 +54,7 @@ export function adviceOnSpf(about: About): Advice[] {
     ...nodesOf(root).flatMap(nodeAdvice),
     ...nodesOf(root).slice(1).flatMap(includedAdvice),
     ...(about.hasObsoleteType
-      ? [info(`${domain} also has a record of type SPF (99). Nobody reads it; remove it.`)]
+      ? [info(`${domain} also has a record of the obsolete type SPF (99), which receivers ignore. Remove it.`)]
       : []),
   ]
 }
@@ -67,21 +67,21 @@ const info = advise('info')
 
 function absenceAdvice({ domain, mailUse, include }: About): Advice {
   if (mailUse.receives === 'nothing') {
-    const message = `${domain} takes part in no mail; a record that permits nobody says so to receivers.`
-    return error(`There is no SPF record. ${message}`, txt(domain, 'v=spf1 -all'))
+    const message = `${domain} does not use mail. Publish a record that permits no sender.`
+    return error(`The domain has no SPF record. ${message}`, txt(domain, 'v=spf1 -all'))
   }
   if (mailUse.receives === 'address') {
-    const message = `There is no SPF record for ${domain}. If it sends no mail, say that nobody may; if it does, name its servers in place of that.`
+    const message = `${domain} has no SPF record. If it sends no mail, publish this record. Otherwise, list its servers instead.`
     return warning(message, txt(domain, 'v=spf1 -all'))
   }
   const sources = include ? `include:${include}` : 'mx'
-  const message = `There is no SPF record for ${domain}: receivers cannot tell its servers from forgers. Name every service that sends for it; this is a beginning.`
+  const message = `${domain} has no SPF record, so receivers cannot tell its servers from spoofers. Start with this record and add every service that sends for the domain.`
   return error(message, txt(domain, `v=spf1 ${sources} ~all`))
 }
 
 function severalAdvice(domain: string, count: number, publish: Publish): Advice {
   return error(
-    `There are ${count} SPF records at ${domain}. With more than one, receivers treat SPF as broken (RFC 7208, 4.5). Join them into one.`,
+    `${domain} has ${count} SPF records. With more than one, SPF fails with permerror (RFC 7208, 4.5). Merge them into one.`,
     publish,
   )
 }
@@ -93,7 +93,7 @@ function looksLikeSpf(text: string): boolean {
 
 function nearMissAdvice(domain: string, text: string): Advice {
   const bare = text.replaceAll(/["'“”„]/g, '').replace(/^\W*v\s*=\s*spf\d*\W*/i, '')
-  const message = `The TXT record “${shortened(text)}” is not taken for SPF: a record begins with exactly \`v=spf1\` and a space.`
+  const message = `The TXT record “${shortened(text)}” is not recognized as SPF: a record must begin with exactly \`v=spf1\` and a space.`
   return error(message, txt(domain, mendSpf([parseSpf(`v=spf1 ${bare}`)])))
 }
 
@@ -103,8 +103,8 @@ function syntaxAdvice({ errors }: SpfRecord, publish: Publish): Advice[] {
   const where = errors
     .slice(0, 5)
     .map(({ at, text, message }) => `\`${shortened(text)}\` at character ${at + 1}: ${message}`)
-  const more = errors.length > 5 ? ` There are ${errors.length - 5} more.` : ''
-  const message = `Receivers treat the whole SPF record as broken (permerror), because of ${where.join('; ')}.${more}`
+  const more = errors.length > 5 ? ` ${errors.length - 5} more follow.` : ''
+  const message = `The whole SPF record fails with permerror: ${where.join('; ')}.${more}`
   return [error(message, publish)]
 }
 
@@ -114,12 +114,12 @@ function allAdvice(root: SpfNode, publish: Publish): Advice[] {
   if (!last.record) return []
   if (!all) {
     const message =
-      'The record says nothing of servers that it does not name, so SPF has no opinion of forgers. End it with ~all or -all.'
+      'The record has no all mechanism, so SPF is neutral about servers that it does not list. End it with ~all or -all.'
     return [warning(message, publish)]
   }
-  if (all.qualifier === '+') return [error('+all permits every server on Earth to send for the domain.', publish)]
+  if (all.qualifier === '+') return [error('+all permits every server to send for the domain.', publish)]
   return all.qualifier === '?'
-    ? [warning('?all says nothing of forgers. End the record with ~all or -all.', publish)]
+    ? [warning('?all is neutral about spoofed mail. End the record with ~all or -all.', publish)]
     : []
 }
 
@@ -130,17 +130,17 @@ function termAdvice(record: SpfRecord, publish: Publish): Advice[] {
   const wide = terms.filter(isWide).map(({ text }) => text)
   const [meantAsMechanism, unknown] = unknownModifiers(record)
   const advice: Advice[] = []
-  if (idle.length > 0) advice.push(warning(`What stands behind all has no effect: ${listed(idle)}.`, publish))
-  if (wide.length > 0) advice.push(error(`${listed(wide)} permits a good part of the Internet.`, publish))
+  if (idle.length > 0) advice.push(warning(`Terms after all have no effect: ${listed(idle)}.`, publish))
+  if (wide.length > 0) advice.push(error(`${listed(wide)} permits a large part of the Internet.`, publish))
   if (terms.some(({ name }) => name === 'ptr')) {
     advice.push(warning('ptr is slow, unreliable and discouraged (RFC 7208, 5.5); many receivers skip it.', publish))
   }
   if (meantAsMechanism.length > 0) {
     const what = listed(meantAsMechanism.map(({ text }) => text))
-    advice.push(warning(`Receivers ignore ${what}: a colon must follow the name of a mechanism, not “=”.`, publish))
+    advice.push(warning(`Receivers ignore ${what}. Write a colon after the name of a mechanism, not “=”.`, publish))
   }
   if (unknown.length > 0) {
-    advice.push(info(`Receivers ignore what they do not know: ${listed(unknown.map(({ text }) => text))}.`, publish))
+    advice.push(info(`Receivers ignore unknown terms: ${listed(unknown.map(({ text }) => text))}.`, publish))
   }
   return advice
 }
@@ -158,9 +158,9 @@ const MAX_RECORD_BYTES = 512
 function lengthAdvice({ text }: SpfRecord, publish: Publish): Advice[] {
   const bytes = Buffer.byteLength(text)
   if (bytes <= MAX_RECORD_BYTES) return []
-  const message = `The SPF record has ${bytes} bytes. A record over ${MAX_RECORD_BYTES} bytes may not reach every receiver (RFC 7208, 3.4).`
+  const message = `The SPF record has ${bytes} bytes. A record over ${MAX_RECORD_BYTES} bytes may not reach all receivers (RFC 7208, 3.4).`
   if (Buffer.byteLength(publish.value) <= MAX_RECORD_BYTES) return [warning(message, publish)]
-  return [warning(`${message} Move some of its terms to a record at another name, and include that.`)]
+  return [warning(`${message} Move some of its terms to a record at another name, and include that record.`)]
 }
 
 /** RFC 7208, 6.2: an explanation that cannot be read is as if there were none. */
@@ -172,10 +172,9 @@ function explanationAdvice({ domain, record, explanation }: SpfNode, publish: Pu
   const where = `\`exp=${shortened(name)}\``
   if (text === undefined) {
     const example = `%{i} may not send mail for ${domain}.`
-    return [info(`There is no TXT record at ${name}, so ${where} has no effect.`, txt(name, example))]
+    return [info(`${name} has no TXT record, so ${where} has no effect.`, txt(name, example))]
   }
-  const why =
-    more.length > 0 ? `there are ${texts.length} TXT records at ${name}` : `the text at ${name} cannot be used`
+  const why = more.length > 0 ? `${name} has ${texts.length} TXT records` : `the text at ${name} is invalid`
   if (more.length === 0 && isExplanation(text)) return []
   return [info(`Receivers ignore ${where}: ${why}.`, txt(publish.name, withoutExp(publish.value)))]
 }
@@ -198,18 +197,18 @@ function limitAdvice({ lookups, voidLookups, truncated, root }: SpfTree): Advice
     const most = where.length > 0 ? ` Most come from ${listed(where)}.` : ''
     advice.push(
       error(
-        `The record needs ${count} DNS look-ups and ${LOOKUP_LIMIT} are allowed; receivers treat it as broken (permerror).${most} Take out services that no longer send, or let some send from a subdomain of its own.`,
+        `The record needs ${count} DNS lookups. The limit is ${LOOKUP_LIMIT}, so it fails with permerror.${most} Remove services that no longer send, or let some send from their own subdomain.`,
       ),
     )
   } else if (lookups >= LOOKUP_LIMIT - 1) {
     advice.push(
-      info(`The record needs ${count} of the ${LOOKUP_LIMIT} DNS look-ups allowed: there is little room left.`),
+      info(`The record needs ${count} of ${LOOKUP_LIMIT} allowed DNS lookups. Adding services may exceed the limit.`),
     )
   }
   if (voidLookups > VOID_LOOKUP_LIMIT) {
     const names = nodesOf(root).flatMap((node) => node.voids)
-    const message = `${voidLookups} look-ups find nothing, and receivers may give up after ${VOID_LOOKUP_LIMIT} (RFC 7208, 4.6.4): ${listed(names)}.`
-    advice.push(error(`${message} Take these out.`))
+    const message = `${voidLookups} lookups find nothing, and receivers may stop after ${VOID_LOOKUP_LIMIT} (RFC 7208, 4.6.4): ${listed(names)}.`
+    advice.push(error(`${message} Remove these.`))
   }
   return advice
 }
@@ -217,28 +216,32 @@ function limitAdvice({ lookups, voidLookups, truncated, root }: SpfTree): Advice
 /** What holds for the domain's own record and for included ones alike. */
 function nodeAdvice({ domain, crowded, error: failure, via, voids, record }: SpfNode): Advice[] {
   const advice = crowded.map((host) =>
-    error(`${host} has more than ${MX_LIMIT} mail servers, more than an mx may lead to (RFC 7208, 4.6.4).`),
+    error(`${host} has more than ${MX_LIMIT} mail servers, the limit for an mx mechanism (RFC 7208, 4.6.4).`),
   )
   if (failure)
     advice.push(
-      warning(`\`${shortened(String(via))}\` could not be looked up (${failure}): the counts may be too low.`),
+      warning(
+        `\`${shortened(String(via))}\` could not be looked up (${failure}), so the lookup counts may be too low.`,
+      ),
     )
   if (record && voids.length > 0) {
-    advice.push(info(`The SPF record of ${domain} names ${listed(voids)}, where there is nothing.`))
+    advice.push(info(`The SPF record of ${domain} refers to names without records: ${listed(voids)}.`))
   }
   return advice
 }
 
 function includedAdvice({ domain, via, problem, record, texts }: SpfNode): Advice[] {
   const term = `\`${shortened(String(via))}\``
-  const broken = (why: string) => [error(`${term} breaks the record (permerror): ${why}.`)]
+  const broken = (why: string) => [error(`${term} makes the record fail with permerror: ${why}.`)]
   if (problem === 'missing') return broken(`${domain} has no SPF record`)
   if (problem === 'several') return broken(`${domain} has ${texts.length} SPF records`)
-  if (problem === 'loop') return broken('it leads back to a record that includes it')
+  if (problem === 'loop') return broken('it includes itself through another record')
   const [first] = record?.errors ?? []
   if (first) return broken(`the record of ${domain} has an error at character ${first.at + 1}: ${first.message}`)
   const permitsAll = record && allOf(record)?.qualifier === '+'
-  return permitsAll && isInclude(via) ? [error(`${term} permits everybody: the record of ${domain} ends in +all.`)] : []
+  return permitsAll && isInclude(via)
+    ? [error(`${term} permits every server: the record of ${domain} ends in +all.`)]
+    : []
 }
 
 function isInclude(via: string | null): boolean {

@@ -111,7 +111,7 @@ function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient,
     }
     const redirect = redirectOf(record)
     if (redirect !== null) return follow(redirect, domain)
-    const reason = `no mechanism of the record of ${domain} matches`
+    const reason = `no mechanism in the record of ${domain} matches`
     return { result: 'neutral', matched: null, reason, domain, exp }
   }
 
@@ -201,13 +201,13 @@ function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient,
 
   function countLookup(term: string): void {
     counts.lookups += 1
-    if (counts.lookups > LOOKUP_LIMIT) throw permerror(`\`${term}\` is beyond the ${LOOKUP_LIMIT} DNS look-ups allowed`)
+    if (counts.lookups > LOOKUP_LIMIT) throw permerror(`\`${term}\` exceeds the limit of ${LOOKUP_LIMIT} DNS lookups`)
   }
 
   function countVoid(foundNothing: boolean, { text }: Mechanism): void {
     counts.voidLookups += foundNothing ? 1 : 0
     if (counts.voidLookups > VOID_LOOKUP_LIMIT) {
-      throw permerror(`\`${text}\` is the third look-up that finds nothing, and ${VOID_LOOKUP_LIMIT} are allowed`)
+      throw permerror(`\`${text}\` is the third lookup that finds nothing; the limit is ${VOID_LOOKUP_LIMIT}`)
     }
   }
 

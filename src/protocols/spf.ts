@@ -46,7 +46,7 @@ export function parseSpf(text: string): SpfRecord {
 /** RFC 7208, 6: `redirect` and `exp` at most once. */
 function whyRepeated(term: SpfTerm, seen: Set<string>): string | null {
   if (term.kind === 'mechanism' || (term.name !== 'redirect' && term.name !== 'exp')) return null
-  const repeated = seen.has(term.name) ? `${term.name} may be given only once` : null
+  const repeated = seen.has(term.name) ? `${term.name} can be given only once` : null
   seen.add(term.name)
   return repeated
 }
@@ -78,8 +78,8 @@ function parseMechanism(text: string, at: number): SpfTerm | SpfError {
   const [, sign = '', word = '', rest = ''] = /^([-+~?]?)([^:/]*)(.*)$/s.exec(text) ?? []
   const name = MECHANISMS.find((known) => known === word.toLowerCase())
   if (!name) {
-    const near = Object.hasOwn(NEAR, word.toLowerCase()) ? `; ${NEAR[word.toLowerCase()]} was probably meant` : ''
-    return { at, text, message: `“${word.slice(0, 40)}” is no mechanism of SPF${near}` }
+    const near = Object.hasOwn(NEAR, word.toLowerCase()) ? `; ${NEAR[word.toLowerCase()]} is probably meant` : ''
+    return { at, text, message: `“${word.slice(0, 40)}” is not an SPF mechanism${near}` }
   }
   const read = ARGUMENTS[name](rest)
   if (typeof read === 'string') return { at, text, message: read }
@@ -91,7 +91,7 @@ const NO_ARGUMENTS: Arguments = { value: null, cidr4: null, cidr6: null }
 
 /** What may stand behind each mechanism's name; a sentence when it does not fit. */
 const ARGUMENTS: Record<MechanismName, (rest: string) => Arguments | string> = {
-  all: (rest) => (rest === '' ? NO_ARGUMENTS : 'nothing may stand behind `all`'),
+  all: (rest) => (rest === '' ? NO_ARGUMENTS : 'nothing can follow `all`'),
   include: required,
   exists: required,
   ptr: (rest) => (rest === '' ? NO_ARGUMENTS : required(rest)),
@@ -112,7 +112,7 @@ function hosts(rest: string): Arguments | string {
   const named = spec === '' ? NO_ARGUMENTS : required(spec)
   if (typeof named === 'string') return named
   const lengths = { cidr4: prefix(cidr4, 32), cidr6: prefix(cidr6, 128) }
-  if (Object.values(lengths).some(Number.isNaN)) return 'the prefix length is out of range (at most /32 and //128)'
+  if (Object.values(lengths).some(Number.isNaN)) return 'the prefix length is out of range (up to /32 and //128)'
   return { ...named, ...lengths }
 }
 
@@ -122,7 +122,7 @@ function network(rest: string, { isAddress, longest, family, name }: Family): Ar
   const [address = '', length, ...more] = rest.slice(1).split('/')
   if (!rest.startsWith(':') || !isAddress(address) || address.includes('%')) return `a colon and ${name} must follow`
   const cidr = prefix(length, longest)
-  if (Number.isNaN(cidr) || more.length > 0) return `the prefix length is a number up to ${longest}`
+  if (Number.isNaN(cidr) || more.length > 0) return `the prefix length must be a number up to ${longest}`
   return { ...NO_ARGUMENTS, value: address, [family]: cidr }
 }
 
@@ -142,13 +142,13 @@ const EXPLANATION_LETTERS = 'crt'
 
 /** RFC 7208, 7.1: visible characters, and macros for each percent sign. */
 function whyNotMacroString(text: string): string | null {
-  if (!/^[\x21-\x7e]*$/.test(text) || UNREADABLE.test(text)) return 'there are characters outside ASCII'
+  if (!/^[\x21-\x7e]*$/.test(text) || UNREADABLE.test(text)) return 'it has characters outside ASCII'
   const misplaced = macrosOf(text).find(({ letter }) => EXPLANATION_LETTERS.includes(letter))
-  return misplaced ? `${misplaced.text} may stand only in the text that \`exp\` names` : whyNotMacros(text)
+  return misplaced ? `${misplaced.text} is allowed only in the text that \`exp\` refers to` : whyNotMacros(text)
 }
 
 function whyNotMacros(text: string): string | null {
-  if (text.replaceAll(MACRO, '').includes('%')) return 'there is a percent sign that is no macro'
+  if (text.replaceAll(MACRO, '').includes('%')) return 'it has a percent sign that is not a macro'
   // RFC 7208, 7.3.
   return macrosOf(text).some(({ count }) => /^0+$/.test(count)) ? 'a macro cannot keep 0 parts of a name' : null
 }
@@ -173,7 +173,7 @@ function whyNotDomainSpec(text: string): string | null {
   const labels = text.replace(/\.$/, '').split('.')
   const top = labels.at(-1) ?? ''
   const isTop = /^[a-z\d-]+$/i.test(top) && !/^\d+$|^-|-$/.test(top)
-  if (labels.length < 2 || !isTop) return `“${text.slice(0, 60)}” is no domain name`
+  if (labels.length < 2 || !isTop) return `“${text.slice(0, 60)}” is not a domain name`
   if (hasMacro(text)) return null
   const isLong = text.length > 254 || labels.some((label) => label.length > 63)
   if (labels.includes('')) return 'the domain name has an empty label'

@@ -78,7 +78,7 @@ function refuseMore(count: number, most: number, what: string): void {
 }
 
 function missing(name: string): Fault {
-  return new Fault('invalid_request', `The report has no readable “${name}”.`)
+  return new Fault('invalid_request', `The report has no valid “${name}”.`)
 }
 
 async function textOf(json: AsyncIterable<Uint8Array> | Uint8Array): Promise<string> {
@@ -99,7 +99,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (cause) {
-    throw new Fault('invalid_request', 'The JSON cannot be read; it is damaged or cut off.', { cause })
+    throw new Fault('invalid_request', 'The JSON is damaged or truncated.', { cause })
   }
 }
 

@@ -50,24 +50,24 @@ export function adviceOnTlsRpt(domain: string, { texts, error }: Texts, receives
   const [record] = records
   const [miss] = texts.filter(isNearMiss)
   if (!record && miss !== undefined) {
-    const message = `The TXT record “${shortened(miss)}” is not taken for TLS reporting: a record begins with exactly \`v=TLSRPTv1;\`.`
+    const message = `The TXT record “${shortened(miss)}” is not recognized as TLS reporting: a record must begin with exactly \`v=TLSRPTv1;\`.`
     return [advise('error', message, urisOf(parseTagList(miss.replaceAll(/["'“”„]/g, '')).tags).filter(isReportUri))]
   }
   if (!record) {
-    const message = 'TLS reports are not asked for: they tell when senders fail to encrypt mail to this domain.'
+    const message = 'No TLS reporting record. TLS reports show when senders cannot encrypt mail to this domain.'
     return receivesMail ? [advise('info', message)] : []
   }
   if (records.length > 1) {
-    const message = `There are ${records.length} TLS reporting records; senders ignore them all. Keep one.`
+    const message = `The domain has ${records.length} TLS reporting records. Senders ignore all of them. Keep one.`
     return [advise('error', message, record.rua)]
   }
   const all = [...record.rua, ...record.repeated.filter(isReportUri)]
   if (record.repeated.length > 0) {
     const message =
-      'rua is given more than once, and senders may read only one. Write one rua with commas between the addresses.'
+      'rua is given more than once, and senders may use only one. Write one rua with commas between the addresses.'
     return [advise('warning', message, all)]
   }
   if (record.rua.length > 0 && record.invalid.length === 0) return []
-  const message = 'rua must name addresses as mailto:name@host or https://…; others get no reports.'
+  const message = 'rua must contain addresses as mailto:name@host or https://…. Other addresses get no reports.'
   return [advise(record.rua.length > 0 ? 'warning' : 'error', message, record.rua)]
 }

@@ -56,7 +56,7 @@ function inflateSmall(bytes: Uint8Array) {
 }
 
 function cutOff(cause: unknown): Fault {
-  return new Fault('invalid_request', 'The archive is damaged or cut off.', { cause })
+  return new Fault('invalid_request', 'The archive is damaged or truncated.', { cause })
 }
 
 async function* inflateStream(bytes: Uint8Array): AsyncGenerator<Uint8Array, number> {
@@ -112,12 +112,16 @@ function damaged(cause: unknown): Fault {
 }
 
 async function* openEntry(zip: ZipFile, entry: Entry, bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  if (entry.isEncrypted()) throw new Fault('invalid_request', 'The file is encrypted in its zip archive.')
+  if (entry.isEncrypted()) throw new Fault('invalid_request', 'The file is encrypted in the zip archive.')
   const start = await dataStart(zip, entry)
   const data = bytes.subarray(start, start + entry.compressedSize)
   if (entry.compressionMethod === 0) yield data
   else if (entry.compressionMethod === 8) yield* inflate(data)
-  else throw new Fault('invalid_request', `The zip archive uses compression method ${entry.compressionMethod}.`)
+  else
+    throw new Fault(
+      'invalid_request',
+      `The zip archive uses compression method ${entry.compressionMethod}, which is not supported.`,
+    )
 }
 
 async function dataStart(zip: ZipFile, entry: Entry): Promise<number> {

@@ -65,7 +65,7 @@ async function* walk(packed: Source, spent: Spent, depth: number): AsyncGenerato
     const found = sniff(start.subarray(0, REPORT_LIMITS.head))
     if (found.is === 'unknown') yield { name, mail, reason: found.reason }
     else if (found.is === 'aggregate' || found.is === 'tls') yield { ...source, kind: found.is }
-    else if (depth === spent.limits.depth) yield { name, mail, reason: 'It is packed too many times over.' }
+    else if (depth === spent.limits.depth) yield { name, mail, reason: 'The file has too many levels of compression.' }
     else yield* walkInto(found.is, source, spent, depth)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
@@ -81,7 +81,7 @@ async function* walkInto(is: Container, source: Source, spent: Spent, depth: num
     spent.cost.files++
     const most = findExceeded(entries, spent)
     if (most !== null) {
-      const reason = `It holds more than ${most.toLocaleString('en')} files; the others were not read.`
+      const reason = `The file contains more than ${most.toLocaleString('en')} files. The others were not read.`
       // The containers around this one end for the same reason: it is said once.
       if (!spent.isOver) yield { name: source.name, mail: source.mail, reason }
       spent.isOver ||= most === spent.limits.files
@@ -128,7 +128,7 @@ async function* openParts(bytes: Uint8Array, source: Source): AsyncGenerator<Sou
   }
   for (const part of parts) yield { name: part.name ?? name, mail, open: () => once(part.bytes) }
   if (reportText) yield { name, mail, open: () => once(Buffer.from(reportText)) }
-  else if (parts.length === 0) yield { name, mail, reason: 'The mail has no attachment, and no report in its text.' }
+  else if (parts.length === 0) yield { name, mail, reason: 'The message has no attachment and no report in its text.' }
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -140,7 +140,7 @@ async function* metered(chunks: AsyncIterable<Uint8Array>, spent: Spent): AsyncG
   for await (const chunk of chunks) {
     spent.cost.inflated += Math.max(chunk.length, REPORT_LIMITS.chunk)
     if (spent.cost.inflated > spent.limits.inflated) {
-      throw new Fault('too_large', `Unpacked, it is larger than ${inWords(spent.limits.inflated)}.`)
+      throw new Fault('too_large', `The uncompressed file is larger than ${inWords(spent.limits.inflated)}.`)
     }
     yield chunk
   }
@@ -164,7 +164,7 @@ async function collect(chunks: AsyncIterable<Uint8Array>, limit: number): Promis
   for await (const chunk of chunks) {
     read.push(chunk)
     length += chunk.length
-    if (length > limit) throw new Fault('too_large', `It is larger than ${inWords(limit)}.`)
+    if (length > limit) throw new Fault('too_large', `The file is larger than ${inWords(limit)}.`)
   }
   return joined(read)
 }

@@ -52,7 +52,7 @@ export async function readSections(
     if (reader.isComplete()) break
     await setImmediate()
   }
-  if (!reader.isComplete()) throw new Fault('invalid_request', `The XML breaks off in the middle, ${reader.where()}.`)
+  if (!reader.isComplete()) throw new Fault('invalid_request', `The XML is truncated at ${reader.where()}.`)
   return reader.read()
 }
 
@@ -67,7 +67,7 @@ async function* fromRoot(texts: AsyncGenerator<string>, start: RegExp, root: str
   try {
     const { before, from } = await findRoot(texts, start)
     if (/<!(?:DOCTYPE|ENTITY)/i.test(before)) refuseDoctype()
-    if (from === null) throw new Fault('invalid_request', `There is no <${root}> element.`)
+    if (from === null) throw new Fault('invalid_request', `The <${root}> element is missing.`)
     yield before.replaceAll(/[^\n]/g, '') + from
     yield* texts
   } finally {
@@ -104,7 +104,7 @@ const LONE_AMPERSAND = /&(?!#?\w{1,31};)/g
 const LONGEST_ENTITY = 34
 
 function refuseDoctype(): never {
-  throw new Fault('invalid_request', 'The XML has a DOCTYPE, which is refused.')
+  throw new Fault('invalid_request', 'The XML has a DOCTYPE, which is not allowed.')
 }
 
 type Root = { name: string; attributes: Record<string, string> }
@@ -180,14 +180,14 @@ function watch(parser: SaxesParser) {
     if (count <= REPORT_LIMITS[name]) return
     throw new Fault(
       'too_large',
-      `The XML has more than ${REPORT_LIMITS[name].toLocaleString('en')} ${what}, ${where()}.`,
+      `The XML has more than ${REPORT_LIMITS[name].toLocaleString('en')} ${what}, at ${where()}.`,
     )
   }
   let blemish: string | null = null
   let blemishes = 0
   let attributes = 0
   parser.on('error', ({ message }) => {
-    blemish ??= `not well-formed, ${where()}: ${message.replace(/\.$/, '')}`
+    blemish ??= `not well-formed at ${where()}: ${message.replace(/\.$/, '')}`
     blemishes++
     if (blemishes > REPORT_LIMITS.blemishes) throw new Fault('invalid_request', `The XML is ${blemish}.`)
   })
@@ -195,7 +195,7 @@ function watch(parser: SaxesParser) {
   parser.on('attribute', () => limit(++attributes, 'attributes', 'attributes on one element'))
   const startElement = (depth: number) => {
     attributes = 0
-    limit(depth, 'elementDepth', 'elements in one another')
+    limit(depth, 'elementDepth', 'nested elements')
   }
   return { limit, startElement, where, blemish: () => blemish }
 }

@@ -43,7 +43,7 @@ describe('every list of the catalogue, some of them misbehaving', () => {
     ['rbl.efnetrbl.org', 'listed', 'healthy', null],
     ['bl.spamcop.net', 'unknown', 'failing', 'Did not answer in time.'],
     ['psbl.surriel.com', 'unknown', 'refusing', 'The query was refused (REFUSED).'],
-    ['dnsbl.dronebl.org', 'unknown', 'failing', 'The resolver got no answer from it (SERVFAIL).'],
+    ['dnsbl.dronebl.org', 'unknown', 'failing', 'The resolver got no answer from the list (SERVFAIL).'],
     ['bl.mailspike.net', 'unknown', 'refusing', 'Refuses to answer this resolver: query came through a public or open resolver (127.255.255.254).'], // prettier-ignore
     ['rbl.interserver.net', 'unknown', 'wildcard', 'Lists every address.'],
     ['bl.nordspam.com', 'unknown', 'wildcard', 'Answered 203.0.113.80, outside 127.0.0.0/8: the zone is parked, or the resolver rewrites answers.'], // prettier-ignore
@@ -53,7 +53,7 @@ describe('every list of the catalogue, some of them misbehaving', () => {
     ['hostkarma.junkemailfilter.com', 'clean', 'healthy', null],
     ['rep.mailspike.net', 'unknown', 'healthy', expect.stringContaining('127.0.0.77')],
     ['bl.blocklist.de', 'clean', 'healthy', null],
-    ['rbl.your-server.de', 'clean', 'healthy', 'Lists 127.0.0.1, which no list should.'],
+    ['rbl.your-server.de', 'clean', 'healthy', 'Lists 127.0.0.1, which must not be listed (RFC 5782).'],
     ['psbl.surriel.com', 'unknown', 'refusing', expect.any(String)],
   ])('%s is %s and %s', (zone, status, health, detail) => {
     expect(itemOf(result, zone)).toMatchObject({ status, health, detail, listed: status === 'listed' })

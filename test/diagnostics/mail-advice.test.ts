@@ -373,7 +373,7 @@ describe('advice on BIMI', () => {
   it('says that several records are none', async () => {
     expect(await bimi({ [`${ABOVE} TXT`]: [LOGO, 'v=BIMI1; l='] })).toMatchObject({
       found: true,
-      missing: ['a single BIMI record in place of several'],
+      missing: ['a single BIMI record instead of several'],
       advice: [
         { severity: 'error', message: expect.stringMatching(/2 BIMI records/), publish: { name: ABOVE, value: LOGO } },
       ],

@@ -127,7 +127,7 @@ describe('what is wrong', () => {
     const incomplete = await check(await serve({}, leaf))
     expect(incomplete).toMatchObject({ authorized: false, authorizationError: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
     expect(incomplete.warnings).toEqual([
-      expect.stringMatching(/its own certificate alone.*“Test intermediate”.*fullchain/),
+      expect.stringMatching(/only its own certificate.*“Test intermediate”.*fullchain/),
     ])
 
     const own = makeCertificate({ subject: '/CN=good.test', altNames: ['DNS:good.test'] })

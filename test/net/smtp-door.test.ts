@@ -41,7 +41,7 @@ describe('the SMTP door', () => {
     const timer = setInterval(() => socket.write('NOOP\r\n'), 50)
     const said = await heardFrom(socket)
     clearInterval(timer)
-    expect(said).toContain('421 4.4.2 Too long')
+    expect(said).toContain('421 4.4.2 Session too long')
   })
 
   it('lets go who sends a mail without end, and keeps nothing of it', async () => {
@@ -51,7 +51,7 @@ describe('the SMTP door', () => {
     const timer = setInterval(() => socket.writable && socket.write(piece), 5)
     const said = await heardFrom(socket)
     clearInterval(timer)
-    expect(said).toContain('421 4.3.1 The mail does not end')
+    expect(said).toContain('421 4.3.1 The message does not end')
     expect(taken).toEqual([])
   })
 
@@ -61,7 +61,7 @@ describe('the SMTP door', () => {
     const timer = setInterval(() => socket.writable && socket.write('x'), 50)
     const said = await heardFrom(socket)
     clearInterval(timer)
-    expect(said).toContain('421 4.4.2 Too slow')
+    expect(said).toContain('421 4.4.2 Transfer too slow')
     expect(taken).toEqual([])
   })
 
@@ -98,7 +98,7 @@ describe('the SMTP door', () => {
     const begun = performance.now()
     await closed
     expect(performance.now() - begun).toBeLessThan(10_000)
-    expect(await said).toContain('250 2.0.0 Taken')
+    expect(await said).toContain('250 2.0.0 Accepted')
     expect(taken).toEqual([8])
   })
 })

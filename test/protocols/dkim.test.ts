@@ -69,7 +69,7 @@ describe('a DKIM key record', () => {
     ['v=DKIM1; s=other; p=', /not meant/],
     ['p=; v=DKIM1', /come first/],
     ['v=DKIM1; nonsense; p=', /character 10/],
-    ['v=DKIM1;; p=', /character 9, there is nothing between two semicolons$/],
+    ['v=DKIM1;; p=', /character 9, nothing stands between two semicolons$/],
     ['v=DKIM1; p=;;', /character 13, there is nothing between/],
     ['v=DKIM1; k=rsa; k=rsa; p=', /character 17, k is given more than once$/],
     ['v=dkim1; p=', /exactly `v=DKIM1`/],

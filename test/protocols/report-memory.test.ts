@@ -65,7 +65,7 @@ const HOSTILE: [string, () => Promise<Outcome>, string | RegExp][] = [
   ['a gzip bomb of JSON', () => readPacked(repeated(' ', 200, '{"report-id":"1"')), 'too large for a TLS'],
   ['a gzip bomb of a mail', () => readPacked(repeated('x\n', 200, 'From: a@b.example\n\n')), 'larger than 25 MB'],
   ['a zip bomb', () => read(zip(Array.from({ length: 20 }, (_, n) => huge(`${n}.xml`)))), 'larger than 160 MB'],
-  ['elements in one another', () => read(Buffer.from(BEFORE + fill('<a>', 24))), 'elements in one another'],
+  ['nested elements', () => read(Buffer.from(BEFORE + fill('<a>', 24))), 'nested elements'],
   ['attributes', () => read(Buffer.from(`${BEFORE}<a${fill(' a=""', 24)}`)), 'attributes on one element'],
   ['elements in a record', () => read(Buffer.from(`${BEFORE}<record>${fill('<a/>', 24)}`)), 'elements in one record'],
   ['an entity without end', () => read(Buffer.from(`${BEFORE}&${fill('x', 24)}`)), 'characters without a tag'],

@@ -222,7 +222,7 @@ describe('limits', () => {
   it('hold for archives in one another', async () => {
     expect((await unpackAll(gzip(gzip(gzip(XML))), { limits })).kinds).toEqual(['aggregate'])
     const { kinds, reasons } = await unpackAll(gzip(gzip(gzip(gzip(XML)))), { limits })
-    expect({ kinds, reasons }).toEqual({ kinds: [], reasons: ['It is packed too many times over.'] })
+    expect({ kinds, reasons }).toEqual({ kinds: [], reasons: ['The file has too many levels of compression.'] })
   })
 })
 

@@ -134,7 +134,7 @@ describe('a signature that does not hold', () => {
   })
 
   it('says when the secret was copied with a blank', () => {
-    expect(github(sign('x'), 'x', ' key\n').reason).toContain('without the space around it')
+    expect(github(sign('x'), 'x', ' key\n').reason).toContain('without surrounding spaces')
   })
 
   it('says that another secret signed it, when nothing else fits', () => {
