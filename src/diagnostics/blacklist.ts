@@ -144,7 +144,7 @@ function failureSentence({ list, health }: ResolverHealth['lists'][number]): str
 }
 
 const REMEDIES: Record<Blocklist['access'], string> = {
-  open: 'Check that DNSBL_SERVERS names a recursive resolver that reaches the Internet.',
+  open: 'Check that DNSBL_SERVERS is a recursive resolver that reaches the Internet.',
   'own-resolver': 'It answers only private recursive resolvers. Set DNSBL_SERVERS to your own.',
   'register-resolver-ip': 'Register the public address of your resolver with its operator.',
   key: 'Check its key in DNSBL_KEYS.',

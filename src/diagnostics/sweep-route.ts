@@ -22,7 +22,7 @@ export function sweepRoute(app: App, { authHooks, events, blocklists, secretKey 
       config: { limit: 'checks' },
       onRequest: authHooks.account,
       schema: {
-        summary: 'Follow a blacklist check (server-sent events)',
+        summary: 'Follow a blocklist check (server-sent events)',
         description:
           'Sends `sweep` events with the results so far: `{"total", "data", "receipt"}`. `data` has the shape of the ' +
           'check result. In the last event the check is complete and `receipt` is not null.',

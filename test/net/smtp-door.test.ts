@@ -69,7 +69,7 @@ describe('the SMTP door', () => {
     const socket = await open({ size: 100_000 })
     socket.write(`${ENVELOPE}${'x'.repeat(150_000)}\r\n.\r\n${ENVELOPE}short\r\n.\r\nQUIT\r\n`)
     const said = await heardFrom(socket)
-    expect(said).toMatch(/552 5\.3\.4 .*\r\n[^]*250 2\.0\.0 Taken/)
+    expect(said).toMatch(/552 5\.3\.4 .*\r\n[^]*250 2\.0\.0 Accepted/)
     expect(taken).toEqual([7])
   })
 

@@ -193,8 +193,8 @@ describe('STARTTLS', () => {
     ],
     ['ldap', 'does not speak LDAP', { greeting: Buffer.from('30ffffff', 'hex'), replies: [] }],
     ['ldap', 'does not speak LDAP', { greeting: Buffer.from('3080', 'hex'), replies: [] }],
-    ['smtp', 'sends more than fits', { greeting: `220 ${'x'.repeat(3000)}\r\n`, replies: [] }],
-    ['smtp', 'sends more than fits', { greeting: '220-x\r\n'.repeat(60), replies: [] }],
+    ['smtp', 'sent more data than the protocol allows', { greeting: `220 ${'x'.repeat(3000)}\r\n`, replies: [] }],
+    ['smtp', 'sent more data than the protocol allows', { greeting: '220-x\r\n'.repeat(60), replies: [] }],
   ])('with %s is declined: %s', async (starttls, words, script) => {
     const probing = probe({ ...good, script }, { starttls, deadline: 1500 })
     await expect(probing).rejects.toMatchObject({ code: 'upstream_rejected', message: expect.stringContaining(words) })

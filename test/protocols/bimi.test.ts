@@ -63,7 +63,7 @@ describe('what BIMI still lacks', () => {
       {
         about: 'bimi',
         severity: 'error',
-        message: expect.stringMatching(/2 BIMI records at default\._bimi\.example\.com/),
+        message: expect.stringMatching(/default\._bimi\.example\.com has 2 BIMI records/),
         publish: { name: NAME, type: 'TXT', value: WHOLE },
       },
     ])

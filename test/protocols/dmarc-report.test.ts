@@ -172,7 +172,7 @@ describe('a record', () => {
       const records = record() + record({ row: `<source_ip>${sourceIp}</source_ip><count>1</count>` })
       const report = await readAggregate(reportXml({ records }))
       expect(report).toMatchObject({ recordCount: 1, skippedRecords: 1 })
-      expect(report.warnings).toEqual([expect.stringContaining('1 record has no readable address or count')])
+      expect(report.warnings).toEqual([expect.stringContaining('1 record has no valid address or count')])
     },
   )
 
@@ -213,7 +213,7 @@ describe('broken XML', () => {
     const brackets = reportXml().replace('dmarc@receiver.example', '<dmarc@receiver.example>')
     expect(await readAggregate(brackets)).toMatchObject({
       recordCount: 1,
-      warnings: [expect.stringMatching(/^The XML is not well-formed, line 2, column \d+: disallowed/)],
+      warnings: [expect.stringMatching(/^The XML is not well-formed at line 2, column \d+: disallowed/)],
     })
     const raw = reportXml({
       records: record({ evaluated: '<reason><comment>a < b & c</comment></reason>' }) + record(),
@@ -231,12 +231,12 @@ describe('broken XML', () => {
 
   it('that breaks off is refused, and says where', async () => {
     const xml = reportXml()
-    expect(await whyNot(xml.slice(0, -20))).toMatch(/breaks off in the middle, line 6, column \d+/)
+    expect(await whyNot(xml.slice(0, -20))).toMatch(/is truncated at line 6, column \d+/)
     for (let end = 60; end < xml.length; end += 7) await whyNot(xml.slice(0, end))
   })
 
   it('that is wrong all over is refused', async () => {
-    expect(await whyNot(reportXml({ records: '&x;'.repeat(1_001) }))).toContain('not well-formed, line')
+    expect(await whyNot(reportXml({ records: '&x;'.repeat(1_001) }))).toContain('not well-formed at line')
   })
 
   it.each(['', 'no XML', '<html><body></body></html>', '<feedback', '\0\0\0\0'])('%j is refused', async (xml) => {

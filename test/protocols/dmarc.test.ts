@@ -201,7 +201,7 @@ const explain = (name: string, value: string) => explainTag({ name, value, at: 0
 
 describe('the words for a tag', () => {
   it('say what it does', () => {
-    expect(explain('p', 'REJECT')).toMatch(/this domain .* refused/)
+    expect(explain('p', 'REJECT')).toMatch(/this domain .* rejected/)
     expect(explain('fo', '1:s')).toMatch(/either SPF or DKIM .* SPF fails/)
     expect(explain('rua', 'mailto:A@b.example, mailto:c@d.example')).toBe(
       'Aggregate reports go to mailto:A@b.example and mailto:c@d.example.',
@@ -210,7 +210,7 @@ describe('the words for a tag', () => {
   })
   it('do not explain what is unknown or invalid', () => {
     expect(explain('constructor', 'x')).toMatch(/ignore/)
-    expect(explain('p', 'never')).toMatch(/Not a value/)
+    expect(explain('p', 'never')).toMatch(/Not a valid value/)
   })
 })
 

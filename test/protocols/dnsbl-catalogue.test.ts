@@ -60,7 +60,7 @@ describe("an operator's own catalogue", () => {
     expect(readOwn('list.dnswl.org')).toEqual([expect.stringContaining('allow lists: a hit is good news')])
   })
   it.each([
-    ['lists[1] lacks zone', { lists: [entry, { name: 'x', category: 'major' }] }],
+    ['lists[1] is missing zone', { lists: [entry, { name: 'x', category: 'major' }] }],
     [
       'lists[0].category must be one of critical, major, minor, informational',
       { lists: [{ ...entry, category: 'bad' }] },
@@ -68,9 +68,9 @@ describe("an operator's own catalogue", () => {
     ['lists[0].name must not be empty', { lists: [{ ...entry, name: '' }] }],
     ['lists must not be empty', { lists: [] }],
     ['lists[0].zone is not a domain name', { lists: [{ ...entry, zone: 'not a zone' }] }],
-    ['lists[1].zone names bl.example.com a second time', { lists: [entry, { ...entry, zone: 'BL.example.com' }] }],
+    ['lists[1].zone repeats bl.example.com', { lists: [entry, { ...entry, zone: 'BL.example.com' }] }],
     ['lists[0].keyTemplate must contain {key}', { lists: [{ ...entry, access: 'key' }] }],
-    ['lists[0].codes must name the answers', { lists: [{ ...entry, strictCodes: true }] }],
+    ['lists[0].codes must have the answers', { lists: [{ ...entry, strictCodes: true }] }],
     ['lists[0].codes has “127.255.255.254”', { lists: [{ ...entry, codes: { '127.255.255.254': 'x' } }] }],
     ['lists[0].codes has “10.0.0.1”', { lists: [{ ...entry, codes: { '10.0.0.1': 'x' } }] }],
     [
@@ -113,6 +113,6 @@ describe('the lists that are asked', () => {
   it('come with a warning for a key nobody takes, and for a list whose key is missing', () => {
     expect(open({ 'bl.spamcop.net': 'k' }).warnings).toEqual([expect.stringContaining('bl.spamcop.net')])
     const own = readCatalogue(fileOf({ lists: [{ ...entry, access: 'key', keyTemplate: '{key}.bl.example.com' }] }))
-    expect(open({}, own).warnings).toEqual([expect.stringContaining('Ours is left out: it needs a key')])
+    expect(open({}, own).warnings).toEqual([expect.stringContaining('Ours is not queried because it needs a key')])
   })
 })

@@ -28,7 +28,10 @@ describe('a zone', () => {
   })
   it('is healthy with a caveat when it lists 127.0.0.1, but tells other addresses apart', async () => {
     const junk = { '127.0.0.2': hit, '127.0.0.1': hit, '192.0.2.1': hit }
-    expect(await probe(junk)).toMatchObject({ state: 'healthy', detail: 'Lists 127.0.0.1, which must not be listed (RFC 5782).' })
+    expect(await probe(junk)).toMatchObject({
+      state: 'healthy',
+      detail: 'Lists 127.0.0.1, which must not be listed (RFC 5782).',
+    })
   })
   it('is a wildcard when it lists everything', async () => {
     const all = { '127.0.0.2': hit, '127.0.0.1': hit, '192.0.2.1': hit, '203.0.113.1': hit }

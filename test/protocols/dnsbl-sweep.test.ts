@@ -98,7 +98,7 @@ describe('a sweep', () => {
     const result = await check(open(blackHole, { timeoutMs: 20_000 }))
     expect(performance.now() - begun).toBeLessThan(8_700)
     expect(result).toMatchObject({ listedCount: 0, cleanCount: 0, unknownCount: enabled.length })
-    expect(result.warnings).toEqual([expect.stringContaining('the resolver (127.0.0.1 port')])
+    expect(result.warnings).toEqual([expect.stringContaining('The resolver (127.0.0.1 port')])
   })
 
   it('believes “not listed” from a list only through the resolver that showed its test entry', async () => {

@@ -52,12 +52,12 @@ describe('an MTA-STS policy', () => {
     expect(parseStsPolicy(text)).toEqual({ mode: 'none', mx: [], maxAge: 0, errors: [] })
   })
   it.each([
-    ['version: STSv1\nmode: enforce\nmax_age: 1', /no `mx`/],
+    ['version: STSv1\nmode: enforce\nmax_age: 1', /`mx` is missing/],
     ['version: STSv2\nmode: none\nmax_age: 1', /version/],
     ['version: STSv1\nmode: Enforce\nmx: a.example\nmax_age: 1', /`mode`/],
     ['version: STSv1\nmode: enforce\nmx: a.example\nmax_age: 31557601', /max_age/],
     ['version: STSv1\nmode: enforce\nmx: a.example\nmax_age: soon', /max_age/],
-    ['version: STSv1\nmode: enforce\nmx: *.*.example\nmax_age: 1', /no host name/],
+    ['version: STSv1\nmode: enforce\nmx: *.*.example\nmax_age: 1', /`mx` must be a host name/],
   ])('of the form %j cannot be used', (text, why) => {
     expect(parseStsPolicy(text).errors).toEqual([expect.stringMatching(why)])
   })
@@ -96,16 +96,20 @@ describe('advice on MTA-STS', () => {
     expect(advise([], null, [])).toEqual([])
   })
   it.each([
-    ['info', /can be diverted/, advise([], null)],
+    ['info', /can redirect or read mail/, advise([], null)],
     ['error', /1 to 32/, advise(['v=STSv1; id='], policy())],
-    ['error', /begins with exactly `v=STSv1;`/, advise(['v=stsv1; id=1'], null)],
+    ['error', /must begin with exactly `v=STSv1;`/, advise(['v=stsv1; id=1'], null)],
     ['warning', /id is given more than once/, advise(['v=STSv1; id=1; id=2'], policy())],
     ['error', /several/, advise([RECORD, RECORD], policy())],
     ['error', /status 404/, advise([RECORD], { failure: 'It answered with status 404.' })],
-    ['error', /does not name .*mx9\.example\.org: senders will not/, advise([RECORD], policy(), ['mx9.example.org'])],
-    ['error', /no `mx`/, advise([RECORD], policy([[/^mx:.*\r\n/gm, '']]))],
-    ['info', /on trial/, advise([RECORD], policy([['enforce', 'testing']]))],
-    ['info', /switched off/, advise([RECORD], policy([['enforce', 'none']]))],
+    [
+      'error',
+      /does not include .*mx9\.example\.org\. Senders do not deliver/,
+      advise([RECORD], policy(), ['mx9.example.org']),
+    ],
+    ['error', /`mx` is missing/, advise([RECORD], policy([[/^mx:.*\r\n/gm, '']]))],
+    ['info', /in test mode/, advise([RECORD], policy([['enforce', 'testing']]))],
+    ['info', /turned off/, advise([RECORD], policy([['enforce', 'none']]))],
     ['warning', /less than a day/, advise([RECORD], policy([['1296000', '3600']]))],
     ['warning', /text\/plain/, advise([RECORD], { ...policy(), contentType: 'text/html' })],
   ])('is of the kind %s: %s', (severity, message, advice) => {

@@ -57,8 +57,8 @@ function nested(depth: number): Buffer {
 const huge = (name: string) => ({ name, bytes: Buffer.from(BEFORE + '<x>y</x>'.repeat(2 * MB)) })
 
 const HOSTILE: [string, () => Promise<Outcome>, string | RegExp][] = [
-  ['a gzip bomb of zeros', () => readPacked(repeated('\0', 200)), 'neither XML nor JSON'],
-  ['a gzip bomb of blanks', () => readPacked(repeated(' ', 200)), 'It is empty'],
+  ['a gzip bomb of zeros', () => readPacked(repeated('\0', 200)), 'neither XML, JSON, a message'],
+  ['a gzip bomb of blanks', () => readPacked(repeated(' ', 200)), 'The file is empty'],
   ['a gzip bomb in a report', () => readPacked(repeated('<x/>', 200, BEFORE, AFTER)), 'larger than 160 MB'],
   ['a gzip bomb of records', () => readPacked(repeated(record(), 200, BEFORE, AFTER)), 'larger than 160 MB'],
   ['a gzip bomb of text', () => readPacked(repeated('x', 200, `${BEFORE}<x>`)), 'characters without a tag'],
@@ -89,9 +89,9 @@ const HOSTILE: [string, () => Promise<Outcome>, string | RegExp][] = [
   [
     'a header field',
     () => read(Buffer.from(`From: a@b.example\nTo: ${fill('(', 24)}\n\n`)),
-    'header of the mail is too large',
+    'header of the message is too large',
   ],
-  ['mails in one another', () => read(nested(40)), 'packed too many times over'],
+  ['mails in one another', () => read(nested(40)), 'too many levels of compression'],
 ]
 
 describe('under 300 MB and in some seconds of processor time', () => {

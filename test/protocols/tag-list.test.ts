@@ -25,7 +25,7 @@ describe('a tag list', () => {
   it('takes the first of two tags and says where the second is', () => {
     const { tags, errors } = parseTagList('p=none; p=reject')
     expect(tagsObject(tags)).toEqual({ p: 'none' })
-    expect(errors).toEqual([{ at: 8, message: expect.stringContaining('more than once') }])
+    expect(errors).toEqual([{ at: 8, message: expect.stringContaining('more than once'), isRepeated: true }])
   })
 
   it.each([

@@ -69,8 +69,8 @@ describe('advice on TLS reporting', () => {
       `${RECORD}; rua=mailto:more@example.com,https://r.example`,
       `${RECORD},mailto:more@example.com,https://r.example`,
     ],
-    ['error', /begins with exactly/, 'v=tlsrptv1; rua=mailto:reports@example.com', RECORD],
-    ['error', /begins with exactly/, '"v=TLSRPTv1;rua=mailto:reports@example.com"', RECORD],
+    ['error', /must begin with exactly/, 'v=tlsrptv1; rua=mailto:reports@example.com', RECORD],
+    ['error', /must begin with exactly/, '"v=TLSRPTv1;rua=mailto:reports@example.com"', RECORD],
   ])('is of the kind %s, says %s of %j and mends it', (severity, message, text, mended) => {
     const value = mended.replace(';rua', '; rua')
     expect(advise(text)).toMatchObject([{ severity, message: expect.stringMatching(message), publish: { value } }])

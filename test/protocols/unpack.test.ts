@@ -134,15 +134,15 @@ describe('what is no report', () => {
     ['nothing', Buffer.of(), 'empty'],
     ['blanks', Buffer.from(' \n'), 'empty'],
     ['a web page', Buffer.from('<!DOCTYPE html><html></html>'), 'web page'],
-    ['other XML', Buffer.from('<?xml version="1.0"?><rss/>'), 'no <feedback>'],
-    ['other JSON', Buffer.from('{"a": 1}'), 'no SMTP TLS report'],
-    ['a word', gzip('unused'), 'neither XML nor JSON'],
-    ['a picture', Buffer.from('89504e470d0a1a0a0000', 'hex'), 'neither XML nor JSON'],
+    ['other XML', Buffer.from('<?xml version="1.0"?><rss/>'), 'the <feedback> element is missing'],
+    ['other JSON', Buffer.from('{"a": 1}'), 'not an SMTP TLS report'],
+    ['a word', gzip('unused'), 'neither XML, JSON, a message nor an archive'],
+    ['a picture', Buffer.from('89504e470d0a1a0a0000', 'hex'), 'neither XML, JSON, a message nor an archive'],
     ['an empty archive', zip([]), 'zip archive is empty'],
     ['a folder', zip([{ name: 'd/', bytes: Buffer.of() }]), 'zip archive is empty'],
-    ['an empty file in an archive', zip([{ name: 'a.xml', bytes: Buffer.of() }]), 'It is empty'],
-    ['gzip that breaks off', gzip(XML).subarray(0, 30), 'damaged or cut off'],
-    ['gzip that is nothing but a header', gzip(XML).subarray(0, 10), 'damaged or cut off'],
+    ['an empty file in an archive', zip([{ name: 'a.xml', bytes: Buffer.of() }]), 'The file is empty'],
+    ['gzip that breaks off', gzip(XML).subarray(0, 30), 'damaged or truncated'],
+    ['gzip that is nothing but a header', gzip(XML).subarray(0, 10), 'damaged or truncated'],
     ['gzip of noise', Buffer.from('1f8b0800000000000003ffffffffff', 'hex'), 'damaged'],
     ['zip that breaks off', zip([{ name: 'a', bytes: Buffer.from(XML) }]).subarray(0, 60), 'damaged'],
     ['zip with a password', zip([{ name: 'a', bytes: Buffer.from(XML), flags: 1 }]), 'encrypted'],
@@ -187,7 +187,7 @@ describe('limits', () => {
     const bytes = zip(['a', 'b'].map((name) => ({ name, bytes: Buffer.from(large) })))
     const { reports, reasons } = await unpackAll(bytes, { limits: { ...limits, inflated: 150_000 } })
     expect(reports.map(({ name }) => name)).toEqual(['a'])
-    expect(reasons).toEqual(['Unpacked, it is larger than 150000 bytes.'])
+    expect(reasons).toEqual(['The uncompressed file is larger than 150000 bytes.'])
   })
 
   it('hold for what is unpacked as it is read, too', async () => {
@@ -203,20 +203,20 @@ describe('limits', () => {
 
   it('hold for what comes to nothing, over and over', async () => {
     const { kinds, reasons } = await unpackAll(Buffer.alloc(4_000_000, gzip('')))
-    expect({ kinds, reasons }).toEqual({ kinds: [], reasons: ['Unpacked, it is larger than 160 MB.'] })
+    expect({ kinds, reasons }).toEqual({ kinds: [], reasons: ['The uncompressed file is larger than 160 MB.'] })
   })
 
   it('hold for what must be in memory whole', async () => {
     const bytes = zip([{ name: 'inner.zip', bytes: zip([{ name: 'a', bytes: Buffer.alloc(60_000), method: 0 }]) }])
     const { reasons } = await unpackAll(bytes, { limits: { ...limits, inflated: 1_000_000 } })
-    expect(reasons).toEqual(['It is larger than 50000 bytes.'])
+    expect(reasons).toEqual(['The file is larger than 50000 bytes.'])
   })
 
   it('hold for the files of an archive, and those that fit are read', async () => {
     const files = ['a', 'b', 'c', 'd'].map((name) => ({ name, bytes: Buffer.from(XML) }))
     const { kinds, reasons } = await unpackAll(zip(files), { limits })
     expect(kinds).toHaveLength(3)
-    expect(reasons).toEqual(['It holds more than 3 files; the others were not read.'])
+    expect(reasons).toEqual(['The file contains more than 3 files. The others were not read.'])
   })
 
   it('hold for archives in one another', async () => {

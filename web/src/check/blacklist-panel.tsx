@@ -8,11 +8,13 @@ import { blocklists as messages } from './messages.ts'
 import { blacklistVerdict } from './verdict.ts'
 import { Warnings } from './warnings.tsx'
 
+const PATH = '/api/v1/blacklist-check'
+
 export const blacklistKind: CheckKind<BlacklistResult> = {
   name: 'blacklist',
   title: messages.title,
-  path: (ip) => `/api/v1/blacklist-check?ip=${encodeURIComponent(ip)}`,
-  events: (ip) => `/api/v1/blacklist-check/events?ip=${encodeURIComponent(ip)}`,
+  path: (ip) => `${PATH}?ip=${encodeURIComponent(ip)}`,
+  events: (ip) => `${PATH}/events?ip=${encodeURIComponent(ip)}`,
   verdict: blacklistVerdict,
   View: ({ data }) => (
     <>
