@@ -1,8 +1,8 @@
 import type { Resolver } from '../net/dns.ts'
-import { discoverDmarc } from '../protocols/dmarc-discovery.ts'
-import { checkHelo } from '../protocols/mail-authentication.ts'
-import { createQuestions } from '../protocols/questions.ts'
-import type { ReverseDns } from '../protocols/reverse-dns.ts'
+import { discoverDmarc } from '../protocols/dmarc/dmarc-discovery.ts'
+import { checkHelo } from '../protocols/mail/mail-authentication.ts'
+import { createQuestions } from '../protocols/dns-queries.ts'
+import type { ReverseDns } from '../protocols/networks/reverse-dns.ts'
 
 /** What else speaks for a mail server that greets with its confirmed name, as it should. */
 export type Evidence = {

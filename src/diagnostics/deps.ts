@@ -1,8 +1,8 @@
 import type { Config, PrivateTargets } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { createResolver, type DnsAnswer, type Resolver } from '../net/dns.ts'
-import { readCatalogue } from '../protocols/dnsbl-catalogue.ts'
-import { createBlocklists, type Blocklists } from '../protocols/dnsbl-lists.ts'
+import { readCatalogue } from '../protocols/dnsbl/catalogue.ts'
+import { createBlocklists, type Blocklists } from '../protocols/dnsbl/blocklists.ts'
 
 /** What checks are given: how to ask the DNS, and where they may connect. */
 export type CheckDeps = {

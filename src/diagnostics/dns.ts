@@ -1,7 +1,7 @@
 import { Fault } from '../errors.ts'
 import { canonical, parseHost } from '../net/address.ts'
 import { dataOf, type DnsAnswer, type RecordType } from '../net/dns.ts'
-import { textOf } from '../protocols/questions.ts'
+import { textOf } from '../protocols/dns-queries.ts'
 import { defineCheck } from './check.ts'
 import type { CheckDeps } from './deps.ts'
 import { dnsWarnings } from './dns-warnings.ts'

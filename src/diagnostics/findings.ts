@@ -1,5 +1,5 @@
 import { endpointName, type Resolver } from '../net/dns.ts'
-import type { Blocklists } from '../protocols/dnsbl-lists.ts'
+import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import { resolverHealth } from './blacklist.ts'
 
 /** What was found of one part of the service, and in `sentence` how to mend it. */

@@ -2,10 +2,10 @@ import { Type, type Static } from 'typebox'
 import { MAX_LENGTH, nameComponents, Nullable, Timestamp } from '../http/schema.ts'
 import { STARTTLS } from '../net/starttls.ts'
 import { ADVICE_SUBJECTS, SEVERITIES } from '../protocols/advice.ts'
-import { DMARC_POLICIES } from '../protocols/dmarc.ts'
-import { CATEGORIES } from '../protocols/dnsbl-catalogue.ts'
-import { STS_MODES } from '../protocols/mta-sts.ts'
-import { SPF_RESULTS } from '../protocols/spf-evaluate.ts'
+import { DMARC_POLICIES } from '../protocols/dmarc/dmarc-record.ts'
+import { CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
+import { STS_MODES } from '../protocols/mail/mta-sts.ts'
+import { SPF_RESULTS } from '../protocols/spf/evaluate-spf.ts'
 
 // --- dns-check ---
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { NewAlert } from '../alerts/raise.ts'
 import { defineJob, type Job } from '../jobs/job.ts'
-import { createQuestions } from '../protocols/questions.ts'
+import { createQuestions } from '../protocols/dns-queries.ts'
 import type { Db } from '../store/database.ts'
 import { emailOf } from './domains/routes.ts'
 import { listUnchecked, type DomainRow } from './domains/store.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { DnsFailure } from '../../src/net/dns.ts'
-import { parseDkimKey } from '../../src/protocols/dkim.ts'
-import { parseDmarc } from '../../src/protocols/dmarc.ts'
-import { isSpf, parseSpf } from '../../src/protocols/spf.ts'
+import { parseDkimKey } from '../../src/protocols/dkim/dkim-key.ts'
+import { parseDmarc } from '../../src/protocols/dmarc/dmarc-record.ts'
+import { isSpf, parseSpf } from '../../src/protocols/spf/spf-record.ts'
 import type { Records } from '../servers/dns-records.ts'
 import { checkWith, rsaKey } from './mail-domain.ts'
 

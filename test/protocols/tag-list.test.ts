@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseTagList, tagsObject, valueOf } from '../../src/protocols/tag-list.ts'
-import { hostile, within } from './hostile.ts'
+import { hostile, within } from './reports/hostile.ts'
 
 describe('a tag list', () => {
   it('is names and values in order, with spaces around both', () => {

@@ -1,8 +1,8 @@
-import { checkDestinations, type Destination } from '../../protocols/dmarc-destinations.ts'
-import { discoverDmarc, type DmarcDiscovery } from '../../protocols/dmarc-discovery.ts'
-import { formatDmarc, mendDmarc } from '../../protocols/dmarc-mend.ts'
-import { parseDmarc, type DmarcRecord } from '../../protocols/dmarc.ts'
-import type { Questions } from '../../protocols/questions.ts'
+import { checkDestinations, type Destination } from '../../protocols/dmarc/report-destinations.ts'
+import { discoverDmarc, type DmarcDiscovery } from '../../protocols/dmarc/dmarc-discovery.ts'
+import { formatDmarc, mendDmarc } from '../../protocols/dmarc/repair-dmarc.ts'
+import { parseDmarc, type DmarcRecord } from '../../protocols/dmarc/dmarc-record.ts'
+import type { Questions } from '../../protocols/dns-queries.ts'
 
 /** What the DNS says of a domain's DMARC record, and what it should say. */
 export type Publication = {

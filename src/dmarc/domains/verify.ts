@@ -1,5 +1,5 @@
-import { discoverDmarc } from '../../protocols/dmarc-discovery.ts'
-import type { Questions } from '../../protocols/questions.ts'
+import { discoverDmarc } from '../../protocols/dmarc/dmarc-discovery.ts'
+import type { Questions } from '../../protocols/dns-queries.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { PROOF_GRACE_DAYS } from '../limits.ts'

@@ -1,4 +1,4 @@
-import type { AggregateRecord } from '../../protocols/dmarc-report.ts'
+import type { AggregateRecord } from '../../protocols/reports/aggregate-report.ts'
 import { REPORT_SELECTORS } from '../limits.ts'
 
 /** A signer's selector, as often as it was seen in one report. */

@@ -1,5 +1,5 @@
-import { isAligned, type AggregateRecord } from '../../protocols/dmarc-report.ts'
-import { registeredDomain } from '../../protocols/public-suffix.ts'
+import { isAligned, type AggregateRecord } from '../../protocols/reports/aggregate-report.ts'
+import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import { LONGEST_SPREAD_DAYS } from '../limits.ts'
 
 /** Messages that came from one address and fared alike. */
