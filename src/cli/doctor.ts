@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { readConfig, type Config } from '../config.ts'
-import { createCheckServices, type CheckDeps } from '../diagnostics/deps.ts'
+import { createCheckServices, type CheckDeps } from '../diagnostics/check-services.ts'
 import {
   bad,
   doubtful,
@@ -10,13 +10,13 @@ import {
   examineResolver,
   good,
   type Finding,
-} from '../diagnostics/findings.ts'
+} from '../diagnostics/service-checks.ts'
 import { Fault, messageOf } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { parseHost } from '../net/address.ts'
-import { converse } from '../net/conversation.ts'
+import { converse } from '../net/tls/conversation.ts'
 import { checkTarget, openSocket, type Target } from '../net/guard.ts'
-import { probeTls } from '../net/tls.ts'
+import { probeTls } from '../net/tls/probe-tls.ts'
 import { databaseState } from '../store/database.ts'
 import { databaseIn } from '../store/embedded/upgrade.ts'
 import type { Command } from './command.ts'

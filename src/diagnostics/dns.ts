@@ -3,7 +3,7 @@ import { canonical, parseHost } from '../net/address.ts'
 import { dataOf, type DnsAnswer, type RecordType } from '../net/dns.ts'
 import { textOf } from '../protocols/dns-queries.ts'
 import { defineCheck } from './check.ts'
-import type { CheckDeps } from './deps.ts'
+import type { CheckDeps } from './check-services.ts'
 import { dnsWarnings } from './dns-warnings.ts'
 import { DnsQuery, DnsResult } from './shapes.ts'
 

@@ -6,8 +6,8 @@ import type { Queue } from '../jobs/queue.ts'
 import { databaseState } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
 import { VERSION } from '../version.ts'
-import type { CheckDeps } from './deps.ts'
-import { examineBlocklists, examineClock, examineResolver } from './findings.ts'
+import type { CheckDeps } from './check-services.ts'
+import { examineBlocklists, examineClock, examineResolver } from './service-checks.ts'
 import { Health } from './shapes.ts'
 
 export type HealthOptions = Pick<CheckDeps, 'resolver' | 'blocklists'> & {

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.ts'
-import type { SmallAnswer } from '../net/http.ts'
+import type { SmallAnswer } from '../net/http/get-small.ts'
 import { parseBimi, type BimiFinding } from '../protocols/mail/bimi.ts'
 import { probeSelectors } from '../protocols/dkim/probe-selectors.ts'
 import { providersOf } from '../protocols/dkim/dkim-selectors.ts'

@@ -8,7 +8,7 @@ import type { DB } from '../store/tables.ts'
 import { cleanUpJob } from './jobs.ts'
 import { diagnosticsRoutes, type DiagnosticsOptions } from './routes.ts'
 import { shareRoutes } from './share-routes.ts'
-import { KEPT_FOR } from './share.ts'
+import { KEPT_FOR } from './share-results.ts'
 import { listSharedUsage } from './store.ts'
 
 type OpenOptions = Omit<DiagnosticsOptions, 'authHooks' | 'events'> & { db: Kysely<DB>; baseUrl: string }

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { MAX_LENGTH, nameComponents, Nullable, Timestamp } from '../http/schema.ts'
-import { STARTTLS } from '../net/starttls.ts'
+import { STARTTLS } from '../net/tls/starttls.ts'
 import { ADVICE_SUBJECTS, SEVERITIES } from '../protocols/advice.ts'
 import { DMARC_POLICIES } from '../protocols/dmarc/dmarc-record.ts'
 import { CATEGORIES } from '../protocols/dnsbl/catalogue.ts'

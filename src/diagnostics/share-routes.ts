@@ -7,7 +7,7 @@ import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import { NewShare, SharedCheck, SharedChecks, SharedResults } from './shapes.ts'
-import { share } from './share.ts'
+import { share } from './share-results.ts'
 import { deleteShared, findShared, listShared, type SharedRow } from './store.ts'
 
 export type ShareRoutesOptions = { db: Kysely<DB>; authHooks: AuthHooks; secretKey: string; baseUrl: string }

@@ -1,5 +1,5 @@
-import type { CertificateFacts } from '../net/certificate.ts'
-import type { TlsFacts } from '../net/tls.ts'
+import type { CertificateFacts } from '../net/tls/certificate.ts'
+import type { TlsFacts } from '../net/tls/probe-tls.ts'
 
 const DAY = 86_400_000
 /** Days before the end at which a certificate that renews itself should have done so. */

@@ -1,6 +1,6 @@
 import { Check as matches } from 'typebox/value'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { CheckDeps } from '../../src/diagnostics/deps.ts'
+import type { CheckDeps } from '../../src/diagnostics/check-services.ts'
 import { dnsCheck } from '../../src/diagnostics/dns.ts'
 import type { DnsResult } from '../../src/diagnostics/shapes.ts'
 import { createResolver, type Resolver } from '../../src/net/dns.ts'

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { checkMailAuth } from '../../src/diagnostics/mail-auth.ts'
 import { Fault } from '../../src/errors.ts'
 import type { DnsFailure } from '../../src/net/dns.ts'
-import type { SmallAnswer } from '../../src/net/http.ts'
+import type { SmallAnswer } from '../../src/net/http/get-small.ts'
 import { mapResolver } from '../resolver.ts'
 import type { Records } from '../servers/dns-records.ts'
 

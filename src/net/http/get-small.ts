@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
-import type { PrivateTargets } from '../config.ts'
-import { Fault, messageOf } from '../errors.ts'
-import { VERSION } from '../version.ts'
-import { parseHost } from './address.ts'
-import type { Resolver } from './dns.ts'
-import { checkTarget, openSocket, type Target } from './guard.ts'
+import type { PrivateTargets } from '../../config.ts'
+import { Fault, messageOf } from '../../errors.ts'
+import { VERSION } from '../../version.ts'
+import { parseHost } from '../address.ts'
+import type { Resolver } from '../dns.ts'
+import { checkTarget, openSocket, type Target } from '../guard.ts'
 
 /** Bytes of a body; the files we fetch have a few hundred. */
 const MAX_BODY = 64 * 1024

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import { Fault } from '../errors.ts'
-import { onAbort } from './abort.ts'
+import { Fault } from '../../errors.ts'
+import { onAbort } from '../abort.ts'
 
 /** A line of the text protocols, or a message of the binary ones, is never longer before TLS. */
 const MAX_UNIT = 1024

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { checkServerIdentity, connect, type TLSSocket } from 'node:tls'
-import { Fault, messageOf } from '../errors.ts'
-import { onAbort } from './abort.ts'
+import { Fault, messageOf } from '../../errors.ts'
+import { onAbort } from '../abort.ts'
 import { chainOf, type CertificateFacts } from './certificate.ts'
 import { rejected } from './conversation.ts'
-import { openSocket, type Target } from './guard.ts'
+import { openSocket, type Target } from '../guard.ts'
 import { startTls, STARTTLS_PORTS, type StartTls } from './starttls.ts'
 
 export type TlsFacts = {

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import type { PeerCertificate } from 'node:tls'
-import { parseAddress } from './address.ts'
+import { parseAddress } from '../address.ts'
 
 /** What a certificate says, in plain values. */
 export type CertificateFacts = {

@@ -1,4 +1,4 @@
-import { Fault, messageOf, type FaultCode } from '../errors.ts'
+import { Fault, messageOf, type FaultCode } from '../../errors.ts'
 
 /** One server-sent event; `id` is the last one that the stream named. */
 export type ServerEvent = { id: string; name: string; data: string }

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
-import type { PrivateTargets } from '../config.ts'
-import { Fault, messageOf } from '../errors.ts'
-import { VERSION } from '../version.ts'
-import { parseHost } from './address.ts'
-import type { Resolver } from './dns.ts'
-import { checkTarget, openSocket, type Target } from './guard.ts'
-import { secure } from './http.ts'
+import type { PrivateTargets } from '../../config.ts'
+import { Fault, messageOf } from '../../errors.ts'
+import { VERSION } from '../../version.ts'
+import { parseHost } from '../address.ts'
+import type { Resolver } from '../dns.ts'
+import { checkTarget, openSocket, type Target } from '../guard.ts'
+import { secure } from './get-small.ts'
 
 /** Bytes of an answer's headers; of its body nothing is read. */
 const MAX_HEADERS = 16 * 1024
