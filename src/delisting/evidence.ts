@@ -1,7 +1,7 @@
 import type { Resolver } from '../net/dns.ts'
 import { discoverDmarc } from '../protocols/dmarc/dmarc-discovery.ts'
 import { checkHelo } from '../protocols/mail/mail-authentication.ts'
-import { createQuestions } from '../protocols/dns-queries.ts'
+import { createDnsQueries } from '../protocols/dns-queries.ts'
 import type { ReverseDns } from '../protocols/networks/reverse-dns.ts'
 
 /** What else speaks for a mail server that greets with its confirmed name, as it should. */
@@ -29,7 +29,7 @@ export async function withEvidence(
   const signal = AbortSignal.any([outer, AbortSignal.timeout(PATIENCE)])
   const [spf, { effectivePolicy: dmarc }] = await Promise.all([
     checkHelo(name, ip, resolver, signal),
-    discoverDmarc(name, createQuestions(resolver, signal)),
+    discoverDmarc(name, createDnsQueries(resolver, signal)),
   ])
   return { ...reverse, evidence: { spf, dmarc } }
 }

@@ -15,7 +15,7 @@ export type CheckDeps = {
 }
 
 /** Told of every answer of the two resolvers, by its RCODE or by why there was none. */
-export type OnAsked = (resolver: 'dns' | 'dnsbl', outcome: string) => void
+export type OnDnsAnswer = (resolver: 'dns' | 'dnsbl', outcome: string) => void
 
 /**
  * What the checks need, for the service and for a terminal alike.
@@ -24,7 +24,7 @@ export type OnAsked = (resolver: 'dns' | 'dnsbl', outcome: string) => void
 export function createCheckServices(
   config: Config,
   log: Logger,
-  onAsked?: OnAsked,
+  onAsked?: OnDnsAnswer,
 ): { deps: CheckDeps; close(): void } {
   const tell = (name: 'dns' | 'dnsbl') => onAsked && ((answer: DnsAnswer) => onAsked(name, outcomeOf(answer)))
   const resolver = createResolver({ servers: config.DNS_SERVERS, onAnswer: tell('dns') })

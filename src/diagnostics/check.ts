@@ -28,4 +28,4 @@ export function defineCheck<Query extends TObject, Data extends TSchema>(
 }
 
 /** Milliseconds within which every check answers, whatever the network does. */
-export const CHECK_DEADLINE = 9_000
+export const CHECK_DEADLINE_MS = 9_000

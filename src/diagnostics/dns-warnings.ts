@@ -1,15 +1,15 @@
 import { classify, parseAddress } from '../net/address.ts'
 import type { Resolver } from '../net/dns.ts'
-import type { DnsAnswers, Records } from './dns.ts'
+import type { DnsAnswers, DnsRecords } from './dns-answers.ts'
 
 /** Mail servers that are looked up; a domain with more is told about the first. */
-const MAX_EXCHANGES = 10
+const MAX_EXCHANGES_CHECKED = 10
 
 /** What is wrong or odd about a domain's records, in plain words; mail servers are looked up for it. */
 export async function dnsWarnings(
   name: string,
   answers: DnsAnswers,
-  records: Records,
+  records: DnsRecords,
   resolver: Resolver,
   signal: AbortSignal,
 ): Promise<string[]> {
@@ -22,7 +22,7 @@ export async function dnsWarnings(
   ]
 }
 
-function aliasWarnings(name: string, answers: DnsAnswers, { cname, a, aaaa }: Records): string[] {
+function aliasWarnings(name: string, answers: DnsAnswers, { cname, a, aaaa }: DnsRecords): string[] {
   const [target] = cname
   if (target === undefined) return []
   const beside = Object.entries(answers).flatMap(([field, answer]) => {
@@ -47,21 +47,21 @@ function isKnown(answer: DnsAnswers['a']): boolean {
   return answer.status !== 'FAILED'
 }
 
-function nameServerWarnings({ ns, cname }: Records): string[] {
+function nameServerWarnings({ ns, cname }: DnsRecords): string[] {
   if (ns.length !== 1 || cname.length > 0) return []
   return [
     `The domain has only one name server, ${ns[0]}. If it fails, the domain cannot be resolved. RFC 1034 requires two.`,
   ]
 }
 
-function addressWarnings({ a, aaaa }: Records): string[] {
+function addressWarnings({ a, aaaa }: DnsRecords): string[] {
   return [...a, ...aaaa].flatMap((address) => {
     const reach = classify(address)
     return reach.public ? [] : [`${address} is ${reach.why}, which is not reachable from the Internet.`]
   })
 }
 
-function spfWarnings({ txt }: Records): string[] {
+function spfWarnings({ txt }: DnsRecords): string[] {
   const count = txt.filter((text) => /^v=spf1( |$)/i.test(text)).length
   if (count < 2) return []
   return [
@@ -69,14 +69,14 @@ function spfWarnings({ txt }: Records): string[] {
   ]
 }
 
-async function exchangeWarnings({ mx }: Records, resolver: Resolver, signal: AbortSignal): Promise<string[]> {
+async function exchangeWarnings({ mx }: DnsRecords, resolver: Resolver, signal: AbortSignal): Promise<string[]> {
   const names = [...new Set(mx.map(({ exchange }) => exchange))]
   if (names.includes('.')) {
     return names.length > 1
       ? ['A null MX (“.”) must be the only MX record (RFC 7505). Remove it or the others.']
       : ['The null MX record means that this domain does not receive mail (RFC 7505).']
   }
-  const found = names.slice(0, MAX_EXCHANGES).map((exchange) => exchangeWarning(exchange, resolver, signal))
+  const found = names.slice(0, MAX_EXCHANGES_CHECKED).map((exchange) => exchangeWarning(exchange, resolver, signal))
   return (await Promise.all(found)).filter((warning) => warning !== null)
 }
 

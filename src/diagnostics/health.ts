@@ -7,7 +7,7 @@ import { databaseState } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
 import { VERSION } from '../version.ts'
 import type { CheckDeps } from './check-services.ts'
-import { examineBlocklists, examineClock, examineResolver } from './service-checks.ts'
+import { checkBlocklists, checkClock, checkResolver } from './service-checks.ts'
 import { Health } from './shapes.ts'
 
 export type HealthOptions = Pick<CheckDeps, 'resolver' | 'blocklists'> & {
@@ -31,16 +31,16 @@ export function healthRoutes(app: App, options: HealthOptions): void {
         response: answers(Success(Health)),
       },
     },
-    async () => ({ success: true, data: { version: VERSION, upSince, ...(await lookAround(options)) } }),
+    async () => ({ success: true, data: { version: VERSION, upSince, ...(await checkHealth(options)) } }),
   )
 }
 
-async function lookAround({ db, resolver, blocklists, queue }: HealthOptions) {
+async function checkHealth({ db, resolver, blocklists, queue }: HealthOptions) {
   const [{ now, ...database }, dns, lists, jobs] = await Promise.all([
     databaseState(db),
-    examineResolver(resolver),
-    examineBlocklists(blocklists),
+    checkResolver(resolver),
+    checkBlocklists(blocklists),
     queue.stats(),
   ])
-  return { findings: [dns, ...lists, examineClock(now)], database, jobs }
+  return { findings: [dns, ...lists, checkClock(now)], database, jobs }
 }

@@ -1,8 +1,8 @@
 import { Fault } from '../errors.ts'
 import { parseAddress, parseHost, type Name } from '../net/address.ts'
 import { getSmall } from '../net/http/get-small.ts'
-import { shortened } from '../protocols/advice.ts'
-import { createQuestions, failureOf, type Questions } from '../protocols/dns-queries.ts'
+import { shorten } from '../protocols/advice.ts'
+import { createDnsQueries, dnsFailureOf, type DnsQueries } from '../protocols/dns-queries.ts'
 import { evaluateSpf } from '../protocols/spf/evaluate-spf.ts'
 import { defineCheck } from './check.ts'
 import type { CheckDeps } from './check-services.ts'
@@ -68,13 +68,14 @@ export const mailAuthCheck = defineCheck({
     },
   },
   run: (query, deps, signal) => {
-    const fetchFile = (url: URL) => getSmall(url, deps, AbortSignal.any([signal, AbortSignal.timeout(FETCH_PATIENCE)]))
+    const fetchFile = (url: URL) =>
+      getSmall(url, deps, AbortSignal.any([signal, AbortSignal.timeout(POLICY_FETCH_TIMEOUT_MS)]))
     return checkMailAuth(query, { ...deps, fetchFile }, signal)
   },
 })
 
 /** Milliseconds for the MTA-STS policy: a slow web server should not make the rest wait. */
-const FETCH_PATIENCE = 5_000
+const POLICY_FETCH_TIMEOUT_MS = 5_000
 
 type Deps = Pick<CheckDeps, 'resolver' | 'selectorsSeen'> & { fetchFile: FetchFile }
 
@@ -92,14 +93,14 @@ export async function checkMailAuth(
   const { name: domain, unicode } = mailDomain(query.domain)
   const asked = (query.selector ?? []).map(selectorName)
   const clients = (query.ip ?? []).map(clientAddress)
-  const questions = createQuestions(resolver, signal)
+  const queries = createDnsQueries(resolver, signal)
   // Without the reports there is still the list of common ones.
   const seen = ((await selectorsSeen?.(domain).catch(() => [])) ?? []).filter(isSelector)
   const [facts, senders] = await Promise.all([
-    gatherFacts(domain, [...new Set([...asked, ...seen])], questions, fetchFile),
-    Promise.all(clients.map(async (ip) => senderItem(ip, await evaluateSpf(clientOf(ip, domain), questions)))),
+    gatherFacts(domain, [...new Set([...asked, ...seen])], queries, fetchFile),
+    Promise.all(clients.map(async (ip) => senderItem(ip, await evaluateSpf(clientOf(ip, domain), queries)))),
   ])
-  requireAnswer(domain, questions)
+  requireAnswer(domain, queries)
   const { dmarc, destinations, spf, dkim, mtaSts, tlsRpt, bimi } = facts
   return {
     domain,
@@ -112,7 +113,7 @@ export async function checkMailAuth(
     mtaSts: mtaStsItem(mtaSts.found, mtaSts.fetched),
     tlsRpt: tlsRptItem(tlsRpt),
     bimi: bimiItem(bimi, dmarc),
-    truncated: leftOut(facts),
+    truncated: omittedParts(facts),
     durationMs: Math.round(performance.now() - started),
     warnings: mailAdvice(domain, asked, facts),
   }
@@ -124,7 +125,7 @@ function statusOf({ exists, error }: MailFacts['own']): MailAuthResult['status']
 }
 
 /** What there was no time for, in words. */
-function leftOut({ spf, dkim }: MailFacts): string[] {
+function omittedParts({ spf, dkim }: MailFacts): string[] {
   const { findings } = dkim.probe
   const untried = findings.filter((finding) => !finding.tried).length
   return [
@@ -133,8 +134,8 @@ function leftOut({ spf, dkim }: MailFacts): string[] {
   ]
 }
 
-function requireAnswer(domain: string, questions: Questions): void {
-  const failures = questions.answers(domain).map(failureOf)
+function requireAnswer(domain: string, queries: DnsQueries): void {
+  const failures = queries.answersBelow(domain).map(dnsFailureOf)
   if (failures.includes(null)) return
   const kinds = [...new Set(failures)]
   if (kinds.every((kind) => kind === 'TIMEOUT')) {
@@ -146,15 +147,19 @@ function requireAnswer(domain: string, questions: Questions): void {
 function mailDomain(text: string): Name {
   const behind = text.slice(text.lastIndexOf('@') + 1)
   if (behind !== text)
-    throw wrong('domain', `“${shortened(text)}” is an email address; enter only its domain: ${shortened(behind)}`)
+    throw invalidParameter(
+      'domain',
+      `“${shorten(text)}” is an email address; enter only its domain: ${shorten(behind)}`,
+    )
   const host = parseHost(text, 'domain')
-  if (host.kind === 'ip') throw wrong('domain', `${host.address} is an IP address; enter the domain of email addresses`)
+  if (host.kind === 'ip')
+    throw invalidParameter('domain', `${host.address} is an IP address; enter the domain of email addresses`)
   return host
 }
 
 function clientAddress(text: string): string {
   const address = parseAddress(text.trim())
-  if (!address) throw wrong('ip', `“${shortened(text)}” is not an IP address`)
+  if (!address) throw invalidParameter('ip', `“${shorten(text)}” is not an IP address`)
   return address.address
 }
 
@@ -166,7 +171,7 @@ function clientOf(ip: string, domain: string): { ip: string; sender: string; hel
 /** RFC 6376, 3.1: a selector is one or more labels. People also paste the whole name. */
 function selectorName(text: string): string {
   const selector = text.trim().replace(/\._domainkey(?:\..*)?$/is, '')
-  if (!isSelector(selector)) throw wrong('selector', `“${shortened(text)}” is not a DKIM selector`)
+  if (!isSelector(selector)) throw invalidParameter('selector', `“${shorten(text)}” is not a DKIM selector`)
   return selector
 }
 
@@ -174,6 +179,6 @@ function isSelector(text: string): boolean {
   return text.length <= 150 && /^[\w-]{1,63}(?:\.[\w-]{1,63})*$/.test(text)
 }
 
-function wrong(path: string, message: string): Fault {
+function invalidParameter(path: string, message: string): Fault {
   return new Fault('invalid_request', `${message}.`, { details: [{ path, message }] })
 }

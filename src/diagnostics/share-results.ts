@@ -11,11 +11,11 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 /** 143 random bits. */
 const TOKEN_LENGTH = 24
 
-export const KEPT_FOR = 30 * 86_400_000
-const SHARES_PER_ACCOUNT = 200
+export const SHARE_LIFETIME_MS = 30 * 86_400_000
+const MAX_SHARES_PER_ACCOUNT = 200
 
 /** A result with the receipt that came with it. */
-export type Shareable = { check: string; data: Record<string, unknown>; receipt: string }
+export type ResultWithReceipt = { check: string; data: Record<string, unknown>; receipt: string }
 
 type ShareDeps = { db: Kysely<DB>; secretKey: string }
 
@@ -24,14 +24,18 @@ type ShareDeps = { db: Kysely<DB>; secretKey: string }
  * @throws Fault `invalid_request` when a result is not what this account was answered, or they are about different names;
  *   `conflict` when the account shares too much already
  */
-export async function share(deps: ShareDeps, accountId: string, results: Shareable[]): Promise<SharedRow> {
-  const proven = results.map((result, index) => prove(deps, accountId, result, index))
+export async function shareResults(
+  deps: ShareDeps,
+  accountId: string,
+  results: ResultWithReceipt[],
+): Promise<SharedRow> {
+  const proven = results.map((result, index) => verifyReceipt(deps, accountId, result, index))
   const [target, ...others] = new Set(results.map(({ data }) => targetOf(data)))
   if (target === undefined || others.length > 0)
     throw new Fault('invalid_request', 'All results must be for the same domain or address.')
-  const expiresAt = new Date(Date.now() + KEPT_FOR)
+  const expiresAt = new Date(Date.now() + SHARE_LIFETIME_MS)
   return deps.db.transaction().execute(async (trx) => {
-    await requireRoom(trx, accountId, Buffer.byteLength(JSON.stringify(proven)))
+    await requireQuota(trx, accountId, Buffer.byteLength(JSON.stringify(proven)))
     const row = await insertShared(trx, { token: newToken(), accountId, target, results: proven, expiresAt })
     await notifyChange(trx, accountId, 'checks')
     return row
@@ -39,17 +43,22 @@ export async function share(deps: ShareDeps, accountId: string, results: Shareab
 }
 
 /** @throws Fault `conflict` for too many results, `rate_limited` for too many bytes */
-async function requireRoom(trx: Transaction<DB>, accountId: string, bytes: number): Promise<void> {
+async function requireQuota(trx: Transaction<DB>, accountId: string, bytes: number): Promise<void> {
   const limit = QUOTA_BYTES[await lockSharing(trx, accountId)].sharedChecks
   const [shared] = await listSharedUsage(trx, [accountId])
-  if ((shared?.count ?? 0) >= SHARES_PER_ACCOUNT)
-    throw new Fault('conflict', `An account can share up to ${SHARES_PER_ACCOUNT} results. Delete one first.`)
+  if ((shared?.count ?? 0) >= MAX_SHARES_PER_ACCOUNT)
+    throw new Fault('conflict', `An account can share up to ${MAX_SHARES_PER_ACCOUNT} results. Delete one first.`)
   if ((shared?.bytes ?? 0) + bytes <= limit) return
   const sentence = `Your plan includes ${bytesText(limit)} for shared results. Delete one first, or wait until the oldest expires.`
-  throw overQuota(sentence, ((shared?.endsAt.getTime() ?? Date.now() + KEPT_FOR) - Date.now()) / 1_000)
+  throw overQuota(sentence, ((shared?.endsAt.getTime() ?? Date.now() + SHARE_LIFETIME_MS) - Date.now()) / 1_000)
 }
 
-function prove({ secretKey }: ShareDeps, accountId: string, shareable: Shareable, index: number): SharedResult {
+function verifyReceipt(
+  { secretKey }: ShareDeps,
+  accountId: string,
+  shareable: ResultWithReceipt,
+  index: number,
+): SharedResult {
   const { check, data, receipt } = shareable
   const madeAt = readReceipt(receipt, { accountId, check, data }, secretKey)
   if (madeAt) return { check, data, madeAt: madeAt.toISOString() }

@@ -7,18 +7,18 @@ import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import { NewShare, SharedCheck, SharedChecks, SharedResults } from './shapes.ts'
-import { share } from './share-results.ts'
+import { shareResults } from './share-results.ts'
 import { deleteShared, findShared, listShared, type SharedRow } from './store.ts'
 
 export type ShareRoutesOptions = { db: Kysely<DB>; authHooks: AuthHooks; secretKey: string; baseUrl: string }
 
 const tags = ['Checks']
 const params = Type.Object({ token: Type.String({ maxLength: 100, examples: ['Zk3tQ9wLr5Xc1Vb7Nm2Pa8Sd'] }) })
-const notThere = () => new Fault('not_found', 'Shared result not found. Shared results expire after 30 days.')
+const shareNotFound = () => new Fault('not_found', 'Shared result not found. Shared results expire after 30 days.')
 
 /** `/api/v1/shared-checks`: results of checks as they were, for whoever has the link. */
 export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: ShareRoutesOptions): void {
-  const shown = (row: SharedRow) => ({ ...row, url: `${baseUrl}/shared/${row.token}` })
+  const toSharedCheck = (row: SharedRow) => ({ ...row, url: `${baseUrl}/shared/${row.token}` })
   app.post(
     '/api/v1/shared-checks',
     {
@@ -36,8 +36,8 @@ export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: Sha
       },
     },
     async (request, reply) => {
-      const row = await share({ db, secretKey }, callerOf(request).accountId, request.body.results)
-      return reply.code(201).send({ success: true, data: shown(row) })
+      const row = await shareResults({ db, secretKey }, callerOf(request).accountId, request.body.results)
+      return reply.code(201).send({ success: true, data: toSharedCheck(row) })
     },
   )
   app.get(
@@ -46,7 +46,10 @@ export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: Sha
       onRequest: authHooks.account,
       schema: { summary: 'List shared results', tags, security, response: answers(Success(SharedChecks)) },
     },
-    async (request) => ({ success: true, data: (await listShared(db, callerOf(request).accountId)).map(shown) }),
+    async (request) => ({
+      success: true,
+      data: (await listShared(db, callerOf(request).accountId)).map(toSharedCheck),
+    }),
   )
   app.get(
     '/api/v1/shared-checks/:token',
@@ -61,8 +64,8 @@ export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: Sha
     },
     async (request, reply) => {
       const row = await findShared(db, request.params.token)
-      if (!row) throw notThere()
-      return reply.header('cache-control', 'no-store').send({ success: true, data: shown(row) })
+      if (!row) throw shareNotFound()
+      return reply.header('cache-control', 'no-store').send({ success: true, data: toSharedCheck(row) })
     },
   )
   app.delete(
@@ -73,7 +76,7 @@ export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: Sha
     },
     async (request) => {
       const { accountId } = callerOf(request)
-      if (!(await deleteShared(db, accountId, request.params.token))) throw notThere()
+      if (!(await deleteShared(db, accountId, request.params.token))) throw shareNotFound()
       await notifyChange(db, accountId, 'checks')
       return { success: true }
     },

@@ -1,15 +1,15 @@
 import type { CertificateFacts } from '../net/tls/certificate.ts'
 import type { TlsFacts } from '../net/tls/probe-tls.ts'
 
-const DAY = 86_400_000
+const DAY_MS = 86_400_000
 /** Days before the end at which a certificate that renews itself should have done so. */
-const SOON = 30
-const VERY_SOON = 14
-const MAX_NAMES = 5
+const RENEWAL_DAYS = 30
+const URGENT_RENEWAL_DAYS = 14
+const MAX_NAMES_SHOWN = 5
 
 /** Whole days until a moment, rounded down. */
 export function daysUntil(moment: Date): number {
-  return Math.floor((moment.getTime() - Date.now()) / DAY)
+  return Math.floor((moment.getTime() - Date.now()) / DAY_MS)
 }
 
 /** What is wrong with a server's TLS or will be soon, and what to do about it. */
@@ -32,9 +32,9 @@ function timeWarnings({ validFrom, validTo }: CertificateFacts): string[] {
   if (validFrom.getTime() > Date.now()) {
     return [`The certificate is not valid before ${day(validFrom)}. Check the clock of its issuer.`]
   }
-  if (days >= SOON) return []
+  if (days >= RENEWAL_DAYS) return []
   const left = days === 1 ? '1 day' : `${days} days`
-  const advice = days < VERY_SOON ? 'Renew it now.' : 'Automatic renewal should have replaced it by now.'
+  const advice = days < URGENT_RENEWAL_DAYS ? 'Renew it now.' : 'Automatic renewal should have replaced it by now.'
   return [`The certificate expires in ${left}, on ${day(validTo)}. ${advice}`]
 }
 
@@ -42,8 +42,8 @@ function nameWarnings(host: string, { subject, subjectAltNames }: CertificateFac
   if (matches && subjectAltNames.length > 0) return []
   if (matches) return ['The certificate has the host only in its common name, which browsers ignore.']
   const names = subjectAltNames.length > 0 ? subjectAltNames : Object.values({ CN: subject.CN ?? 'no name' })
-  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : ''
-  return [`The certificate is not for ${host}. It is for ${names.slice(0, MAX_NAMES).join(', ')}${more}.`]
+  const more = names.length > MAX_NAMES_SHOWN ? ` and ${names.length - MAX_NAMES_SHOWN} more` : ''
+  return [`The certificate is not for ${host}. It is for ${names.slice(0, MAX_NAMES_SHOWN).join(', ')}${more}.`]
 }
 
 function trustWarnings({ isTrusted, trustError, chain }: TlsFacts): string[] {

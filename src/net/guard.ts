@@ -107,7 +107,7 @@ export function pin(target: Target): { host: string; servername: string | undefi
 }
 
 /** Milliseconds after which the next address is tried beside one that has not answered yet (RFC 8305, 5). */
-const NEXT_ATTEMPT = 250
+const NEXT_ATTEMPT_MS = 250
 const MAX_ATTEMPTS = 8
 
 /**
@@ -134,7 +134,7 @@ export async function openSocket(target: Target, port: number, signal: AbortSign
       resolve(socket)
     })
     open.add(socket)
-    timer = setTimeout(tryNext, NEXT_ATTEMPT)
+    timer = setTimeout(tryNext, NEXT_ATTEMPT_MS)
   }
 
   function failed(socket: Socket, error: Error): void {

@@ -68,7 +68,7 @@ const LIMITS: SmtpServerLimits = {
 export type SmtpServer = { port: number; close(): Promise<void> }
 
 /** How often connections are looked at that last too long; at most. */
-const SESSIONS_EVERY = 10_000
+const SESSION_SWEEP_MS = 10_000
 
 /** Milliseconds between two looks for connections without a mail while the server stops. */
 const CLOSING_SWEEP_MS = 50
@@ -77,7 +77,7 @@ const CLOSING_SWEEP_MS = 50
 const GOODBYE_MS = 500
 
 /** How often the certificate's file is looked at: who renews it does not tell us. */
-const CERTIFICATE_EVERY = 60_000
+const CERTIFICATE_CHECK_MS = 60_000
 
 /**
  * Takes mail for known recipients, and for nobody else: it relays nothing and lets nobody sign in.
@@ -85,7 +85,7 @@ const CERTIFICATE_EVERY = 60_000
  */
 export async function startSmtpServer<Recipient>(options: SmtpServerOptions<Recipient>): Promise<SmtpServer> {
   const limits = { ...LIMITS, ...options.limits }
-  const server = createDoor(options, limits)
+  const server = createServer(options, limits)
   const { address, port } = options.listen
   server.listen(port, address)
   try {
@@ -112,7 +112,7 @@ export async function startSmtpServer<Recipient>(options: SmtpServerOptions<Reci
   }
 }
 
-function createDoor<Recipient>(options: SmtpServerOptions<Recipient>, limits: SmtpServerLimits): SMTPServer {
+function createServer<Recipient>(options: SmtpServerOptions<Recipient>, limits: SmtpServerLimits): SMTPServer {
   const { name, certificate, onRecipient } = options
   const peers = createPeers(limits)
   const recipients = new WeakMap<SMTPServerSession, Map<string, Recipient>>()
@@ -207,7 +207,7 @@ function endLongSessions(server: SMTPServer, { session }: SmtpServerLimits): () 
         connection.send(421, '4.4.2 Session too long')
       }
     },
-    Math.min(session / 4, SESSIONS_EVERY),
+    Math.min(session / 4, SESSION_SWEEP_MS),
   ).unref()
   return () => clearInterval(timer)
 }
@@ -340,6 +340,6 @@ function watchCertificate(
     } catch (error) {
       log.warn({ err: error }, 'the new SMTP certificate is not usable')
     }
-  }, CERTIFICATE_EVERY).unref()
+  }, CERTIFICATE_CHECK_MS).unref()
   return () => clearInterval(timer)
 }

@@ -36,7 +36,7 @@ type Reading = { claim: Claim } | { missing: string }
 type Reader = (header: (name: string) => string | undefined, secret: string, scheme: SignatureScheme) => Reading
 
 /** Seconds between signing and arrival that all of these senders' libraries allow. */
-const TOLERANCE = 300
+const TOLERANCE_SECONDS = 300
 
 const READERS: Record<SignatureScheme['scheme'], Reader> = {
   github: (header, secret) =>
@@ -64,7 +64,7 @@ export function checkSignature(scheme: SignatureScheme, secret: string, request:
   if (claim.given.length === 0) return invalid('The header has no signature of this scheme.')
   if (request.truncated)
     return { status: 'unknown', reason: 'The stored body is truncated, so the signature cannot be checked.' }
-  if (!fits(claim, request.body)) return invalid(whyNot(claim, request.body, secret, scheme, header))
+  if (!isMatch(claim, request.body)) return invalid(mismatchReason(claim, request.body, secret, scheme, header))
   const late = latenessOf(claim, request.receivedAt)
   return late === null ? { status: 'valid', reason: 'Valid signature.' } : invalid(late)
 }
@@ -126,7 +126,7 @@ function decoded(texts: string[], encoding: 'hex' | 'base64'): Buffer[] {
   return texts.filter((text) => form.test(text)).map((text) => Buffer.from(text, encoding))
 }
 
-function fits({ given, before, algorithm, key }: Claim, body: Buffer): boolean {
+function isMatch({ given, before, algorithm, key }: Claim, body: Buffer): boolean {
   const right = createHmac(algorithm, key).update(before, 'latin1').update(body).digest()
   return given.some((signature) => signature.length === right.length && timingSafeEqual(signature, right))
 }
@@ -135,13 +135,13 @@ function latenessOf({ at }: Claim, receivedAt: Date): string | null {
   if (at === null) return null
   if (Number.isNaN(at)) return 'The signature matches, but its timestamp is not a number of seconds.'
   const seconds = Math.round(receivedAt.getTime() / 1000 - at)
-  if (Math.abs(seconds) <= TOLERANCE) return null
+  if (Math.abs(seconds) <= TOLERANCE_SECONDS) return null
   const distance = `${Math.round(Math.abs(seconds) / 60)} minutes ${seconds > 0 ? 'before' : 'after'}`
-  return `The signature matches, but its timestamp is ${distance} the request. Verification libraries allow ${TOLERANCE / 60} minutes.`
+  return `The signature matches, but its timestamp is ${distance} the request. Verification libraries allow ${TOLERANCE_SECONDS / 60} minutes.`
 }
 
 /** The usual reasons, each tried. */
-function whyNot(
+function mismatchReason(
   claim: Claim,
   body: Buffer,
   secret: string,
@@ -149,12 +149,12 @@ function whyNot(
   header: (name: string) => string | undefined,
 ): string {
   for (const [name, other] of otherBodies(body)) {
-    if (fits(claim, other))
+    if (isMatch(claim, other))
       return `The secret is correct, but the body was changed in transit: the signature matches ${name}.`
   }
   for (const [name, other] of otherSecrets(secret)) {
     const again = READERS[scheme.scheme](header, other, scheme)
-    if ('claim' in again && fits(again.claim, body))
+    if ('claim' in again && isMatch(again.claim, body))
       return `The secret has a typo: the signature matches the secret ${name}.`
   }
   return 'The signature does not match: the secret is different, or the body was changed in transit.'

@@ -1,6 +1,6 @@
 import { Check as matches } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { blacklistCheck, resolverHealth } from '../../src/diagnostics/blacklist.ts'
+import { blacklistCheck, checkResolverHealth } from '../../src/diagnostics/blacklist.ts'
 import type { BlacklistResult } from '../../src/diagnostics/shapes.ts'
 import { adviceOnServers } from '../../src/protocols/dnsbl/dnsbl-advice.ts'
 import type { Blocklists } from '../../src/protocols/dnsbl/blocklists.ts'
@@ -161,7 +161,7 @@ describe('a resolver at fault', () => {
       'zen.spamhaus.org': { behaviour: 'refusing' },
       'b.barracudacentral.org': { behaviour: 'no-test-entry' },
     })
-    const { lists, warnings } = await resolverHealth(open(server))
+    const { lists, warnings } = await checkResolverHealth(open(server))
     expect(lists.map(({ list }) => list.category)).toEqual(Array.from({ length: 7 }, () => 'critical'))
     expect(warnings).toEqual([
       expect.stringMatching(/^Barracuda BRBL .*Register the public address of your resolver with its operator\.$/),

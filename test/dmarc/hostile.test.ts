@@ -5,7 +5,7 @@ import { formFiles } from '../../src/dmarc/intake/form-files.ts'
 import { readReports } from '../../src/dmarc/intake/read.ts'
 import { authenticateMail } from '../../src/protocols/mail/mail-authentication.ts'
 import { openMail } from '../../src/protocols/reports/report-mail.ts'
-import { reportInText, sniff } from '../../src/protocols/reports/report-type.ts'
+import { reportInText, detectType } from '../../src/protocols/reports/report-type.ts'
 import { Fault } from '../../src/errors.ts'
 import { hostile, within } from '../protocols/reports/hostile.ts'
 import { mapResolver } from '../resolver.ts'
@@ -85,10 +85,10 @@ describe('files and mails of strangers', () => {
 
   it('are told by their first bytes, in no time', () => {
     const property = fc.property(fc.oneof(anyBytes, damaged), (bytes) => {
-      expect(sniff(bytes).is).toEqual(expect.any(String))
+      expect(detectType(bytes).is).toEqual(expect.any(String))
     })
     fc.assert(property)
-    const read = (text: string) => [sniff(Buffer.from(text)), reportInText(text)]
+    const read = (text: string) => [detectType(Buffer.from(text)), reportInText(text)]
     within(
       read,
       ['<', '<a:', 'a.', '-', ' ', '\n', '{', 'H4sI', '<!DOCTYPE ', 'x:y\n'],

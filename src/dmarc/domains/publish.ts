@@ -1,8 +1,8 @@
 import { checkDestinations, type Destination } from '../../protocols/dmarc/report-destinations.ts'
 import { discoverDmarc, type DmarcDiscovery } from '../../protocols/dmarc/dmarc-discovery.ts'
-import { formatDmarc, mendDmarc } from '../../protocols/dmarc/repair-dmarc.ts'
+import { formatDmarc, repairDmarc } from '../../protocols/dmarc/repair-dmarc.ts'
 import { parseDmarc, type DmarcRecord } from '../../protocols/dmarc/dmarc-record.ts'
-import type { Questions } from '../../protocols/dns-queries.ts'
+import type { DnsQueries } from '../../protocols/dns-queries.ts'
 
 /** What the DNS says of a domain's DMARC record, and what it should say. */
 export type Publication = {
@@ -24,7 +24,7 @@ export type Publication = {
 }
 
 /** Looks at what a domain publishes. What does not answer in time is null, and the record to publish a first one. */
-export async function publicationOf(domain: string, reportEmail: string, questions: Questions): Promise<Publication> {
+export async function publicationOf(domain: string, reportEmail: string, questions: DnsQueries): Promise<Publication> {
   const [discovery, destination] = await Promise.all([
     discoverDmarc(domain, questions),
     destinationOf(domain, reportEmail, questions),
@@ -50,7 +50,7 @@ function recordFor(discovery: DmarcDiscovery, own: DmarcRecord | null, reportEma
   if (!own) return formatDmarc({ p: discovery.effectivePolicy ?? 'none', rua: ours })
   const usable = own.rua.filter(({ host }) => host !== null).map(({ uri }) => uri)
   const others = usable.filter((uri) => uri.toLowerCase() !== ours)
-  return mendDmarc(own, { rua: [...others, ours].join(',') })
+  return repairDmarc(own, { rua: [...others, ours].join(',') })
 }
 
 /** Whether reports are sent to this address. Local parts are ours, so their case means nothing. */
@@ -60,7 +60,7 @@ export function sendsTo(record: DmarcRecord, reportEmail: string): boolean {
 
 const CONSENT = 'v=DMARC1;'
 
-async function destinationOf(domain: string, reportEmail: string, questions: Questions) {
+async function destinationOf(domain: string, reportEmail: string, questions: DnsQueries) {
   const record = parseDmarc(`v=DMARC1; p=none; rua=mailto:${reportEmail}`)
   const [found] = record ? await checkDestinations(domain, record, questions) : []
   return shownDestination(found)

@@ -1,5 +1,5 @@
 import { discoverDmarc } from '../../protocols/dmarc/dmarc-discovery.ts'
-import type { Questions } from '../../protocols/dns-queries.ts'
+import type { DnsQueries } from '../../protocols/dns-queries.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { PROOF_GRACE_DAYS } from '../limits.ts'
@@ -17,13 +17,18 @@ type Looked = { row: DomainRow; problem: string | null }
  * Looks for a proof that the account's owner holds the domain, and writes down what came of it.
  * @returns the row as it then is, and why there is no proof
  */
-export async function verifyDomain(db: Db, row: DomainRow, reportEmail: string, questions: Questions): Promise<Looked> {
+export async function verifyDomain(
+  db: Db,
+  row: DomainRow,
+  reportEmail: string,
+  questions: DnsQueries,
+): Promise<Looked> {
   const looked = await look(db, row, reportEmail, questions)
   await notifyChange(db, row.accountId, 'dmarc', row.id)
   return looked
 }
 
-async function look(db: Db, row: DomainRow, reportEmail: string, questions: Questions): Promise<Looked> {
+async function look(db: Db, row: DomainRow, reportEmail: string, questions: DnsQueries): Promise<Looked> {
   const proof = await proofOf(row, reportEmail, questions)
   if (proof === 'unknown') {
     await markAsked(db, row.id)
@@ -39,10 +44,10 @@ async function look(db: Db, row: DomainRow, reportEmail: string, questions: Ques
 async function proofOf(
   row: DomainRow,
   reportEmail: string,
-  questions: Questions,
+  questions: DnsQueries,
 ): Promise<VerifiedBy | null | 'unknown'> {
   const { name, value } = challengeOf(row)
-  const [challenge, discovery] = await Promise.all([questions.texts(name), discoverDmarc(row.domain, questions)])
+  const [challenge, discovery] = await Promise.all([questions.lookUpTxt(name), discoverDmarc(row.domain, questions)])
   if (challenge.texts.some((text) => text.trim() === value)) return 'txt'
   // An ancestor's record proves it too: the address in it is this domain's alone.
   if (discovery.record && sendsTo(discovery.record, reportEmail)) return 'rua'

@@ -4,13 +4,13 @@ import { Fault, messageOf, type FaultCode } from '../../errors.ts'
 export type ServerEvent = { id: string; name: string; data: string }
 
 /** Characters of one event; in the largest of ours each byte of a mebibyte is an escape of six characters. */
-const LONGEST = 8 * 1024 * 1024
+const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024
 
 /** Milliseconds without a word after which a stream is dead: ours says something every fifteen seconds. */
-const SILENCE = 45_000
+const SILENCE_TIMEOUT_MS = 45_000
 
 /** Answers of a service, or of the proxy before it, that is about to be there again. */
-const PASSING = new Set([429, 502, 503, 504])
+const TEMPORARY_STATUSES = new Set([429, 502, 503, 504])
 
 /**
  * Asks one of our own services for JSON.
@@ -46,7 +46,7 @@ export async function* followEvents(
 
 /** Counts only while we wait: a reader that takes its time must not look like a silent stream. */
 async function* untilSilent(pieces: AsyncIterable<string>, silence: AbortController): AsyncGenerator<string> {
-  const wait = () => setTimeout(() => silence.abort(new Error('no data received')), SILENCE)
+  const wait = () => setTimeout(() => silence.abort(new Error('no data received')), SILENCE_TIMEOUT_MS)
   let timer = wait()
   try {
     for await (const piece of pieces) {
@@ -67,7 +67,7 @@ export async function* readEvents(pieces: AsyncIterable<string>): AsyncGenerator
     rest += piece
     const blocks = rest.split('\n\n')
     rest = blocks.pop() ?? ''
-    if (rest.length > LONGEST) throw new Error('an event is too large')
+    if (rest.length > MAX_EVENT_CHARACTERS) throw new Error('an event is too large')
     for (const block of blocks) {
       const fields = fieldsOf(block)
       id = fields.get('id') ?? id
@@ -98,7 +98,7 @@ async function get(url: URL, headers: Record<string, string>, signal: AbortSigna
 }
 
 function codeOf(status: number): FaultCode {
-  if (PASSING.has(status)) return 'upstream_unreachable'
+  if (TEMPORARY_STATUSES.has(status)) return 'upstream_unreachable'
   return status === 401 ? 'unauthenticated' : status === 404 ? 'not_found' : 'upstream_rejected'
 }
 

@@ -6,10 +6,18 @@ import { request as requestHttps } from 'node:https'
 export type ForwardedRequest = { method: string; path: string; headers: [string, string][]; body: Buffer }
 
 /** What belongs to the connection it came on (RFC 9110, 7.6.1), or is said anew on this one. */
-const HOP = new Set(['connection', 'keep-alive', 'proxy-connection', 'te', 'transfer-encoding', 'upgrade', 'expect'])
+const HOP_BY_HOP_HEADERS = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+])
 
 /** Methods whose requests say nothing of a length when they have no body (RFC 9110, 8.6). */
-const BODILESS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
+const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
 
 /**
  * Sends a request to a server of the person who asks for it: the same bytes of path, headers and body, in the same order;
@@ -43,10 +51,10 @@ function targetOf(to: URL, path: string): string {
 
 function headersFor(to: URL, { method, headers, body }: ForwardedRequest): [string, string][] {
   const own: Record<string, string> = { host: to.host, 'content-length': String(body.length) }
-  const kept = headers.filter(([name]) => !HOP.has(name.toLowerCase()))
+  const kept = headers.filter(([name]) => !HOP_BY_HOP_HEADERS.has(name.toLowerCase()))
   const said = kept.map(([name, value]): [string, string] => [name, own[name.toLowerCase()] ?? value])
   const lacks = (name: string) => !said.some(([other]) => other.toLowerCase() === name)
-  const needsLength = body.length > 0 || !BODILESS.has(method)
+  const needsLength = body.length > 0 || !BODILESS_METHODS.has(method)
   if (lacks('host')) said.unshift(['Host', to.host])
   if (lacks('content-length') && needsLength) said.push(['Content-Length', String(body.length)])
   return [...said, ['Connection', 'close']]

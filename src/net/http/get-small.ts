@@ -10,10 +10,10 @@ import type { Resolver } from '../dns.ts'
 import { checkTarget, openSocket, type Target } from '../guard.ts'
 
 /** Bytes of a body; the files we fetch have a few hundred. */
-const MAX_BODY = 64 * 1024
-const MAX_HEADERS = 16 * 1024
+const MAX_BODY_BYTES = 64 * 1024
+const MAX_HEADER_BYTES = 16 * 1024
 
-export type SmallAnswer = { status: number; contentType: string | null; body: Buffer }
+export type SmallResponse = { status: number; contentType: string | null; body: Buffer }
 
 /**
  * Fetches a small file over HTTPS from a host that a stranger named: only from addresses that may be reached, with a
@@ -24,7 +24,7 @@ export async function getSmall(
   url: URL,
   deps: { resolver: Resolver; allowPrivate: PrivateTargets },
   signal: AbortSignal,
-): Promise<SmallAnswer> {
+): Promise<SmallResponse> {
   const target = await checkTarget(parseHost(url.hostname, 'url'), deps, signal)
   const socket = await openSocket(target, Number(url.port || 443), signal)
   try {
@@ -46,10 +46,10 @@ export async function secure(socket: Socket, target: Target, signal: AbortSignal
   return secured
 }
 
-async function get(url: URL, socket: TLSSocket, target: Target, signal: AbortSignal): Promise<SmallAnswer> {
+async function get(url: URL, socket: TLSSocket, target: Target, signal: AbortSignal): Promise<SmallResponse> {
   const headers = { host: url.host, 'user-agent': `portreeve/${VERSION}`, accept: 'text/plain', connection: 'close' }
   const path = url.pathname + url.search
-  const sent = request({ path, headers, createConnection: () => socket, maxHeaderSize: MAX_HEADERS, signal })
+  const sent = request({ path, headers, createConnection: () => socket, maxHeaderSize: MAX_HEADER_BYTES, signal })
   sent.on('error', () => {}).end()
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   const contentType = response.headers['content-type'] ?? null
@@ -62,8 +62,8 @@ async function readBody(response: IncomingMessage, target: Target): Promise<Buff
   for await (const piece of response as AsyncIterable<Buffer>) {
     pieces.push(piece)
     length += piece.length
-    if (length > MAX_BODY)
-      throw new Fault('upstream_rejected', `The response of ${target.host} is larger than ${MAX_BODY} bytes.`)
+    if (length > MAX_BODY_BYTES)
+      throw new Fault('upstream_rejected', `The response of ${target.host} is larger than ${MAX_BODY_BYTES} bytes.`)
   }
   return Buffer.concat(pieces)
 }

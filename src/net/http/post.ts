@@ -9,7 +9,7 @@ import { checkTarget, openSocket, type Target } from '../guard.ts'
 import { secure } from './get-small.ts'
 
 /** Bytes of an answer's headers; of its body nothing is read. */
-const MAX_HEADERS = 16 * 1024
+const MAX_HEADER_BYTES = 16 * 1024
 
 /**
  * Posts to a URL that a stranger named: only to addresses that may be reached, over TLS with a certificate that is good
@@ -41,7 +41,7 @@ export async function post(
         ...headers,
       },
       createConnection: () => connection,
-      maxHeaderSize: MAX_HEADERS,
+      maxHeaderSize: MAX_HEADER_BYTES,
       signal,
     })
     sent.on('error', () => {}).end(body)

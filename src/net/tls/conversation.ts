@@ -3,14 +3,14 @@ import { Fault } from '../../errors.ts'
 import { onAbort } from '../abort.ts'
 
 /** A line of the text protocols, or a message of the binary ones, is never longer before TLS. */
-const MAX_UNIT = 1024
+const MAX_UNIT_BYTES = 1024
 const MAX_LINES = 50
 
 /** What is said on a connection before TLS, one unit after the other. */
 export type Conversation = {
   send(words: string | Uint8Array): void
   /** Waits for the next unit; `lengthOf` tells its length, or null while that cannot be told. */
-  take(lengthOf: (received: Buffer) => number | null): Promise<Buffer>
+  readUnit(lengthOf: (received: Buffer) => number | null): Promise<Buffer>
   /** The next line without its end. */
   line(): Promise<string>
   /** Lines up to and with the first that `isLast`. */
@@ -22,7 +22,7 @@ export type Conversation = {
 }
 
 /** @throws Fault (from its methods) `upstream_unreachable`, `upstream_timeout`, `upstream_rejected` */
-export function converse(socket: Socket, signal: AbortSignal): Conversation {
+export function startConversation(socket: Socket, signal: AbortSignal): Conversation {
   let received: Buffer = Buffer.alloc(0)
   let fault: Fault | undefined
   let wake = Promise.withResolvers<void>()
@@ -40,10 +40,11 @@ export function converse(socket: Socket, signal: AbortSignal): Conversation {
   if (signal.aborted) stop(tooSlow())
   socket.on('data', hear).on('error', onClose).on('end', onClose)
 
-  async function take(lengthOf: (received: Buffer) => number | null): Promise<Buffer> {
+  async function readUnit(lengthOf: (received: Buffer) => number | null): Promise<Buffer> {
     for (;;) {
       const length = lengthOf(received)
-      if ((length ?? received.length) > MAX_UNIT) throw rejected('The server sent more data than the protocol allows.')
+      if ((length ?? received.length) > MAX_UNIT_BYTES)
+        throw upstreamRejected('The server sent more data than the protocol allows.')
       if (length !== null && length <= received.length) {
         const unit = received.subarray(0, length)
         received = received.subarray(length)
@@ -56,13 +57,13 @@ export function converse(socket: Socket, signal: AbortSignal): Conversation {
   }
 
   async function line(): Promise<string> {
-    const unit = await take((bytes) => bytes.indexOf('\n') + 1 || null)
+    const unit = await readUnit((bytes) => bytes.indexOf('\n') + 1 || null)
     return unit.toString().replace(/\r?\n$/, '')
   }
 
   return {
     send: (words) => void socket.write(words),
-    take,
+    readUnit,
     line,
     async lines(isLast) {
       const lines: string[] = []
@@ -70,7 +71,7 @@ export function converse(socket: Socket, signal: AbortSignal): Conversation {
         lines.push(await line())
         if (isLast(lines.at(-1) ?? '')) return lines
       }
-      throw rejected('The server sent more data than the protocol allows.')
+      throw upstreamRejected('The server sent more data than the protocol allows.')
     },
     hasMore: () => received.length > 0,
     end() {
@@ -85,7 +86,7 @@ function tooSlow(): Fault {
 }
 
 /** The server was reached and said no; its own words are strangers' text: no control characters, not much of it. */
-export function rejected(sentence: string, words?: string): Fault {
+export function upstreamRejected(sentence: string, words?: string): Fault {
   const clean = words
     ?.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()

@@ -3,7 +3,7 @@ import { checkServerIdentity, connect, type TLSSocket } from 'node:tls'
 import { Fault, messageOf } from '../../errors.ts'
 import { onAbort } from '../abort.ts'
 import { chainOf, type CertificateFacts } from './certificate.ts'
-import { rejected } from './conversation.ts'
+import { upstreamRejected } from './conversation.ts'
 import { openSocket, type Target } from '../guard.ts'
 import { startTls, STARTTLS_PORTS, type StartTls } from './starttls.ts'
 
@@ -93,7 +93,7 @@ async function secure(socket: Socket, target: Target, isOutdated: boolean, signa
 function factsOf(secured: TLSSocket, target: Target): Omit<TlsFacts, 'port' | 'isOutdated' | 'handshakeMs'> {
   const leaf = secured.getPeerCertificate(true)
   const [first, ...others] = chainOf(leaf)
-  if (!first) throw rejected(`${target.host} supports TLS but sent no certificate.`)
+  if (!first) throw upstreamRejected(`${target.host} supports TLS but sent no certificate.`)
   return {
     address: secured.remoteAddress ?? '',
     protocol: secured.getProtocol() ?? 'unknown',
@@ -114,7 +114,7 @@ function faultOf(failure: HandshakeFailure, { target, port, starttls }: Probe): 
   if (NOT_TLS.test(failure.code)) {
     const usual = starttls ? undefined : STARTTLS_PORTS[port]
     const hint = usual ? ` This port usually uses STARTTLS. Check it with starttls=${usual}.` : ''
-    return rejected(`${where} does not speak TLS.${hint}`)
+    return upstreamRejected(`${where} does not speak TLS.${hint}`)
   }
   const what =
     failure.code === 'ECONNRESET'

@@ -1,5 +1,5 @@
-import { listed, txt, type Advice, type Publish, type Severity } from '../advice.ts'
-import { mendDkimKey, type DkimKey } from './dkim-key.ts'
+import { joinItems, txtRecord, type Advice, type Publish, type Severity } from '../advice.ts'
+import { repairDkimKey, type DkimKey } from './dkim-key.ts'
 import type { DkimProbe, SelectorFinding } from './probe-selectors.ts'
 import type { Provider } from './dkim-selectors.ts'
 
@@ -12,9 +12,9 @@ type About = {
 }
 
 /** RFC 8301, 3.2: what receivers must at least have, and what signers should use. */
-const MIN_BITS = 1024
-const GOOD_BITS = 2048
-const MAX_BITS = 4096
+const MIN_KEY_BITS = 1024
+const RECOMMENDED_KEY_BITS = 2048
+const MAX_KEY_BITS = 4096
 
 /** What is wrong with the DKIM keys that were found, and what it means when there are none. */
 export function adviceOnDkim(about: About): Advice[] {
@@ -56,25 +56,26 @@ function keyAdvice(domain: string, { selector, texts }: SelectorFinding, key: Dk
     advice.push(info(`The key of selector ${selector} is revoked (empty p). Signatures with it are invalid.`))
   // Where more is wrong than how it is written, the record would be refused all the same.
   const isMendable = key.errors.length > 0 && key.errors.length === key.faults.length
-  const mended = isMendable ? txt(name, mendDkimKey(key)) : undefined
+  const mended = isMendable ? txtRecord(name, repairDkimKey(key)) : undefined
   const refused = (problem: string) => error(`Receivers reject the key of selector ${selector}: ${problem}.`, mended)
   advice.push(...key.errors.map(refused))
   if (key.keyType === 'rsa' && key.bits !== null) advice.push(...sizeAdvice(selector, key.bits))
   if (key.testing) {
     const message = `Selector ${selector} is in test mode (t=y), so receivers may treat its mail as unsigned. Remove t=y.`
-    advice.push(warning(message, txt(name, withoutTesting(key))))
+    advice.push(warning(message, txtRecord(name, withoutTesting(key))))
   }
   return advice
 }
 
 function sizeAdvice(selector: string, bits: number): Advice[] {
-  if (bits > MAX_BITS) {
-    const message = `The key of selector ${selector} has ${bits} bits. Receivers do not have to support more than ${MAX_BITS} (RFC 8301). Use a key of ${GOOD_BITS} bits.`
+  if (bits > MAX_KEY_BITS) {
+    const message = `The key of selector ${selector} has ${bits} bits. Receivers do not have to support more than ${MAX_KEY_BITS} (RFC 8301). Use a key of ${RECOMMENDED_KEY_BITS} bits.`
     return [info(message)]
   }
-  if (bits >= GOOD_BITS) return []
-  const next = `Create a key of ${GOOD_BITS} bits with another selector, and revoke this one when all mail is signed with the new key.`
-  if (bits < MIN_BITS) return [error(`The key of selector ${selector} has ${bits} bits. Receivers reject it. ${next}`)]
+  if (bits >= RECOMMENDED_KEY_BITS) return []
+  const next = `Create a key of ${RECOMMENDED_KEY_BITS} bits with another selector, and revoke this one when all mail is signed with the new key.`
+  if (bits < MIN_KEY_BITS)
+    return [error(`The key of selector ${selector} has ${bits} bits. Receivers reject it. ${next}`)]
   return [warning(`The key of selector ${selector} has ${bits} bits, fewer than RFC 8301 recommends. ${next}`)]
 }
 
@@ -97,7 +98,7 @@ function absenceAdvice({ domain, probe, asked, usesMail }: About): Advice[] {
   const tried = probe.findings.filter((finding) => finding.tried && !finding.error).length
   if (!usesMail) {
     const message = 'This domain sends no mail. An empty wildcard key makes all DKIM signatures for it invalid.'
-    return probe.wildcard ? [] : [info(message, txt(`*._domainkey.${domain}`, 'v=DKIM1; p='))]
+    return probe.wildcard ? [] : [info(message, txtRecord(`*._domainkey.${domain}`, 'v=DKIM1; p='))]
   }
   if (probe.nothingBelow && asked.length === 0) {
     const message = `Nothing exists below _domainkey.${domain}, so mail from this domain has no DKIM signature of its own.`
@@ -106,7 +107,7 @@ function absenceAdvice({ domain, probe, asked, usesMail }: About): Advice[] {
   if (tried === 0) return []
   const where =
     asked.length > 0
-      ? `No DKIM key found at ${listed(asked)} and the usual selectors.`
+      ? `No DKIM key found at ${joinItems(asked)} and the usual selectors.`
       : `No DKIM key found at ${tried} selectors.`
   return [
     warning(
@@ -118,8 +119,8 @@ function absenceAdvice({ domain, probe, asked, usesMail }: About): Advice[] {
 function failureAdvice({ findings }: DkimProbe): Advice[] {
   const failed = findings.filter((finding) => finding.error)
   if (failed.length === 0) return []
-  const why = listed([...new Set(failed.map((finding) => String(finding.error)))])
-  const which = listed(
+  const why = joinItems([...new Set(failed.map((finding) => String(finding.error)))])
+  const which = joinItems(
     failed.map(({ selector }) => selector),
     5,
   )

@@ -66,7 +66,7 @@ function versionFaults(version: string | undefined, tags: Tag[]): string[] {
 }
 
 /** The record without what is wrong in how it is written. */
-export function mendDkimKey({ tags }: DkimKey): string {
+export function repairDkimKey({ tags }: DkimKey): string {
   const others = tags.filter(({ name }) => name !== 'v').map(({ name, value }) => `${name}=${value}`)
   return ['v=DKIM1', ...others].join('; ')
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { DnsFailure } from '../../net/dns.ts'
 import { parseDkimKey, type DkimKey } from './dkim-key.ts'
 import { KNOWN_SELECTORS, providerOfSelector, selectorsToTry, type Provider } from './dkim-selectors.ts'
-import type { Questions, Texts } from '../dns-queries.ts'
+import type { DnsQueries, TxtLookup } from '../dns-queries.ts'
 
 /** What stands at one selector. */
 export type SelectorFinding = {
@@ -30,12 +30,12 @@ export type DkimProbe = {
 }
 
 /** Queries in flight at once: a burst of all selectors looks like an attack to small name servers. */
-const LANES = 20
+const MAX_CONCURRENT_QUERIES = 20
 /**
  * Tried even where `_domainkey` does not exist: by RFC 8020 nothing can be below it then, but some servers say so
  * wrongly of empty names.
  */
-export const COMMONEST = KNOWN_SELECTORS.slice(0, 10).map(({ selector }) => selector)
+export const COMMON_SELECTORS = KNOWN_SELECTORS.slice(0, 10).map(({ selector }) => selector)
 /** After so many failures without an answer, the name servers will not answer the rest either. */
 const MAX_FAILURES = 10
 
@@ -43,26 +43,26 @@ const MAX_FAILURES = 10
 export async function probeSelectors(
   domain: string,
   { asked, providers }: { asked: string[]; providers: Provider[] },
-  questions: Questions,
+  queries: DnsQueries,
 ): Promise<DkimProbe> {
   const base = `_domainkey.${domain}`
-  const [top, random] = await Promise.all([questions.texts(base), questions.texts(`${randomLabel()}.${base}`)])
+  const [top, random] = await Promise.all([queries.lookUpTxt(base), queries.lookUpTxt(`${randomLabel()}.${base}`)])
   const wildcard = random.texts.map(parseDkimKey).find((key) => key !== null) ?? null
   const nothingBelow = !top.exists && !random.error && random.texts.length === 0
   const all = selectorsToTry(asked, providers)
-  const selectors = nothingBelow ? all.filter((name) => asked.includes(name) || COMMONEST.includes(name)) : all
-  const found = await lookUp(selectors, base, questions)
+  const selectors = nothingBelow ? all.filter((name) => asked.includes(name) || COMMON_SELECTORS.includes(name)) : all
+  const found = await lookUp(selectors, base, queries)
   const findings = selectors.map((selector) => findingOf(selector, found.get(selector), wildcard?.text))
   return { findings, wildcard, nothingBelow }
 }
 
 /** What stands at each selector, as far as there was time and somebody answered. */
-async function lookUp(selectors: string[], base: string, questions: Questions): Promise<Map<string, Texts>> {
-  const found = new Map<string, Texts>()
+async function lookUp(selectors: string[], base: string, queries: DnsQueries): Promise<Map<string, TxtLookup>> {
+  const found = new Map<string, TxtLookup>()
   let [answered, failed] = [0, 0]
-  await inLanes(selectors, LANES, async (selector) => {
-    if (questions.signal.aborted || (failed >= MAX_FAILURES && answered === 0)) return
-    const texts = await questions.texts(`${selector}.${base}`)
+  await forEachConcurrently(selectors, MAX_CONCURRENT_QUERIES, async (selector) => {
+    if (queries.signal.aborted || (failed >= MAX_FAILURES && answered === 0)) return
+    const texts = await queries.lookUpTxt(`${selector}.${base}`)
     found.set(selector, texts)
     if (texts.error) failed += 1
     else answered += 1
@@ -70,7 +70,7 @@ async function lookUp(selectors: string[], base: string, questions: Questions): 
   return found
 }
 
-function findingOf(selector: string, found: Texts | undefined, wildcard?: string): SelectorFinding {
+function findingOf(selector: string, found: TxtLookup | undefined, wildcard?: string): SelectorFinding {
   const texts = found?.texts.filter((text) => parseDkimKey(text)) ?? []
   const [text] = texts
   return {
@@ -89,7 +89,7 @@ function randomLabel(): string {
   return `x${randomBytes(8).toString('hex')}`
 }
 
-async function inLanes<T>(items: T[], lanes: number, work: (item: T) => Promise<void>): Promise<void> {
+async function forEachConcurrently<T>(items: T[], lanes: number, work: (item: T) => Promise<void>): Promise<void> {
   const waiting = items.values()
   const lane = async () => {
     for (const item of waiting) await work(item)

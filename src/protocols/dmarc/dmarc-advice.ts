@@ -1,7 +1,7 @@
-import { listed, shortened, txt, type Advice, type Publish } from '../advice.ts'
+import { joinItems, shorten, txtRecord, type Advice, type Publish } from '../advice.ts'
 import type { Destination } from './report-destinations.ts'
 import type { DmarcDiscovery, WalkStep } from './dmarc-discovery.ts'
-import { formatDmarc, holdsBack, isCapitalTag, mendDmarc, nearMissDmarc } from './repair-dmarc.ts'
+import { formatDmarc, hasPartialPct, isCapitalTag, repairDmarc, findNearMiss } from './repair-dmarc.ts'
 import {
   DMARC_POLICIES,
   KNOWN_TAGS,
@@ -33,7 +33,7 @@ export function adviceOnDmarc(about: About): Advice[] {
   // What stands above the record that applies has no effect.
   const walk = discovery.steps.slice(0, found < 0 ? undefined : found + 1).flatMap(stepAdvice)
   if (!discovery.record || !discovery.policyDomain) return [...walk, ...absenceAdvice(about)]
-  const publish = txt(`_dmarc.${discovery.policyDomain}`, mendDmarc(discovery.record))
+  const publish = txtRecord(`_dmarc.${discovery.policyDomain}`, repairDmarc(discovery.record))
   return [
     ...walk,
     ...aliasAdvice(discovery),
@@ -55,20 +55,23 @@ function stepAdvice({ domain, records, texts }: WalkStep): Advice[] {
   const name = `_dmarc.${domain}`
   const [first] = records
   const misplaced = spfAdvice(name, domain, texts)
-  const misses = texts.map(nearMissDmarc).filter((miss) => miss !== null)
-  const passedOver = misses.map(({ text, why, mended }) =>
-    error(`The TXT record “${shortened(text)}” at ${name} is not recognized as DMARC: ${why}.`, txt(name, mended)),
+  const misses = texts.map(findNearMiss).filter((miss) => miss !== null)
+  const passedOver = misses.map(({ text, reason, repaired }) =>
+    error(
+      `The TXT record “${shorten(text)}” at ${name} is not recognized as DMARC: ${reason}.`,
+      txtRecord(name, repaired),
+    ),
   )
   if (records.length < 2 || !first) return [...passedOver, ...misplaced]
   const message = `${name} has ${records.length} DMARC records. With more than one, receivers ignore all of them (RFC 9989, 4.10). Keep one.`
-  return [...passedOver, error(message, txt(name, mendDmarc(first))), ...misplaced]
+  return [...passedOver, error(message, txtRecord(name, repairDmarc(first))), ...misplaced]
 }
 
 /** RFC 7208, 4.4: SPF is read at the domain itself, whatever published it here: a record or a wildcard. */
 function spfAdvice(name: string, domain: string, texts: string[]): Advice[] {
   const [text] = texts.filter(isSpf)
   if (text === undefined) return []
-  const message = `The SPF record “${shortened(text)}” at ${name} has no effect: receivers read SPF at ${domain}.`
+  const message = `The SPF record “${shorten(text)}” at ${name} has no effect: receivers read SPF at ${domain}.`
   return [info(`${message} If it does not come from a wildcard record, remove it.`)]
 }
 
@@ -85,14 +88,14 @@ function absenceAdvice({ discovery, usesMail, registeredDomain, texts }: About):
     return [error(`The DMARC record could not be looked up: the query for _dmarc.${failed} failed (${failure}).`)]
   }
   // The text in place of the record has advice of its own.
-  if (steps.some((step) => step.records.length > 1 || step.texts.some(nearMissDmarc))) return []
+  if (steps.some((step) => step.records.length > 1 || step.texts.some(findNearMiss))) return []
   if (standing === 'nonexistent' && domain === registeredDomain) {
     return [error(`${domain} does not exist in the DNS (NXDOMAIN).`)]
   }
   const [misplaced] = texts.map(parseDmarc).filter((record) => record !== null)
   if (misplaced) {
     const message = `The DMARC record is at ${domain} itself, where receivers do not find it. Publish it at _dmarc.${domain}.`
-    return [error(message, txt(`_dmarc.${domain}`, mendDmarc(misplaced)))]
+    return [error(message, txtRecord(`_dmarc.${domain}`, repairDmarc(misplaced)))]
   }
   if (isPublicSuffix(domain)) {
     const message = `${domain} is a public suffix without a DMARC record. A record with psd=y would apply to domains below it that have none.`
@@ -100,11 +103,11 @@ function absenceAdvice({ discovery, usesMail, registeredDomain, texts }: About):
   }
   if (standing !== 'nonexistent' && !usesMail) {
     const message = `${domain} does not use mail, but without a DMARC record anyone can spoof it. Publish p=reject.`
-    return [error(message, txt(`_dmarc.${domain}`, 'v=DMARC1; p=reject; adkim=s; aspf=s'))]
+    return [error(message, txtRecord(`_dmarc.${domain}`, 'v=DMARC1; p=reject; adkim=s; aspf=s'))]
   }
   const rua = `mailto:dmarc-reports@${registeredDomain}`
   const message = `${domain} has no DMARC record. Receivers do not know how to treat spoofed mail, and large ones require a record from senders. Start with reports only (p=none), to an address that you read.`
-  return [error(message, txt(`_dmarc.${registeredDomain}`, formatDmarc({ p: 'none', rua })))]
+  return [error(message, txtRecord(`_dmarc.${registeredDomain}`, formatDmarc({ p: 'none', rua })))]
 }
 
 /** What stands there is for all who register names below it, and no matter of its own mail. */
@@ -138,18 +141,18 @@ function syntaxAdvice(record: DmarcRecord, publish: Publish): Advice[] {
       warning(`At character ${at + 1}: ${message}${isRepeated ? '; the first one counts' : ''}.`, publish),
     )
   if (invalid.length > 0) {
-    const what = listed(invalid.map(({ name, value }) => `${name}=${value}`))
+    const what = joinItems(invalid.map(({ name, value }) => `${name}=${value}`))
     advice.push(warning(`Invalid values: ${what}.`, publish))
   }
   if (capital.length > 0) {
-    const names = listed(capital.map(({ name }) => name))
+    const names = joinItems(capital.map(({ name }) => name))
     advice.push(warning(`Receivers may ignore ${names}. Write tag names in lower case.`, publish))
   }
   if (unknown.length > 0) {
-    const names = listed(unknown.map(({ name }) => name))
+    const names = joinItems(unknown.map(({ name }) => name))
     advice.push(info(`Receivers ignore tags that RFC 9989 does not define: ${names}.`, publish))
   }
-  if (removed.length > 0) advice.push(removedAdvice(record, listed(removed.map(({ name }) => name)), publish))
+  if (removed.length > 0) advice.push(removedAdvice(record, joinItems(removed.map(({ name }) => name)), publish))
   return advice
 }
 
@@ -162,7 +165,7 @@ function orderAdvice({ tags }: DmarcRecord, publish: Publish): Advice[] {
 }
 
 function removedAdvice(record: DmarcRecord, names: string, publish: Publish): Advice {
-  if (!holdsBack(record)) return info(`RFC 9989 removed ${names}. Receivers ignore it.`, publish)
+  if (!hasPartialPct(record)) return info(`RFC 9989 removed ${names}. Receivers ignore it.`, publish)
   const pct = valueOf(record.tags, 'pct')
   return warning(
     `pct=${pct} no longer has an effect: RFC 9989 removed it, and receivers apply p=${record.p} to all mail. While you test, use t=y, which lowers the policy by one level.`,
@@ -187,11 +190,11 @@ function policyAdvice(discovery: DmarcDiscovery, record: DmarcRecord, publish: P
   // An organisation may well send mail when the name below it that was asked about does not.
   if (!usesMail && discovery.standing === 'own' && discovery.effectivePolicy !== 'reject') {
     const message = `${discovery.domain} does not use mail. Publish p=reject, so that receivers reject all mail that claims to come from it.`
-    advice.push(warning(message, txt(name, mendDmarc(record, { p: 'reject', sp: '', np: '', t: '' }))))
+    advice.push(warning(message, txtRecord(name, repairDmarc(record, { p: 'reject', sp: '', np: '', t: '' }))))
   } else if (record.p === 'none') {
     const message =
       'Not enforced: p=none only monitors, and spoofed mail is delivered. When reports show that your own mail passes, move to quarantine, then to reject.'
-    advice.push(info(message, txt(name, mendDmarc(record, { p: 'quarantine', sp: '', t: '' }))))
+    advice.push(info(message, txtRecord(name, repairDmarc(record, { p: 'quarantine', sp: '', t: '' }))))
   }
   return [...advice, ...subdomainAdvice(discovery, record, publish), ...testAdvice(record, publish)]
 }
@@ -210,8 +213,8 @@ function subdomainAdvice(
   if (policyDomain !== organizationalDomain && record.psd !== 'y') {
     const idle = (['sp', 'np'] as const).filter((tag) => record[tag] !== null)
     if (idle.length === 0) return []
-    const message = `Receivers ignore ${listed(idle)} here. The policy for subdomains comes from _dmarc.${organizationalDomain}.`
-    return [info(message, txt(name, mendDmarc(record, { sp: '', np: '' })))]
+    const message = `Receivers ignore ${joinItems(idle)} here. The policy for subdomains comes from _dmarc.${organizationalDomain}.`
+    return [info(message, txtRecord(name, repairDmarc(record, { sp: '', np: '' })))]
   }
   const weaker = (['sp', 'np'] as const).filter(
     (tag) => record[tag] !== null && strength(record[tag]) < strength(record.p),
@@ -219,13 +222,13 @@ function subdomainAdvice(
   if (weaker.length === 0) return []
   const weakTags = weaker.map((tag) => `${tag}=${record[tag]}`).join(' and ')
   const message = `${weakTags} is weaker than p=${record.p}, so attackers can spoof subdomains, even ones that do not exist.`
-  return [warning(message, txt(name, mendDmarc(record, Object.fromEntries(weaker.map((tag) => [tag, ''])))))]
+  return [warning(message, txtRecord(name, repairDmarc(record, Object.fromEntries(weaker.map((tag) => [tag, ''])))))]
 }
 
 function testAdvice(record: DmarcRecord, publish: Publish): Advice[] {
   if (!record.testing || record.p === 'none') return []
   const message = `t=y makes receivers apply one level less than p=${record.p}. Remove it when the test is complete.`
-  return [info(message, txt(publish.name, mendDmarc(record, { t: '' })))]
+  return [info(message, txtRecord(publish.name, repairDmarc(record, { t: '' })))]
 }
 
 function addressAdvice(policyDomain: string, record: DmarcRecord, publish: Publish): Advice[] {
@@ -235,17 +238,17 @@ function addressAdvice(policyDomain: string, record: DmarcRecord, publish: Publi
   const other = uris.filter(({ uri, host }) => host !== null && !/^mailto:/i.test(uri)).map(({ uri }) => uri)
   const advice: Advice[] = []
   if (broken.length > 0) {
-    advice.push(error(`Reports cannot be sent to ${listed(broken)}. Write addresses as mailto:name@host.`, publish))
+    advice.push(error(`Reports cannot be sent to ${joinItems(broken)}. Write addresses as mailto:name@host.`, publish))
   }
   if (sized.length > 0) {
     advice.push(info(`RFC 9989 removed size limits such as “!${sized[0]?.size}”. Reporters ignore them.`, publish))
   }
-  if (other.length > 0) advice.push(info(`Few reporters send to addresses other than mailto: ${listed(other)}.`))
+  if (other.length > 0) advice.push(info(`Few reporters send to addresses other than mailto: ${joinItems(other)}.`))
   if (record.rua.length === 0) {
     const rua = `mailto:dmarc-reports@${policyDomain}`
     const message =
       'The record has no rua address, so you get no aggregate reports about mail sent in the name of the domain.'
-    advice.push(warning(message, txt(publish.name, mendDmarc(record, { rua }))))
+    advice.push(warning(message, txtRecord(publish.name, repairDmarc(record, { rua }))))
   }
   if (record.ruf.length === 0 && valueOf(record.tags, 'fo') !== undefined) {
     advice.push(info('fo has no effect without ruf, the address for failure reports.', publish))
@@ -263,7 +266,7 @@ function consentAdvice({ name, authorized, uri, error: failure, sameByPublicSuff
     ]
   }
   const message = `Reporters do not send to ${uri} until its operator allows it with a record at ${name} (RFC 9990).`
-  const publish = txt(name, 'v=DMARC1')
+  const publish = txtRecord(name, 'v=DMARC1')
   if (!sameByPublicSuffix) return [error(message, publish)]
   return [
     info(
@@ -282,7 +285,8 @@ function mailboxAdvice(destinations: Destination[], record: DmarcRecord, publish
     const { host, use } = mailbox
     const rest = record[tag].map((one) => one.uri).filter((one) => !lostUris.has(one))
     if (use.receives === 'nothing') {
-      const mended = rest.length > 0 ? txt(publish.name, mendDmarc(record, { [tag]: rest.join(',') })) : undefined
+      const mended =
+        rest.length > 0 ? txtRecord(publish.name, repairDmarc(record, { [tag]: rest.join(',') })) : undefined
       return [error(`Reports to ${uri} cannot be delivered: ${host} does not receive mail.`, mended)]
     }
     if (use.receives === 'address') {

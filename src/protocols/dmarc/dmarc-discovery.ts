@@ -1,9 +1,9 @@
 import type { DnsFailure } from '../../net/dns.ts'
-import { effectivePolicy, parseDmarc, type DmarcPolicy, type DmarcRecord, type Standing } from './dmarc-record.ts'
-import type { Questions, Texts } from '../dns-queries.ts'
+import { effectivePolicy, parseDmarc, type DmarcPolicy, type DmarcRecord, type NameRelation } from './dmarc-record.ts'
+import type { DnsQueries, TxtLookup } from '../dns-queries.ts'
 
 /** One name of the tree walk, and what was published at its `_dmarc`. */
-export type WalkStep = Texts & { domain: string; records: DmarcRecord[] }
+export type WalkStep = TxtLookup & { domain: string; records: DmarcRecord[] }
 
 export type DmarcDiscovery = {
   domain: string
@@ -11,7 +11,7 @@ export type DmarcDiscovery = {
   record: DmarcRecord | null
   /** Where that record stands: the domain itself, its organisation's or its public suffix's. */
   policyDomain: string | null
-  standing: Standing
+  standing: NameRelation
   effectivePolicy: DmarcPolicy | null
   organizationalDomain: string
   /** The names that were asked, from the domain up to where the walk stopped. */
@@ -34,8 +34,8 @@ export function treeWalkNames(domain: string): string[] {
  * Finds the DMARC record that applies to a name (RFC 9989, 4.10.1), wherever it stands, and the name's organisational
  * domain (4.10.2). All names of the walk are asked at once and read in its order.
  */
-export async function discoverDmarc(domain: string, questions: Questions): Promise<DmarcDiscovery> {
-  const [steps, { exists }] = await Promise.all([walk(domain, questions), questions.texts(domain)])
+export async function discoverDmarc(domain: string, queries: DnsQueries): Promise<DmarcDiscovery> {
+  const [steps, { exists }] = await Promise.all([walk(domain, queries), queries.lookUpTxt(domain)])
   const organizationalDomain = organizationalDomainOf(domain, steps)
   const found = applicableStep(steps, organizationalDomain)
   const record = found?.records[0] ?? null
@@ -52,10 +52,10 @@ export async function discoverDmarc(domain: string, questions: Questions): Promi
   }
 }
 
-async function walk(domain: string, questions: Questions): Promise<WalkStep[]> {
+async function walk(domain: string, queries: DnsQueries): Promise<WalkStep[]> {
   const steps = await Promise.all(
     treeWalkNames(domain).map(async (name) => {
-      const found = await questions.texts(`_dmarc.${name}`)
+      const found = await queries.lookUpTxt(`_dmarc.${name}`)
       const records = found.texts.map(parseDmarc).filter((record) => record !== null)
       return { ...found, domain: name, records }
     }),

@@ -120,7 +120,7 @@ function hostOf(uri: string): string | null {
 }
 
 /** How the name that is asked about stands to the domain whose record applies. */
-export type Standing = 'own' | 'subdomain' | 'nonexistent'
+export type NameRelation = 'own' | 'subdomain' | 'nonexistent'
 
 /**
  * What a record asks receivers to do with failing mail, and the tag that says so (RFC 9989, 4.7 and 4.10.1).
@@ -128,7 +128,7 @@ export type Standing = 'own' | 'subdomain' | 'nonexistent'
  */
 export function requestedPolicy(
   record: DmarcRecord,
-  standing: Standing,
+  standing: NameRelation,
 ): { policy: DmarcPolicy; tag: 'p' | 'sp' | 'np' } | null {
   if (record.p === null || record.invalid.some(({ name }) => ['p', 'sp', 'np'].includes(name))) {
     return record.rua.some(({ host }) => host !== null) ? { policy: 'none', tag: 'p' } : null
@@ -139,7 +139,7 @@ export function requestedPolicy(
 }
 
 /** What receivers will do: with `t=y` one level less than was asked. */
-export function effectivePolicy(record: DmarcRecord, standing: Standing): DmarcPolicy | null {
+export function effectivePolicy(record: DmarcRecord, standing: NameRelation): DmarcPolicy | null {
   const requested = requestedPolicy(record, standing)
   if (!requested || !record.testing) return requested?.policy ?? null
   return DMARC_POLICIES[DMARC_POLICIES.indexOf(requested.policy) - 1] ?? 'none'

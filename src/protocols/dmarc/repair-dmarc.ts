@@ -14,17 +14,17 @@ export function formatDmarc(tags: Record<string, string | undefined>): string {
  * The record that says what the published one means, without what is wrong, obsolete or ignored in it.
  * @param changes values that replace what was published; an empty one takes the tag away
  */
-export function mendDmarc(record: DmarcRecord, changes: Record<string, string> = {}): string {
+export function repairDmarc(record: DmarcRecord, changes: Record<string, string> = {}): string {
   const bad = new Set(record.invalid.map(({ name }) => name))
   const kept = record.tags.filter(({ name }) => KNOWN_TAGS.includes(name) && !bad.has(name))
   const tags: Record<string, string> = { ...capitalTags(record), ...tagsObject(kept) }
   return formatDmarc({
     ...tags,
     p: record.p ?? tags.p ?? 'none',
-    t: record.testing || holdsBack(record) ? 'y' : '',
+    t: record.testing || hasPartialPct(record) ? 'y' : '',
     psd: record.psd === 'u' ? '' : record.psd,
-    rua: mendUris(tags.rua),
-    ruf: mendUris(tags.ruf),
+    rua: repairUris(tags.rua),
+    ruf: repairUris(tags.ruf),
     // RFC 9989, 4.7: without `ruf` it means nothing.
     fo: tags.ruf ? (tags.fo ?? '') : '',
     ...changes,
@@ -44,33 +44,33 @@ export function isCapitalTag({ name }: Tag): boolean {
 }
 
 /** `pct` below 100 once meant a policy on trial, as `t=y` does now (RFC 9989, A.6). */
-export function holdsBack(record: DmarcRecord): boolean {
+export function hasPartialPct(record: DmarcRecord): boolean {
   const pct = valueOf(record.tags, 'pct')
   return pct !== undefined && /^\d{1,2}$/.test(pct) && record.p !== 'none'
 }
 
-function mendUris(list: string | undefined): string {
+function repairUris(list: string | undefined): string {
   const items = list?.split(',').map((item) => parseReportUri(item.trim())) ?? []
-  return items.flatMap(({ uri, host }) => (host === null ? mendAddress(uri) : [uri])).join(',')
+  return items.flatMap(({ uri, host }) => (host === null ? repairAddress(uri) : [uri])).join(',')
 }
 
 /** The most frequent mistake is an address without `mailto:`. */
-function mendAddress(uri: string): string[] {
+function repairAddress(uri: string): string[] {
   return /^[^\s:@]{1,64}@[\w.-]{1,253}$/.test(uri) ? [`mailto:${uri}`] : []
 }
 
 /** Why a text that was meant to be a DMARC record is none, and what it was meant to be. */
-export type NearMiss = { text: string; why: string; mended: string }
+export type NearMiss = { text: string; reason: string; repaired: string }
 
 /** A text that looks like a DMARC record but that receivers pass over; null for anything else. */
-export function nearMissDmarc(text: string): NearMiss | null {
+export function findNearMiss(text: string): NearMiss | null {
   const start = text.slice(0, 200)
   if (parseDmarc(text) || !/^\W*v\s*=\s*DMARC|^\W*p\s*=\s*(none|quarantine|reject)\b|;\s*v\s*=\s*DMARC1/i.test(start)) {
     return null
   }
   const rest = text.replaceAll(/["'“”„]/g, '').replace(/(^|;)\s*v\s*=\s*DMARC\s*1?/i, '')
   const meant = parseDmarc(`v=DMARC1;${rest}`)
-  return { text, why: whyPassedOver(start), mended: meant ? mendDmarc(meant) : 'v=DMARC1; p=none' }
+  return { text, reason: whyPassedOver(start), repaired: meant ? repairDmarc(meant) : 'v=DMARC1; p=none' }
 }
 
 function whyPassedOver(start: string): string {

@@ -3,7 +3,7 @@ import { discoverDmarc } from './dmarc-discovery.ts'
 import { parseDmarc, parseReportUri, type DmarcRecord } from './dmarc-record.ts'
 import { lookUpMailUse, type MailUse } from '../mail/mail-use.ts'
 import { registeredDomain } from './public-suffix.ts'
-import type { Questions } from '../dns-queries.ts'
+import type { DnsQueries } from '../dns-queries.ts'
 import { valueOf } from '../tag-list.ts'
 
 /** Where reports are sent, and whether the receiver of reports has agreed (RFC 9990, “Verifying External Destinations”). */
@@ -30,7 +30,7 @@ const MAX_DESTINATIONS = 10
 export async function checkDestinations(
   policyDomain: string,
   record: DmarcRecord,
-  questions: Questions,
+  queries: DnsQueries,
 ): Promise<Destination[]> {
   const uris = (['rua', 'ruf'] as const).flatMap((tag) => record[tag].map(({ uri, host }) => ({ tag, uri, host })))
   const usable = uris.flatMap(({ tag, uri, host }) => (host === null ? [] : [{ tag, uri, host }]))
@@ -38,8 +38,8 @@ export async function checkDestinations(
     usable.slice(0, MAX_DESTINATIONS).map(async ({ tag, uri, host }) => {
       const isMail = /^mailto:/i.test(uri)
       const [consent, use] = await Promise.all([
-        consentOf(host, policyDomain, questions),
-        isMail ? lookUpMailUse(host, questions) : null,
+        consentOf(host, policyDomain, queries),
+        isMail ? lookUpMailUse(host, queries) : null,
       ])
       return { tag, uri, ...consent, mailbox: use && { host, use } }
     }),
@@ -49,13 +49,13 @@ export async function checkDestinations(
 type Consent = Omit<Destination, 'tag' | 'uri' | 'mailbox'>
 const UNNEEDED: Consent = { name: null, authorized: true, record: null, sameByPublicSuffix: true, error: null }
 
-async function consentOf(host: string, policyDomain: string, questions: Questions): Promise<Consent> {
+async function consentOf(host: string, policyDomain: string, queries: DnsQueries): Promise<Consent> {
   if (host === policyDomain) return UNNEEDED
   const name = `${policyDomain}._report._dmarc.${host}`
   const [own, theirs, consent] = await Promise.all([
-    discoverDmarc(policyDomain, questions),
-    discoverDmarc(host, questions),
-    questions.texts(name),
+    discoverDmarc(policyDomain, queries),
+    discoverDmarc(host, queries),
+    queries.lookUpTxt(name),
   ])
   if (own.organizationalDomain === theirs.organizationalDomain) return UNNEEDED
   const sameByPublicSuffix =

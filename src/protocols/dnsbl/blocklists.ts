@@ -1,7 +1,7 @@
 import { reversedLabels } from '../../net/address.ts'
 import type { Resolver } from '../../net/dns.ts'
 import { CATEGORIES, type Blocklist, type Catalogue } from './catalogue.ts'
-import { createHealthBook, type HealthBook, type HealthState } from './zone-health.ts'
+import { createZoneHealthTracker, type ZoneHealthTracker, type HealthState } from './zone-health.ts'
 import { queryName } from './dnsbl-answer.ts'
 
 /** What one list says about one address, and how far that can be believed. */
@@ -25,7 +25,7 @@ export type Listing = {
 export type Blocklists = {
   readonly lists: readonly Blocklist[]
   readonly resolver: Resolver
-  readonly health: HealthBook
+  readonly health: ZoneHealthTracker
   /** Sentences about the catalogue and the keys, for the log and the doctor. */
   readonly warnings: readonly string[]
   /** The account's key for a list, from its own setting or that of a list which includes it. */
@@ -47,7 +47,7 @@ export function createBlocklists(given: {
   const keyOf = (list: Blocklist) => keyed.get(list.zone)
   const isAsked = (list: Blocklist) => (list.access === 'key' ? keyOf(list) !== undefined : list.enabled)
   const lists = catalogue.lists.filter(isAsked).toSorted(byCategoryAndName)
-  const health = createHealthBook(lists.length, (list, ip, signal) =>
+  const health = createZoneHealthTracker(lists.length, (list, ip, signal) =>
     resolver.query(queryName(reversedLabels(ip), list, keyOf(list)), 'A', signal),
   )
   return { lists, resolver, health, keyOf, cache: createListingCache(), warnings: warningsOf(catalogue, keys, isAsked) }
@@ -86,25 +86,25 @@ function byCategoryAndName(a: Blocklist, b: Blocklist): number {
 }
 
 /** Some two hundred sweeps, at a few hundred bytes a listing. */
-const CACHE_SIZE = 20_000
+const MAX_CACHED_LISTINGS = 20_000
 
 export type ListingCache = {
-  recall(key: string): Listing | undefined
-  remember(key: string, listing: Listing): void
+  get(key: string): Listing | undefined
+  set(key: string, listing: Listing): void
 }
 
 /** Keeps listings until they expire, the youngest of them when there are too many. */
-export function createListingCache(size = CACHE_SIZE): ListingCache {
+export function createListingCache(size = MAX_CACHED_LISTINGS): ListingCache {
   let young = new Map<string, Listing>()
   let old = new Map<string, Listing>()
   return {
-    recall(key) {
+    get(key) {
       const found = young.get(key) ?? old.get(key)
       const now = Date.now()
       // An answer from the future is from before the clock was set back.
       return found && found.checkedAt <= now && now < found.expiresAt ? found : undefined
     },
-    remember(key, listing) {
+    set(key, listing) {
       // Two generations: dropping a map whole is cheaper than looking for its oldest key.
       if (young.size >= size / 2) [young, old] = [new Map(), young]
       young.set(key, listing)

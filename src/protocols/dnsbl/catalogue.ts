@@ -108,7 +108,10 @@ export function readCatalogue(file?: string): Catalogue {
   if (file === undefined) return { lists: shipped.lists.map(withDefaults), warnings: [] }
   const own = parse(file)
   const unfit = [...(shipped.retired ?? []), ...(shipped.excluded ?? [])]
-  return { lists: own.lists.map(withDefaults), warnings: own.lists.flatMap((list) => hints(list.zone, unfit)) }
+  return {
+    lists: own.lists.map(withDefaults),
+    warnings: own.lists.flatMap((list) => unfitListWarnings(list.zone, unfit)),
+  }
 }
 
 function parse(file: string): File {
@@ -117,7 +120,7 @@ function parse(file: string): File {
     const errors = Value.Errors(File, content)
     throw unusable(
       file,
-      errors.map((error) => ({ path: pathOf(error.instancePath), message: said(error) })),
+      errors.map((error) => ({ path: pathOf(error.instancePath), message: describeSchemaError(error) })),
     )
   }
   const details = [...content.lists.flatMap(faultsOf), ...duplicates(content.lists)]
@@ -136,18 +139,18 @@ function readJson(file: string): unknown {
   }
 }
 
-const SHOWN_FAULTS = 5
+const MAX_FAULTS_SHOWN = 5
 
 function unusable(file: string, details: FaultDetail[]): Fault {
-  const shown = details.slice(0, SHOWN_FAULTS).map((detail) => `${detail.path} ${detail.message}`)
-  if (details.length > SHOWN_FAULTS) shown.push('and more')
+  const shown = details.slice(0, MAX_FAULTS_SHOWN).map((detail) => `${detail.path} ${detail.message}`)
+  if (details.length > MAX_FAULTS_SHOWN) shown.push('and more')
   const sentence = `The blocklist catalogue ${file} is invalid: ${shown.join('; ')}.`
   return new Fault('invalid_request', sentence, { details })
 }
 
 type SchemaError = ReturnType<typeof Value.Errors>[number]
 
-function said(error: SchemaError): string {
+function describeSchemaError(error: SchemaError): string {
   if (error.keyword === 'enum') return `must be one of ${error.params.allowedValues.join(', ')}`
   if (error.keyword === 'required') return `is missing ${error.params.requiredProperties.join(', ')}`
   if (error.keyword === 'minLength' || error.keyword === 'minItems') return 'must not be empty'
@@ -214,7 +217,7 @@ function withDefaults(entry: Static<typeof Entry>): Blocklist {
   return { ...DEFAULTS, ...entry, zone: zoneKey(entry.zone) }
 }
 
-function hints(zone: string, unfit: Static<typeof Unfit>[]): string[] {
+function unfitListWarnings(zone: string, unfit: Static<typeof Unfit>[]): string[] {
   const found = unfit.find((entry) => entry.zones.includes(zoneKey(zone)))
   return found ? [`The list ${zoneKey(zone)} should be removed from the catalogue: ${found.reason}.`] : []
 }

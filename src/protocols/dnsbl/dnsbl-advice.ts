@@ -83,10 +83,10 @@ function isGrave({ list }: Listing): boolean {
   return list.category === 'critical' || list.category === 'major'
 }
 
-const NAMES_SHOWN = 4
+const MAX_NAMES_SHOWN = 4
 
 function namesOf(listings: readonly Listing[]): string {
   const names = listings.map((listing) => listing.list.name)
-  const rest = names.length - NAMES_SHOWN
-  return rest > 0 ? `${names.slice(0, NAMES_SHOWN).join(', ')} and ${rest} more` : names.join(', ')
+  const rest = names.length - MAX_NAMES_SHOWN
+  return rest > 0 ? `${names.slice(0, MAX_NAMES_SHOWN).join(', ')} and ${rest} more` : names.join(', ')
 }

@@ -1,9 +1,9 @@
 import type { DnsAnswer, DnsFailure } from '../../net/dns.ts'
 import type { Blocklist } from './catalogue.ts'
-import { textOf } from '../dns-queries.ts'
+import { decodeTxt } from '../dns-queries.ts'
 
 /** What a list said about an address. “We could not ask” is not “not listed”. */
-export type Verdict =
+export type DnsblResult =
   | { status: 'listed' | 'clean'; codes: string[] }
   | {
       status: 'unknown'
@@ -36,16 +36,16 @@ const REFUSALS: Record<string, string> = {
 }
 
 /** What the answer to an A query means at this list. A documented listing is a listing, whatever else stands beside it. */
-export function verdictOf(answer: DnsAnswer, list: Blocklist): Verdict {
+export function interpretAnswer(answer: DnsAnswer, list: Blocklist): DnsblResult {
   if (answer.status === 'FAILED') return unknown([], FAILURES[answer.failure], answer.failure === 'REFUSED')
   const codes = codesOf(answer)
   if (codes.length === 0 && answer.cnames.length > 0) return unknown([], 'Answered with an alias that has no target.')
   if (codes.length === 0) return { status: 'clean', codes }
   if (codes.some((code) => Object.hasOwn(list.codes, code))) return { status: 'listed', codes }
-  return undocumented(codes, list)
+  return interpretUndocumented(codes, list)
 }
 
-function undocumented(codes: string[], list: Blocklist): Verdict {
+function interpretUndocumented(codes: string[], list: Blocklist): DnsblResult {
   const refusal = codes.find((code) => isRefusal(code, list))
   if (refusal !== undefined) return unknown(codes, refusalSentence(refusal, list), true)
   const stray = codes.find((code) => !LOOPBACK.test(code))
@@ -62,7 +62,7 @@ const REWRITTEN = 'the zone is parked, or the resolver rewrites answers'
 
 /** Whether the answer shows an entry, documented or not: what a list answers for its test entry 127.0.0.2. */
 export function hasEntry(answer: DnsAnswer, list: Blocklist): boolean {
-  const { status, codes } = verdictOf(answer, list)
+  const { status, codes } = interpretAnswer(answer, list)
   if (status === 'listed') return true
   return (
     codes.length > 0 && codes.every((code) => LOOPBACK.test(code) && code !== '127.0.0.1' && !isRefusal(code, list))
@@ -89,7 +89,7 @@ function refusalSentence(code: string, list: Blocklist): string {
   return `Refuses to answer this resolver: ${why} (${code}).`
 }
 
-function unknown(codes: string[], detail: string, refused = false): Verdict {
+function unknown(codes: string[], detail: string, refused = false): DnsblResult {
   return { status: 'unknown', codes, detail, ...(refused && { refused: true as const }) }
 }
 
@@ -119,17 +119,17 @@ function bitsOf(code: string, list: Blocklist): string[] {
 }
 
 /** Reasons are strangers' text: so many characters, and no more. */
-const REASON_LENGTH = 512
+const MAX_REASON_CHARACTERS = 512
 /** Control characters, and those that turn the direction of what stands around them. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
 
 /** The text a list gives with a listing, one record after the other and without the key; null when there is none. */
 export function reasonOf(answer: DnsAnswer, key?: string): string | null {
   if (answer.status === 'FAILED') return null
-  const texts = answer.records.flatMap((record) => (record.type === 'TXT' ? [textOf(record.data)] : []))
+  const texts = answer.records.flatMap((record) => (record.type === 'TXT' ? [decodeTxt(record.data)] : []))
   const joined = [...new Set(texts)].join(' | ').replace(UNPRINTABLE, ' ').trim()
   const masked = key ? joined.replaceAll(new RegExp(escaped(key), 'gi'), '***') : joined
-  return masked.slice(0, REASON_LENGTH).toWellFormed() || null
+  return masked.slice(0, MAX_REASON_CHARACTERS).toWellFormed() || null
 }
 
 function escaped(text: string): string {

@@ -1,5 +1,5 @@
 import type { DnsFailure } from '../../net/dns.ts'
-import { txt, type Advice } from '../advice.ts'
+import { txtRecord, type Advice } from '../advice.ts'
 import type { DmarcDiscovery } from '../dmarc/dmarc-discovery.ts'
 import { parseTagList, valueOf } from '../tag-list.ts'
 
@@ -53,7 +53,7 @@ export function adviceOnBimi({ name, records }: BimiFinding, dmarc: DmarcDiscove
   if (!record) return []
   if (records.length > 1) {
     const message = `${name} has ${records.length} BIMI records. With more than one, receivers show no logo. Keep one.`
-    return [{ about: 'bimi', severity: 'error', message, publish: txt(name, record.text) }]
+    return [{ about: 'bimi', severity: 'error', message, publish: txtRecord(name, record.text) }]
   }
   if (record.declined) return []
   const missing = missingForBimi(record, dmarc)
@@ -61,6 +61,6 @@ export function adviceOnBimi({ name, records }: BimiFinding, dmarc: DmarcDiscove
   const message = `The BIMI record exists, but mailbox providers show the logo only with ${missing.join(', and ')}.`
   const domain = name.replace(/^default\._bimi\./, '')
   const value = `v=BIMI1; l=https://${domain}/logo.svg; a=https://${domain}/logo.pem`
-  const publish = isHttps(record.logo) && isHttps(record.certificate) ? undefined : txt(name, value)
+  const publish = isHttps(record.logo) && isHttps(record.certificate) ? undefined : txtRecord(name, value)
   return [{ about: 'bimi', severity: 'info', message, publish }]
 }

@@ -1,6 +1,6 @@
 import { authenticate } from 'mailauth'
 import { dataOf, type DnsAnswer, type RecordType, type Resolver } from '../../net/dns.ts'
-import { createQuestions, textOf } from '../dns-queries.ts'
+import { createDnsQueries, decodeTxt } from '../dns-queries.ts'
 import { evaluateSpf } from '../spf/evaluate-spf.ts'
 
 /** What a mail's sender could prove. Results are the words of RFC 8601: `pass`, `fail`, `none`, `temperror` and so on. */
@@ -18,7 +18,7 @@ export type Envelope = { ip: string; helo: string; sender: string; mta: string }
 /**
  * Checks SPF, DKIM and DMARC of a mail as it came.
  * @param mail its bytes
- * @param signal ends the questions; what was not answered counts as `temperror`
+ * @param signal ends the queries; what was not answered counts as `temperror`
  */
 export async function authenticateMail(
   mail: Uint8Array,
@@ -60,7 +60,7 @@ function withCrlf(mail: Uint8Array): Buffer {
  * @returns a word of RFC 8601; what was not answered in time is `temperror`
  */
 export async function checkHelo(helo: string, ip: string, resolver: Resolver, signal: AbortSignal): Promise<string> {
-  const { result } = await evaluateSpf({ ip, sender: '', helo }, createQuestions(resolver, signal))
+  const { result } = await evaluateSpf({ ip, sender: '', helo }, createDnsQueries(resolver, signal))
   return result
 }
 
@@ -77,7 +77,7 @@ async function ask(resolver: Resolver, name: string, type: string, signal: Abort
 }
 
 function valuesOf(answer: DnsAnswer, type: string): unknown[] {
-  if (type === 'TXT') return dataOf(answer, 'TXT').map((data) => [textOf(data)])
+  if (type === 'TXT') return dataOf(answer, 'TXT').map((data) => [decodeTxt(data)])
   if (type === 'MX') {
     return dataOf(answer, 'MX').map(({ exchange, preference }) => ({ exchange, priority: preference ?? 0 }))
   }

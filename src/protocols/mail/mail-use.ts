@@ -1,5 +1,5 @@
 import { dataOf, type DnsFailure } from '../../net/dns.ts'
-import { failureOf, type Questions } from '../dns-queries.ts'
+import { dnsFailureOf, type DnsQueries } from '../dns-queries.ts'
 
 /** Whether mail can come to a name, and to whom. */
 export type MailUse = {
@@ -13,11 +13,11 @@ export type MailUse = {
   error: DnsFailure | null
 }
 
-export async function lookUpMailUse(domain: string, questions: Questions): Promise<MailUse> {
+export async function lookUpMailUse(domain: string, queries: DnsQueries): Promise<MailUse> {
   const [mx, v4, v6] = await Promise.all([
-    questions.ask(domain, 'MX'),
-    questions.ask(domain, 'A'),
-    questions.ask(domain, 'AAAA'),
+    queries.query(domain, 'MX'),
+    queries.query(domain, 'A'),
+    queries.query(domain, 'AAAA'),
   ])
   const exchanges = dataOf(mx, 'MX')
     .toSorted((one, other) => (one.preference ?? 0) - (other.preference ?? 0))
@@ -26,7 +26,7 @@ export async function lookUpMailUse(domain: string, questions: Questions): Promi
   if (named.length > 0) return { receives: 'mx', exchanges: named, error: null }
   if (exchanges.length > 0) return { receives: 'nothing', exchanges: [], error: null }
   const hasAddress = dataOf(v4, 'A').length + dataOf(v6, 'AAAA').length > 0
-  const error = failureOf(mx) ?? (hasAddress ? null : (failureOf(v4) ?? failureOf(v6)))
+  const error = dnsFailureOf(mx) ?? (hasAddress ? null : (dnsFailureOf(v4) ?? dnsFailureOf(v6)))
   if (error) return { receives: 'unknown', exchanges: [], error }
   return { receives: hasAddress ? 'address' : 'nothing', exchanges: [], error: null }
 }

@@ -1,5 +1,5 @@
-import { listed, lookupFailed, shortened, txt, type Advice, type Publish, type Severity } from '../advice.ts'
-import type { Texts } from '../dns-queries.ts'
+import { joinItems, lookupFailed, shorten, txtRecord, type Advice, type Publish, type Severity } from '../advice.ts'
+import type { TxtLookup } from '../dns-queries.ts'
 import { parseTagList, valueOf } from '../tag-list.ts'
 
 /** The TXT record at `_mta-sts` (RFC 8461, 3.1). `id` changes with the policy; null when it is missing or wrong. */
@@ -38,7 +38,7 @@ function isNearMiss(text: string): boolean {
 }
 
 /** RFC 8461, 3.1.1: a year or so. */
-const MAX_AGE = 31_557_600
+const MAX_AGE_SECONDS = 31_557_600
 
 /** Reads a policy file: lines of `key: value`, in any order; what is unknown is ignored. */
 export function parseStsPolicy(text: string): StsPolicy {
@@ -61,9 +61,10 @@ function policyErrors({ mode, mx, maxAge }: Omit<StsPolicy, 'errors'>): string[]
   const errors: string[] = []
   if (mode === null) errors.push('`mode` must be enforce, testing or none')
   if (mode !== 'none' && mx.length === 0) errors.push('`mx` is missing')
-  if (maxAge === null || maxAge > MAX_AGE) errors.push(`\`max_age\` must be a number of seconds up to ${MAX_AGE}`)
+  if (maxAge === null || maxAge > MAX_AGE_SECONDS)
+    errors.push(`\`max_age\` must be a number of seconds up to ${MAX_AGE_SECONDS}`)
   const wrong = mx.filter((pattern) => !/^(?:\*\.)?[\w-]{1,63}(?:\.[\w-]{1,63})+$/.test(pattern))
-  if (wrong.length > 0) errors.push(`\`mx\` must be a host name, or \`*.\` and a host name: ${listed(wrong)}`)
+  if (wrong.length > 0) errors.push(`\`mx\` must be a host name, or \`*.\` and a host name: ${joinItems(wrong)}`)
   return errors
 }
 
@@ -79,7 +80,7 @@ export type FetchedPolicy = { policy: StsPolicy; contentType: string | null } | 
 type About = {
   domain: string
   /** What stands at `_mta-sts`. */
-  found: Texts
+  found: TxtLookup
   fetched: FetchedPolicy | null
   exchanges: string[]
   /** In a form that may serve as an `id`. */
@@ -93,9 +94,9 @@ export function adviceOnMtaSts({ domain, found, fetched, exchanges, now }: About
   const [record] = records
   const [miss] = found.texts.filter(isNearMiss)
   if (!record && miss === undefined) return exchanges.length > 0 ? [absence(domain)] : []
-  const publish = txt(`_mta-sts.${domain}`, `v=STSv1; id=${now.toISOString().replaceAll(/\D/g, '').slice(0, 14)}`)
+  const publish = txtRecord(`_mta-sts.${domain}`, `v=STSv1; id=${now.toISOString().replaceAll(/\D/g, '').slice(0, 14)}`)
   if (!record) {
-    const message = `The TXT record “${shortened(miss ?? '')}” is not recognized as MTA-STS: a record must begin with exactly \`v=STSv1;\`.`
+    const message = `The TXT record “${shorten(miss ?? '')}” is not recognized as MTA-STS: a record must begin with exactly \`v=STSv1;\`.`
     return [error(message, publish)]
   }
   const advice: Advice[] = []
@@ -132,7 +133,7 @@ function policyAdvice(domain: string, fetched: FetchedPolicy, exchanges: string[
   const advice: Advice[] = []
   const unnamed = exchanges.filter((host) => !policy.mx.some((pattern) => matchesMx(pattern, host)))
   if (unnamed.length > 0 && policy.mode !== 'none') {
-    const what = `The MTA-STS policy does not include the mail ${unnamed.length === 1 ? 'server' : 'servers'} ${listed(unnamed)}`
+    const what = `The MTA-STS policy does not include the mail ${unnamed.length === 1 ? 'server' : 'servers'} ${joinItems(unnamed)}`
     const severe = policy.mode === 'enforce'
     advice.push(severe ? error(`${what}. Senders do not deliver there.`) : warning(`${what}.`))
   }

@@ -1,5 +1,5 @@
-import { lookupFailed, shortened, txt, type Advice, type Severity } from '../advice.ts'
-import type { Texts } from '../dns-queries.ts'
+import { lookupFailed, shorten, txtRecord, type Advice, type Severity } from '../advice.ts'
+import type { TxtLookup } from '../dns-queries.ts'
 import { parseTagList, type Tag } from '../tag-list.ts'
 
 /** The TXT record at `_smtp._tls` (RFC 8460, 3): where senders report failures of TLS. */
@@ -39,18 +39,18 @@ function isNearMiss(text: string): boolean {
 }
 
 /** @param found what stands at `_smtp._tls` */
-export function adviceOnTlsRpt(domain: string, { texts, error }: Texts, receivesMail: boolean): Advice[] {
+export function adviceOnTlsRpt(domain: string, { texts, error }: TxtLookup, receivesMail: boolean): Advice[] {
   const name = `_smtp._tls.${domain}`
   if (error) return [lookupFailed('tls-rpt', name, error)]
   const advise = (severity: Severity, message: string, rua: string[] = []): Advice => {
     const value = `v=TLSRPTv1; rua=${[...new Set(rua)].join(',') || `mailto:tls-reports@${domain}`}`
-    return { about: 'tls-rpt', severity, message, publish: txt(name, value) }
+    return { about: 'tls-rpt', severity, message, publish: txtRecord(name, value) }
   }
   const records = texts.map(parseTlsRpt).filter((record) => record !== null)
   const [record] = records
   const [miss] = texts.filter(isNearMiss)
   if (!record && miss !== undefined) {
-    const message = `The TXT record “${shortened(miss)}” is not recognized as TLS reporting: a record must begin with exactly \`v=TLSRPTv1;\`.`
+    const message = `The TXT record “${shorten(miss)}” is not recognized as TLS reporting: a record must begin with exactly \`v=TLSRPTv1;\`.`
     return [advise('error', message, urisOf(parseTagList(miss.replaceAll(/["'“”„]/g, '')).tags).filter(isReportUri))]
   }
   if (!record) {

@@ -11,10 +11,10 @@ export type Mmdb = {
 const MARKER = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1')
 
 /** Zero bytes between tree and data. */
-const SEPARATOR = 16
+const SEPARATOR_BYTES = 16
 
 /** Maps in maps; a broken file may point to itself. */
-const DEEPEST = 16
+const MAX_DEPTH = 16
 
 export const isMmdb = (bytes: Buffer) => bytes.lastIndexOf(MARKER) >= 0
 
@@ -23,7 +23,7 @@ type Metadata = { node_count: number; record_size: number; ip_version: number }
 /** @throws Error that says what is wrong */
 export function openMmdb(bytes: Buffer): Mmdb {
   const { node_count: nodes, record_size: size, ip_version: version } = metadataOf(bytes)
-  const data = nodes * (size / 4) + SEPARATOR
+  const data = nodes * (size / 4) + SEPARATOR_BYTES
   if (data > bytes.length) throw new Error('the mmdb file is truncated: it is shorter than its tree.')
 
   /** The address' bits lead from node to node; a record beyond the nodes is where the data lies. */
@@ -41,7 +41,7 @@ export function openMmdb(bytes: Buffer): Mmdb {
   function valueOf(record: number): unknown {
     if (record <= nodes) return undefined
     try {
-      return decode(bytes, data, data + record - nodes - SEPARATOR, 0).value
+      return decode(bytes, data, data + record - nodes - SEPARATOR_BYTES, 0).value
     } catch {
       return undefined
     }
@@ -94,7 +94,7 @@ const POINTER = 1
 
 /** A field of the data section that begins at `base`. @throws Error when it is broken */
 function decode(bytes: Buffer, base: number, at: number, depth: number): Decoded {
-  if (depth > DEEPEST) throw new Error('the mmdb file has circular pointers.')
+  if (depth > MAX_DEPTH) throw new Error('the mmdb file has circular pointers.')
   const control = bytes.readUInt8(at)
   let next = at + 1
   let type = control >> 5

@@ -8,13 +8,13 @@ import { dataOf, type DnsAnswer, type Resolver } from '../../net/dns.ts'
 export type ReverseDns = { status: 'confirmed' | 'unconfirmed' | 'missing' | 'unknown'; names: string[] }
 
 /** More names than anybody needs, and each costs a query (RFC 8601, 2.7.3 asks for a limit). */
-const MOST_NAMES = 10
+const MAX_NAMES = 10
 
 /** Looks up the names of an address, and whether they lead back to it (RFC 8601, 2.7.3: iprev). Never throws. */
 export async function lookUpReverse(ip: string, resolver: Resolver, signal?: AbortSignal): Promise<ReverseDns> {
   const answer = await resolver.query(reverseName(ip), 'PTR', signal)
   if (answer.status === 'FAILED') return { status: 'unknown', names: [] }
-  const names = dataOf(answer, 'PTR').slice(0, MOST_NAMES).map(withoutDot)
+  const names = dataOf(answer, 'PTR').slice(0, MAX_NAMES).map(withoutDot)
   if (names.length === 0) return { status: 'missing', names }
   const type = ip.includes(':') ? 'AAAA' : 'A'
   const answers = await Promise.all(names.map((name) => resolver.query(name, type, signal)))

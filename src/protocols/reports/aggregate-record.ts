@@ -1,7 +1,26 @@
-import type { AggregateRecord } from './aggregate-report.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
 import { addressOf, countOf, domainOf, orNull, wordOf } from './report-values.ts'
 import { childOf, childrenOf, textOf, type XmlElement } from './xml-sections.ts'
+
+/** One row of a report: what one address did, counted. Words are in lower case, else as the reporter wrote them. */
+export type AggregateRecord = {
+  /** In its canonical form; IPv4-mapped addresses as IPv4. */
+  sourceIp: string
+  /** 1 or more. */
+  count: number
+  policyEvaluated: {
+    disposition: string | null
+    dkim: string | null
+    spf: string | null
+    reasons: { type: string | null; comment: string | null }[]
+  }
+  /** Domains in lower case. */
+  identifiers: { headerFrom: string | null; envelopeFrom: string | null; envelopeTo: string | null }
+  authResults: {
+    dkim: { domain: string | null; selector: string | null; result: string | null; humanResult: string | null }[]
+    spf: { domain: string | null; scope: string | null; result: string | null; humanResult: string | null }[]
+  }
+}
 
 /** @returns null for a record without a readable address or a count of at least 1 */
 export function readRecord(record: XmlElement): AggregateRecord | null {

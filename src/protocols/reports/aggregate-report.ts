@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Fault } from '../../errors.ts'
-import { readRecord } from './aggregate-record.ts'
+import { readRecord, type AggregateRecord } from './aggregate-record.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
 import { domainOf, orNull, timeOf, wordOf } from './report-values.ts'
 import { childOf, childrenOf, readSections, textOf, wanted, type XmlElement } from './xml-sections.ts'
@@ -43,25 +43,7 @@ export type PolicyPublished = {
   testing: string | null
 }
 
-/** One row of a report: what one address did, counted. Words are in lower case, else as the reporter wrote them. */
-export type AggregateRecord = {
-  /** In its canonical form; IPv4-mapped addresses as IPv4. */
-  sourceIp: string
-  /** 1 or more. */
-  count: number
-  policyEvaluated: {
-    disposition: string | null
-    dkim: string | null
-    spf: string | null
-    reasons: { type: string | null; comment: string | null }[]
-  }
-  /** Domains in lower case. */
-  identifiers: { headerFrom: string | null; envelopeFrom: string | null; envelopeTo: string | null }
-  authResults: {
-    dkim: { domain: string | null; selector: string | null; result: string | null; humanResult: string | null }[]
-    spf: { domain: string | null; scope: string | null; result: string | null; humanResult: string | null }[]
-  }
-}
+export type { AggregateRecord }
 
 /** A record that passed DMARC: counted from what was evaluated, never from the bare results. */
 export function isAligned({ policyEvaluated }: Pick<AggregateRecord, 'policyEvaluated'>): boolean {

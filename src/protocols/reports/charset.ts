@@ -18,7 +18,7 @@ export function decodeHead(head: Uint8Array): string {
 }
 
 /** Bytes that an XML declaration and its encoding fit into. */
-const DECLARATION = 400
+const MAX_DECLARATION_BYTES = 400
 
 /** Decodes a text as it streams in; bytes that are wrong become U+FFFD. A byte order mark may remain. */
 export async function* decodeText(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
@@ -26,7 +26,7 @@ export async function* decodeText(chunks: AsyncIterable<Uint8Array> | Iterable<U
   let decode: Decode | undefined
   for await (const chunk of chunks) {
     waiting = waiting.length > 0 ? Buffer.concat([waiting, chunk]) : chunk
-    if (!decode && waiting.length < DECLARATION) continue
+    if (!decode && waiting.length < MAX_DECLARATION_BYTES) continue
     decode ??= decoderOf(waiting)
     yield decode(waiting)
     waiting = new Uint8Array()
@@ -50,7 +50,7 @@ function decoderOf(head: Uint8Array): Decode {
 }
 
 function ascii(head: Uint8Array): string {
-  return Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, DECLARATION))
+  return Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, MAX_DECLARATION_BYTES))
     .toString('latin1')
     .replace(/^ï»¿/, '')
 }

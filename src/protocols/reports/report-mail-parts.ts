@@ -29,7 +29,7 @@ export type OpenedMail = {
  * Takes a mail apart, in one go: a large one belongs into a thread of its own (`openMail`).
  * @throws Fault `invalid_request`
  */
-export async function takeMailApart(bytes: Uint8Array): Promise<OpenedMail> {
+export async function parseMail(bytes: Uint8Array): Promise<OpenedMail> {
   const email = await parse(bytes)
   const parts = email.attachments.map(({ filename, content }) => ({ name: filename, bytes: bytesOf(content) }))
   // What a mailer labels wrongly may look like words to the one that takes mails apart.

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { Fault } from '../../errors.ts'
 import { createSlots } from '../../net/slots.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
-import { takeMailApart, type OpenedMail } from './report-mail-parts.ts'
+import { parseMail, type OpenedMail } from './report-mail-parts.ts'
 
 export type { MailPart, OpenedMail, ReportMail } from './report-mail-parts.ts'
 
@@ -16,7 +16,7 @@ export async function openMail(bytes: Uint8Array): Promise<OpenedMail> {
   refuseTooMany(bytes)
   if (headerLength(bytes) > REPORT_LIMITS.header)
     throw new Fault('too_large', 'The header of the message is too large.')
-  return bytes.length <= REPORT_LIMITS.atOnce ? takeMailApart(bytes) : takeApartElsewhere(bytes)
+  return bytes.length <= REPORT_LIMITS.atOnce ? parseMail(bytes) : takeApartElsewhere(bytes)
 }
 
 const [LF, HYPHEN] = [0x0a, 0x2d]
@@ -49,11 +49,11 @@ function viewOf(bytes: Uint8Array): Buffer {
 const threads = createSlots(REPORT_LIMITS.threads)
 
 async function takeApartElsewhere(bytes: Uint8Array): Promise<OpenedMail> {
-  await threads.take([])
+  await threads.acquire([])
   try {
     return await inThread(bytes)
   } finally {
-    threads.give()
+    threads.release()
   }
 }
 

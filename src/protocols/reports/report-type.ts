@@ -5,7 +5,7 @@ export type Container = 'gzip' | 'zip' | 'base64' | 'mail'
 export type Sniffed = { is: Container } | { is: 'aggregate' | 'tls' } | { is: 'unknown'; reason: string }
 
 /** What a file is, by its first bytes: names and types lie. */
-export function sniff(head: Uint8Array): Sniffed {
+export function detectType(head: Uint8Array): Sniffed {
   if (startsWith(head, [0x1f, 0x8b])) return { is: 'gzip' }
   if (startsWith(head, [0x50, 0x4b, 0x03, 0x04]) || startsWith(head, [0x50, 0x4b, 0x05, 0x06])) return { is: 'zip' }
   const text = decodeHead(head).trimStart()

@@ -52,7 +52,7 @@ export function countOf(value: unknown): number | null {
 }
 
 /** The end of the year 9999. */
-const LATEST = 253_402_300_799_999
+const LATEST_TIME_MS = 253_402_300_799_999
 
 /** Seconds since 1970, also with a fraction, also in milliseconds, or a date as RFC 3339 writes it. */
 export function timeOf(value: unknown): Date | null {
@@ -60,7 +60,7 @@ export function timeOf(value: unknown): Date | null {
   const number = Number(value || Number.NaN)
   // 100,000,000,000 seconds are the year 5138: so large a number is milliseconds.
   const time = Number.isNaN(number) ? dateOf(value) : number > 1e11 ? number : number * 1000
-  return time >= 0 && time <= LATEST ? new Date(Math.trunc(time)) : null
+  return time >= 0 && time <= LATEST_TIME_MS ? new Date(Math.trunc(time)) : null
 }
 
 function dateOf(text: string): number {

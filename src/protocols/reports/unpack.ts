@@ -2,7 +2,7 @@ import { Fault } from '../../errors.ts'
 import { decodeHead } from './charset.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
 import { openMail, type ReportMail } from './report-mail.ts'
-import { sniff, type Container } from './report-type.ts'
+import { detectType, type Container } from './report-type.ts'
 import { gunzip, zipEntries } from './unpack-archive.ts'
 
 export type ReportKind = 'aggregate' | 'tls' | 'failure'
@@ -62,7 +62,7 @@ async function* walk(packed: Source, spent: Spent, depth: number): AsyncGenerato
   try {
     const { start, isWhole } = await readStart(packed.open())
     const source = isWhole ? { name, mail, open: () => once(start) } : packed
-    const found = sniff(start.subarray(0, REPORT_LIMITS.head))
+    const found = detectType(start.subarray(0, REPORT_LIMITS.head))
     if (found.is === 'unknown') yield { name, mail, reason: found.reason }
     else if (found.is === 'aggregate' || found.is === 'tls') yield { ...source, kind: found.is }
     else if (depth === spent.limits.depth) yield { name, mail, reason: 'The file has too many levels of compression.' }

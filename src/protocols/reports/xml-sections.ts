@@ -28,7 +28,7 @@ type Read = {
 }
 
 /** Characters read before others get their turn: some milliseconds. */
-const SLICE = 64 * 1024
+const SLICE_BYTES = 64 * 1024
 
 /**
  * Reads the children of the root one by one, so memory holds one of them, whatever the document's size. Reads past what
@@ -58,7 +58,7 @@ export async function readSections(
 
 async function* slices(bytes: AsyncIterable<Uint8Array> | Uint8Array): AsyncGenerator<Uint8Array> {
   for await (const chunk of bytes instanceof Uint8Array ? [bytes] : bytes) {
-    for (let at = 0; at < chunk.length; at += SLICE) yield chunk.subarray(at, at + SLICE)
+    for (let at = 0; at < chunk.length; at += SLICE_BYTES) yield chunk.subarray(at, at + SLICE_BYTES)
   }
 }
 
@@ -92,7 +92,7 @@ async function* escaped(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let held = ''
   for await (const piece of texts) {
     const text = held + piece
-    const last = text.indexOf('&', text.length - LONGEST_ENTITY)
+    const last = text.indexOf('&', text.length - MAX_ENTITY_CHARACTERS)
     held = last < 0 ? '' : text.slice(last)
     const whole = text.slice(0, text.length - held.length)
     yield whole.includes('&') ? whole.replaceAll(LONE_AMPERSAND, '&amp;') : whole
@@ -101,7 +101,7 @@ async function* escaped(texts: AsyncIterable<string>): AsyncGenerator<string> {
 }
 
 const LONE_AMPERSAND = /&(?!#?\w{1,31};)/g
-const LONGEST_ENTITY = 34
+const MAX_ENTITY_CHARACTERS = 34
 
 function refuseDoctype(): never {
   throw new Fault('invalid_request', 'The XML has a DOCTYPE, which is not allowed.')

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { reversedLabels, reverseName } from '../../net/address.ts'
 import { dataOf, type DnsAnswer, type RecordType } from '../../net/dns.ts'
-import { failureOf, type Questions } from '../dns-queries.ts'
+import { dnsFailureOf, type DnsQueries } from '../dns-queries.ts'
 import { LOOKUP_LIMIT, MX_LIMIT, VOID_LOOKUP_LIMIT } from './spf-tree.ts'
 import { expandDomain, expandMacros, isQueryable, type MacroValues } from './spf-macros.ts'
 import {
@@ -59,8 +59,8 @@ const permerror = (reason: string) => new Ended('permerror', reason)
 type Verdict = Pick<SpfEvaluation, 'result' | 'matched' | 'reason'> & { domain: string; exp: string | null }
 
 /** Decides whether an address may send for a domain: `check_host()` of RFC 7208, 4. Never throws. */
-export async function evaluateSpf(client: SpfClient, questions: Questions): Promise<SpfEvaluation> {
-  const evaluation = createEvaluation(client, questions)
+export async function evaluateSpf(client: SpfClient, queries: DnsQueries): Promise<SpfEvaluation> {
+  const evaluation = createEvaluation(client, queries)
   try {
     const verdict = await evaluation.checkSender()
     const explanation = await evaluation.explain(verdict)
@@ -73,7 +73,7 @@ export async function evaluateSpf(client: SpfClient, questions: Questions): Prom
   }
 }
 
-function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient, questions: Questions) {
+function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient, queries: DnsQueries) {
   // RFC 7208, 5: an IPv4 address written as IPv6 counts as the IPv4 address.
   const address = ipaddr.process(ip)
   const addressType = address.kind() === 'ipv4' ? 'A' : 'AAAA'
@@ -91,7 +91,7 @@ function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient,
   async function check(domain: string): Promise<Verdict> {
     const none = (reason: string): Verdict => ({ result: 'none', matched: null, reason, domain, exp: null })
     if (!isQueryable(domain)) return none(`“${domain}” is not a domain name`)
-    const { texts, error } = await questions.texts(domain)
+    const { texts, error } = await queries.lookUpTxt(domain)
     if (error === 'BADNAME') return none(`“${domain}” is not a domain name`)
     if (error) throw new Ended('temperror', `the TXT records of ${domain} could not be looked up (${error})`)
     const [text, ...more] = texts.filter(isSpf)
@@ -164,15 +164,15 @@ function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient,
   /** What cannot be a name has no records (RFC 7208, 4.8); any other failure ends the evaluation. */
   async function ask(host: string, type: RecordType, term: Mechanism): Promise<DnsAnswer> {
     if (!isQueryable(host)) return BAD_NAME
-    const answer = await questions.ask(host, type)
-    const failure = failureOf(answer)
+    const answer = await queries.query(host, type)
+    const failure = dnsFailureOf(answer)
     if (failure === null || failure === 'BADNAME') return answer
     throw new Ended('temperror', `${term.text}: ${type} of ${host} could not be looked up (${failure})`)
   }
 
   /** RFC 7208, 5.5: nothing that fails here is an error, for it is in the client's hands. */
   async function namedBelow(host: string, term: Mechanism): Promise<boolean> {
-    const answer = await questions.ask(reverseName(address.toString()), 'PTR')
+    const answer = await queries.query(reverseName(address.toString()), 'PTR')
     countVoid(dataOf(answer, 'PTR').length === 0 && isVoid(answer), term)
     return (await validatedNames()).some((own) => isAtOrBelow(own, host))
   }
@@ -186,10 +186,10 @@ function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient,
   }
 
   async function findNames(): Promise<string[]> {
-    const answer = await questions.ask(reverseName(address.toString()), 'PTR')
+    const answer = await queries.query(reverseName(address.toString()), 'PTR')
     const candidates = dataOf(answer, 'PTR').map(withoutDot).filter(isQueryable).slice(0, PTR_LIMIT)
     const isValid = async (name: string) =>
-      dataOf(await questions.ask(name, addressType), addressType).some((found) => isWithin(found, null))
+      dataOf(await queries.query(name, addressType), addressType).some((found) => isWithin(found, null))
     const valid = await Promise.all(candidates.map(isValid))
     return candidates.filter((_name, index) => valid[index])
   }
@@ -246,7 +246,7 @@ function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient,
     if (result !== 'fail' || exp === null) return null
     const name = await target(exp, domain)
     if (!isQueryable(name)) return null
-    const { texts, error } = await questions.texts(name)
+    const { texts, error } = await queries.lookUpTxt(name)
     const [text, ...more] = texts
     if (error || text === undefined || more.length > 0 || !isExplanation(text)) return null
     return expandMacros(text, await macroValues(text, domain))

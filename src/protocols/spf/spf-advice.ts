@@ -1,4 +1,4 @@
-import { listed, lookupFailed, shortened, txt, type Advice, type Publish, type Severity } from '../advice.ts'
+import { joinItems, lookupFailed, shorten, txtRecord, type Advice, type Publish, type Severity } from '../advice.ts'
 import type { MailUse } from '../mail/mail-use.ts'
 import {
   LOOKUP_LIMIT,
@@ -41,7 +41,7 @@ export function adviceOnSpf(about: About): Advice[] {
     return [error(`The SPF record could not be looked up: the query for ${domain} failed (${root.error}).`)]
   const misses = about.texts.filter((text) => looksLikeSpf(text)).map((text) => nearMissAdvice(domain, text))
   if (!root.record) return misses.length > 0 ? misses : [absenceAdvice(about)]
-  const publish = txt(domain, mendSpf(root.texts.map(parseSpf)))
+  const publish = txtRecord(domain, repairSpf(root.texts.map(parseSpf)))
   if (root.texts.length > 1) return [...misses, severalAdvice(domain, root.texts.length, publish)]
   return [
     ...misses,
@@ -68,15 +68,15 @@ const info = advise('info')
 function absenceAdvice({ domain, mailUse, include }: About): Advice {
   if (mailUse.receives === 'nothing') {
     const message = `${domain} does not use mail. Publish a record that permits no sender.`
-    return error(`The domain has no SPF record. ${message}`, txt(domain, 'v=spf1 -all'))
+    return error(`The domain has no SPF record. ${message}`, txtRecord(domain, 'v=spf1 -all'))
   }
   if (mailUse.receives === 'address') {
     const message = `${domain} has no SPF record. If it sends no mail, publish this record. Otherwise, list its servers instead.`
-    return warning(message, txt(domain, 'v=spf1 -all'))
+    return warning(message, txtRecord(domain, 'v=spf1 -all'))
   }
   const sources = include ? `include:${include}` : 'mx'
   const message = `${domain} has no SPF record, so receivers cannot tell its servers from spoofers. Start with this record and add every service that sends for the domain.`
-  return error(message, txt(domain, `v=spf1 ${sources} ~all`))
+  return error(message, txtRecord(domain, `v=spf1 ${sources} ~all`))
 }
 
 function severalAdvice(domain: string, count: number, publish: Publish): Advice {
@@ -93,8 +93,8 @@ function looksLikeSpf(text: string): boolean {
 
 function nearMissAdvice(domain: string, text: string): Advice {
   const bare = text.replaceAll(/["'“”„]/g, '').replace(/^\W*v\s*=\s*spf\d*\W*/i, '')
-  const message = `The TXT record “${shortened(text)}” is not recognized as SPF: a record must begin with exactly \`v=spf1\` and a space.`
-  return error(message, txt(domain, mendSpf([parseSpf(`v=spf1 ${bare}`)])))
+  const message = `The TXT record “${shorten(text)}” is not recognized as SPF: a record must begin with exactly \`v=spf1\` and a space.`
+  return error(message, txtRecord(domain, repairSpf([parseSpf(`v=spf1 ${bare}`)])))
 }
 
 function syntaxAdvice({ errors }: SpfRecord, publish: Publish): Advice[] {
@@ -102,7 +102,7 @@ function syntaxAdvice({ errors }: SpfRecord, publish: Publish): Advice[] {
   if (!first) return []
   const where = errors
     .slice(0, 5)
-    .map(({ at, text, message }) => `\`${shortened(text)}\` at character ${at + 1}: ${message}`)
+    .map(({ at, text, message }) => `\`${shorten(text)}\` at character ${at + 1}: ${message}`)
   const more = errors.length > 5 ? ` ${errors.length - 5} more follow.` : ''
   const message = `The whole SPF record fails with permerror: ${where.join('; ')}.${more}`
   return [error(message, publish)]
@@ -130,17 +130,17 @@ function termAdvice(record: SpfRecord, publish: Publish): Advice[] {
   const wide = terms.filter(isWide).map(({ text }) => text)
   const [meantAsMechanism, unknown] = unknownModifiers(record)
   const advice: Advice[] = []
-  if (idle.length > 0) advice.push(warning(`Terms after all have no effect: ${listed(idle)}.`, publish))
-  if (wide.length > 0) advice.push(error(`${listed(wide)} permits a large part of the Internet.`, publish))
+  if (idle.length > 0) advice.push(warning(`Terms after all have no effect: ${joinItems(idle)}.`, publish))
+  if (wide.length > 0) advice.push(error(`${joinItems(wide)} permits a large part of the Internet.`, publish))
   if (terms.some(({ name }) => name === 'ptr')) {
     advice.push(warning('ptr is slow, unreliable and discouraged (RFC 7208, 5.5); many receivers skip it.', publish))
   }
   if (meantAsMechanism.length > 0) {
-    const what = listed(meantAsMechanism.map(({ text }) => text))
+    const what = joinItems(meantAsMechanism.map(({ text }) => text))
     advice.push(warning(`Receivers ignore ${what}. Write a colon after the name of a mechanism, not “=”.`, publish))
   }
   if (unknown.length > 0) {
-    advice.push(info(`Receivers ignore unknown terms: ${listed(unknown.map(({ text }) => text))}.`, publish))
+    advice.push(info(`Receivers ignore unknown terms: ${joinItems(unknown.map(({ text }) => text))}.`, publish))
   }
   return advice
 }
@@ -169,14 +169,14 @@ function explanationAdvice({ domain, record, explanation }: SpfNode, publish: Pu
   const { name, texts, error: failure } = explanation
   if (failure) return [lookupFailed('spf', name, failure)]
   const [text, ...more] = texts
-  const where = `\`exp=${shortened(name)}\``
+  const where = `\`exp=${shorten(name)}\``
   if (text === undefined) {
     const example = `%{i} may not send mail for ${domain}.`
-    return [info(`${name} has no TXT record, so ${where} has no effect.`, txt(name, example))]
+    return [info(`${name} has no TXT record, so ${where} has no effect.`, txtRecord(name, example))]
   }
   const why = more.length > 0 ? `${name} has ${texts.length} TXT records` : `the text at ${name} is invalid`
   if (more.length === 0 && isExplanation(text)) return []
-  return [info(`Receivers ignore ${where}: ${why}.`, txt(publish.name, withoutExp(publish.value)))]
+  return [info(`Receivers ignore ${where}: ${why}.`, txtRecord(publish.name, withoutExp(publish.value)))]
 }
 
 function withoutExp(text: string): string {
@@ -194,7 +194,7 @@ function limitAdvice({ lookups, voidLookups, truncated, root }: SpfTree): Advice
   if (lookups > LOOKUP_LIMIT) {
     const costly = root.children.toSorted((one, other) => other.lookups - one.lookups).slice(0, 3)
     const where = costly.map((child) => `${child.via} (${child.lookups + 1})`)
-    const most = where.length > 0 ? ` Most come from ${listed(where)}.` : ''
+    const most = where.length > 0 ? ` Most come from ${joinItems(where)}.` : ''
     advice.push(
       error(
         `The record needs ${count} DNS lookups. The limit is ${LOOKUP_LIMIT}, so it fails with permerror.${most} Remove services that no longer send, or let some send from their own subdomain.`,
@@ -207,7 +207,7 @@ function limitAdvice({ lookups, voidLookups, truncated, root }: SpfTree): Advice
   }
   if (voidLookups > VOID_LOOKUP_LIMIT) {
     const names = nodesOf(root).flatMap((node) => node.voids)
-    const message = `${voidLookups} lookups find nothing, and receivers may stop after ${VOID_LOOKUP_LIMIT} (RFC 7208, 4.6.4): ${listed(names)}.`
+    const message = `${voidLookups} lookups find nothing, and receivers may stop after ${VOID_LOOKUP_LIMIT} (RFC 7208, 4.6.4): ${joinItems(names)}.`
     advice.push(error(`${message} Remove these.`))
   }
   return advice
@@ -220,18 +220,16 @@ function nodeAdvice({ domain, crowded, error: failure, via, voids, record }: Spf
   )
   if (failure)
     advice.push(
-      warning(
-        `\`${shortened(String(via))}\` could not be looked up (${failure}), so the lookup counts may be too low.`,
-      ),
+      warning(`\`${shorten(String(via))}\` could not be looked up (${failure}), so the lookup counts may be too low.`),
     )
   if (record && voids.length > 0) {
-    advice.push(info(`The SPF record of ${domain} refers to names without records: ${listed(voids)}.`))
+    advice.push(info(`The SPF record of ${domain} refers to names without records: ${joinItems(voids)}.`))
   }
   return advice
 }
 
 function includedAdvice({ domain, via, problem, record, texts }: SpfNode): Advice[] {
-  const term = `\`${shortened(String(via))}\``
+  const term = `\`${shorten(String(via))}\``
   const broken = (why: string) => [error(`${term} makes the record fail with permerror: ${why}.`)]
   if (problem === 'missing') return broken(`${domain} has no SPF record`)
   if (problem === 'several') return broken(`${domain} has ${texts.length} SPF records`)
@@ -249,7 +247,7 @@ function isInclude(via: string | null): boolean {
 }
 
 /** One record that says what all of these mean, without what is wrong, idle or discouraged in them. */
-export function mendSpf(records: SpfRecord[]): string {
+export function repairSpf(records: SpfRecord[]): string {
   const terms = records.flatMap(effectiveTerms)
   const ignored = records.flatMap((record) => unknownModifiers(record)[0])
   const repaired = [...records.flatMap(({ errors }) => errors), ...ignored].flatMap(({ text }) => meant(text))

@@ -206,7 +206,7 @@ export function redirectOf(record: SpfRecord): string | null {
 }
 
 /** Whether the record lets nobody send: every mechanism fails, and no other record is asked. */
-export function permitsNobody(record: SpfRecord): boolean {
+export function permitsNoSender(record: SpfRecord): boolean {
   const mechanisms = effectiveTerms(record).filter((term) => term.kind === 'mechanism')
   return allOf(record)?.qualifier === '-' && mechanisms.every(({ qualifier }) => qualifier === '-')
 }

@@ -1,5 +1,5 @@
 import { dataOf, type DnsFailure, type RecordType } from '../../net/dns.ts'
-import type { Questions, Texts } from '../dns-queries.ts'
+import type { DnsQueries, TxtLookup } from '../dns-queries.ts'
 import {
   effectiveTerms,
   hasMacro,
@@ -17,7 +17,7 @@ export const VOID_LOOKUP_LIMIT = 2
 export const MX_LIMIT = 10
 
 /** Questions for one tree; honest records need a tenth of it. */
-const MAX_QUESTIONS = 80
+const MAX_QUERIES = 80
 /** A record that lies deeper is beyond the limit of look-ups anyway. */
 const MAX_DEPTH = 11
 
@@ -39,7 +39,7 @@ export type SpfNode = {
   /** Names with more mail servers than an `mx` may lead to. */
   crowded: string[]
   /** Where `exp` leads, when that is known without a mail; null when there is none. */
-  explanation: (Texts & { name: string }) | null
+  explanation: (TxtLookup & { name: string }) | null
   children: SpfNode[]
 }
 
@@ -54,9 +54,9 @@ export type SpfTree = {
 }
 
 /** Follows a domain's SPF record through includes and redirects, and counts what a receiver would have to look up. */
-export async function walkSpf(domain: string, questions: Questions): Promise<SpfTree> {
-  let left = MAX_QUESTIONS
-  const mayAsk = () => left-- > 0 && !questions.signal.aborted
+export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfTree> {
+  let left = MAX_QUERIES
+  const mayAsk = () => left-- > 0 && !queries.signal.aborted
 
   async function expand(name: string, via: string | null, path: string[]): Promise<SpfNode> {
     const node: SpfNode = { ...EMPTY, domain: name, via, texts: [], voids: [], crowded: [], children: [] }
@@ -64,7 +64,7 @@ export async function walkSpf(domain: string, questions: Questions): Promise<Spf
     if (path.includes(name)) return { ...node, problem: 'loop' }
     const isBelow = path.length > 0
     if (isBelow && (path.length >= MAX_DEPTH || !mayAsk())) return { ...node, problem: 'untried' }
-    const { texts, error } = await questions.texts(name)
+    const { texts, error } = await queries.lookUpTxt(name)
     node.texts = texts.filter(isSpf)
     const [text] = node.texts
     if (error || text === undefined) {
@@ -93,7 +93,7 @@ export async function walkSpf(domain: string, questions: Questions): Promise<Spf
     const exp = effectiveTerms(record).find(({ kind, name }) => kind === 'modifier' && name === 'exp')
     const name = nameKey(exp?.value ?? '')
     if (name === '' || hasMacro(name) || !mayAsk()) return null
-    return { name, ...(await questions.texts(name)) }
+    return { name, ...(await queries.lookUpTxt(name)) }
   }
 
   /** Asks for the hosts of a mechanism; what `ptr` asks, and a name with macros, depends on the mail. */
@@ -101,7 +101,7 @@ export async function walkSpf(domain: string, questions: Questions): Promise<Spf
     const types = PROBED[name]
     const host = nameKey(value ?? node.domain)
     if (!types || hasMacro(host) || !mayAsk()) return
-    const answers = await Promise.all(types.map((type) => questions.ask(host, type)))
+    const answers = await Promise.all(types.map((type) => queries.query(host, type)))
     if (answers.every((answer) => answer.status !== 'FAILED' && answer.records.length === 0)) node.voids.push(host)
     if (answers.some((answer) => dataOf(answer, 'MX').length > MX_LIMIT)) node.crowded.push(host)
   }

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mendDkimKey, parseDkimKey, type DkimKey } from '../../../src/protocols/dkim/dkim-key.ts'
+import { repairDkimKey, parseDkimKey, type DkimKey } from '../../../src/protocols/dkim/dkim-key.ts'
 import { hostile, within } from '../reports/hostile.ts'
 
 function key(text: string): DkimKey {
@@ -88,7 +88,7 @@ describe('a mended DKIM key record', () => {
     ['p=; v=dkim1; t=s;;', 'v=DKIM1; p=; t=s'],
     ['v=DKIM1; k=rsa; k=rsa; nonsense; x=1; p=', 'v=DKIM1; k=rsa; x=1; p='],
   ])('of %j is %j', (text, mended) => {
-    const value = mendDkimKey(key(text))
+    const value = repairDkimKey(key(text))
     expect(value).toBe(mended)
     expect(key(value)).toMatchObject({ errors: [], faults: [] })
   })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { DnsFailure, RecordType } from '../../../src/net/dns.ts'
-import { COMMONEST, probeSelectors } from '../../../src/protocols/dkim/probe-selectors.ts'
+import { COMMON_SELECTORS, probeSelectors } from '../../../src/protocols/dkim/probe-selectors.ts'
 import { KNOWN_SELECTORS, providersOf, selectorsToTry } from '../../../src/protocols/dkim/dkim-selectors.ts'
-import { createQuestions } from '../../../src/protocols/dns-queries.ts'
+import { createDnsQueries } from '../../../src/protocols/dns-queries.ts'
 import { mapResolver } from '../../resolver.ts'
 import type { Records } from '../../servers/dns-records.ts'
 
@@ -18,7 +18,7 @@ async function probe(
   }: { asked?: string[]; failures?: Record<string, DnsFailure>; signal?: AbortSignal } = {},
 ) {
   const resolver = mapResolver(records, failures)
-  const questions = createQuestions(resolver, signal ?? new AbortController().signal)
+  const questions = createDnsQueries(resolver, signal ?? new AbortController().signal)
   const result = await probeSelectors('example.com', { asked, providers: [] }, questions)
   const found = result.findings.filter(({ key, fromWildcard }) => key && !fromWildcard).map(({ selector }) => selector)
   return { ...result, found, asked: resolver.asked }
@@ -82,7 +82,7 @@ describe('trying selectors', () => {
       { asked: ['mine', 'google'] },
     )
     expect(nothingBelow).toBe(true)
-    expect(findings.map(({ selector }) => selector)).toEqual(['mine', 'google', ...COMMONEST.slice(1)])
+    expect(findings.map(({ selector }) => selector)).toEqual(['mine', 'google', ...COMMON_SELECTORS.slice(1)])
     expect(asked).toHaveLength(2 + 11)
   })
 
@@ -95,7 +95,7 @@ describe('trying selectors', () => {
           ? mapResolver().query(name, type, signal)
           : resolver.query(name, type, signal),
     }
-    const questions = createQuestions(lying, new AbortController().signal)
+    const questions = createDnsQueries(lying, new AbortController().signal)
     const { findings } = await probeSelectors('example.com', { asked: [], providers: [] }, questions)
     expect(findings.find(({ key }) => key)?.selector).toBe('google')
   })

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import type { DnsFailure } from '../../../src/net/dns.ts'
 import { checkDestinations } from '../../../src/protocols/dmarc/report-destinations.ts'
 import { discoverDmarc, treeWalkNames } from '../../../src/protocols/dmarc/dmarc-discovery.ts'
-import { createQuestions } from '../../../src/protocols/dns-queries.ts'
+import { createDnsQueries } from '../../../src/protocols/dns-queries.ts'
 import { mapResolver } from '../../resolver.ts'
 import type { Records } from '../../servers/dns-records.ts'
 
 const ask = (records: Records, failures?: Record<string, DnsFailure>) =>
-  createQuestions(mapResolver(records, failures), new AbortController().signal)
+  createDnsQueries(mapResolver(records, failures), new AbortController().signal)
 
 const discover = (domain: string, records: Records, failures?: Record<string, DnsFailure>) =>
   discoverDmarc(domain, ask(records, failures))
@@ -197,7 +197,7 @@ describe('where reports go', () => {
   it('is looked up for ten addresses at most', async () => {
     const many = Array.from({ length: 500 }, (_, index) => `mailto:a@host${index}.example`).join(',')
     const resolver = mapResolver({ '_dmarc.example.com TXT': [`v=DMARC1; p=none; rua=${many}`] })
-    const questions = createQuestions(resolver, new AbortController().signal)
+    const questions = createDnsQueries(resolver, new AbortController().signal)
     const { record } = await discoverDmarc('example.com', questions)
     expect(record && (await checkDestinations('example.com', record, questions))).toHaveLength(10)
     expect(resolver.asked.length).toBeLessThan(100)

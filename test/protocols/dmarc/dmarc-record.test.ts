@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatDmarc, mendDmarc, nearMissDmarc } from '../../../src/protocols/dmarc/repair-dmarc.ts'
+import { formatDmarc, repairDmarc, findNearMiss } from '../../../src/protocols/dmarc/repair-dmarc.ts'
 import {
   effectivePolicy,
   explainTag,
@@ -156,18 +156,18 @@ describe('a mended record', () => {
       'v=DMARC1; p=none; rua=mailto:a@b.example,mailto:c@d.example',
     ],
   ])('of %j is %j', (text, mended) => {
-    expect(mendDmarc(record(text))).toBe(mended)
+    expect(repairDmarc(record(text))).toBe(mended)
   })
 
   it('needs no mending again, whatever it was made of', () => {
     fc.assert(
       fc.property(hostile(), (text) => {
-        const mended = mendDmarc(parseDmarc(`v=DMARC1;${text}`) as DmarcRecord)
+        const mended = repairDmarc(parseDmarc(`v=DMARC1;${text}`) as DmarcRecord)
         const again = record(mended)
         expect(again.invalid).toEqual([])
         expect(again.errors).toEqual([])
         expect(again.p).not.toBeNull()
-        expect(mendDmarc(again)).toBe(mended)
+        expect(repairDmarc(again)).toBe(mended)
       }),
     )
   })
@@ -189,11 +189,11 @@ describe('a near miss', () => {
     [' v=DMARC1; p=reject', /white space/, 'v=DMARC1; p=reject'],
     ['\t\r\nV=dmarc1; p=none', /white space/, 'v=DMARC1; p=none'],
   ])('of %j says why and what was meant', (text, why, mended) => {
-    expect(nearMissDmarc(text)).toEqual({ text, why: expect.stringMatching(why), mended })
+    expect(findNearMiss(text)).toEqual({ text, why: expect.stringMatching(why), mended })
   })
 
   it.each(['v=DMARC1; p=none', 'v=spf1 -all', 'google-site-verification=x', ''])('is not %j', (text) => {
-    expect(nearMissDmarc(text)).toBeNull()
+    expect(findNearMiss(text)).toBeNull()
   })
 })
 
@@ -217,8 +217,8 @@ describe('the words for a tag', () => {
 function readAll(text: string): void {
   parseDmarc(text)?.tags.forEach(explainTag)
   const parsed = parseDmarc(text)
-  if (parsed) mendDmarc(parsed)
-  nearMissDmarc(text)
+  if (parsed) repairDmarc(parsed)
+  findNearMiss(text)
 }
 
 describe('whatever a stranger publishes', () => {

@@ -2,7 +2,13 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { reversedLabels } from '../../../src/net/address.ts'
 import type { DnsFailure } from '../../../src/net/dns.ts'
-import { hasEntry, meaningsOf, queryName, reasonOf, verdictOf } from '../../../src/protocols/dnsbl/dnsbl-answer.ts'
+import {
+  hasEntry,
+  meaningsOf,
+  queryName,
+  reasonOf,
+  interpretAnswer,
+} from '../../../src/protocols/dnsbl/dnsbl-answer.ts'
 import { answered, failed, listOf, nxdomain, texts } from './dnsbl-answers.ts'
 
 describe('the name to ask', () => {
@@ -50,11 +56,11 @@ describe('the verdict', () => {
     ['an address outside 127.0.0.0/8', answered('203.0.113.80'), listOf(), 'unknown'],
     ['an undocumented hit beside such an address', answered('127.0.0.2', '203.0.113.80'), listOf(), 'unknown'],
   ])('of %s', (_what, answer, list, status) => {
-    expect(verdictOf(answer, list).status).toBe(status)
+    expect(interpretAnswer(answer, list).status).toBe(status)
   })
 
   it('keeps all codes, in order', () => {
-    expect(verdictOf(answered('127.0.0.10', '127.0.0.2', '127.0.0.4', '127.0.0.2'), listOf()).codes).toEqual([
+    expect(interpretAnswer(answered('127.0.0.10', '127.0.0.2', '127.0.0.4', '127.0.0.2'), listOf()).codes).toEqual([
       '127.0.0.2',
       '127.0.0.4',
       '127.0.0.10',
@@ -62,14 +68,14 @@ describe('the verdict', () => {
   })
 
   it('says why it is not known', () => {
-    expect(verdictOf(answered('127.255.255.254'), listOf())).toMatchObject({
+    expect(interpretAnswer(answered('127.255.255.254'), listOf())).toMatchObject({
       refused: true,
       detail: 'Refuses to answer this resolver: query came through a public or open resolver (127.255.255.254).',
     })
-    expect(verdictOf(answered('203.0.113.80'), listOf())).toMatchObject({
+    expect(interpretAnswer(answered('203.0.113.80'), listOf())).toMatchObject({
       detail: expect.stringContaining('203.0.113.80'),
     })
-    expect(verdictOf(failed('TIMEOUT'), listOf())).toMatchObject({ detail: 'Did not answer in time.' })
+    expect(interpretAnswer(failed('TIMEOUT'), listOf())).toMatchObject({ detail: 'Did not answer in time.' })
   })
 })
 
@@ -90,7 +96,7 @@ describe('whatever a list answers', () => {
   it('is no listing without an answer in 127.0.0.0/8', () => {
     fc.assert(
       fc.property(fc.array(outside, { minLength: 1 }), lists, (codes, fields) => {
-        expect(verdictOf(answered(...codes), listWith(fields)).status).toBe('unknown')
+        expect(interpretAnswer(answered(...codes), listWith(fields)).status).toBe('unknown')
       }),
     )
   })
@@ -98,21 +104,24 @@ describe('whatever a list answers', () => {
     fc.assert(
       fc.property(code, fc.array(address), lists, (listed, others, fields) => {
         const list = listWith({ ...fields, listed: [...fields.listed, listed] })
-        expect(verdictOf(answered(...others, listed), list).status).toBe('listed')
+        expect(interpretAnswer(answered(...others, listed), list).status).toBe('listed')
       }),
     )
   })
   it('is clean only with no answer, or with codes documented as no listing', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(address, code)), lists, (codes, fields) => {
-        const clean = verdictOf(answered(...codes), listWith(fields)).status === 'clean'
+        const clean = interpretAnswer(answered(...codes), listWith(fields)).status === 'clean'
         if (clean) expect(codes.filter((each) => !fields.good.includes(each))).toEqual([])
       }),
     )
   })
   it('is not clean for an alias that leads nowhere', () => {
     const dangling = { ...answered(), cnames: ['loop.example'] }
-    expect(verdictOf(dangling, listOf())).toMatchObject({ status: 'unknown', detail: expect.stringContaining('alias') })
+    expect(interpretAnswer(dangling, listOf())).toMatchObject({
+      status: 'unknown',
+      detail: expect.stringContaining('alias'),
+    })
   })
 
   it('is unknown when there was no answer', () => {
@@ -127,7 +136,7 @@ describe('whatever a list answers', () => {
       'OTHER',
     ]
     for (const failure of failures) {
-      expect(verdictOf(failed(failure), strict)).toMatchObject({
+      expect(interpretAnswer(failed(failure), strict)).toMatchObject({
         status: 'unknown',
         detail: expect.stringMatching(/\.$/),
       })

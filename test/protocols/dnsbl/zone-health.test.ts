@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { DnsAnswer } from '../../../src/net/dns.ts'
 import type { Blocklist } from '../../../src/protocols/dnsbl/catalogue.ts'
-import { createHealthBook, probeZone } from '../../../src/protocols/dnsbl/zone-health.ts'
+import { createZoneHealthTracker, probeZone } from '../../../src/protocols/dnsbl/zone-health.ts'
 import { answered, failed, listOf, nxdomain } from './dnsbl-answers.ts'
 
 const MINUTE = 60_000
@@ -72,8 +72,8 @@ function book(answers: Record<string, Answers>) {
     asked.push(`${ip} ${zone}`)
     return (answers[zone] ?? { '127.0.0.2': hit })[ip as keyof Answers] ?? nxdomain
   }
-  const health = createHealthBook(lists.length, ask, () => clock.now)
-  const stateOf = async (index: number) => (await health.of(lists[index] as Blocklist)).state
+  const health = createZoneHealthTracker(lists.length, ask, () => clock.now)
+  const stateOf = async (index: number) => (await health.healthOf(lists[index] as Blocklist)).state
   const round = () => health.refresh(lists.filter(health.isDue))
   const first = lists[0] as Blocklist
   return { lists, first, asked, clock, health, stateOf, round, answers }
@@ -84,11 +84,11 @@ const dead: Answers = { '127.0.0.2': failed('TIMEOUT') }
 describe('what is remembered of zones', () => {
   it('is asked for once and kept for 45 minutes', async () => {
     const { first, clock, health, round, asked } = book({})
-    expect(health.known(first)).toBeNull()
+    expect(health.knownHealth(first)).toBeNull()
     await Promise.all([round(), round()])
     expect(asked).toHaveLength(20)
     clock.now += 44 * MINUTE
-    expect(health.known(first)).toMatchObject({ state: 'healthy' })
+    expect(health.knownHealth(first)).toMatchObject({ state: 'healthy' })
     clock.now += 2 * MINUTE
     expect(health.isDue(first)).toBe(true)
   })
@@ -114,24 +114,24 @@ describe('what is remembered of zones', () => {
     await round()
     clock.now += 61 * MINUTE
     expect(health.isDue(first)).toBe(true)
-    expect(health.known(first)).toMatchObject({ state: 'wildcard' })
+    expect(health.knownHealth(first)).toMatchObject({ state: 'wildcard' })
   })
   it('tells a good finding before a slow zone has ended the round', async () => {
     const { promise, resolve } = Promise.withResolvers<DnsAnswer>()
     const lists = [listOf({ zone: 'fast.example' }), listOf({ zone: 'slow.example' })]
-    const health = createHealthBook(2, async ({ zone }, ip) => {
+    const health = createZoneHealthTracker(2, async ({ zone }, ip) => {
       if (zone === 'slow.example') return promise
       return ip === '127.0.0.2' ? hit : nxdomain
     })
     const round = health.refresh(lists)
-    expect(await health.of(lists[0] as Blocklist)).toMatchObject({ state: 'healthy' })
+    expect(await health.healthOf(lists[0] as Blocklist)).toMatchObject({ state: 'healthy' })
     resolve(nxdomain)
     await round
   })
   it('is asked anew after a doubt', async () => {
     const { first, health, round } = book({})
     await round()
-    health.doubt(first)
+    health.markDue(first)
     expect(health.isDue(first)).toBe(true)
   })
   it('calls no zone dead when most fail together: that is the resolver', async () => {

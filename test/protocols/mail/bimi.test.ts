@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { adviceOnBimi, missingForBimi, parseBimi } from '../../../src/protocols/mail/bimi.ts'
 import { discoverDmarc, type DmarcDiscovery } from '../../../src/protocols/dmarc/dmarc-discovery.ts'
-import { createQuestions } from '../../../src/protocols/dns-queries.ts'
+import { createDnsQueries } from '../../../src/protocols/dns-queries.ts'
 import { mapResolver } from '../../resolver.ts'
 import { hostile } from '../reports/hostile.ts'
 
@@ -15,7 +15,7 @@ const advise = (policy: DmarcDiscovery, ...texts: string[]) => {
 const dmarc = (text: string) =>
   discoverDmarc(
     'example.com',
-    createQuestions(mapResolver({ '_dmarc.example.com TXT': [text] }), new AbortController().signal),
+    createDnsQueries(mapResolver({ '_dmarc.example.com TXT': [text] }), new AbortController().signal),
   )
 
 describe('a BIMI record', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DnsFailure } from '../../../src/net/dns.ts'
-import { createQuestions } from '../../../src/protocols/dns-queries.ts'
+import { createDnsQueries } from '../../../src/protocols/dns-queries.ts'
 import { evaluateSpf, type SpfClient } from '../../../src/protocols/spf/evaluate-spf.ts'
 import { mapResolver } from '../../resolver.ts'
 import type { Records } from '../../servers/dns-records.ts'
@@ -8,7 +8,7 @@ import type { Records } from '../../servers/dns-records.ts'
 const CLIENT = { ip: '192.0.2.1', sender: 'strong-bad@email.example.com', helo: 'mta.example.net' }
 
 function check(records: Records, client: Partial<SpfClient> = {}, failures: Record<string, DnsFailure> = {}) {
-  const questions = createQuestions(mapResolver(records, failures), new AbortController().signal)
+  const questions = createDnsQueries(mapResolver(records, failures), new AbortController().signal)
   return evaluateSpf({ ...CLIENT, ...client }, questions)
 }
 
@@ -415,7 +415,7 @@ describe('limits (RFC 7208, 4.6.4)', () => {
   })
 
   it('end as temperror when the time is over', async () => {
-    const questions = createQuestions(mapResolver({ 'email.example.com TXT': ['v=spf1 -all'] }), AbortSignal.abort())
+    const questions = createDnsQueries(mapResolver({ 'email.example.com TXT': ['v=spf1 -all'] }), AbortSignal.abort())
     expect(await evaluateSpf(CLIENT, questions)).toMatchObject({
       result: 'temperror',
       reason: expect.stringMatching(/TIMEOUT/),

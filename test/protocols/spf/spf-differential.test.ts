@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { spf as verifySpf } from 'mailauth/lib/spf/index.js'
 import { describe, expect, it } from 'vitest'
 import type { DnsFailure, RecordType } from '../../../src/net/dns.ts'
-import { createQuestions, textOf } from '../../../src/protocols/dns-queries.ts'
+import { createDnsQueries, decodeTxt } from '../../../src/protocols/dns-queries.ts'
 import { evaluateSpf } from '../../../src/protocols/spf/evaluate-spf.ts'
 import { mapResolver } from '../../resolver.ts'
 import type { Records } from '../../servers/dns-records.ts'
@@ -73,7 +73,7 @@ async function askLibrary(records: Records, ip: string): Promise<string> {
         answer.status === 'FAILED' ? `E${answer.failure}` : answer.status === 'NXDOMAIN' ? 'ENOTFOUND' : 'ENODATA'
       if (answer.status !== 'NOERROR' || answer.records.length === 0) throw Object.assign(new Error(code), { code })
       return answer.records.map((found) => {
-        if (found.type === 'TXT') return [textOf(found.data)]
+        if (found.type === 'TXT') return [decodeTxt(found.data)]
         return found.type === 'MX'
           ? { exchange: found.data.exchange, priority: found.data.preference }
           : 'data' in found && found.data
@@ -89,7 +89,7 @@ describe('the evaluation of SPF', () => {
     await fc.assert(
       fc.asyncProperty(record, address, async (text, ip) => {
         const records = { ...ZONE, 'example.com TXT': [text] }
-        const questions = createQuestions(mapResolver(records, FAILURES), new AbortController().signal)
+        const questions = createDnsQueries(mapResolver(records, FAILURES), new AbortController().signal)
         const { result, reason } = await evaluateSpf({ ...CLIENT, ip }, questions)
         // 4.6: an error anywhere is a permerror, whatever stands before it. The library reads no further than it must.
         if (reason?.includes('has an error at character')) return

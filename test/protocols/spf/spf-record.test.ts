@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mendSpf } from '../../../src/protocols/spf/spf-advice.ts'
+import { repairSpf } from '../../../src/protocols/spf/spf-advice.ts'
 import {
   allOf,
   effectiveTerms,
   isSpf,
   parseSpf,
-  permitsNobody,
+  permitsNoSender,
   redirectOf,
 } from '../../../src/protocols/spf/spf-record.ts'
 import { hostile, within } from '../reports/hostile.ts'
@@ -126,7 +126,7 @@ describe('an SPF record', () => {
     ['v=spf1', false],
     ['v=spf1 -all mx', true],
   ])('of the form %j permits nobody: %s', (text, nobody) => {
-    expect(permitsNobody(parseSpf(text))).toBe(nobody)
+    expect(permitsNoSender(parseSpf(text))).toBe(nobody)
   })
 })
 
@@ -143,16 +143,16 @@ describe('a mended SPF record', () => {
     [['v=spf1 mx'], 'v=spf1 mx ~all'],
     [['v=spf1 ip4:0.0.0.0/0 exp=e.example ?all'], 'v=spf1 ~all exp=e.example'],
   ])('of %j is %j', (texts, mended) => {
-    expect(mendSpf(texts.map(parseSpf))).toBe(mended)
+    expect(repairSpf(texts.map(parseSpf))).toBe(mended)
   })
 
   it('has no error and needs no mending again, whatever it was made of', () => {
     fc.assert(
       fc.property(hostile(), (text) => {
-        const mended = mendSpf([parseSpf(`v=spf1 ${text}`)])
+        const mended = repairSpf([parseSpf(`v=spf1 ${text}`)])
         expect(isSpf(mended)).toBe(true)
         expect(parseSpf(mended).errors).toEqual([])
-        expect(mendSpf([parseSpf(mended)])).toBe(mended)
+        expect(repairSpf([parseSpf(mended)])).toBe(mended)
       }),
     )
   })
@@ -173,7 +173,7 @@ describe('whatever a stranger publishes', () => {
 
   it('is read in a time in proportion to its length', () => {
     within(
-      (text) => mendSpf([parseSpf(text)]),
+      (text) => repairSpf([parseSpf(text)]),
       ['a ', ' ', 'a', ':', '/', '%', '%{', '%{i', '%{i}', '.', 'a.', '1', '-all ', 'ip4:1.2.3.4 ', 'x=', '//1', 'é'],
       ['v=spf1 ', 'v=spf1 include:', 'v=spf1 a:', 'v=spf1 redirect=', 'v=spf1 ip:', 'v=spf1 a/'],
     )

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { DnsFailure, RecordType } from '../../../src/net/dns.ts'
-import { createQuestions } from '../../../src/protocols/dns-queries.ts'
+import { createDnsQueries } from '../../../src/protocols/dns-queries.ts'
 import { lastRecord, nodesOf, walkSpf } from '../../../src/protocols/spf/spf-tree.ts'
 import { mapResolver } from '../../resolver.ts'
 import type { Records } from '../../servers/dns-records.ts'
 
 const walk = (records: Records, failures?: Record<string, DnsFailure>) =>
-  walkSpf('example.com', createQuestions(mapResolver(records, failures), new AbortController().signal))
+  walkSpf('example.com', createDnsQueries(mapResolver(records, failures), new AbortController().signal))
 
 const problems = ({ root }: Awaited<ReturnType<typeof walk>>) =>
   nodesOf(root).flatMap(({ via, problem }) => (problem ? [[via, problem]] : []))
@@ -148,22 +148,22 @@ describe('the tree of an SPF record', () => {
         mapResolver({ [`${name} TXT`]: [includes(`x${name.length}`)] }).query(name, type),
     }
     const started = performance.now()
-    const tree = await walkSpf('example.com', createQuestions(endless, new AbortController().signal))
+    const tree = await walkSpf('example.com', createDnsQueries(endless, new AbortController().signal))
     expect(tree.truncated).toBe(true)
     expect(tree.lookups).toBeGreaterThan(10)
     expect(performance.now() - started).toBeLessThan(2_000)
   })
 
   it('is not known, and not missing, when the time was over before it was asked for', async () => {
-    const tree = await walkSpf('example.com', createQuestions(mapResolver(), AbortSignal.abort()))
+    const tree = await walkSpf('example.com', createDnsQueries(mapResolver(), AbortSignal.abort()))
     expect(tree.root).toMatchObject({ problem: null, record: null, error: 'TIMEOUT' })
   })
 
   it('is cut where the time is over, and says so', async () => {
     const over = new AbortController()
     const resolver = mapResolver({ 'example.com TXT': ['v=spf1 include:late.example -all'] })
-    const questions = createQuestions(resolver, over.signal)
-    await questions.texts('example.com')
+    const questions = createDnsQueries(resolver, over.signal)
+    await questions.lookUpTxt('example.com')
     over.abort()
     const tree = await walkSpf('example.com', questions)
     expect(tree).toMatchObject({ lookups: 1, truncated: true, root: { children: [{ problem: 'untried' }] } })
@@ -171,7 +171,7 @@ describe('the tree of an SPF record', () => {
 
   it('asks no more than eighty questions, however long the record', async () => {
     const resolver = mapResolver({ 'example.com TXT': [`v=spf1 ${hosts(3000)} -all`] })
-    const tree = await walkSpf('example.com', createQuestions(resolver, new AbortController().signal))
+    const tree = await walkSpf('example.com', createDnsQueries(resolver, new AbortController().signal))
     expect(tree.lookups).toBe(3000)
     expect(resolver.asked.length).toBeLessThan(170)
   })
