@@ -44,7 +44,7 @@ const nameNotFound = (name: string) => `${name} doesn’t exist (NXDOMAIN).`
 const issues = (count: number) => counted(count, 'issue')
 
 /** What an item shows when its DNS query failed. */
-const unknown = (error: string) => `Unknown: ${error}`
+const unknownBecause = (error: string) => `Unknown: ${error}`
 
 export const dns = {
   title: 'DNS records',
@@ -62,7 +62,7 @@ export const dns = {
     ns: 'Name servers (NS)',
     caa: 'Certificate authorities (CAA)',
   },
-  unknown,
+  unknown: unknownBecause,
   none: 'None',
 } as const
 
@@ -89,7 +89,7 @@ export const mailAuth = {
   inherited: (domain: string) => `Inherited from ${domain}.`,
   lookups: (count: number) => `Uses ${numberText(count)} of 10 allowed DNS lookups.`,
   mode: (mode: string) => `Policy mode: ${mode}.`,
-  unknown,
+  unknown: unknownBecause,
   none: 'None',
   noKeys: (tried: number) => `No key found at ${counted(tried, 'selector')}.`,
   revoked: 'revoked',
