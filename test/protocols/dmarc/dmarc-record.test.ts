@@ -143,7 +143,7 @@ describe('the policy of a record', () => {
   })
 })
 
-describe('a mended record', () => {
+describe('a repaired record', () => {
   it.each([
     ['v=DMARC1; p=reject; pct=100; rf=afrf; ri=86400', 'v=DMARC1; p=reject'],
     ['v=DMARC1; p=reject; pct=0', 'v=DMARC1; p=reject; t=y'],
@@ -155,19 +155,19 @@ describe('a mended record', () => {
       'v=DMARC1; rua=mailto:a@b.example!10m,mailto:c@d.example; p=none',
       'v=DMARC1; p=none; rua=mailto:a@b.example,mailto:c@d.example',
     ],
-  ])('of %j is %j', (text, mended) => {
-    expect(repairDmarc(record(text))).toBe(mended)
+  ])('of %j is %j', (text, repaired) => {
+    expect(repairDmarc(record(text))).toBe(repaired)
   })
 
   it('needs no mending again, whatever it was made of', () => {
     fc.assert(
       fc.property(hostile(), (text) => {
-        const mended = repairDmarc(parseDmarc(`v=DMARC1;${text}`) as DmarcRecord)
-        const again = record(mended)
+        const repaired = repairDmarc(parseDmarc(`v=DMARC1;${text}`) as DmarcRecord)
+        const again = record(repaired)
         expect(again.invalid).toEqual([])
         expect(again.errors).toEqual([])
         expect(again.p).not.toBeNull()
-        expect(repairDmarc(again)).toBe(mended)
+        expect(repairDmarc(again)).toBe(repaired)
       }),
     )
   })
@@ -188,8 +188,8 @@ describe('a near miss', () => {
     ['v=DMARC; p=none', /exactly/, 'v=DMARC1; p=none'],
     [' v=DMARC1; p=reject', /white space/, 'v=DMARC1; p=reject'],
     ['\t\r\nV=dmarc1; p=none', /white space/, 'v=DMARC1; p=none'],
-  ])('of %j says why and what was meant', (text, why, mended) => {
-    expect(findNearMiss(text)).toEqual({ text, why: expect.stringMatching(why), mended })
+  ])('of %j says why and what was meant', (text, why, repaired) => {
+    expect(findNearMiss(text)).toEqual({ text, reason: expect.stringMatching(why), repaired })
   })
 
   it.each(['v=DMARC1; p=none', 'v=spf1 -all', 'google-site-verification=x', ''])('is not %j', (text) => {
