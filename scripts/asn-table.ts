@@ -5,7 +5,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
-import { encodeCompactTable, networkOfIPv6, numberOfIPv4, type CompactTable } from '../src/protocols/asn-compact.ts'
+import {
+  encodeCompactTable,
+  networkOfIPv6,
+  numberOfIPv4,
+  type CompactTable,
+} from '../src/protocols/networks/asn-compact.ts'
 import { operatorsOf } from './asn-operators.ts'
 import { ROOT } from './run.ts'
 

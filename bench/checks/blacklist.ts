@@ -5,9 +5,9 @@ import { cpus } from 'node:os'
 import packet from 'dns-packet'
 import type { Endpoint } from '../../src/config.ts'
 import { createResolver } from '../../src/net/dns.ts'
-import { readCatalogue, type Catalogue } from '../../src/protocols/dnsbl-catalogue.ts'
-import { createBlocklists, type Blocklists } from '../../src/protocols/dnsbl-lists.ts'
-import { sweepAddress } from '../../src/protocols/dnsbl-sweep.ts'
+import { readCatalogue, type Catalogue } from '../../src/protocols/dnsbl/catalogue.ts'
+import { createBlocklists, type Blocklists } from '../../src/protocols/dnsbl/blocklists.ts'
+import { sweepAddress } from '../../src/protocols/dnsbl/sweep-address.ts'
 import { startRbldnsd, startSlowServer, type Rbldnsd } from '../../test/servers/rbldnsd.ts'
 
 const ZONES = 90

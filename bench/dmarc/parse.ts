@@ -8,11 +8,11 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip } from 'node:zlib'
 import { SaxesParser } from 'saxes'
-import { parseAggregateReport } from '../../src/protocols/dmarc-report.ts'
-import { isReport, unpack } from '../../src/protocols/unpack.ts'
-import type { Outcome } from '../../test/protocols/read-report.ts'
-import { readSample } from '../../test/protocols/report-samples.ts'
-import { attached, gzip, mailWith, manyRecords } from '../../test/protocols/reports.ts'
+import { parseAggregateReport } from '../../src/protocols/reports/aggregate-report.ts'
+import { isReport, unpack } from '../../src/protocols/reports/unpack.ts'
+import type { Outcome } from '../../test/protocols/reports/read-report.ts'
+import { readSample } from '../../test/protocols/reports/report-samples.ts'
+import { attached, gzip, mailWith, manyRecords } from '../../test/protocols/reports/reports.ts'
 
 const REPORTS = 1_000
 const ROUNDS = 5
@@ -107,7 +107,7 @@ async function readLarge(): Promise<string> {
   const file = join(folder, 'large.xml.gz')
   try {
     await pipeline(Readable.from(manyRecords(LARGE)), createGzip({ level: 1 }), createWriteStream(file))
-    const script = join(import.meta.dirname, '../../test/protocols/read-report.ts')
+    const script = join(import.meta.dirname, '../../test/protocols/reports/read-report.ts')
     const runs: Outcome[] = []
     for (let n = 0; n < 3; n++) {
       const { stdout } = await promisify(execFile)(process.execPath, [script, file])

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { followEvents } from '../../src/net/event-stream.ts'
+import { followEvents } from '../../src/net/http/event-stream.ts'
 
 export type Lags = { count: number; p50: number; p99: number; most: number }
 

@@ -59,7 +59,7 @@ export function createExportFiles(folder: string): ExportFiles {
 
   return {
     async spool(lines, gone) {
-      if (!(await slots.take([gone, AbortSignal.timeout(SPOOL_QUEUE_MS)]))) throw busy()
+      if (!(await slots.acquire([gone, AbortSignal.timeout(SPOOL_QUEUE_MS)]))) throw busy()
       let file: FileHandle | undefined
       let written = 0
       const deadline = AbortSignal.timeout(SPOOL_DEADLINE_MS)
@@ -71,7 +71,7 @@ export function createExportFiles(folder: string): ExportFiles {
         await file?.close()
         throw signal.aborted ? tooSlow(error) : error
       } finally {
-        slots.give()
+        slots.release()
       }
       return readOnce(file, () => (bytes -= written))
     },

@@ -1,22 +1,22 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { readConfig, type Config } from '../config.ts'
-import { createCheckServices, type CheckDeps } from '../diagnostics/deps.ts'
+import { createCheckServices, type CheckDeps } from '../diagnostics/check-services.ts'
 import {
   bad,
   doubtful,
-  examineBlocklists,
-  examineClock,
-  examineResolver,
+  checkBlocklists,
+  checkClock,
+  checkResolver,
   good,
   type Finding,
-} from '../diagnostics/findings.ts'
+} from '../diagnostics/service-checks.ts'
 import { Fault, messageOf } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { parseHost } from '../net/address.ts'
-import { converse } from '../net/conversation.ts'
+import { startConversation } from '../net/tls/conversation.ts'
 import { checkTarget, openSocket, type Target } from '../net/guard.ts'
-import { probeTls } from '../net/tls.ts'
+import { probeTls } from '../net/tls/probe-tls.ts'
 import { databaseState } from '../store/database.ts'
 import { databaseIn } from '../store/embedded/upgrade.ts'
 import type { Command } from './command.ts'
@@ -37,8 +37,8 @@ const PATIENCE = 5_000
 const EXAMINATIONS: Examine[] = [
   dataFolder,
   database,
-  async (_config, { resolver }) => [await examineResolver(resolver)],
-  (_config, { blocklists }) => examineBlocklists(blocklists),
+  async (_config, { resolver }) => [await checkResolver(resolver)],
+  (_config, { blocklists }) => checkBlocklists(blocklists),
   ports,
   relay,
 ]
@@ -94,7 +94,7 @@ async function database({ DATABASE_URL, DATA_DIR }: Config): Promise<Finding[]> 
   try {
     const { version, now } = await withDatabase((db) => databaseState(db))
     const well = good('database', `PostgreSQL ${version} answers and has this version’s tables.`)
-    return DATABASE_URL ? [well, examineClock(now)] : [well]
+    return DATABASE_URL ? [well, checkClock(now)] : [well]
   } catch (error) {
     if (error instanceof Fault) return [bad('database', error.message)]
     throw error
@@ -145,7 +145,7 @@ async function firstLine(deps: CheckDeps, host: string, port: number, question?:
   const signal = AbortSignal.timeout(PATIENCE)
   const socket = await openSocket(await reach(deps, host, signal), port, signal)
   try {
-    const conversation = converse(socket, signal)
+    const conversation = startConversation(socket, signal)
     if (question) conversation.send(question)
     return await conversation.line()
   } finally {

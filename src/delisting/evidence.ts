@@ -1,8 +1,8 @@
 import type { Resolver } from '../net/dns.ts'
-import { discoverDmarc } from '../protocols/dmarc-discovery.ts'
-import { checkHelo } from '../protocols/mail-authentication.ts'
-import { createQuestions } from '../protocols/questions.ts'
-import type { ReverseDns } from '../protocols/reverse-dns.ts'
+import { discoverDmarc } from '../protocols/dmarc/dmarc-discovery.ts'
+import { checkHelo } from '../protocols/mail/mail-authentication.ts'
+import { createDnsQueries } from '../protocols/dns-queries.ts'
+import type { ReverseDns } from '../protocols/networks/reverse-dns.ts'
 
 /** What else speaks for a mail server that greets with its confirmed name, as it should. */
 export type Evidence = {
@@ -29,7 +29,7 @@ export async function withEvidence(
   const signal = AbortSignal.any([outer, AbortSignal.timeout(PATIENCE)])
   const [spf, { effectivePolicy: dmarc }] = await Promise.all([
     checkHelo(name, ip, resolver, signal),
-    discoverDmarc(name, createQuestions(resolver, signal)),
+    discoverDmarc(name, createDnsQueries(resolver, signal)),
   ])
   return { ...reverse, evidence: { spf, dmarc } }
 }

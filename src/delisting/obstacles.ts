@@ -1,4 +1,4 @@
-import { isGenericName, type ReverseDns } from '../protocols/reverse-dns.ts'
+import { isGenericName, type ReverseDns } from '../protocols/networks/reverse-dns.ts'
 import type { Answer, Plan } from './steps/plan.ts'
 
 /** Lists that name the reverse DNS, or dynamic ranges, want a name that somebody chose. */

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Address, nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
-import { CATEGORIES } from '../protocols/dnsbl-catalogue.ts'
+import { CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
 import { METHODS, NEEDS, OUTCOMES, STEP_STATUSES } from './steps/machine.ts'
 import { PROCESS_STATUSES } from './store.ts'
 

@@ -1,20 +1,20 @@
 import { Type } from 'typebox'
 import { Fault } from '../errors.ts'
 import { classify, parseAddress } from '../net/address.ts'
-import { adviceOnServers, adviceOnSweep } from '../protocols/dnsbl-advice.ts'
-import type { Blocklist } from '../protocols/dnsbl-catalogue.ts'
-import type { ZoneHealth } from '../protocols/dnsbl-health.ts'
-import type { Blocklists, Listing } from '../protocols/dnsbl-lists.ts'
-import { sweepAddress } from '../protocols/dnsbl-sweep.ts'
+import { adviceOnServers, adviceOnSweep } from '../protocols/dnsbl/dnsbl-advice.ts'
+import type { Blocklist } from '../protocols/dnsbl/catalogue.ts'
+import type { ZoneHealth } from '../protocols/dnsbl/zone-health.ts'
+import type { Blocklists, Listing } from '../protocols/dnsbl/blocklists.ts'
+import { sweepAddress } from '../protocols/dnsbl/sweep-address.ts'
 import { defineCheck } from './check.ts'
 import { BlacklistResult, type BlacklistItem } from './shapes.ts'
 
 export const blacklistCheck = defineCheck({
   name: 'blacklist',
   path: '/api/v1/blacklist-check',
-  summary: 'Listing of an IPv4 address on DNS blacklists',
+  summary: 'Check an IPv4 address on DNS blocklists',
   description:
-    'Asks every enabled blacklist at once. A list that refused, stayed silent, lists everything or answered outside 127.0.0.0/8 is `unknown`: never listed, and never clean.',
+    'Queries all enabled blocklists at once. A list has the status `unknown`, never `listed` or `clean`, when it refuses, does not answer, lists every address or answers outside 127.0.0.0/8.',
   query: Type.Object({ ip: Type.String({ maxLength: 100, description: 'A public IPv4 address.' }) }),
   data: BlacklistResult,
   example: {
@@ -62,9 +62,9 @@ export async function checkAddress(
 ): Promise<BlacklistResult> {
   const address = publicIPv4(ip)
   const started = performance.now()
-  const onListing = onItem && ((listing: Listing) => onItem(itemOf(listing, address)))
+  const onListing = onItem && ((listing: Listing) => onItem(toBlacklistItem(listing, address)))
   const listings = await sweepAddress(address, blocklists, signal, { onListing })
-  const items = listings.map((listing) => itemOf(listing, address))
+  const items = listings.map((listing) => toBlacklistItem(listing, address))
   return {
     ...countItems(address, items),
     checkedAt: new Date(Math.min(Date.now(), ...listings.map((listing) => listing.checkedAt))).toISOString(),
@@ -89,7 +89,7 @@ export function countItems(ip: string, blacklists: BlacklistItem[]) {
 /** @throws Fault `invalid_request` with what is wrong with it */
 export function publicIPv4(text: string): string {
   const parsed = parseAddress(text.trim())
-  const message = whyNotPublicIPv4(parsed)
+  const message = publicIPv4Problem(parsed)
   if (parsed === null || message !== null) {
     throw new Fault('invalid_request', `“${text.slice(0, 80)}” ${message}.`, {
       details: [{ path: 'ip', message: String(message) }],
@@ -98,13 +98,13 @@ export function publicIPv4(text: string): string {
   return parsed.address
 }
 
-function whyNotPublicIPv4(parsed: ReturnType<typeof parseAddress>): string | null {
+function publicIPv4Problem(parsed: ReturnType<typeof parseAddress>): string | null {
   if (parsed?.family !== 4) return 'is not an IPv4 address'
   const reach = classify(parsed.address)
-  return reach.public ? null : `is ${reach.why}; blacklists know public addresses only`
+  return reach.public ? null : `is ${reach.why}; blocklists have only public addresses`
 }
 
-function itemOf(listing: Listing, ip: string): BlacklistItem {
+function toBlacklistItem(listing: Listing, ip: string): BlacklistItem {
   const { list, status, codes, meanings, reason, detail, health } = listing
   const page = list.delisting.url ?? list.lookupUrl
   return {
@@ -131,21 +131,21 @@ export type ResolverHealth = {
 }
 
 /** Tests the resolver of blacklist queries anew on the critical lists: does it get true answers? */
-export async function resolverHealth({ lists, health, resolver }: Blocklists): Promise<ResolverHealth> {
+export async function checkResolverHealth({ lists, health, resolver }: Blocklists): Promise<ResolverHealth> {
   const critical = lists.filter((list) => list.category === 'critical')
   await health.refresh(critical)
-  const tested = await Promise.all(critical.map(async (list) => ({ list, health: await health.of(list) })))
+  const tested = await Promise.all(critical.map(async (list) => ({ list, health: await health.healthOf(list) })))
   const failed = tested.filter(({ health: { state } }) => state !== 'healthy')
   return { lists: tested, warnings: [...adviceOnServers(resolver.servers), ...failed.map(failureSentence)] }
 }
 
 function failureSentence({ list, health }: ResolverHealth['lists'][number]): string {
-  return `${list.name} (${list.zone}): ${health.detail ?? health.state} ${REMEDIES[list.access]}`
+  return `${list.name} (${list.zone}): ${health.detail ?? health.state} ${ADVICE_BY_ACCESS[list.access]}`
 }
 
-const REMEDIES: Record<Blocklist['access'], string> = {
-  open: 'Check that DNSBL_SERVERS names a recursive resolver that reaches the Internet.',
-  'own-resolver': 'It answers only recursive resolvers of one’s own: set DNSBL_SERVERS to one.',
-  'register-resolver-ip': 'Its operator must know the public address of your resolver: register it there.',
+const ADVICE_BY_ACCESS: Record<Blocklist['access'], string> = {
+  open: 'Check that DNSBL_SERVERS is a recursive resolver that reaches the Internet.',
+  'own-resolver': 'It answers only private recursive resolvers. Set DNSBL_SERVERS to your own.',
+  'register-resolver-ip': 'Register the public address of your resolver with its operator.',
   key: 'Check its key in DNSBL_KEYS.',
 }

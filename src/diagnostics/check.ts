@@ -1,5 +1,5 @@
 import type { Static, TObject, TSchema } from 'typebox'
-import type { CheckDeps } from './deps.ts'
+import type { CheckDeps } from './check-services.ts'
 
 /** One check, asked now: how it is called, what it takes and gives, and the work itself. */
 export type Check<Query extends TObject = TObject, Data extends TSchema = TSchema> = {
@@ -28,4 +28,4 @@ export function defineCheck<Query extends TObject, Data extends TSchema>(
 }
 
 /** Milliseconds within which every check answers, whatever the network does. */
-export const CHECK_DEADLINE = 9_000
+export const CHECK_DEADLINE_MS = 9_000

@@ -1,15 +1,15 @@
 import { classify, parseAddress } from '../net/address.ts'
 import type { Resolver } from '../net/dns.ts'
-import type { DnsAnswers, Records } from './dns.ts'
+import type { DnsAnswers, DnsRecords } from './dns-answers.ts'
 
 /** Mail servers that are looked up; a domain with more is told about the first. */
-const MAX_EXCHANGES = 10
+const MAX_EXCHANGES_CHECKED = 10
 
 /** What is wrong or odd about a domain's records, in plain words; mail servers are looked up for it. */
 export async function dnsWarnings(
   name: string,
   answers: DnsAnswers,
-  records: Records,
+  records: DnsRecords,
   resolver: Resolver,
   signal: AbortSignal,
 ): Promise<string[]> {
@@ -22,7 +22,7 @@ export async function dnsWarnings(
   ]
 }
 
-function aliasWarnings(name: string, answers: DnsAnswers, { cname, a, aaaa }: Records): string[] {
+function aliasWarnings(name: string, answers: DnsAnswers, { cname, a, aaaa }: DnsRecords): string[] {
   const [target] = cname
   if (target === undefined) return []
   const beside = Object.entries(answers).flatMap(([field, answer]) => {
@@ -31,10 +31,10 @@ function aliasWarnings(name: string, answers: DnsAnswers, { cname, a, aaaa }: Re
   })
   if (beside.length > 0) {
     return [
-      `${name} is an alias (CNAME) and has ${beside.join(' and ')} records beside it, which RFC 1034 forbids: what others see is a matter of chance. Remove the CNAME or the other records.`,
+      `${name} is an alias (CNAME) and also has ${beside.join(' and ')} records, which RFC 1034 forbids. Resolvers may return either. Remove the CNAME or the other records.`,
     ]
   }
-  if (isLoop(name, cname)) return [`The alias of ${name} leads in a circle: ${[name, ...cname].join(' → ')}.`]
+  if (isLoop(name, cname)) return [`The alias of ${name} is a loop: ${[name, ...cname].join(' → ')}.`]
   const isDangling = a.length + aaaa.length === 0 && isKnown(answers.a) && isKnown(answers.aaaa)
   return isDangling ? [`${name} is an alias for ${cname.at(-1)}, which has no address.`] : []
 }
@@ -47,44 +47,48 @@ function isKnown(answer: DnsAnswers['a']): boolean {
   return answer.status !== 'FAILED'
 }
 
-function nameServerWarnings({ ns, cname }: Records): string[] {
+function nameServerWarnings({ ns, cname }: DnsRecords): string[] {
   if (ns.length !== 1 || cname.length > 0) return []
-  return [`There is only one name server, ${ns[0]}: when it is away, so is the domain. RFC 1034 asks for two.`]
-}
-
-function addressWarnings({ a, aaaa }: Records): string[] {
-  return [...a, ...aaaa].flatMap((address) => {
-    const reach = classify(address)
-    return reach.public ? [] : [`${address} is ${reach.why}: others cannot reach it.`]
-  })
-}
-
-function spfWarnings({ txt }: Records): string[] {
-  const count = txt.filter((text) => /^v=spf1( |$)/i.test(text)).length
-  if (count < 2) return []
   return [
-    `There are ${count} SPF records; with more than one, receivers treat SPF as broken (RFC 7208, 4.5). Join them.`,
+    `The domain has only one name server, ${ns[0]}. If it fails, the domain cannot be resolved. RFC 1034 requires two.`,
   ]
 }
 
-async function exchangeWarnings({ mx }: Records, resolver: Resolver, signal: AbortSignal): Promise<string[]> {
+function addressWarnings({ a, aaaa }: DnsRecords): string[] {
+  return [...a, ...aaaa].flatMap((address) => {
+    const reach = classify(address)
+    return reach.public ? [] : [`${address} is ${reach.why}, which is not reachable from the Internet.`]
+  })
+}
+
+function spfWarnings({ txt }: DnsRecords): string[] {
+  const count = txt.filter((text) => /^v=spf1( |$)/i.test(text)).length
+  if (count < 2) return []
+  return [
+    `The domain has ${count} SPF records. With more than one, SPF fails with permerror (RFC 7208, 4.5). Merge them.`,
+  ]
+}
+
+async function exchangeWarnings({ mx }: DnsRecords, resolver: Resolver, signal: AbortSignal): Promise<string[]> {
   const names = [...new Set(mx.map(({ exchange }) => exchange))]
   if (names.includes('.')) {
     return names.length > 1
-      ? ['A null MX (“.”) stands beside other MX records, which RFC 7505 forbids. Remove one or the other.']
-      : ['The null MX says that this domain receives no mail (RFC 7505).']
+      ? ['A null MX (“.”) must be the only MX record (RFC 7505). Remove it or the others.']
+      : ['The null MX record means that this domain does not receive mail (RFC 7505).']
   }
-  const found = names.slice(0, MAX_EXCHANGES).map((exchange) => exchangeWarning(exchange, resolver, signal))
+  const found = names.slice(0, MAX_EXCHANGES_CHECKED).map((exchange) => exchangeWarning(exchange, resolver, signal))
   return (await Promise.all(found)).filter((warning) => warning !== null)
 }
 
 async function exchangeWarning(exchange: string, resolver: Resolver, signal: AbortSignal): Promise<string | null> {
-  if (parseAddress(exchange)) return `The MX ${exchange} is an address; it must be a name, and many senders ignore it.`
+  if (parseAddress(exchange)) return `The MX ${exchange} is an IP address, which many senders ignore. Use a host name.`
   const [v4, v6] = await Promise.all([resolver.query(exchange, 'A', signal), resolver.query(exchange, 'AAAA', signal)])
   if (v4.status === 'FAILED' || v6.status === 'FAILED') return null
   const [target] = [...v4.cnames, ...v6.cnames]
   if (target !== undefined) {
-    return `The MX ${exchange} is an alias for ${target}, which RFC 2181 forbids. Name ${target} in the MX record.`
+    return `The MX ${exchange} is an alias for ${target}, which RFC 2181 forbids. Use ${target} in the MX record.`
   }
-  return v4.records.length + v6.records.length > 0 ? null : `The MX ${exchange} has no address: mail cannot reach it.`
+  return v4.records.length + v6.records.length > 0
+    ? null
+    : `The MX ${exchange} has no address, so mail cannot be delivered to it.`
 }

@@ -1,23 +1,19 @@
 import { Fault } from '../errors.ts'
 import { canonical, parseHost } from '../net/address.ts'
-import { dataOf, type DnsAnswer, type RecordType } from '../net/dns.ts'
-import { textOf } from '../protocols/questions.ts'
+import { dataOf, type DnsAnswer } from '../net/dns.ts'
+import { decodeTxt } from '../protocols/dns-queries.ts'
 import { defineCheck } from './check.ts'
-import type { CheckDeps } from './deps.ts'
+import type { CheckDeps } from './check-services.ts'
+import { DNS_CHECK_TYPES, type DnsAnswers, type DnsRecords } from './dns-answers.ts'
 import { dnsWarnings } from './dns-warnings.ts'
 import { DnsQuery, DnsResult } from './shapes.ts'
-
-const TYPES = ['A', 'AAAA', 'MX', 'TXT', 'CNAME', 'NS', 'SOA', 'CAA'] as const satisfies RecordType[]
-
-/** The answer to each type's question, by the name of its field. */
-export type DnsAnswers = Record<Lowercase<(typeof TYPES)[number]>, DnsAnswer>
 
 export const dnsCheck = defineCheck({
   name: 'dns',
   path: '/api/v1/dns-check',
-  summary: 'DNS records of a domain',
+  summary: 'Check the DNS records of a domain',
   description:
-    'Asks for all record types at once. A name that does not exist is an answer (`status: "NXDOMAIN"`), and a type whose question failed is named in `errors`: its array is empty because nothing is known.',
+    'Queries all record types at once. A name that does not exist returns `status: "NXDOMAIN"`. If the query for a type fails, `errors` gives the reason and the array of the type is empty.',
   query: DnsQuery,
   data: DnsResult,
   example: {
@@ -55,7 +51,7 @@ async function checkDns(query: { domain: string }, { resolver }: CheckDeps, sign
   const started = performance.now()
   const host = parseHost(query.domain, 'domain')
   if (host.kind === 'ip') throw needsName(host.address)
-  const asked = TYPES.map(async (type) => [type.toLowerCase(), await resolver.query(host.name, type, signal)])
+  const asked = DNS_CHECK_TYPES.map(async (type) => [type.toLowerCase(), await resolver.query(host.name, type, signal)])
   const answers = Object.fromEntries(await Promise.all(asked)) as DnsAnswers
   requireAnswer(host.name, answers)
   const records = readRecords(answers)
@@ -72,7 +68,7 @@ async function checkDns(query: { domain: string }, { resolver }: CheckDeps, sign
 }
 
 function needsName(address: string): Fault {
-  const message = 'is an IP address, and this check takes a domain name'
+  const message = 'is an IP address; enter a domain name'
   return new Fault('invalid_request', `${address} ${message}.`, { details: [{ path: 'domain', message }] })
 }
 
@@ -102,16 +98,14 @@ function leastTtl(answers: DnsAnswers): number {
   return Math.min(...Object.values(answers).map((answer) => (answer.status === 'FAILED' ? 0 : answer.ttl)))
 }
 
-export type Records = Pick<DnsResult, 'a' | 'aaaa' | 'mx' | 'txt' | 'cname' | 'ns' | 'soa' | 'caa'>
-
-function readRecords(answers: DnsAnswers): Records {
+function readRecords(answers: DnsAnswers): DnsRecords {
   return {
     a: sorted(dataOf(answers.a, 'A').map(canonical)),
     aaaa: sorted(dataOf(answers.aaaa, 'AAAA').map(canonical)),
     mx: dataOf(answers.mx, 'MX')
       .map(({ exchange, preference = 0 }) => ({ exchange, priority: preference }))
       .toSorted((one, other) => one.priority - other.priority || (one.exchange < other.exchange ? -1 : 1)),
-    txt: sorted(dataOf(answers.txt, 'TXT').map(textOf)),
+    txt: sorted(dataOf(answers.txt, 'TXT').map(decodeTxt)),
     cname: cnameChain(answers),
     ns: sorted(dataOf(answers.ns, 'NS')),
     soa: soaOf(answers.soa),
@@ -124,7 +118,7 @@ function sorted(values: string[]): string[] {
   return [...new Set(values)].toSorted()
 }
 
-/** The alias itself, then where it leads; the address questions see the whole chain. */
+/** The alias itself, then where it leads; the address queries see the whole chain. */
 function cnameChain(answers: DnsAnswers): string[] {
   const chains = Object.values(answers).map((answer) => (answer.status === 'FAILED' ? [] : answer.cnames))
   const longest = chains.toSorted((one, other) => other.length - one.length)[0] ?? []

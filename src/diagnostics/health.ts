@@ -6,8 +6,8 @@ import type { Queue } from '../jobs/queue.ts'
 import { databaseState } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
 import { VERSION } from '../version.ts'
-import type { CheckDeps } from './deps.ts'
-import { examineBlocklists, examineClock, examineResolver } from './findings.ts'
+import type { CheckDeps } from './check-services.ts'
+import { checkBlocklists, checkClock, checkResolver } from './service-checks.ts'
 import { Health } from './shapes.ts'
 
 export type HealthOptions = Pick<CheckDeps, 'resolver' | 'blocklists'> & {
@@ -24,23 +24,23 @@ export function healthRoutes(app: App, options: HealthOptions): void {
     {
       onRequest: options.authHooks.admin,
       schema: {
-        summary: 'Resolvers, blacklists, database and queue',
-        description: 'For administrators. Asks the resolvers and the critical blacklists now.',
+        summary: 'Get the health of resolvers, blocklists, database and job queue',
+        description: 'For administrators. Queries the resolvers and the critical blocklists now.',
         tags: ['Service'],
         security,
         response: answers(Success(Health)),
       },
     },
-    async () => ({ success: true, data: { version: VERSION, upSince, ...(await lookAround(options)) } }),
+    async () => ({ success: true, data: { version: VERSION, upSince, ...(await checkHealth(options)) } }),
   )
 }
 
-async function lookAround({ db, resolver, blocklists, queue }: HealthOptions) {
+async function checkHealth({ db, resolver, blocklists, queue }: HealthOptions) {
   const [{ now, ...database }, dns, lists, jobs] = await Promise.all([
     databaseState(db),
-    examineResolver(resolver),
-    examineBlocklists(blocklists),
+    checkResolver(resolver),
+    checkBlocklists(blocklists),
     queue.stats(),
   ])
-  return { findings: [dns, ...lists, examineClock(now)], database, jobs }
+  return { findings: [dns, ...lists, checkClock(now)], database, jobs }
 }

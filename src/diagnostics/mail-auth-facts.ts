@@ -1,57 +1,57 @@
 import { Fault } from '../errors.ts'
-import type { SmallAnswer } from '../net/http.ts'
-import { parseBimi, type BimiFinding } from '../protocols/bimi.ts'
-import { probeSelectors } from '../protocols/dkim-probe.ts'
-import { providersOf } from '../protocols/dkim-selectors.ts'
-import { checkDestinations } from '../protocols/dmarc-destinations.ts'
-import { discoverDmarc } from '../protocols/dmarc-discovery.ts'
-import { lookUpMailUse } from '../protocols/mail-use.ts'
-import { parseStsPolicy, parseStsRecord, policyUrl, type FetchedPolicy } from '../protocols/mta-sts.ts'
-import { registeredDomain } from '../protocols/public-suffix.ts'
-import type { Questions } from '../protocols/questions.ts'
-import { walkSpf } from '../protocols/spf-lookups.ts'
-import { isSpf, parseSpf } from '../protocols/spf.ts'
+import type { SmallResponse } from '../net/http/get-small.ts'
+import { parseBimi, type BimiFinding } from '../protocols/mail/bimi.ts'
+import { probeSelectors } from '../protocols/dkim/probe-selectors.ts'
+import { providersOf } from '../protocols/dkim/dkim-selectors.ts'
+import { checkDestinations } from '../protocols/dmarc/report-destinations.ts'
+import { discoverDmarc } from '../protocols/dmarc/dmarc-discovery.ts'
+import { lookUpMailUse } from '../protocols/mail/mail-use.ts'
+import { parseStsPolicy, parseStsRecord, policyUrl, type FetchedPolicy } from '../protocols/mail/mta-sts.ts'
+import { registeredDomain } from '../protocols/dmarc/public-suffix.ts'
+import type { DnsQueries } from '../protocols/dns-queries.ts'
+import { walkSpf } from '../protocols/spf/spf-tree.ts'
+import { isSpf, parseSpf } from '../protocols/spf/spf-record.ts'
 
 /** @throws Fault when the file could not be had */
-export type FetchFile = (url: URL) => Promise<SmallAnswer>
+export type FetchFile = (url: URL) => Promise<SmallResponse>
 
 export type MailFacts = Awaited<ReturnType<typeof gatherFacts>>
 
 /** All that is known of a domain's mail, asked side by side. */
-export async function gatherFacts(domain: string, asked: string[], questions: Questions, fetchFile: FetchFile) {
+export async function gatherFacts(domain: string, asked: string[], queries: DnsQueries, fetchFile: FetchFile) {
   const [own, mailUse, obsolete, dmarc, spf, dkim, mtaSts, tlsRpt, bimi] = await Promise.all([
-    questions.texts(domain),
-    lookUpMailUse(domain, questions),
-    questions.ask(domain, 'SPF'),
-    gatherDmarc(domain, questions),
-    walkSpf(domain, questions),
-    gatherDkim(domain, asked, questions),
-    gatherMtaSts(domain, questions, fetchFile),
-    questions.texts(`_smtp._tls.${domain}`),
-    gatherBimi(domain, questions),
+    queries.lookUpTxt(domain),
+    lookUpMailUse(domain, queries),
+    queries.query(domain, 'SPF'),
+    gatherDmarc(domain, queries),
+    walkSpf(domain, queries),
+    gatherDkim(domain, asked, queries),
+    gatherMtaSts(domain, queries, fetchFile),
+    queries.lookUpTxt(`_smtp._tls.${domain}`),
+    gatherBimi(domain, queries),
   ])
   const hasObsoleteType = obsolete.status !== 'FAILED' && obsolete.records.length > 0
   return { own, mailUse, hasObsoleteType, ...dmarc, spf, dkim, mtaSts, tlsRpt, bimi }
 }
 
-async function gatherDmarc(domain: string, questions: Questions) {
-  const dmarc = await discoverDmarc(domain, questions)
+async function gatherDmarc(domain: string, queries: DnsQueries) {
+  const dmarc = await discoverDmarc(domain, queries)
   const { record, policyDomain } = dmarc
-  const destinations = record && policyDomain ? await checkDestinations(policyDomain, record, questions) : []
+  const destinations = record && policyDomain ? await checkDestinations(policyDomain, record, queries) : []
   return { dmarc, destinations }
 }
 
 /** Who handles the domain's mail tells which selectors to try first. */
-async function gatherDkim(domain: string, asked: string[], questions: Questions) {
-  const [{ exchanges }, { texts }] = await Promise.all([lookUpMailUse(domain, questions), questions.texts(domain)])
+async function gatherDkim(domain: string, asked: string[], queries: DnsQueries) {
+  const [{ exchanges }, { texts }] = await Promise.all([lookUpMailUse(domain, queries), queries.lookUpTxt(domain)])
   const terms = texts.filter(isSpf).flatMap((text) => parseSpf(text).terms)
   const includes = terms.flatMap(({ name, value }) => (name === 'include' && value ? [value.toLowerCase()] : []))
   const providers = providersOf(exchanges, includes)
-  return { providers, probe: await probeSelectors(domain, { asked, providers }, questions) }
+  return { providers, probe: await probeSelectors(domain, { asked, providers }, queries) }
 }
 
-async function gatherMtaSts(domain: string, questions: Questions, fetchFile: FetchFile) {
-  const found = await questions.texts(`_mta-sts.${domain}`)
+async function gatherMtaSts(domain: string, queries: DnsQueries, fetchFile: FetchFile) {
+  const found = await queries.lookUpTxt(`_mta-sts.${domain}`)
   const isPublished = found.texts.some((text) => parseStsRecord(text))
   return { found, fetched: isPublished ? await fetchPolicy(policyUrl(domain), fetchFile) : null }
 }
@@ -60,7 +60,7 @@ async function fetchPolicy(url: URL, fetchFile: FetchFile): Promise<FetchedPolic
   try {
     const { status, contentType, body } = await fetchFile(url)
     // RFC 8461, 3.3: anything but 200, redirects among it, is a failure.
-    if (status !== 200) return { failure: `${url.href} answered with status ${status}.` }
+    if (status !== 200) return { failure: `${url.href} returned HTTP status ${status}.` }
     return { policy: parseStsPolicy(body.toString()), contentType }
   } catch (error) {
     if (error instanceof Fault) return { failure: error.message }
@@ -72,11 +72,11 @@ async function fetchPolicy(url: URL, fetchFile: FetchFile): Promise<FetchedPolic
  * A domain without a record of its own shows its organisation's logo. Several records at the domain end the search, and
  * so does a question without answer.
  */
-async function gatherBimi(domain: string, questions: Questions): Promise<BimiFinding> {
+async function gatherBimi(domain: string, queries: DnsQueries): Promise<BimiFinding> {
   const names = [...new Set([domain, registeredDomain(domain) ?? domain])].map((name) => `default._bimi.${name}`)
   const found = await Promise.all(
     names.map(async (name) => {
-      const { texts, error } = await questions.texts(name)
+      const { texts, error } = await queries.lookUpTxt(name)
       return { name, records: texts.map(parseBimi).filter((record) => record !== null), error }
     }),
   )

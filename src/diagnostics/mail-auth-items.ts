@@ -1,15 +1,15 @@
-import { missingForBimi, type BimiFinding } from '../protocols/bimi.ts'
-import { COMMONEST, type DkimProbe, type SelectorFinding } from '../protocols/dkim-probe.ts'
-import type { Destination } from '../protocols/dmarc-destinations.ts'
-import type { DmarcDiscovery } from '../protocols/dmarc-discovery.ts'
-import { explainTag } from '../protocols/dmarc.ts'
-import { parseStsRecord, type FetchedPolicy } from '../protocols/mta-sts.ts'
-import type { Texts } from '../protocols/questions.ts'
-import type { SpfEvaluation } from '../protocols/spf-evaluate.ts'
-import { lastRecord, nodesOf, type SpfTree } from '../protocols/spf-lookups.ts'
-import { allOf } from '../protocols/spf.ts'
+import { missingForBimi, type BimiFinding } from '../protocols/mail/bimi.ts'
+import { COMMON_SELECTORS, type DkimProbe, type SelectorFinding } from '../protocols/dkim/probe-selectors.ts'
+import type { Destination } from '../protocols/dmarc/report-destinations.ts'
+import type { DmarcDiscovery } from '../protocols/dmarc/dmarc-discovery.ts'
+import { explainTag } from '../protocols/dmarc/dmarc-record.ts'
+import { parseStsRecord, type FetchedPolicy } from '../protocols/mail/mta-sts.ts'
+import type { TxtLookup } from '../protocols/dns-queries.ts'
+import type { SpfEvaluation } from '../protocols/spf/evaluate-spf.ts'
+import { lastRecord, nodesOf, type SpfTree } from '../protocols/spf/spf-tree.ts'
+import { allOf } from '../protocols/spf/spf-record.ts'
 import { tagsObject } from '../protocols/tag-list.ts'
-import { parseTlsRpt } from '../protocols/tls-rpt.ts'
+import { parseTlsRpt } from '../protocols/mail/tls-rpt.ts'
 import type { MailAuthResult } from './shapes.ts'
 
 /** `error` stands in an item only when something failed: its absence says that “not found” is known. */
@@ -34,7 +34,7 @@ export function dmarcItem(discovery: DmarcDiscovery, destinations: Destination[]
 }
 
 /** Nobody reads further in a record that somebody filled to the brim. */
-const MOST = 100
+const MAX_ITEMS = 100
 
 export function spfItem({ root, lookups, voidLookups }: SpfTree): MailAuthResult['spf'] {
   const last = lastRecord(root).record
@@ -45,9 +45,9 @@ export function spfItem({ root, lookups, voidLookups }: SpfTree): MailAuthResult
     lookups,
     voidLookups,
     all: all && `${all.qualifier}all`,
-    errors: root.record?.errors.slice(0, MOST) ?? [],
+    errors: root.record?.errors.slice(0, MAX_ITEMS) ?? [],
     includes: nodesOf(root)
-      .slice(1, MOST)
+      .slice(1, MAX_ITEMS)
       .map(({ domain, via, depth, lookups: below, record, problem, error }) => {
         return {
           domain,
@@ -73,7 +73,7 @@ export function senderItem(ip: string, { result, matched, reason, explanation }:
 export function dkimItems({ findings }: DkimProbe, asked: string[]): MailAuthResult['dkim'] {
   const found = findings.filter(({ key, fromWildcard, selector }) => key && (!fromWildcard || asked.includes(selector)))
   const notable = ({ selector, alias }: SelectorFinding) =>
-    asked.includes(selector) || COMMONEST.includes(selector) || alias !== null
+    asked.includes(selector) || COMMON_SELECTORS.includes(selector) || alias !== null
   return [...found, ...findings.filter((finding) => !found.includes(finding) && notable(finding))].map(dkimItem)
 }
 
@@ -88,7 +88,7 @@ function dkimItem(finding: SelectorFinding): MailAuthResult['dkim'][number] {
   return { selector, found: true, record: text, provider, alias, ...facts }
 }
 
-export function mtaStsItem({ texts, error }: Texts, fetched: FetchedPolicy | null): MailAuthResult['mtaSts'] {
+export function mtaStsItem({ texts, error }: TxtLookup, fetched: FetchedPolicy | null): MailAuthResult['mtaSts'] {
   const record = texts.map(parseStsRecord).find((parsed) => parsed !== null)
   const { mode = null, mx = [], maxAge = null } = fetched && 'policy' in fetched ? fetched.policy : {}
   return {
@@ -101,7 +101,7 @@ export function mtaStsItem({ texts, error }: Texts, fetched: FetchedPolicy | nul
   }
 }
 
-export function tlsRptItem({ texts, error }: Texts): MailAuthResult['tlsRpt'] {
+export function tlsRptItem({ texts, error }: TxtLookup): MailAuthResult['tlsRpt'] {
   const record = texts.map(parseTlsRpt).find((parsed) => parsed !== null)
   return { found: record !== undefined, record: record?.text ?? null, rua: record?.rua ?? [], ...failure(error) }
 }
@@ -111,7 +111,7 @@ export function bimiItem({ records, error }: BimiFinding, dmarc: DmarcDiscovery)
   const { text = null, logo = null, certificate = null } = record ?? {}
   const missing = [
     ...missingForBimi(record, dmarc),
-    ...(records.length > 1 ? ['a single BIMI record in place of several'] : []),
+    ...(records.length > 1 ? ['a single BIMI record instead of several'] : []),
   ]
   return { found: record !== null, record: text, logo, certificate, missing, ...failure(error) }
 }

@@ -1,11 +1,11 @@
 import { Fault } from '../errors.ts'
 import { parseAddress, parseHost, type Name } from '../net/address.ts'
-import { getSmall } from '../net/http.ts'
-import { shortened } from '../protocols/advice.ts'
-import { createQuestions, failureOf, type Questions } from '../protocols/questions.ts'
-import { evaluateSpf } from '../protocols/spf-evaluate.ts'
+import { getSmall } from '../net/http/get-small.ts'
+import { shorten } from '../protocols/advice.ts'
+import { createDnsQueries, dnsFailureOf, type DnsQueries } from '../protocols/dns-queries.ts'
+import { evaluateSpf } from '../protocols/spf/evaluate-spf.ts'
 import { defineCheck } from './check.ts'
-import type { CheckDeps } from './deps.ts'
+import type { CheckDeps } from './check-services.ts'
 import { mailAdvice } from './mail-auth-advice.ts'
 import { gatherFacts, type FetchFile, type MailFacts } from './mail-auth-facts.ts'
 import { bimiItem, dkimItems, dmarcItem, mtaStsItem, senderItem, spfItem, tlsRptItem } from './mail-auth-items.ts'
@@ -16,9 +16,9 @@ const EXAMPLE_TAGS = { v: 'DMARC1', p: 'quarantine', rua: 'mailto:dmarc-reports@
 export const mailAuthCheck = defineCheck({
   name: 'dmarc',
   path: '/api/v1/dmarc-check',
-  summary: 'DMARC, SPF and DKIM of a domain',
+  summary: 'Check DMARC, SPF and DKIM of a domain',
   description:
-    'Finds the DMARC record that applies (RFC 9989), counts the look-ups of the SPF record and applies it to each `ip`, tries DKIM selectors, and looks at MTA-STS, TLS reporting and BIMI. An item with `error` could not be asked, so its “not found” says nothing. `warnings` say what is wrong and which record to publish instead.',
+    'Finds the DMARC record that applies (RFC 9989), counts the DNS lookups of the SPF record and evaluates it for each `ip`, tries DKIM selectors, and checks MTA-STS, TLS reporting and BIMI. If an item has `error`, its query failed and `found: false` is not a result. Each of the `warnings` describes a problem and may give the record to publish.',
   query: MailAuthQuery,
   data: MailAuthResult,
   example: {
@@ -57,7 +57,7 @@ export const mailAuthCheck = defineCheck({
         {
           about: 'tls-rpt',
           severity: 'info',
-          message: 'TLS reports are not asked for: they tell when senders fail to encrypt mail to this domain.',
+          message: 'No TLS reporting record. TLS reports show when senders cannot encrypt mail to this domain.',
           publish: {
             name: '_smtp._tls.example.com',
             type: 'TXT',
@@ -68,13 +68,14 @@ export const mailAuthCheck = defineCheck({
     },
   },
   run: (query, deps, signal) => {
-    const fetchFile = (url: URL) => getSmall(url, deps, AbortSignal.any([signal, AbortSignal.timeout(FETCH_PATIENCE)]))
+    const fetchFile = (url: URL) =>
+      getSmall(url, deps, AbortSignal.any([signal, AbortSignal.timeout(POLICY_FETCH_TIMEOUT_MS)]))
     return checkMailAuth(query, { ...deps, fetchFile }, signal)
   },
 })
 
 /** Milliseconds for the MTA-STS policy: a slow web server should not make the rest wait. */
-const FETCH_PATIENCE = 5_000
+const POLICY_FETCH_TIMEOUT_MS = 5_000
 
 type Deps = Pick<CheckDeps, 'resolver' | 'selectorsSeen'> & { fetchFile: FetchFile }
 
@@ -92,14 +93,14 @@ export async function checkMailAuth(
   const { name: domain, unicode } = mailDomain(query.domain)
   const asked = (query.selector ?? []).map(selectorName)
   const clients = (query.ip ?? []).map(clientAddress)
-  const questions = createQuestions(resolver, signal)
+  const queries = createDnsQueries(resolver, signal)
   // Without the reports there is still the list of common ones.
   const seen = ((await selectorsSeen?.(domain).catch(() => [])) ?? []).filter(isSelector)
   const [facts, senders] = await Promise.all([
-    gatherFacts(domain, [...new Set([...asked, ...seen])], questions, fetchFile),
-    Promise.all(clients.map(async (ip) => senderItem(ip, await evaluateSpf(clientOf(ip, domain), questions)))),
+    gatherFacts(domain, [...new Set([...asked, ...seen])], queries, fetchFile),
+    Promise.all(clients.map(async (ip) => senderItem(ip, await evaluateSpf(clientOf(ip, domain), queries)))),
   ])
-  requireAnswer(domain, questions)
+  requireAnswer(domain, queries)
   const { dmarc, destinations, spf, dkim, mtaSts, tlsRpt, bimi } = facts
   return {
     domain,
@@ -112,7 +113,7 @@ export async function checkMailAuth(
     mtaSts: mtaStsItem(mtaSts.found, mtaSts.fetched),
     tlsRpt: tlsRptItem(tlsRpt),
     bimi: bimiItem(bimi, dmarc),
-    truncated: leftOut(facts),
+    truncated: omittedParts(facts),
     durationMs: Math.round(performance.now() - started),
     warnings: mailAdvice(domain, asked, facts),
   }
@@ -124,21 +125,21 @@ function statusOf({ exists, error }: MailFacts['own']): MailAuthResult['status']
 }
 
 /** What there was no time for, in words. */
-function leftOut({ spf, dkim }: MailFacts): string[] {
+function omittedParts({ spf, dkim }: MailFacts): string[] {
   const { findings } = dkim.probe
   const untried = findings.filter((finding) => !finding.tried).length
   return [
-    ...(spf.truncated ? ['Part of what the SPF record includes.'] : []),
+    ...(spf.truncated ? ['Some includes of the SPF record.'] : []),
     ...(untried > 0 ? [`${untried} of ${findings.length} DKIM selectors.`] : []),
   ]
 }
 
-function requireAnswer(domain: string, questions: Questions): void {
-  const failures = questions.answers(domain).map(failureOf)
+function requireAnswer(domain: string, queries: DnsQueries): void {
+  const failures = queries.answersBelow(domain).map(dnsFailureOf)
   if (failures.includes(null)) return
   const kinds = [...new Set(failures)]
   if (kinds.every((kind) => kind === 'TIMEOUT')) {
-    throw new Fault('upstream_timeout', `No name server answered for ${domain} in time.`)
+    throw new Fault('upstream_timeout', `No name server answered for ${domain} in time. Try again later.`)
   }
   throw new Fault('upstream_unreachable', `No name server answered for ${domain}: ${kinds.join(', ')}.`)
 }
@@ -146,15 +147,19 @@ function requireAnswer(domain: string, questions: Questions): void {
 function mailDomain(text: string): Name {
   const behind = text.slice(text.lastIndexOf('@') + 1)
   if (behind !== text)
-    throw wrong('domain', `“${shortened(text)}” is a mail address; give what stands behind the @: ${shortened(behind)}`)
+    throw invalidParameter(
+      'domain',
+      `“${shorten(text)}” is an email address; enter only its domain: ${shorten(behind)}`,
+    )
   const host = parseHost(text, 'domain')
-  if (host.kind === 'ip') throw wrong('domain', `${host.address} is an IP address; give the domain of mail addresses`)
+  if (host.kind === 'ip')
+    throw invalidParameter('domain', `${host.address} is an IP address; enter the domain of email addresses`)
   return host
 }
 
 function clientAddress(text: string): string {
   const address = parseAddress(text.trim())
-  if (!address) throw wrong('ip', `“${shortened(text)}” is not an IP address`)
+  if (!address) throw invalidParameter('ip', `“${shorten(text)}” is not an IP address`)
   return address.address
 }
 
@@ -166,7 +171,7 @@ function clientOf(ip: string, domain: string): { ip: string; sender: string; hel
 /** RFC 6376, 3.1: a selector is one or more labels. People also paste the whole name. */
 function selectorName(text: string): string {
   const selector = text.trim().replace(/\._domainkey(?:\..*)?$/is, '')
-  if (!isSelector(selector)) throw wrong('selector', `“${shortened(text)}” is no DKIM selector`)
+  if (!isSelector(selector)) throw invalidParameter('selector', `“${shorten(text)}” is not a DKIM selector`)
   return selector
 }
 
@@ -174,6 +179,6 @@ function isSelector(text: string): boolean {
   return text.length <= 150 && /^[\w-]{1,63}(?:\.[\w-]{1,63})*$/.test(text)
 }
 
-function wrong(path: string, message: string): Fault {
+function invalidParameter(path: string, message: string): Fault {
   return new Fault('invalid_request', `${message}.`, { details: [{ path, message }] })
 }

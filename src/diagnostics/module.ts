@@ -8,7 +8,7 @@ import type { DB } from '../store/tables.ts'
 import { cleanUpJob } from './jobs.ts'
 import { diagnosticsRoutes, type DiagnosticsOptions } from './routes.ts'
 import { shareRoutes } from './share-routes.ts'
-import { KEPT_FOR } from './share.ts'
+import { SHARE_LIFETIME_MS } from './share-results.ts'
 import { listSharedUsage } from './store.ts'
 
 type OpenOptions = Omit<DiagnosticsOptions, 'authHooks' | 'events'> & { db: Kysely<DB>; baseUrl: string }
@@ -18,7 +18,7 @@ export function createDiagnosticsModule({ db, baseUrl, ...checks }: OpenOptions)
   return {
     jobs: [cleanUpJob({ db })] as Job[],
     futureTimestamps: [
-      { table: 'shared_check', column: 'expires_at', maxAheadSeconds: KEPT_FOR / 1000, clock: 'service' },
+      { table: 'shared_check', column: 'expires_at', maxAheadSeconds: SHARE_LIFETIME_MS / 1000, clock: 'service' },
     ] as FutureTimestamp[],
     /** Bytes of results that these accounts share. */
     sharedUsage: (accountIds: string[]) => listSharedUsage(db, accountIds),

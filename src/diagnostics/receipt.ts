@@ -1,28 +1,28 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
 /** A result as somebody got it: who asked, by which check, and what was answered. */
-export type Received = { accountId: string; check: string; data: unknown }
+export type ReceivedResult = { accountId: string; check: string; data: unknown }
 
 /**
  * Proof that this service gave a result, and when: whoever has it can have the result shared, and can change nothing about it.
  * @returns milliseconds since 1970, a dot, and an HMAC-SHA256 as base64url
  */
-export function writeReceipt(received: Received, secretKey: string, now: number): string {
+export function writeReceipt(received: ReceivedResult, secretKey: string, now: number): string {
   return `${now}.${macOf(received, secretKey, now).toString('base64url')}`
 }
 
 /** When the result was given; null when the receipt is not one for it. */
-export function readReceipt(receipt: string, received: Received, secretKey: string): Date | null {
+export function readReceipt(receipt: string, received: ReceivedResult, secretKey: string): Date | null {
   const [, time, mac = ''] = /^(\d{1,15})\.([\w-]{43})$/.exec(receipt) ?? []
   if (time === undefined || isDeeperThan(received.data, MAX_DEPTH)) return null
   const isOurs = timingSafeEqual(Buffer.from(mac, 'base64url'), macOf(received, secretKey, Number(time)))
   return isOurs ? new Date(Number(time)) : null
 }
 
-function macOf({ accountId, check, data }: Received, secretKey: string, now: number): Buffer {
+function macOf({ accountId, check, data }: ReceivedResult, secretKey: string, now: number): Buffer {
   const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'portreeve receipt v1', 32))
   return createHmac('sha256', key)
-    .update(JSON.stringify([accountId, check, now, inOrder(data)]))
+    .update(JSON.stringify([accountId, check, now, withSortedKeys(data)]))
     .digest()
 }
 
@@ -35,9 +35,9 @@ function isDeeperThan(value: unknown, depth: number): boolean {
 }
 
 /** The same JSON with its keys in order: programs that pass it on may write them in another. */
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder)
+function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedKeys)
   if (value === null || typeof value !== 'object') return value
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(entries.map(([key, part]) => [key, inOrder(part)]))
+  return Object.fromEntries(entries.map(([key, part]) => [key, withSortedKeys(part)]))
 }

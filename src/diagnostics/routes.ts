@@ -6,13 +6,13 @@ import { Failure, security, Success } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { Fault } from '../errors.ts'
 import { blacklistCheck } from './blacklist.ts'
-import { CHECK_DEADLINE, type Check } from './check.ts'
-import type { CheckDeps } from './deps.ts'
+import { CHECK_DEADLINE_MS, type Check } from './check.ts'
+import type { CheckDeps } from './check-services.ts'
 import { dnsCheck } from './dns.ts'
 import { mailAuthCheck } from './mail-auth.ts'
 import { writeReceipt } from './receipt.ts'
 import { Receipt } from './shapes.ts'
-import { sweepRoute } from './sweep-route.ts'
+import { sweepEventsRoute } from './sweep-route.ts'
 import { tlsCheck } from './tls.ts'
 
 /** Every check there is. To add one, copy `dns.ts` and add its line here. */
@@ -29,11 +29,11 @@ export type DiagnosticsOptions = Omit<CheckDeps, 'selectorsSeen'> & {
 }
 
 export function diagnosticsRoutes(app: App, options: DiagnosticsOptions): void {
-  for (const check of CHECKS) addCheck(app, check, options)
-  sweepRoute(app, options)
+  for (const check of CHECKS) registerCheck(app, check, options)
+  sweepEventsRoute(app, options)
 }
 
-function addCheck(
+function registerCheck(
   app: App,
   check: Check,
   { authHooks, events: _events, secretKey, selectorsSeen, ...common }: DiagnosticsOptions,
@@ -81,15 +81,19 @@ export async function runCheck<Q, D>(
   deps: CheckDeps,
   stop?: AbortSignal,
 ): Promise<D> {
-  const deadline = AbortSignal.timeout(CHECK_DEADLINE)
+  const deadline = AbortSignal.timeout(CHECK_DEADLINE_MS)
   const signal = stop ? AbortSignal.any([deadline, stop]) : deadline
   try {
     return await check.run(query, deps, signal)
   } catch (error) {
     if (error instanceof Fault || !signal.aborted) throw error
-    throw new Fault('upstream_timeout', `There was no answer within ${CHECK_DEADLINE / 1000} seconds.`, {
-      cause: error,
-    })
+    throw new Fault(
+      'upstream_timeout',
+      `The check did not finish within ${CHECK_DEADLINE_MS / 1000} seconds. Try again.`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 

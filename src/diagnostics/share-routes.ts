@@ -7,28 +7,28 @@ import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
 import { NewShare, SharedCheck, SharedChecks, SharedResults } from './shapes.ts'
-import { share } from './share.ts'
+import { shareResults } from './share-results.ts'
 import { deleteShared, findShared, listShared, type SharedRow } from './store.ts'
 
 export type ShareRoutesOptions = { db: Kysely<DB>; authHooks: AuthHooks; secretKey: string; baseUrl: string }
 
 const tags = ['Checks']
 const params = Type.Object({ token: Type.String({ maxLength: 100, examples: ['Zk3tQ9wLr5Xc1Vb7Nm2Pa8Sd'] }) })
-const notThere = () => new Fault('not_found', 'There is no such shared result. They expire after thirty days.')
+const shareNotFound = () => new Fault('not_found', 'Shared result not found. Shared results expire after 30 days.')
 
 /** `/api/v1/shared-checks`: results of checks as they were, for whoever has the link. */
 export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: ShareRoutesOptions): void {
-  const shown = (row: SharedRow) => ({ ...row, url: `${baseUrl}/shared/${row.token}` })
+  const toSharedCheck = (row: SharedRow) => ({ ...row, url: `${baseUrl}/shared/${row.token}` })
   app.post(
     '/api/v1/shared-checks',
     {
       config: { limit: 'shared checks' },
       onRequest: authHooks.account,
       schema: {
-        summary: 'Share results of checks as a link that opens without an account',
+        summary: 'Share check results by a public link',
         description:
-          'Give each result as it was answered, with its receipt. The link shows them as they were for thirty days; nothing ' +
-          'is checked again.',
+          'Send each result as the check returned it, with its receipt. The link shows these results for 30 days, without ' +
+          'checking again, and needs no account.',
         tags,
         security,
         body: NewShare,
@@ -36,24 +36,27 @@ export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: Sha
       },
     },
     async (request, reply) => {
-      const row = await share({ db, secretKey }, callerOf(request).accountId, request.body.results)
-      return reply.code(201).send({ success: true, data: shown(row) })
+      const row = await shareResults({ db, secretKey }, callerOf(request).accountId, request.body.results)
+      return reply.code(201).send({ success: true, data: toSharedCheck(row) })
     },
   )
   app.get(
     '/api/v1/shared-checks',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'What I share, newest first', tags, security, response: answers(Success(SharedChecks)) },
+      schema: { summary: 'List shared results', tags, security, response: answers(Success(SharedChecks)) },
     },
-    async (request) => ({ success: true, data: (await listShared(db, callerOf(request).accountId)).map(shown) }),
+    async (request) => ({
+      success: true,
+      data: (await listShared(db, callerOf(request).accountId)).map(toSharedCheck),
+    }),
   )
   app.get(
     '/api/v1/shared-checks/:token',
     {
       config: { limit: 'public pages' },
       schema: {
-        summary: 'Shared results, as they were; whoever has the link may read them',
+        summary: 'Get shared results',
         tags,
         params,
         response: answers(Success(SharedResults)),
@@ -61,19 +64,19 @@ export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: Sha
     },
     async (request, reply) => {
       const row = await findShared(db, request.params.token)
-      if (!row) throw notThere()
-      return reply.header('cache-control', 'no-store').send({ success: true, data: shown(row) })
+      if (!row) throw shareNotFound()
+      return reply.header('cache-control', 'no-store').send({ success: true, data: toSharedCheck(row) })
     },
   )
   app.delete(
     '/api/v1/shared-checks/:token',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Take a link back', tags, security, params, response: answers(Done) },
+      schema: { summary: 'Delete a shared result', tags, security, params, response: answers(Done) },
     },
     async (request) => {
       const { accountId } = callerOf(request)
-      if (!(await deleteShared(db, accountId, request.params.token))) throw notThere()
+      if (!(await deleteShared(db, accountId, request.params.token))) throw shareNotFound()
       await notifyChange(db, accountId, 'checks')
       return { success: true }
     },

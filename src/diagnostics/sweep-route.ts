@@ -3,29 +3,29 @@ import { callerOf, type AuthHooks } from '../http/auth.ts'
 import type { EventStreams, EventStreamSource } from '../http/event-streams.ts'
 import { answersAs, security } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
-import type { Blocklists } from '../protocols/dnsbl-lists.ts'
+import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import { blacklistCheck, checkAddress, countItems, publicIPv4 } from './blacklist.ts'
-import { CHECK_DEADLINE } from './check.ts'
+import { CHECK_DEADLINE_MS } from './check.ts'
 import { writeReceipt } from './receipt.ts'
 import { BlacklistProgress, type BlacklistItem, type BlacklistResult } from './shapes.ts'
 
 type SweepRouteOptions = { authHooks: AuthHooks; events: EventStreams; blocklists: Blocklists; secretKey: string }
 
 /** Milliseconds between two events of a sweep: most lists answer within a few of them. */
-const AT_MOST_EVERY = 200
+const EVENT_INTERVAL_MS = 200
 
 /** `/api/v1/blacklist-check/events`: the check, as its lists answer. */
-export function sweepRoute(app: App, { authHooks, events, blocklists, secretKey }: SweepRouteOptions): void {
+export function sweepEventsRoute(app: App, { authHooks, events, blocklists, secretKey }: SweepRouteOptions): void {
   app.get(
     `${blacklistCheck.path}/events`,
     {
       config: { limit: 'checks' },
       onRequest: authHooks.account,
       schema: {
-        summary: 'Follow a blacklist check (server-sent events)',
+        summary: 'Follow a blocklist check (server-sent events)',
         description:
-          'Events `sweep`, each with the answers so far: `{"total", "data", "receipt"}`, `data` as in the answer of the ' +
-          'check. In the last one all have answered, and `receipt` is not null.',
+          'Sends `sweep` events with the results so far: `{"total", "data", "receipt"}`. `data` has the shape of the ' +
+          'check result. In the last event the check is complete and `receipt` is not null.',
         tags: ['Checks'],
         security,
         querystring: blacklistCheck.query,
@@ -39,16 +39,16 @@ export function sweepRoute(app: App, { authHooks, events, blocklists, secretKey 
       const { accountId } = callerOf(request)
       const receiptOf = (data: BlacklistResult) =>
         writeReceipt({ accountId, check: blacklistCheck.name, data }, secretKey, Date.now())
-      const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(CHECK_DEADLINE)])
-      await events.stream(reply, followSweep(publicIPv4(request.query.ip), { blocklists, signal, receiptOf }))
+      const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(CHECK_DEADLINE_MS)])
+      await events.stream(reply, createSweepSource(publicIPv4(request.query.ip), { blocklists, signal, receiptOf }))
     },
   )
 }
 
-type Following = { blocklists: Blocklists; signal: AbortSignal; receiptOf: (data: BlacklistResult) => string }
+type SweepContext = { blocklists: Blocklists; signal: AbortSignal; receiptOf: (data: BlacklistResult) => string }
 
 /** Begins a sweep; what is read is its answers so far, and nothing more after the last was read. */
-function followSweep(ip: string, { blocklists, signal, receiptOf }: Following): EventStreamSource {
+function createSweepSource(ip: string, { blocklists, signal, receiptOf }: SweepContext): EventStreamSource {
   const started = performance.now()
   const items: BlacklistItem[] = []
   let wake = () => {}
@@ -71,7 +71,7 @@ function followSweep(ip: string, { blocklists, signal, receiptOf }: Following): 
 
   return {
     name: 'sweep',
-    minIntervalMs: AT_MOST_EVERY,
+    minIntervalMs: EVENT_INTERVAL_MS,
     async read(): Promise<Static<typeof BlacklistProgress> | null> {
       if (end instanceof Error) throw end
       if (isRead) return null

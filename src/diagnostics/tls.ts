@@ -1,11 +1,11 @@
 import type { Static } from 'typebox'
 import { parseHost } from '../net/address.ts'
-import type { CertificateFacts } from '../net/certificate.ts'
+import type { CertificateFacts } from '../net/tls/certificate.ts'
 import { checkTarget } from '../net/guard.ts'
-import { STARTTLS_DEFAULT_PORT } from '../net/starttls.ts'
-import { probeTls, type TlsFacts } from '../net/tls.ts'
+import { STARTTLS_DEFAULT_PORT } from '../net/tls/starttls.ts'
+import { probeTls, type TlsFacts } from '../net/tls/probe-tls.ts'
 import { defineCheck } from './check.ts'
-import type { CheckDeps } from './deps.ts'
+import type { CheckDeps } from './check-services.ts'
 import { TlsQuery, TlsResult } from './shapes.ts'
 import { daysUntil, tlsWarnings } from './tls-warnings.ts'
 
@@ -21,9 +21,9 @@ const EXAMPLE_LEAF = {
 export const tlsCheck = defineCheck({
   name: 'ssl',
   path: '/api/v1/ssl-check',
-  summary: 'The TLS certificate of a host',
+  summary: 'Check the TLS certificate of a host',
   description:
-    'Shakes hands once and says what was seen. An expired, self-signed or wrong-host certificate is reported, not refused. `starttls` checks mail, directory and database servers.',
+    'Performs one TLS handshake and reports the certificate, also when it is expired, self-signed or for another host. Use `starttls` for mail, directory and database servers.',
   query: TlsQuery,
   data: TlsResult,
   example: {

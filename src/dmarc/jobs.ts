@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { NewAlert } from '../alerts/raise.ts'
 import { defineJob, type Job } from '../jobs/job.ts'
-import { createQuestions } from '../protocols/questions.ts'
+import { createDnsQueries } from '../protocols/dns-queries.ts'
 import type { Db } from '../store/database.ts'
 import { reportEmailOf } from './domains/routes.ts'
 import { listUnchecked, type DomainRow } from './domains/store.ts'
@@ -52,7 +52,7 @@ export function nameJob({ db, resolver }: DmarcDeps): Job {
 export function verifyJob(deps: DmarcDeps): Job {
   const { db, resolver, reportDomain } = deps
   async function verifyOne(row: DomainRow, signal: AbortSignal): Promise<void> {
-    const questions = createQuestions(resolver, AbortSignal.any([signal, AbortSignal.timeout(DNS_TIMEOUT_MS)]))
+    const questions = createDnsQueries(resolver, AbortSignal.any([signal, AbortSignal.timeout(DNS_TIMEOUT_MS)]))
     await verifyDomain(db, row, reportEmailOf(row, reportDomain), questions)
   }
   return defineJob({

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
-import { CATEGORIES } from '../protocols/dnsbl-catalogue.ts'
+import { CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
 import { KINDS } from './facts/store.ts'
 import { MODES } from './modes/modes.ts'
 

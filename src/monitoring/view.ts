@@ -1,5 +1,5 @@
-import type { Blocklist } from '../protocols/dnsbl-catalogue.ts'
-import type { Blocklists } from '../protocols/dnsbl-lists.ts'
+import type { Blocklist } from '../protocols/dnsbl/catalogue.ts'
+import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import type { CertificateDetail } from './certificates/look.ts'
 import { daysLeft } from './certificates/words.ts'
 import type { FactRow } from './facts/store.ts'

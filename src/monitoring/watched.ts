@@ -1,4 +1,4 @@
-import type { Blocklist } from '../protocols/dnsbl-catalogue.ts'
+import type { Blocklist } from '../protocols/dnsbl/catalogue.ts'
 import type { Db } from '../store/database.ts'
 import { listWatches, type Watched } from './listings/store.ts'
 import { modeOf } from './modes/modes.ts'

@@ -40,11 +40,11 @@ export function canonical(address: string): string {
 
 function whyNotName(text: string): string | null {
   if (text === '' || text === '.') return 'is empty'
-  if (text.includes('://') || /[/\\?#]/.test(text)) return 'is a URL or a path; give the host name alone'
-  if (text.includes('@')) return 'is a mail address or has a user name; give the host name alone'
-  if (text.includes(':')) return 'has a port or is a broken IPv6 address; give the host name alone'
+  if (text.includes('://') || /[/\\?#]/.test(text)) return 'is a URL or a path; enter only the host name'
+  if (text.includes('@')) return 'is an email address or has a user name; enter only the host name'
+  if (text.includes(':')) return 'has a port or is an invalid IPv6 address; enter only the host name'
   // domainToASCII decodes “%41” and is silent about what it drops.
-  if (/[\s%\p{Cc}]/u.test(text)) return 'has characters that no host name has'
+  if (/[\s%\p{Cc}]/u.test(text)) return 'has characters that are not allowed in host names'
   return null
 }
 
@@ -54,8 +54,8 @@ function whyNotAscii(ascii: string): string | null {
   if (/^(\d+|0x[\da-f]*)$/i.test(labels.at(-1) ?? '')) return 'ends in a number but is not an IP address'
   if (labels.some((label) => label.length > 63)) return 'has a label of more than 63 characters'
   if (ascii.length > 254 || labels.join('.').length > 253) return 'is longer than 253 characters'
-  if (labels.includes('')) return 'has an empty label, or characters that no host name has'
-  return labels.every((label) => /^[\w-]+$/.test(label)) ? null : 'has characters that no host name has'
+  if (labels.includes('')) return 'has an empty label, or characters that are not allowed in host names'
+  return labels.every((label) => /^[\w-]+$/.test(label)) ? null : 'has characters that are not allowed in host names'
 }
 
 function shorten(text: string): string {
@@ -70,7 +70,7 @@ export function classify(address: string): Reach {
   const parsed = ipaddr.parse(address)
   const range: string = parsed.range()
   const isPublic = parsed instanceof ipaddr.IPv6 ? isPublicIPv6(parsed, range) : range === 'unicast'
-  return isPublic ? { public: true } : { public: false, why: WHY[range] ?? 'no public address' }
+  return isPublic ? { public: true } : { public: false, why: WHY[range] ?? 'not a public address' }
 }
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
@@ -84,7 +84,7 @@ function isPublicIPv6(address: ipaddr.IPv6, range: string): boolean {
 }
 
 const WHY: Record<string, string> = {
-  unspecified: 'no address of a host',
+  unspecified: 'not a host address',
   broadcast: 'a broadcast address',
   multicast: 'a multicast address',
   linkLocal: 'a link-local address',
@@ -93,7 +93,7 @@ const WHY: Record<string, string> = {
   private: 'a private address',
   uniqueLocal: 'a private address',
   deprecatedSiteLocal: 'a private address',
-  reserved: 'an address reserved for documentation, tests or later',
+  reserved: 'an address reserved for documentation, tests or future use',
   ipv4Mapped: 'an IPv4 address written as IPv6',
   rfc6145: 'an IPv4 address written as IPv6',
   rfc6052: 'an IPv4 address written as IPv6',

@@ -1,13 +1,18 @@
 import type { Endpoint } from '../config.ts'
 import { isAborted, onAbort } from './abort.ts'
-import type { DnsFailure, RecordType } from './dns.ts'
+import type { DnsFailure, RecordType } from './dns-record.ts'
 import { createTcp, createUdp, type Reply } from './dns-exchange.ts'
 import { encodeQuery, isTruncated, readAnswer, type Reading } from './dns-wire.ts'
 
-export type Ask = (name: string, type: RecordType, timeoutMs: number, notifications: AbortSignal[]) => Promise<Reading>
+export type SendQuery = (
+  name: string,
+  type: RecordType,
+  timeoutMs: number,
+  notifications: AbortSignal[],
+) => Promise<Reading>
 
 /** One try at one server, all of it inside `timeoutMs`: UDP, then TCP for an answer that was cut. */
-export function createAsk(server: Endpoint): Ask {
+export function createSendQuery(server: Endpoint): SendQuery {
   const udp = createUdp(server)
   const tcp = createTcp(server)
   return async (name, type, timeoutMs, notifications) => {

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
 import packet, { type Answer as PacketAnswer, type DecodedPacket, type RecordType as PacketType } from 'dns-packet'
-import type { DnsFailure, DnsRecord, RecordType } from './dns.ts'
+import type { DnsFailure, DnsRecord, RecordType } from './dns-record.ts'
 
 /** RFC 9715: what fits an unfragmented datagram on every path. */
-const UDP_PAYLOAD = 1232
+const UDP_PAYLOAD_BYTES = 1232
 const HEADER_BYTES = 12
 /** Longer chains are a mistake or an attack; resolvers give up near here as well. */
 const MAX_CNAMES = 8
@@ -27,7 +27,7 @@ export function encodeQuery(name: string, type: RecordType, { edns }: { edns: bo
 const OPT: PacketAnswer = {
   type: 'OPT',
   name: '.',
-  udpPayloadSize: UDP_PAYLOAD,
+  udpPayloadSize: UDP_PAYLOAD_BYTES,
   extendedRcode: 0,
   ednsVersion: 0,
   flags: 0,

@@ -1,22 +1,16 @@
 import { getServers } from 'node:dns'
 import { isIP, isIPv6 } from 'node:net'
-import type { Answer as PacketAnswer, CaaData, MxData, SoaData, TxtData } from 'dns-packet'
+import type { CaaData, MxData, SoaData, TxtData } from 'dns-packet'
 import type { Endpoint } from '../config.ts'
-import { createAsk } from './dns-ask.ts'
+import { createSendQuery } from './dns-ask.ts'
+import type { DnsFailure, DnsRecord, RecordType } from './dns-record.ts'
 import { createSlots } from './slots.ts'
 
-/** The record types we ask for; `dns-packet` encodes and decodes them. */
-export type RecordType = 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'DS' | 'MX' | 'NS' | 'PTR' | 'SOA' | 'SPF' | 'TLSA' | 'TXT'
-
-/** Why there is no answer: RCODEs, then ours. `BADNAME` is what cannot be a DNS name, `ABORTED` the caller's wish. */
-export type DnsFailure =
-  'SERVFAIL' | 'REFUSED' | 'FORMERR' | 'NOTIMP' | 'OTHER' | 'TIMEOUT' | 'NETWORK' | 'ABORTED' | 'BADNAME'
-
-export type DnsRecord = PacketAnswer & { ttl: number }
+export type { DnsFailure, DnsRecord, RecordType }
 
 /**
- * What came of one question. `NOERROR` with no records is NODATA. A failure is never an empty answer.
- * `ttl` is in seconds: the least of the answer section, or for a negative answer the one of RFC 2308 (SOA), else 0.
+ * The result of one query. `NOERROR` without records is NODATA. A failure is never an empty answer.
+ * `ttl` is in seconds: the lowest of the answer section; for a negative answer that of the SOA record (RFC 2308), else 0.
  */
 export type DnsAnswer =
   | {
@@ -80,7 +74,7 @@ export type ResolverOptions = {
 export function createResolver(options: ResolverOptions = {}): OwnResolver {
   const { timeoutMs = 2500, tries = 2, maxInFlight = 128 } = options
   const servers = options.servers?.length ? options.servers : systemServers()
-  const asks = servers.map((server) => ({ server: endpointName(server), ask: createAsk(server) }))
+  const asks = servers.map((server) => ({ server: endpointName(server), ask: createSendQuery(server) }))
   const slots = createSlots(maxInFlight)
   const closing = new AbortController()
 
@@ -101,13 +95,13 @@ export function createResolver(options: ResolverOptions = {}): OwnResolver {
     servers,
     async query(name, type, signal) {
       const notifications = signal ? [closing.signal, signal] : [closing.signal]
-      if (!(await slots.take(notifications))) return { status: 'FAILED', failure: 'ABORTED', server: null, ms: 0 }
+      if (!(await slots.acquire(notifications))) return { status: 'FAILED', failure: 'ABORTED', server: null, ms: 0 }
       try {
         const answer = await inTurn(name, type, notifications)
         options.onAnswer?.(answer)
         return answer
       } finally {
-        slots.give()
+        slots.release()
       }
     },
     close: () => closing.abort(),

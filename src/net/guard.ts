@@ -30,7 +30,10 @@ export async function checkTarget(host: Host, deps: GuardDeps, signal: AbortSign
   }
   const { name } = host
   if (allowPrivate === false && isLocalName(name)) {
-    throw new Fault('target_not_allowed', `${name} is a name of a local network, which may not be reached from here.`)
+    throw new Fault(
+      'target_not_allowed',
+      `${name} is a local network name. Connections to private targets are not allowed (ALLOW_PRIVATE_TARGETS).`,
+    )
   }
   const addresses = isLocalhost(name) ? localAddresses(allowPrivate) : await lookUp(name, resolver, signal)
   requireAllowed(name, addresses, allowPrivate)
@@ -56,9 +59,12 @@ function requireAllowed(host: string, addresses: string[], allowPrivate: Private
   const refused = addresses.find((address) => !isAllowed(address, allowPrivate))
   if (refused === undefined) return
   const reach = classify(refused)
-  const what = reach.public ? 'no public address' : reach.why
+  const what = reach.public ? 'not a public address' : reach.why
   const subject = refused === host ? `${host} is ${what}` : `${host} has the address ${refused}, ${what}`
-  throw new Fault('target_not_allowed', `${subject}, which may not be reached from here (ALLOW_PRIVATE_TARGETS).`)
+  throw new Fault(
+    'target_not_allowed',
+    `${subject}. Connections to private targets are not allowed (ALLOW_PRIVATE_TARGETS).`,
+  )
 }
 
 /** RFC 6761, 6762, 7686, 8375, ICANN's .internal, and the names under which clouds hand out credentials. */
@@ -86,13 +92,13 @@ async function lookUp(name: string, resolver: Resolver, signal: AbortSignal): Pr
 function noAddress(name: string, answers: DnsAnswer[]): Fault {
   const failed = answers.find((answer) => answer.status === 'FAILED')
   if (failed?.failure === 'TIMEOUT' || failed?.failure === 'ABORTED') {
-    return new Fault('upstream_timeout', `The name servers gave no address for ${name} in time.`)
+    return new Fault('upstream_timeout', `The address of ${name} could not be looked up in time. Try again later.`)
   }
   if (failed) {
     return new Fault('upstream_unreachable', `The address of ${name} could not be looked up: ${failed.failure}.`)
   }
   const exists = answers.some((answer) => answer.status === 'NOERROR')
-  return new Fault('upstream_unreachable', exists ? `${name} has no address.` : `There is no such host: ${name}.`)
+  return new Fault('upstream_unreachable', exists ? `${name} has no address.` : `Host not found: ${name}.`)
 }
 
 /** For libraries that connect by themselves: a checked address in place of the name, and the name for TLS. */
@@ -101,7 +107,7 @@ export function pin(target: Target): { host: string; servername: string | undefi
 }
 
 /** Milliseconds after which the next address is tried beside one that has not answered yet (RFC 8305, 5). */
-const NEXT_ATTEMPT = 250
+const NEXT_ATTEMPT_MS = 250
 const MAX_ATTEMPTS = 8
 
 /**
@@ -128,7 +134,7 @@ export async function openSocket(target: Target, port: number, signal: AbortSign
       resolve(socket)
     })
     open.add(socket)
-    timer = setTimeout(tryNext, NEXT_ATTEMPT)
+    timer = setTimeout(tryNext, NEXT_ATTEMPT_MS)
   }
 
   function failed(socket: Socket, error: Error): void {
@@ -157,7 +163,10 @@ function requireChecked(socket: Socket, target: Target): Socket {
   if (target.addresses.includes(address)) return socket
   socket.destroy()
   if (address === '') throw new Fault('upstream_unreachable', `${target.host} closed the connection at once.`)
-  throw new Fault('target_not_allowed', `The connection to ${target.host} ended at ${address}, which was not checked.`)
+  throw new Fault(
+    'target_not_allowed',
+    `The connection to ${target.host} ended at ${address}, which is not one of its addresses.`,
+  )
 }
 
 function unreachable(target: Target, port: number, errors: NodeJS.ErrnoException[]): Fault {

@@ -2,8 +2,8 @@ import { isAborted, onAbort } from './abort.ts'
 
 export type Slots = {
   /** Waits for a free slot, first come first served; false when a signal aborts first. */
-  take(notifications: AbortSignal[]): Promise<boolean>
-  give(): void
+  acquire(notifications: AbortSignal[]): Promise<boolean>
+  release(): void
 }
 
 /** At most `count` holders at once. */
@@ -11,7 +11,7 @@ export function createSlots(count: number): Slots {
   const queue = new Set<() => void>()
   let free = count
   return {
-    async take(notifications) {
+    async acquire(notifications) {
       if (isAborted(notifications)) return false
       if (free > 0) {
         free -= 1
@@ -28,7 +28,7 @@ export function createSlots(count: number): Slots {
         queue.add(mine)
       })
     },
-    give() {
+    release() {
       const [next] = queue
       if (next) next()
       else free += 1

@@ -68,7 +68,7 @@ const LIMITS: SmtpServerLimits = {
 export type SmtpServer = { port: number; close(): Promise<void> }
 
 /** How often connections are looked at that last too long; at most. */
-const SESSIONS_EVERY = 10_000
+const SESSION_SWEEP_MS = 10_000
 
 /** Milliseconds between two looks for connections without a mail while the server stops. */
 const CLOSING_SWEEP_MS = 50
@@ -77,7 +77,7 @@ const CLOSING_SWEEP_MS = 50
 const GOODBYE_MS = 500
 
 /** How often the certificate's file is looked at: who renews it does not tell us. */
-const CERTIFICATE_EVERY = 60_000
+const CERTIFICATE_CHECK_MS = 60_000
 
 /**
  * Takes mail for known recipients, and for nobody else: it relays nothing and lets nobody sign in.
@@ -85,18 +85,18 @@ const CERTIFICATE_EVERY = 60_000
  */
 export async function startSmtpServer<Recipient>(options: SmtpServerOptions<Recipient>): Promise<SmtpServer> {
   const limits = { ...LIMITS, ...options.limits }
-  const server = createDoor(options, limits)
+  const server = createServer(options, limits)
   const { address, port } = options.listen
   server.listen(port, address)
   try {
     await once(server.server, 'listening')
   } catch (cause) {
-    throw new Fault('unavailable', `SMTP_LISTEN: ${address}:${port} cannot be listened on: ${messageOf(cause)}.`, {
+    throw new Fault('unavailable', `SMTP_LISTEN: could not listen on ${address}:${port}: ${messageOf(cause)}.`, {
       cause,
     })
   }
   // A client that breaks off is nothing to do about; without a listener it would end the process.
-  server.on('error', (error: Error) => options.log.debug({ err: error }, 'an SMTP connection broke'))
+  server.on('error', (error: Error) => options.log.debug({ err: error }, 'an SMTP connection was interrupted'))
   const stopEnding = endLongSessions(server, limits)
   const stopWatching = watchCertificate(server, options)
   return {
@@ -112,7 +112,7 @@ export async function startSmtpServer<Recipient>(options: SmtpServerOptions<Reci
   }
 }
 
-function createDoor<Recipient>(options: SmtpServerOptions<Recipient>, limits: SmtpServerLimits): SMTPServer {
+function createServer<Recipient>(options: SmtpServerOptions<Recipient>, limits: SmtpServerLimits): SMTPServer {
   const { name, certificate, onRecipient } = options
   const peers = createPeers(limits)
   const recipients = new WeakMap<SMTPServerSession, Map<string, Recipient>>()
@@ -121,7 +121,7 @@ function createDoor<Recipient>(options: SmtpServerOptions<Recipient>, limits: Sm
   async function addRecipient(address: string, session: SMTPServerSession): Promise<void> {
     if (session.envelope.rcptTo.length >= limits.recipients) throw smtpReply(452, '4.5.3 Too many recipients')
     const recipient = await onRecipient(address.toLowerCase())
-    if (recipient === null) throw smtpReply(550, '5.1.1 There is no such address here; nothing is relayed')
+    if (recipient === null) throw smtpReply(550, '5.1.1 Recipient address not found; no relaying')
     const known = recipients.get(session) ?? new Map<string, Recipient>()
     recipients.set(session, known.set(address, recipient))
   }
@@ -142,7 +142,7 @@ function createDoor<Recipient>(options: SmtpServerOptions<Recipient>, limits: Sm
       helo: session.hostNameAppearsAs,
       peer: canonical(session.remoteAddress),
     })
-    return '2.0.0 Taken'
+    return '2.0.0 Accepted'
   }
 
   /** Our refusals go out as they are; of anything else the client hears only that it shall come again. */
@@ -150,8 +150,8 @@ function createDoor<Recipient>(options: SmtpServerOptions<Recipient>, limits: Sm
     work.then(
       (message) => answer(null, typeof message === 'string' ? message : undefined),
       (error: Error & { responseCode?: number }) => {
-        if (error.responseCode === undefined) options.log.error({ err: error }, 'a mail could not be taken')
-        answer(error.responseCode === undefined ? smtpReply(451, '4.3.0 Not now; try again later') : error)
+        if (error.responseCode === undefined) options.log.error({ err: error }, 'a message could not be accepted')
+        answer(error.responseCode === undefined ? smtpReply(451, '4.3.0 Temporary failure; try again later') : error)
       },
     )
   }
@@ -204,10 +204,10 @@ function endLongSessions(server: SMTPServer, { session }: SmtpServerLimits): () 
         const begun = since.get(connection) ?? now
         since.set(connection, begun)
         if (now - begun < session) continue
-        connection.send(421, '4.4.2 Too long')
+        connection.send(421, '4.4.2 Session too long')
       }
     },
-    Math.min(session / 4, SESSIONS_EVERY),
+    Math.min(session / 4, SESSION_SWEEP_MS),
   ).unref()
   return () => clearInterval(timer)
 }
@@ -273,7 +273,7 @@ function createPeers({ connectionsOfOne, mailsPerMinuteOfOne }: SmtpServerLimits
       const peer = networkOf(remoteAddress)
       const count = (mails.get(peer) ?? 0) + 1
       mails.set(peer, count)
-      if (count > mailsPerMinuteOfOne) throw smtpReply(450, '4.7.1 Too many mails from your network in this minute')
+      if (count > mailsPerMinuteOfOne) throw smtpReply(450, '4.7.1 Too many messages from your network in this minute')
     },
   }
 }
@@ -290,7 +290,7 @@ function createTransfers({ size, sizeTogether, transfer }: SmtpServerLimits) {
   let together = 0
 
   async function read(stream: SMTPServerDataStream): Promise<Buffer> {
-    const timer = setTimeout(() => stream.destroy(smtpReply(421, '4.4.2 Too slow')), transfer)
+    const timer = setTimeout(() => stream.destroy(smtpReply(421, '4.4.2 Transfer too slow')), transfer)
     const chunks: Buffer[] = []
     let held = 0
     let [seen, isFull] = [0, false]
@@ -298,15 +298,15 @@ function createTransfers({ size, sizeTogether, transfer }: SmtpServerLimits) {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         seen += chunk.length
         // What is not kept is read on, because the client hears us only after its last byte; but not for ever.
-        if (seen > 2 * size) throw smtpReply(421, '4.3.1 The mail does not end')
+        if (seen > 2 * size) throw smtpReply(421, '4.3.1 The message does not end')
         isFull ||= together + chunk.length > sizeTogether
         if (isFull || stream.sizeExceeded) continue
         chunks.push(chunk)
         held += chunk.length
         together += chunk.length
       }
-      if (stream.sizeExceeded) throw smtpReply(552, '5.3.4 The mail is too large')
-      if (isFull) throw smtpReply(452, '4.3.1 Too much mail at once; try again later')
+      if (stream.sizeExceeded) throw smtpReply(552, '5.3.4 The message is too large')
+      if (isFull) throw smtpReply(452, '4.3.1 Too many messages in transfer; try again later')
       return Buffer.concat(chunks, held)
     } finally {
       clearTimeout(timer)
@@ -320,7 +320,7 @@ function readCertificate({ cert, key }: { cert: string; key: string }) {
   try {
     return { cert: readFileSync(cert), key: readFileSync(key), minVersion: 'TLSv1.2' as const }
   } catch (cause) {
-    throw new Fault('invalid_request', `The certificate for SMTP cannot be read: ${messageOf(cause)}.`, { cause })
+    throw new Fault('invalid_request', `The SMTP certificate could not be read: ${messageOf(cause)}.`, { cause })
   }
 }
 
@@ -338,8 +338,8 @@ function watchCertificate(
       server.updateSecureContext(readCertificate(certificate))
       changed = now
     } catch (error) {
-      log.warn({ err: error }, 'the new certificate for SMTP cannot be used')
+      log.warn({ err: error }, 'the new SMTP certificate is not usable')
     }
-  }, CERTIFICATE_EVERY).unref()
+  }, CERTIFICATE_CHECK_MS).unref()
   return () => clearInterval(timer)
 }

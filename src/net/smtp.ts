@@ -22,9 +22,9 @@ export type OutgoingMail = {
 /** The relay has the mail: its Message-ID, and what the relay said. */
 export type AcceptedMail = { messageId: string; reply: string }
 
-const CONNECT_DEADLINE = 15_000
+const CONNECT_TIMEOUT_MS = 15_000
 /** Milliseconds; servers look through a message before they take it (RFC 5321, 4.5.3.2.6). */
-const SILENCE = 180_000
+const SILENCE_TIMEOUT_MS = 180_000
 
 /**
  * Gives a mail to the relay.
@@ -35,10 +35,10 @@ export async function sendMail(relay: Relay, mail: OutgoingMail, signal: AbortSi
   const handover = watchHandover(relay.beforeMessage ?? (async () => {}))
   const transport = createTransport({
     url: relay.smtpUrl,
-    connectionTimeout: CONNECT_DEADLINE,
-    greetingTimeout: CONNECT_DEADLINE,
-    dnsTimeout: CONNECT_DEADLINE,
-    socketTimeout: SILENCE,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: CONNECT_TIMEOUT_MS,
+    dnsTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SILENCE_TIMEOUT_MS,
     // Much of the text is a stranger's: nothing in it may name a file to read or an address to fetch.
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -56,7 +56,7 @@ export async function sendMail(relay: Relay, mail: OutgoingMail, signal: AbortSi
 }
 
 /** Whether a mail that could not be sent may have arrived: the relay had all of it, and did not say what it did with it. */
-export function mayHaveBeenTaken(error: unknown): boolean {
+export function mayHaveBeenAccepted(error: unknown): boolean {
   return error instanceof Fault && error.cause instanceof Unanswered
 }
 
@@ -81,11 +81,11 @@ function faultOf(error: SmtpError, { smtpUrl }: Relay, signal: AbortSignal, hand
   const relay = `The mail relay ${new URL(smtpUrl).host}`
   if (error.responseCode !== undefined) {
     const code = error.responseCode >= 500 ? 'upstream_rejected' : 'upstream_unreachable'
-    return new Fault(code, `${relay} refused the mail: ${error.response ?? error.responseCode}.`, { cause: error })
+    return new Fault(code, `${relay} rejected the message: ${error.response ?? error.responseCode}.`, { cause: error })
   }
   const cause = handedOver ? new Unanswered(messageOf(error), { cause: error }) : error
   if (error.code === 'ETIMEDOUT' || signal.aborted) {
-    return new Fault('upstream_timeout', `${relay} did not answer in time.`, { cause })
+    return new Fault('upstream_timeout', `${relay} did not respond in time.`, { cause })
   }
-  return new Fault('upstream_unreachable', `${relay} could not be used: ${messageOf(error)}.`, { cause })
+  return new Fault('upstream_unreachable', `${relay} failed: ${messageOf(error)}.`, { cause })
 }

@@ -17,30 +17,30 @@ export type Advice = {
 }
 
 /** The TXT record to publish. */
-export function txt(name: string, value: string): Publish {
+export function txtRecord(name: string, value: string): Publish {
   return { name, type: 'TXT', value }
 }
 
 /** A question without answer is said, or “not found” would be taken for known. */
 export function lookupFailed(about: Advice['about'], name: string, error: string): Advice {
-  const message = `Whether there is a record at ${name} could not be looked up: the question ended in ${error}.`
+  const message = `The record at ${name} could not be looked up (${error}).`
   return { about, severity: 'warning', message }
 }
 
 /** Gravest first; what is equally grave stays in its order. */
-export function gravestFirst(advice: Advice[]): Advice[] {
+export function sortBySeverity(advice: Advice[]): Advice[] {
   return advice.toSorted((one, other) => SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity))
 }
 
 /** “a, b and c”; of a long list the first few and how many more. */
-export function listed(items: string[], atMost = 10): string {
-  const shown = items.slice(0, atMost).map((item) => shortened(item))
+export function joinItems(items: string[], atMost = 10): string {
+  const shown = items.slice(0, atMost).map((item) => shorten(item))
   const more = items.length - shown.length
   if (more > 0) return `${shown.join(', ')} and ${more} more`
   return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
 }
 
 /** What strangers publish may be long; a sentence should not be. */
-export function shortened(text: string, atMost = 80): string {
+export function shorten(text: string, atMost = 80): string {
   return text.length > atMost ? `${text.slice(0, atMost)}…` : text
 }

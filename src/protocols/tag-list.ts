@@ -1,6 +1,7 @@
 /** One `name=value` of a record. `at` is where its name stands in the text, from 0. */
 export type Tag = { name: string; value: string; at: number }
-export type TagError = { at: number; message: string }
+/** `isRepeated`: the tag is given more than once, and the first one counts. */
+export type TagError = { at: number; message: string; isRepeated?: true }
 export type TagList = {
   tags: Tag[]
   /** Tags whose name stood there before; each is also among the errors. */
@@ -31,16 +32,17 @@ function readTag(piece: string, at: number, { tags, repeated, errors }: TagList,
   const name = piece.slice(0, Math.max(0, equals)).trimEnd()
   const wrong = whyNotTag(piece, name, seen)
   const tag = { name, value: piece.slice(equals + 1).trim(), at }
-  if (wrong) errors.push({ at, message: wrong })
-  if (wrong && seen.has(name)) repeated.push(tag)
+  const isRepeated = wrong !== null && seen.has(name)
+  if (wrong) errors.push({ at, message: wrong, ...(isRepeated && { isRepeated }) })
+  if (isRepeated) repeated.push(tag)
   if (!wrong) tags.push(tag)
   if (name !== '') seen.add(name)
 }
 
 function whyNotTag(piece: string, name: string, seen: Set<string>): string | null {
-  if (piece === '') return 'there is nothing between two semicolons'
+  if (piece === '') return 'nothing stands between two semicolons'
   if (!/^[A-Za-z]\w*$/.test(name)) return `“${piece.slice(0, 40)}” is not of the form name=value`
-  return seen.has(name) ? `${name.slice(0, 40)} is given more than once; the first one counts` : null
+  return seen.has(name) ? `${name.slice(0, 40)} is given more than once` : null
 }
 
 /** The value of a tag, or undefined. Names are case-sensitive. */

@@ -36,7 +36,7 @@ type Reading = { claim: Claim } | { missing: string }
 type Reader = (header: (name: string) => string | undefined, secret: string, scheme: SignatureScheme) => Reading
 
 /** Seconds between signing and arrival that all of these senders' libraries allow. */
-const TOLERANCE = 300
+const TOLERANCE_SECONDS = 300
 
 const READERS: Record<SignatureScheme['scheme'], Reader> = {
   github: (header, secret) =>
@@ -61,11 +61,12 @@ export function checkSignature(scheme: SignatureScheme, secret: string, request:
   const reading = READERS[scheme.scheme](header, secret, scheme)
   if ('missing' in reading) return { status: 'unsigned', reason: reading.missing }
   const { claim } = reading
-  if (claim.given.length === 0) return invalid('The header has no signature of this kind.')
-  if (request.truncated) return { status: 'unknown', reason: 'Not all of the body was kept, so it cannot be checked.' }
-  if (!fits(claim, request.body)) return invalid(whyNot(claim, request.body, secret, scheme, header))
+  if (claim.given.length === 0) return invalid('The header has no signature of this scheme.')
+  if (request.truncated)
+    return { status: 'unknown', reason: 'The stored body is truncated, so the signature cannot be checked.' }
+  if (!isMatch(claim, request.body)) return invalid(mismatchReason(claim, request.body, secret, scheme, header))
   const late = latenessOf(claim, request.receivedAt)
-  return late === null ? { status: 'valid', reason: 'The signature fits the body and the secret.' } : invalid(late)
+  return late === null ? { status: 'valid', reason: 'Valid signature.' } : invalid(late)
 }
 
 function invalid(reason: string): SignatureVerdict {
@@ -79,7 +80,7 @@ function simple(
   how: { header: string; prefix: string; algorithm: string; encoding: 'hex' | 'base64' },
 ): Reading {
   const value = header(how.header)
-  if (value === undefined) return { missing: `There is no ${how.header} header.` }
+  if (value === undefined) return { missing: `The ${how.header} header is missing.` }
   const given = value.startsWith(how.prefix) ? decoded([value.slice(how.prefix.length).trim()], how.encoding) : []
   return { claim: { given, before: '', at: null, algorithm: how.algorithm, key: Buffer.from(secret) } }
 }
@@ -87,7 +88,7 @@ function simple(
 /** `t=1492774577,v1=…,v1=…,v0=…` */
 function stripe(header: (name: string) => string | undefined, secret: string): Reading {
   const value = header('Stripe-Signature')
-  if (value === undefined) return { missing: 'There is no Stripe-Signature header.' }
+  if (value === undefined) return { missing: 'The Stripe-Signature header is missing.' }
   const parts = value.split(',').map((part) => part.trim().split('=', 2) as [string, string?])
   const time = parts.find(([name]) => name === 't')?.[1] ?? ''
   const signatures = parts.filter(([name]) => name === 'v1').map(([, hex = '']) => hex)
@@ -100,7 +101,7 @@ function standard(header: (name: string) => string | undefined, secret: string):
     header('webhook-signature') === undefined && header('svix-signature') !== undefined ? 'svix' : 'webhook'
   const [id, time, value] = ['id', 'timestamp', 'signature'].map((name) => header(`${family}-${name}`))
   if (id === undefined || time === undefined || value === undefined) {
-    return { missing: 'The headers webhook-id, webhook-timestamp and webhook-signature are not all there.' }
+    return { missing: 'At least one of the headers webhook-id, webhook-timestamp and webhook-signature is missing.' }
   }
   const signatures = value.split(' ').flatMap((item) => (item.startsWith('v1,') ? [item.slice(3)] : []))
   const key = Buffer.from(secret.trim().replace(/^whsec_/, ''), 'base64')
@@ -110,7 +111,7 @@ function standard(header: (name: string) => string | undefined, secret: string):
 function slack(header: (name: string) => string | undefined, secret: string): Reading {
   const [time, value] = [header('X-Slack-Request-Timestamp'), header('X-Slack-Signature')]
   if (time === undefined || value === undefined) {
-    return { missing: 'The headers X-Slack-Signature and X-Slack-Request-Timestamp are not both there.' }
+    return { missing: 'At least one of the headers X-Slack-Signature and X-Slack-Request-Timestamp is missing.' }
   }
   const signatures = value.startsWith('v0=') ? [value.slice(3)] : []
   return { claim: timed(decoded(signatures, 'hex'), `v0:${time}:`, time, Buffer.from(secret)) }
@@ -125,22 +126,22 @@ function decoded(texts: string[], encoding: 'hex' | 'base64'): Buffer[] {
   return texts.filter((text) => form.test(text)).map((text) => Buffer.from(text, encoding))
 }
 
-function fits({ given, before, algorithm, key }: Claim, body: Buffer): boolean {
+function isMatch({ given, before, algorithm, key }: Claim, body: Buffer): boolean {
   const right = createHmac(algorithm, key).update(before, 'latin1').update(body).digest()
   return given.some((signature) => signature.length === right.length && timingSafeEqual(signature, right))
 }
 
 function latenessOf({ at }: Claim, receivedAt: Date): string | null {
   if (at === null) return null
-  if (Number.isNaN(at)) return 'The signature fits, but its time is not a number of seconds.'
+  if (Number.isNaN(at)) return 'The signature matches, but its timestamp is not a number of seconds.'
   const seconds = Math.round(receivedAt.getTime() / 1000 - at)
-  if (Math.abs(seconds) <= TOLERANCE) return null
+  if (Math.abs(seconds) <= TOLERANCE_SECONDS) return null
   const distance = `${Math.round(Math.abs(seconds) / 60)} minutes ${seconds > 0 ? 'before' : 'after'}`
-  return `The signature fits, but was made ${distance} the request came; senders’ libraries allow ${TOLERANCE / 60}.`
+  return `The signature matches, but its timestamp is ${distance} the request. Verification libraries allow ${TOLERANCE_SECONDS / 60} minutes.`
 }
 
 /** The usual reasons, each tried. */
-function whyNot(
+function mismatchReason(
   claim: Claim,
   body: Buffer,
   secret: string,
@@ -148,24 +149,24 @@ function whyNot(
   header: (name: string) => string | undefined,
 ): string {
   for (const [name, other] of otherBodies(body)) {
-    if (fits(claim, other))
-      return `The secret is right, but the body was changed on its way: the signature fits ${name}.`
+    if (isMatch(claim, other))
+      return `The secret is correct, but the body was changed in transit: the signature matches ${name}.`
   }
   for (const [name, other] of otherSecrets(secret)) {
     const again = READERS[scheme.scheme](header, other, scheme)
-    if ('claim' in again && fits(again.claim, body))
-      return `The secret is written wrongly: the signature fits it ${name}.`
+    if ('claim' in again && isMatch(again.claim, body))
+      return `The secret has a typo: the signature matches the secret ${name}.`
   }
-  return 'The signature does not fit: another secret signed it, or the body was changed on its way.'
+  return 'The signature does not match: the secret is different, or the body was changed in transit.'
 }
 
 function otherBodies(body: Buffer): [string, Buffer][] {
   const text = body.toString('utf8')
   const bodies: [string, string][] = [
-    ['the body without the line end behind it', text.replace(/\r?\n$/, '')],
-    ['the body with a line end behind it', `${text}\n`],
-    ['the body with line feeds as line ends', text.replaceAll('\r\n', '\n')],
-    ['the body with CR LF as line ends', text.replace(/\r?\n/g, '\r\n')],
+    ['the body without its final line break', text.replace(/\r?\n$/, '')],
+    ['the body with a final line break', `${text}\n`],
+    ['the body with LF line breaks', text.replaceAll('\r\n', '\n')],
+    ['the body with CR LF line breaks', text.replace(/\r?\n/g, '\r\n')],
     ...rewritten(text),
   ]
   return bodies.map(([name, other]) => [name, Buffer.from(other)])
@@ -180,7 +181,7 @@ function rewritten(text: string): [string, string][] {
       ['the same JSON without spaces', compact],
       ['the same JSON indented by two spaces', JSON.stringify(value, null, 2)],
       ['the same JSON with escaped slashes', compact.replaceAll('/', '\\/')],
-      ['the same JSON with escaped letters', compact.replace(/[\u0080-\uffff]/g, escaped)],
+      ['the same JSON with escaped non-ASCII characters', compact.replace(/[\u0080-\uffff]/g, escaped)],
     ]
   } catch {
     return []
@@ -193,8 +194,8 @@ function escaped(letter: string): string {
 
 function otherSecrets(secret: string): [string, string][] {
   return [
-    ['without the space around it', secret.trim()],
-    ['without the “whsec_” before it', secret.replace(/^whsec_/, '')],
-    ['with “whsec_” before it', `whsec_${secret}`],
+    ['without surrounding spaces', secret.trim()],
+    ['without the prefix “whsec_”', secret.replace(/^whsec_/, '')],
+    ['with the prefix “whsec_”', `whsec_${secret}`],
   ]
 }

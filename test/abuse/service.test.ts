@@ -124,6 +124,6 @@ describe('a service with a table of autonomous systems', () => {
 
   it('does not start with one that is broken, and says what is wrong', async () => {
     const env = { ASN_DB_PATH: fileOf('<html>Not found</html>') }
-    await expect(start(env)).rejects.toThrow(/ASN_DB_PATH: .*table\.tsv cannot be used .*line 1/)
+    await expect(start(env)).rejects.toThrow(/ASN_DB_PATH: .*table\.tsv is not a usable table .*line 1/)
   })
 })

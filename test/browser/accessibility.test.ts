@@ -41,7 +41,7 @@ const OWN: Screen[] = [
     shows: 'The name resolves',
     // No connection is made to an address of documentation.
     except: /status of 403/,
-    acts: [(page) => page.getByText('For programs').last().click()],
+    acts: [(page) => page.getByText('API', { exact: true }).last().click()],
   },
   {
     at: '/tokens',

@@ -48,75 +48,75 @@ afterAll(async () => {
 const region = (name: string) => page.getByRole('region', { name })
 
 describe('the check box', () => {
-  it('checks a domain for everything at once, whatever way it was typed', async () => {
+  it('runs every check on a domain, also when a URL was typed', async () => {
     await page.goto('/home')
     await page.getByLabel('Domain or IPv4 address').fill('https://Example.test/some/page')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Check of example.test' }).waitFor()
     await region('DNS records').getByText('10 mail.example.test').waitFor()
-    await region('Mail protection').getByText('v=DMARC1; p=reject').first().waitFor()
-    // 192.0.2.10 is no public address: the refusal is a sentence, beside what could be asked.
+    await region('Email authentication').getByText('v=DMARC1; p=reject').first().waitFor()
+    // 192.0.2.10 is not a public address: this check is refused, the others are not.
     await region('Certificate')
       .getByText(/192\.0\.2\.10|example\.test/)
       .first()
       .waitFor()
   })
 
-  it('shows the same answer as a command and as JSON', async () => {
-    await region('DNS records').getByText('For programs').click()
+  it('shows the same result as a command and as JSON', async () => {
+    await region('DNS records').getByText('API', { exact: true }).click()
     await region('DNS records').getByText('"unicodeDomain": "example.test"').waitFor()
     await region('DNS records').getByText(`${portreeve.url}/api/v1/dns-check?domain=example.test`).waitFor()
   })
 
-  it('says that there is no such name', async () => {
+  it('reports a name that does not exist', async () => {
     await page.goto('/check?q=nothing.invalid')
-    await region('DNS records').getByText('There is no such name as nothing.invalid.').waitFor()
+    await region('DNS records').getByText('nothing.invalid doesn’t exist (NXDOMAIN).').waitFor()
   })
 
-  it('looks an address up on the blacklists, the listed ones first and the clean ones folded away', async () => {
+  it('checks an address on all blocklists, shows listings first and collapses lists without one', async () => {
     await page.getByLabel('Domain or IPv4 address').fill(IP)
     await page.getByRole('button', { name: 'Check', exact: true }).click()
-    // As they come: one list is silent for the moment.
-    await region('Blacklists')
-      .getByText(/^\d+ of \d+ have answered, 1 list it so far\.$/)
+    // One list holds back its answer, so that the check is still running.
+    await region('Blocklists')
+      .getByText(/^\d+ of \d+ checked, 1 listing so far\.$/)
       .waitFor()
-    await region('Blacklists')
+    await region('Blocklists')
       .getByRole('table', { name: 'Listed', exact: true })
       .getByText('zen.spamhaus.org')
       .waitFor()
     expect(await page.getByRole('button', { name: 'Share' }).isDisabled()).toBe(true)
     holding.release()
-    await region('Blacklists').getByText(`${IP} is listed on 1 of`).waitFor()
+    await region('Blocklists').getByText(`${IP} is on 1 of`).waitFor()
     await region('Attack reports').getByText(`${IP} is not listed`).waitFor()
-    await region('Blacklists')
+    await region('Blocklists')
       .getByRole('table', { name: 'Listed', exact: true })
       .getByText('zen.spamhaus.org')
       .waitFor()
-    expect(await region('Blacklists').getByRole('table', { name: 'Not listed' }).isVisible()).toBe(false)
+    expect(await region('Blocklists').getByRole('table', { name: 'Not listed' }).isVisible()).toBe(false)
     expect(await faultsAtAllWidths(page)).toEqual([])
-    await region('Blacklists')
-      .getByText(/^Not listed: \d+ lists$/)
+    await region('Blocklists')
+      .getByText(/^Not listed: \d+ blocklists$/)
       .click()
-    await region('Blacklists').getByRole('table', { name: 'Not listed' }).waitFor()
+    await region('Blocklists').getByRole('table', { name: 'Not listed' }).waitFor()
   })
 
-  it('passes on what the service says about an address that nobody lists', async () => {
+  it('shows the error of the service for a private address', async () => {
     await page.goto('/check?q=192.168.1.1')
-    await region('Blacklists').getByText('“192.168.1.1” is').waitFor()
+    await region('Blocklists').getByText('“192.168.1.1” is').waitFor()
   })
 
-  it('says what it takes when nothing can be made of the text', async () => {
+  it('explains what to enter when the text is not a target', async () => {
     await page.getByLabel('Domain or IPv4 address').fill('hello there')
     await page.keyboard.press('Enter')
-    await page.getByText('Type a domain such as example.com').waitFor()
+    await page.getByText('Enter a domain such as example.com').waitFor()
   })
 })
 
 describe('a warning', () => {
-  it('comes with the record to publish, to be copied', async () => {
+  it('shows the record to publish and copies it', async () => {
     await page.goto('/check?q=broken.test')
-    await region('Mail protection').getByText('Publish as TXT at').first().waitFor()
-    await region('Mail protection').getByRole('button', { name: 'Copy the record for _dmarc.broken.test' }).click()
+    await region('Email authentication').getByText('Publish as TXT at').first().waitFor()
+    await region('Email authentication').getByRole('button', { name: 'Copy the record for _dmarc.broken.test' }).click()
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(/^v=DMARC1;/)
   })
 })
@@ -124,7 +124,7 @@ describe('a warning', () => {
 describe('a result', () => {
   let link: string
 
-  it('is shared by a link, which opens without an account and says when it was made', async () => {
+  it('is shared by a link that opens without an account and shows the time of the check', async () => {
     await page.goto('/check?q=broken.test')
     await region('DNS records').getByText('10 mail.example.test').waitFor()
     await page.locator('button:enabled', { hasText: 'Share' }).click()
@@ -137,8 +137,8 @@ describe('a result', () => {
     const asked = dns.queries.length
     await stranger.page.goto(link)
     await stranger.page.getByRole('heading', { level: 1, name: 'Check of broken.test' }).waitFor()
-    await stranger.page.getByText(`As it was on ${new Date().getDate()}`).waitFor()
-    await stranger.page.getByText('No DMARC record tells receivers what to do with forged mail.').waitFor()
+    await stranger.page.getByText(`Results as of ${new Date().getDate()}`).waitFor()
+    await stranger.page.getByText('No DMARC record: receivers don’t know how to treat spoofed mail.').waitFor()
     await stranger.page.getByRole('region', { name: 'DNS records' }).getByText('10 mail.example.test').waitFor()
     expect(await stranger.page.getByRole('button', { name: 'Check again' }).count()).toBe(0)
     expect(dns.queries.length).toBe(asked)
@@ -147,49 +147,49 @@ describe('a result', () => {
     await stranger.close()
   })
 
-  it('is printed as the page alone, with nothing folded away and nothing to press', async () => {
+  it('is printed with all sections expanded and without buttons', async () => {
     await page.goto(link)
     await region('DNS records').waitFor()
     await page.emulateMedia({ media: 'print' })
     const seen = await page.locator('body').innerText()
     expect(seen).toContain('Check of broken.test')
-    expect(seen).not.toMatch(/Copy|For programs|API documentation/)
+    expect(seen).not.toMatch(/Copy|^API$|API documentation/m)
     await page.goto(`/check?q=${IP}`)
-    await region('Blacklists').getByText(`${IP} is listed on 1 of`).waitFor()
-    await region('Blacklists').getByRole('table', { name: 'Not listed' }).getByText('bl.spamcop.net').waitFor()
+    await region('Blocklists').getByText(`${IP} is on 1 of`).waitFor()
+    await region('Blocklists').getByRole('table', { name: 'Not listed' }).getByText('bl.spamcop.net').waitFor()
     expect(await page.getByRole('navigation').first().isVisible()).toBe(false)
     await page.emulateMedia({ media: 'screen' })
   })
 
-  it('is taken back where all that is shared is listed', async () => {
+  it('is no longer shared after its link is deleted from the list', async () => {
     await page.goto('/check')
-    await page.getByRole('region', { name: 'Results you share' }).getByText('broken.test').first().waitFor()
-    await page.getByRole('button', { name: 'Take back broken.test' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click()
-    await page.getByRole('region', { name: 'Results you share' }).waitFor({ state: 'detached' })
+    await page.getByRole('region', { name: 'Shared results' }).getByText('broken.test').first().waitFor()
+    await page.getByRole('button', { name: 'Delete link to broken.test' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete link' }).click()
+    await page.getByRole('region', { name: 'Shared results' }).waitFor({ state: 'detached' })
     await page.goto(link)
-    await page.getByText('There is no such shared result').waitFor()
+    await page.getByText('Shared result not found').waitFor()
   })
 })
 
-describe('what was checked', () => {
-  it('is monitored from now on, by a press', async () => {
+describe('a checked target', () => {
+  it('is monitored after a click on its button', async () => {
     await page.goto('/check?q=broken.test')
-    await page.getByRole('button', { name: 'Monitor this' }).click()
+    await page.getByRole('button', { name: 'Monitor this host' }).click()
     await page.getByRole('heading', { level: 1, name: 'broken.test', exact: true }).waitFor()
     await page.goBack()
-    await page.getByRole('link', { name: 'See it monitored' }).waitFor()
+    await page.getByRole('link', { name: 'View in Monitoring' }).waitFor()
   })
 
-  it('leads off the lists where it is on some', async () => {
+  it('links to a new delisting when it is listed', async () => {
     await page.goto(`/check?q=${IP}`)
-    await page.getByRole('link', { name: 'Get it off the lists' }).click()
+    await page.getByRole('link', { name: 'Start delisting' }).click()
     await page.waitForURL(`**/delisting/new?ip=*`)
     expect(page.url()).toContain(IP)
   })
 })
 
-describe('with the keyboard alone', () => {
+describe('with the keyboard only', () => {
   it('a name is checked and the result shared', async () => {
     const { page: own, close } = await signedIn(browser, portreeve, 'Klara')
     await own.goto('/check')
@@ -200,7 +200,7 @@ describe('with the keyboard alone', () => {
     await own.locator('button:enabled', { hasText: 'Share' }).waitFor()
     await tabTo(own, 'Share')
     await own.keyboard.press('Enter')
-    await own.getByText('Whoever has this link sees these results').waitFor()
+    await own.getByText('Anyone with this link can see these results').waitFor()
     await close()
   })
 })

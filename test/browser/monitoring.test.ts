@@ -51,7 +51,7 @@ describe('somebody who has hosts watched', () => {
     await page.getByText('Type a name or an address.').waitFor()
     await page.getByLabel('Name or address').fill('192.168.1.1')
     await page.getByRole('button', { name: 'Watch it' }).click()
-    await page.getByText('blacklists know public addresses only').first().waitFor()
+    await page.getByText('blocklists have only public addresses').first().waitFor()
   })
 
   it('adds an address, and sees within seconds that it is listed', async () => {

@@ -14,7 +14,7 @@ import { createLog } from '../../src/log.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { isUnavailable, openDatabase } from '../../src/store/database.ts'
 import { openNotifications } from '../../src/store/notifications.ts'
-import { createBlocklists } from '../../src/protocols/dnsbl-lists.ts'
+import { createBlocklists } from '../../src/protocols/dnsbl/blocklists.ts'
 import { catalogue } from '../servers/blacklists.ts'
 
 export type Answer = { status: 'listed' | 'clean' | 'unknown'; codes: string[]; reason: string | null }

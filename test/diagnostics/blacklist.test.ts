@@ -1,9 +1,9 @@
 import { Check as matches } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { blacklistCheck, resolverHealth } from '../../src/diagnostics/blacklist.ts'
+import { blacklistCheck, checkResolverHealth } from '../../src/diagnostics/blacklist.ts'
 import type { BlacklistResult } from '../../src/diagnostics/shapes.ts'
-import { adviceOnServers } from '../../src/protocols/dnsbl-advice.ts'
-import type { Blocklists } from '../../src/protocols/dnsbl-lists.ts'
+import { adviceOnServers } from '../../src/protocols/dnsbl/dnsbl-advice.ts'
+import type { Blocklists } from '../../src/protocols/dnsbl/blocklists.ts'
 import { check, enabled, IP, itemOf, open, startersForEach, startLists } from '../servers/blacklists.ts'
 import type { Rbldnsd, Zone } from '../servers/rbldnsd.ts'
 
@@ -43,17 +43,17 @@ describe('every list of the catalogue, some of them misbehaving', () => {
     ['rbl.efnetrbl.org', 'listed', 'healthy', null],
     ['bl.spamcop.net', 'unknown', 'failing', 'Did not answer in time.'],
     ['psbl.surriel.com', 'unknown', 'refusing', 'The query was refused (REFUSED).'],
-    ['dnsbl.dronebl.org', 'unknown', 'failing', 'The resolver got no answer from it (SERVFAIL).'],
+    ['dnsbl.dronebl.org', 'unknown', 'failing', 'The resolver got no answer from the list (SERVFAIL).'],
     ['bl.mailspike.net', 'unknown', 'refusing', 'Refuses to answer this resolver: query came through a public or open resolver (127.255.255.254).'], // prettier-ignore
     ['rbl.interserver.net', 'unknown', 'wildcard', 'Lists every address.'],
     ['bl.nordspam.com', 'unknown', 'wildcard', 'Answered 203.0.113.80, outside 127.0.0.0/8: the zone is parked, or the resolver rewrites answers.'], // prettier-ignore
-    ['bl.0spam.org', 'unknown', 'no-test-entry', expect.stringContaining('did not show its test entry')],
-    ['all.spamrats.com', 'unknown', 'no-test-entry', expect.stringContaining('did not show its test entry')],
+    ['bl.0spam.org', 'unknown', 'no-test-entry', expect.stringContaining('without returning its test entry')],
+    ['all.spamrats.com', 'unknown', 'no-test-entry', expect.stringContaining('without returning its test entry')],
     ['all.s5h.net', 'clean', 'healthy', null],
     ['hostkarma.junkemailfilter.com', 'clean', 'healthy', null],
     ['rep.mailspike.net', 'unknown', 'healthy', expect.stringContaining('127.0.0.77')],
     ['bl.blocklist.de', 'clean', 'healthy', null],
-    ['rbl.your-server.de', 'clean', 'healthy', 'Lists 127.0.0.1, which no list should.'],
+    ['rbl.your-server.de', 'clean', 'healthy', 'Lists 127.0.0.1, which must not be listed (RFC 5782).'],
     ['psbl.surriel.com', 'unknown', 'refusing', expect.any(String)],
   ])('%s is %s and %s', (zone, status, health, detail) => {
     expect(itemOf(result, zone)).toMatchObject({ status, health, detail, listed: status === 'listed' })
@@ -103,7 +103,7 @@ describe('every list of the catalogue, some of them misbehaving', () => {
   it('warns that critical and major lists are missing', () => {
     expect(result.warnings).toEqual([
       expect.stringContaining('refused this resolver. Set DNSBL_SERVERS'),
-      expect.stringMatching(/^8 of 26 critical and major lists gave no usable answer: SpamCop SCBL, .* and 4 more/),
+      expect.stringMatching(/^8 of 26 critical and major lists could not be checked: SpamCop SCBL, .* and 4 more/),
     ])
   })
 
@@ -144,7 +144,7 @@ describe('a resolver at fault', () => {
       )
       const result = await check(open(server))
       expect(result).toMatchObject({ listedCount: 0, cleanCount: 29, unknownCount: 60 })
-      expect(result.warnings).toEqual([expect.stringContaining('the resolver (127.0.0.1 port')])
+      expect(result.warnings).toEqual([expect.stringContaining('The resolver (127.0.0.1 port')])
     },
   )
 
@@ -161,11 +161,11 @@ describe('a resolver at fault', () => {
       'zen.spamhaus.org': { behaviour: 'refusing' },
       'b.barracudacentral.org': { behaviour: 'no-test-entry' },
     })
-    const { lists, warnings } = await resolverHealth(open(server))
+    const { lists, warnings } = await checkResolverHealth(open(server))
     expect(lists.map(({ list }) => list.category)).toEqual(Array.from({ length: 7 }, () => 'critical'))
     expect(warnings).toEqual([
-      expect.stringMatching(/^Barracuda BRBL .*register it there\.$/),
-      expect.stringMatching(/^Spamhaus ZEN \(zen\.spamhaus\.org\): Refuses .*set DNSBL_SERVERS to one\.$/),
+      expect.stringMatching(/^Barracuda BRBL .*Register the public address of your resolver with its operator\.$/),
+      expect.stringMatching(/^Spamhaus ZEN \(zen\.spamhaus\.org\): Refuses .*Set DNSBL_SERVERS to your own\.$/),
     ])
   })
 })

@@ -1,6 +1,6 @@
 import { Check as matches } from 'typebox/value'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { CheckDeps } from '../../src/diagnostics/deps.ts'
+import type { CheckDeps } from '../../src/diagnostics/check-services.ts'
 import { dnsCheck } from '../../src/diagnostics/dns.ts'
 import type { DnsResult } from '../../src/diagnostics/shapes.ts'
 import { createResolver, type Resolver } from '../../src/net/dns.ts'
@@ -148,23 +148,23 @@ describe('a warning', () => {
     ['a single name server', { 'a.test NS': ['ns1.test'] }, 'only one name server, ns1.test'],
     ['two SPF records', { 'a.test TXT': ['v=spf1 -all', 'v=spf1 mx -all', 'v=spf10'] }, '2 SPF records'],
     ['an address others cannot reach', { 'a.test A': ['10.0.0.1'] }, '10.0.0.1 is a private address'],
-    ['a null MX', { 'a.test MX': ['0 .'] }, 'receives no mail'],
-    ['a null MX beside others', { 'a.test MX': ['0 .', '5 mx.test'] }, 'RFC 7505 forbids'],
-    ['an MX that is an address', { 'a.test MX': ['5 8.8.8.8'] }, 'The MX 8.8.8.8 is an address'],
+    ['a null MX', { 'a.test MX': ['0 .'] }, 'does not receive mail'],
+    ['a null MX beside others', { 'a.test MX': ['0 .', '5 mx.test'] }, 'must be the only MX record (RFC 7505)'],
+    ['an MX that is an address', { 'a.test MX': ['5 8.8.8.8'] }, 'The MX 8.8.8.8 is an IP address'],
     ['an MX without an address', { 'a.test MX': ['5 gone.test'] }, 'The MX gone.test has no address'],
     [
       'an MX that is an alias',
       { 'a.test MX': ['5 mx.test'], 'mx.test CNAME': ['b.test'], 'b.test A': ['8.8.8.8'] },
       'The MX mx.test is an alias for b.test',
     ],
-    ['a CNAME beside other records', { 'a.test CNAME': ['b.test'] }, 'has A and NS records beside it'],
+    ['a CNAME beside other records', { 'a.test CNAME': ['b.test'] }, 'also has A and NS records'],
   ])('names %s', async (_what, records, words) => {
     expect(await warningsOf('a.test', { ...fine, ...records })).toEqual([expect.stringContaining(words)])
   })
 
   it('names a circle of aliases', async () => {
     const warnings = await warningsOf('a.test', { 'a.test CNAME': ['b.test'], 'b.test CNAME': ['a.test'] })
-    expect(warnings).toEqual([expect.stringContaining('in a circle: a.test → b.test → a.test')])
+    expect(warnings).toEqual([expect.stringContaining('a loop: a.test → b.test → a.test')])
   })
 
   it('is not made of a mail server that could not be looked up', async () => {

@@ -6,7 +6,7 @@ import { MailAuthResult } from '../../src/diagnostics/shapes.ts'
 import { Fault } from '../../src/errors.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { startTestService, type TestService } from '../service.ts'
-import { hostile } from '../protocols/hostile.ts'
+import { hostile } from '../protocols/reports/hostile.ts'
 import type { Records } from '../servers/dns-records.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'
 import { checkWith, GOOD, rsaKey } from './mail-domain.ts'
@@ -109,7 +109,7 @@ describe('the mail check', () => {
     expect(result).toMatchObject({
       status: 'NXDOMAIN',
       dmarc: { found: true, inheritedFrom: 'example.com', effectivePolicy: 'reject' },
-      warnings: [{ about: 'dmarc', severity: 'info', message: expect.stringMatching(/covers nowhere.*np tag/) }],
+      warnings: [{ about: 'dmarc', severity: 'info', message: expect.stringMatching(/applies to nowhere.*np tag/) }],
     })
   })
 
@@ -176,7 +176,7 @@ describe('the mail check', () => {
     expect(result.warnings.filter(({ about }) => about === 'dmarc')).toEqual([])
     const without = await checkWith({ 'uk TXT': ['of the registry'] }, { domain: 'uk' })
     expect(without.warnings.filter(({ about }) => about === 'dmarc')).toMatchObject([
-      { severity: 'info', message: expect.stringMatching(/^There is no DMARC record for uk, .*psd=y/) },
+      { severity: 'info', message: expect.stringMatching(/^uk is a public suffix without a DMARC record.*psd=y/) },
     ])
   })
 
@@ -185,7 +185,7 @@ describe('the mail check', () => {
     expect(result.dmarc).toMatchObject({ found: false, record: null, tags: {} })
     expect(result.warnings.find(({ about }) => about === 'dmarc')).toMatchObject({
       severity: 'error',
-      message: expect.stringMatching(/not taken for DMARC: it begins with white space/),
+      message: expect.stringMatching(/not recognized as DMARC: it begins with white space/),
       publish: { name: '_dmarc.example.com', value: 'v=DMARC1; p=reject' },
     })
   })
@@ -194,7 +194,7 @@ describe('the mail check', () => {
     ['192.0.2.1', /IP address/],
     ['[2001:db8::1]', /IP address/],
     ['12', /number/],
-    ['alice@example.com', /behind the @: example\.com/],
+    ['alice@example.com', /only its domain: example\.com/],
     ['https://example.com/', /URL/],
     ['', /empty/],
     [`${'a'.repeat(64)}.example`, /63/],

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { checkMailAuth } from '../../src/diagnostics/mail-auth.ts'
 import { Fault } from '../../src/errors.ts'
 import type { DnsFailure } from '../../src/net/dns.ts'
-import type { SmallAnswer } from '../../src/net/http.ts'
+import type { SmallResponse } from '../../src/net/http/get-small.ts'
 import { mapResolver } from '../resolver.ts'
 import type { Records } from '../servers/dns-records.ts'
 
@@ -31,7 +31,7 @@ type Wish = {
   selector?: string[]
   ip?: string[]
   failures?: Record<string, DnsFailure>
-  policy?: Partial<SmallAnswer> | Fault
+  policy?: Partial<SmallResponse> | Fault
   signal?: AbortSignal
 }
 

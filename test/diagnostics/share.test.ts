@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { QUOTA_BYTES } from '../../src/accounts/quotas.ts'
 import { cleanUpJob } from '../../src/diagnostics/jobs.ts'
 import { readReceipt, writeReceipt } from '../../src/diagnostics/receipt.ts'
-import type { Shareable } from '../../src/diagnostics/share.ts'
+import type { ResultWithReceipt } from '../../src/diagnostics/share-results.ts'
 import { createLog } from '../../src/log.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startTestService, type TestService, type Person } from '../service.ts'
@@ -38,13 +38,13 @@ async function ask<T>(path: string, init: Parameters<TestService['request']>[1] 
   return { status: answer.status, body: (await answer.json()) as Answer<T>['body'] }
 }
 
-async function check(name: string, path: string, by: Person = alice): Promise<Shareable> {
+async function check(name: string, path: string, by: Person = alice): Promise<ResultWithReceipt> {
   const { body } = await ask<{ data: Record<string, unknown>; receipt: string }>(`/api/v1/${path}`, { token: by.token })
   return { check: name, data: body.data, receipt: body.receipt }
 }
 const dnsOf = (domain: string, by?: Person) => check('dns', `dns-check?domain=${domain}`, by)
 
-const share = (results: Shareable[], by: Person = alice) =>
+const share = (results: ResultWithReceipt[], by: Person = alice) =>
   ask<Shared>('/api/v1/shared-checks', {
     method: 'POST',
     token: by.token,
@@ -85,7 +85,7 @@ describe('a shared result', () => {
 
   it('is exactly what this service answered this account', async () => {
     const [own, charlies] = [await dnsOf('example.test'), await dnsOf('example.test', charlie)]
-    const wrong: Record<string, Shareable[]> = {
+    const wrong: Record<string, ResultWithReceipt[]> = {
       changed: [{ ...own, data: { ...own.data, a: ['192.0.2.1'] } }],
       'with more': [{ ...own, data: { ...own.data, note: 'Call this number' } }],
       'of another check': [{ ...own, check: 'ssl' }],

@@ -6,11 +6,11 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { promisify } from 'node:util'
 import { Check as matches } from 'typebox/value'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { CheckDeps } from '../../src/diagnostics/deps.ts'
+import type { CheckDeps } from '../../src/diagnostics/check-services.ts'
 import type { TlsResult } from '../../src/diagnostics/shapes.ts'
 import { tlsCheck } from '../../src/diagnostics/tls.ts'
 import { createResolver, type Resolver } from '../../src/net/dns.ts'
-import type { StartTls } from '../../src/net/starttls.ts'
+import type { StartTls } from '../../src/net/tls/starttls.ts'
 import { makeAuthority, makeCertificate } from '../servers/certificates.ts'
 import { startDns } from '../servers/dns.ts'
 import { SCRIPTS, startPlainServer, startTlsServer, type TcpServer } from '../servers/tls.ts'
@@ -114,7 +114,7 @@ async function authorizedInChild(port: number, env: Record<string, string>): Pro
 describe('what is wrong', () => {
   it.each<[string, Wish, Partial<TlsResult>, string]>([
     ['expired', { from: -9, to: -0.5 }, { isExpired: true, daysRemaining: -1, authorizationError: 'CERT_HAS_EXPIRED' }, 'expired on'], // prettier-ignore
-    ['not valid yet', { from: 2 }, { isExpired: false, authorizationError: 'CERT_NOT_YET_VALID' }, 'valid only from'],
+    ['not valid yet', { from: 2 }, { isExpired: false, authorizationError: 'CERT_NOT_YET_VALID' }, 'not valid before'],
     ['for another host', { altNames: ['DNS:other.test', 'DNS:www.other.test'] }, { hostnameMatches: false, authorizationError: 'ERR_TLS_CERT_ALTNAME_INVALID' }, 'not for good.test. It is for other.test, www.other.test.'], // prettier-ignore
   ])('with a certificate that is %s is reported, not refused', async (_what, wish, fields, words) => {
     const result = await check(await serve(wish))
@@ -127,7 +127,7 @@ describe('what is wrong', () => {
     const incomplete = await check(await serve({}, leaf))
     expect(incomplete).toMatchObject({ authorized: false, authorizationError: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
     expect(incomplete.warnings).toEqual([
-      expect.stringMatching(/its own certificate alone.*“Test intermediate”.*fullchain/),
+      expect.stringMatching(/only its own certificate.*“Test intermediate”.*fullchain/),
     ])
 
     const own = makeCertificate({ subject: '/CN=good.test', altNames: ['DNS:good.test'] })
@@ -141,7 +141,7 @@ describe('what is wrong', () => {
     })
     const whole = { key: stranger.key, cert: stranger.cert + other.intermediate.cert + other.root.cert }
     expect((await check(await serve({}, whole))).warnings).toEqual([
-      expect.stringContaining('Nobody here trusts “Test root”'),
+      expect.stringContaining('The chain ends at “Test root”'),
     ])
     const rootless = { key: stranger.key, cert: stranger.cert + other.intermediate.cert }
     expect((await check(await serve({}, rootless))).warnings).toEqual([expect.stringContaining('a chain that ends at')])
@@ -154,7 +154,7 @@ describe('what is wrong', () => {
 
   it.each<[number, RegExp | null]>([
     [30.5, null],
-    [29.5, /expires in 29 days.*should have by now/],
+    [29.5, /expires in 29 days.*should have replaced it by now/],
     [13.5, /expires in 13 days.*Renew it now/],
     [1.5, /expires in 1 day, on .*Renew it now/],
     [0.5, /expires in 0 days/],
@@ -167,14 +167,14 @@ describe('what is wrong', () => {
     const ciphers = 'ALL:@SECLEVEL=0'
     const weak = await check(await serve({ key: 'rsa1024', digest: 'sha1' }, { ciphers }))
     expect(weak.warnings).toEqual([
-      expect.stringContaining('has 1024 bits'),
+      expect.stringContaining('has only 1024 bits'),
       expect.stringMatching(/signed with .*SHA1/i),
     ])
     const old = await check(await serve({ key: 'rsa2048' }, { ciphers, minVersion: 'TLSv1', maxVersion: 'TLSv1' }))
     expect(old).toMatchObject({ protocol: 'TLSv1', authorized: true })
     expect(old.warnings).toEqual([expect.stringContaining('only TLSv1')])
     const nameless = await check(await serve({ altNames: [] }))
-    expect(nameless.warnings).toEqual([expect.stringContaining('common name alone')])
+    expect(nameless.warnings).toEqual([expect.stringContaining('only in its common name')])
   })
 })
 

@@ -3,11 +3,11 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseFormFiles } from '../../src/dmarc/intake/form-files.ts'
 import { readReports } from '../../src/dmarc/intake/read-reports.ts'
-import { authenticateMail } from '../../src/protocols/mail-authentication.ts'
-import { openMail } from '../../src/protocols/report-mail.ts'
-import { reportInText, sniff } from '../../src/protocols/report-sniff.ts'
+import { authenticateMail } from '../../src/protocols/mail/mail-authentication.ts'
+import { openMail } from '../../src/protocols/reports/report-mail.ts'
+import { reportInText, detectType } from '../../src/protocols/reports/report-type.ts'
 import { Fault } from '../../src/errors.ts'
-import { hostile, within } from '../protocols/hostile.ts'
+import { hostile, within } from '../protocols/reports/hostile.ts'
 import { mapResolver } from '../resolver.ts'
 import { aggregate, mailWith, tlsReport } from './reports.ts'
 
@@ -85,10 +85,10 @@ describe('untrusted files and emails', () => {
 
   it('are recognized by their first bytes, quickly', () => {
     const property = fc.property(fc.oneof(anyBytes, damaged), (bytes) => {
-      expect(sniff(bytes).is).toEqual(expect.any(String))
+      expect(detectType(bytes).is).toEqual(expect.any(String))
     })
     fc.assert(property)
-    const read = (text: string) => [sniff(Buffer.from(text)), reportInText(text)]
+    const read = (text: string) => [detectType(Buffer.from(text)), reportInText(text)]
     within(
       read,
       ['<', '<a:', 'a.', '-', ' ', '\n', '{', 'H4sI', '<!DOCTYPE ', 'x:y\n'],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ingest } from '../../src/dmarc/intake/ingest.ts'
-import { readSample, samples, type ExpectedAggregate, type ExpectedTls } from '../protocols/report-samples.ts'
+import { readSample, samples, type ExpectedAggregate, type ExpectedTls } from '../protocols/reports/report-samples.ts'
 import { startDmarc, type Person, type DmarcTest } from './module.ts'
 
 const aggregates = samples('aggregate')

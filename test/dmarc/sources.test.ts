@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { adviseOnSource } from '../../src/dmarc/sources/advice.ts'
 import { sumIdentities } from '../../src/dmarc/sources/identities.ts'
-import type { AggregateRecord } from '../../src/protocols/dmarc-report.ts'
+import type { AggregateRecord } from '../../src/protocols/reports/aggregate-report.ts'
 import { mapResolver } from '../resolver.ts'
 import { aggregate, daysAgo, type Row } from './reports.ts'
 import { startDmarc, type Person, type DmarcTest } from './module.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseAltNames } from '../../src/net/certificate.ts'
+import { parseAltNames } from '../../src/net/tls/certificate.ts'
 
 describe('subject alternative names', () => {
   it.each<[string, string[]]>([

@@ -94,7 +94,7 @@ describe('the guard', () => {
       behaviours: { 'broken.test *': 'SERVFAIL', 'silent.test *': 'silent', 'half.test AAAA': 'SERVFAIL' } as const,
     }
     const sentences: Record<string, object> = {
-      'gone.test': { code: 'upstream_unreachable', message: 'There is no such host: gone.test.' },
+      'gone.test': { code: 'upstream_unreachable', message: 'Host not found: gone.test.' },
       'mail.test': { code: 'upstream_unreachable', message: 'mail.test has no address.' },
       'broken.test': { code: 'upstream_unreachable', message: expect.stringContaining('SERVFAIL') },
       'silent.test': { code: 'upstream_timeout' },

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseTagList, tagsObject, valueOf } from '../../src/protocols/tag-list.ts'
-import { hostile, within } from './hostile.ts'
+import { hostile, within } from './reports/hostile.ts'
 
 describe('a tag list', () => {
   it('is names and values in order, with spaces around both', () => {
@@ -25,7 +25,7 @@ describe('a tag list', () => {
   it('takes the first of two tags and says where the second is', () => {
     const { tags, errors } = parseTagList('p=none; p=reject')
     expect(tagsObject(tags)).toEqual({ p: 'none' })
-    expect(errors).toEqual([{ at: 8, message: expect.stringContaining('more than once') }])
+    expect(errors).toEqual([{ at: 8, message: expect.stringContaining('more than once'), isRepeated: true }])
   })
 
   it.each([

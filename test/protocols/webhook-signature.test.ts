@@ -121,12 +121,12 @@ describe('a signature that does not hold', () => {
     checkSignature({ scheme: 'github' }, secret, request(headers, body))
 
   it.each([
-    ['{"a":"\\u00fc/x","b":1}', '{"a": "ü/x", "b": 1}', 'escaped letters'],
+    ['{"a":"\\u00fc/x","b":1}', '{"a": "ü/x", "b": 1}', 'escaped non-ASCII characters'],
     ['{"a":"ü"}', '{"a": "ü"}', 'without spaces'],
     ['{"url":"https:\\/\\/x"}', '{"url":"https://x"}', 'escaped slashes'],
-    ['text', 'text\n', 'without the line end'],
-    ['text\n', 'text', 'with a line end'],
-    ['a\nb', 'a\r\nb', 'line feeds'],
+    ['text', 'text\n', 'without its final line break'],
+    ['text\n', 'text', 'with a final line break'],
+    ['a\nb', 'a\r\nb', 'LF line breaks'],
   ])('says how the body was changed on its way: %j came as %j', (signed, came, words) => {
     const verdict = github(sign(signed), came)
     expect(verdict.status).toBe('invalid')
@@ -134,11 +134,11 @@ describe('a signature that does not hold', () => {
   })
 
   it('says when the secret was copied with a blank', () => {
-    expect(github(sign('x'), 'x', ' key\n').reason).toContain('without the space around it')
+    expect(github(sign('x'), 'x', ' key\n').reason).toContain('without surrounding spaces')
   })
 
   it('says that another secret signed it, when nothing else fits', () => {
-    expect(github(sign('x', 'other'), 'x').reason).toContain('another secret')
+    expect(github(sign('x', 'other'), 'x').reason).toContain('the secret is different')
   })
 
   it('is unsigned where there is none, and never valid', () => {

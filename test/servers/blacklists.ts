@@ -3,8 +3,8 @@ import { checkAddress } from '../../src/diagnostics/blacklist.ts'
 import type { BlacklistItem, BlacklistResult } from '../../src/diagnostics/shapes.ts'
 import type { Endpoint } from '../../src/config.ts'
 import { createResolver, type ResolverOptions } from '../../src/net/dns.ts'
-import { readCatalogue } from '../../src/protocols/dnsbl-catalogue.ts'
-import { createBlocklists, type Blocklists } from '../../src/protocols/dnsbl-lists.ts'
+import { readCatalogue } from '../../src/protocols/dnsbl/catalogue.ts'
+import { createBlocklists, type Blocklists } from '../../src/protocols/dnsbl/blocklists.ts'
 import { startRbldnsd, startSlowServer, type Rbldnsd, type Zone } from './rbldnsd.ts'
 
 /** An address like any other; the lists of the tests are asked on this machine alone. */

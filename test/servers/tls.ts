@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { createSecureContext, TLSSocket, type SecureContextOptions } from 'node:tls'
-import type { StartTls } from '../../src/net/starttls.ts'
+import type { StartTls } from '../../src/net/tls/starttls.ts'
 
 export type TcpServer = {
   port: number

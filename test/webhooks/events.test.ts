@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { followEvents, readEvents, type ServerEvent } from '../../src/net/event-stream.ts'
+import { followEvents, readEvents, type ServerEvent } from '../../src/net/http/event-stream.ts'
 import { startWebhooks, type Captured, type Endpoint, type WebhooksTest } from './module.ts'
 import { itAlone } from '../scaled/alone.ts'
 

@@ -6,7 +6,7 @@ import { keepMalformed } from '../../src/webhooks/malformed.ts'
 import { withoutOwnCookieValues } from '../../src/webhooks/own-cookies.ts'
 import type { CapturedRequest } from '../../src/webhooks/store.ts'
 import { readTarget } from '../../src/webhooks/target.ts'
-import { within } from '../protocols/hostile.ts'
+import { within } from '../protocols/reports/hostile.ts'
 
 const TOKEN = 'abcdefghij'
 const PIECES = [

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startService, type Service } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
-import { followEvents } from '../../src/net/event-stream.ts'
+import { followEvents } from '../../src/net/http/event-stream.ts'
 import { startWebhooks, type Captured, type Endpoint, type WebhooksTest } from './module.ts'
 
 let portreeve: WebhooksTest

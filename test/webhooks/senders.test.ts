@@ -6,7 +6,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net'
 import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { followEvents } from '../../src/net/event-stream.ts'
+import { followEvents } from '../../src/net/http/event-stream.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { sendRaw, startWebhooks, type Captured, type Endpoint, type WebhooksTest } from './module.ts'
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { Fault, messageOf } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
-import { mayHaveBeenTaken } from '../../net/smtp.ts'
+import { mayHaveBeenAccepted } from '../../net/smtp.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import { mailAlerts, NO_RELAY, type MailDeps } from '../channels/email.ts'
@@ -106,7 +106,7 @@ async function deliver(message: ClaimedMessage, deps: DeliverDeps, signal: Abort
     await markSent(db, message)
     deps.onTry?.(message.channel.type, 'sent')
   } catch (error) {
-    if (signal.aborted && !mayHaveBeenTaken(error)) return markPutOff(db, message, new Date(), 'interrupted')
+    if (signal.aborted && !mayHaveBeenAccepted(error)) return markPutOff(db, message, new Date(), 'interrupted')
     deps.onTry?.(message.channel.type, 'failed')
     log.warn({ channel: message.channel.id, err: error }, 'an alert could not be sent')
     await settleFailure(message, error, deps)
@@ -140,7 +140,7 @@ async function settleFailure(message: ClaimedMessage, error: unknown, deps: Deli
   if (channel.type === 'email' && !relay) return markEnded(db, message, 'failed', sentence)
   const failingSince = await noteFailure(db, channel.id, sentence)
   const wait = RETRY_AFTER[attempts - 1]
-  if (mayHaveBeenTaken(error)) await markEnded(db, message, 'uncertain', sentence)
+  if (mayHaveBeenAccepted(error)) await markEnded(db, message, 'uncertain', sentence)
   else if (wait === undefined || isFinal(channel, error)) await markEnded(db, message, 'failed', sentence)
   else await markPutOff(db, message, new Date(Date.now() + wait), sentence)
   if (isGone(error)) await switchOff(channel, 'The receiver said that it wants no more (410).', deps)

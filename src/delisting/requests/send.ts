@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fault, messageOf } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
-import { mayHaveBeenTaken, sendMail } from '../../net/smtp.ts'
+import { mayHaveBeenAccepted, sendMail } from '../../net/smtp.ts'
 import type { Db } from '../../store/database.ts'
 import { changeStep } from '../steps/change.ts'
 import { findStep, type StepRow } from '../steps/store.ts'
@@ -112,7 +112,7 @@ async function settleSent(deps: SendDeps, mail: Attempt, reply: string): Promise
 async function settleUnsent(deps: SendDeps, mail: Attempt, error: unknown): Promise<void> {
   if (error instanceof Fault && error.code === 'conflict') return
   deps.log.warn({ err: error, stepId: mail.id }, 'a delisting mail could not be sent')
-  await (mayHaveBeenTaken(error) ? settleUnsure(deps, mail) : settleRefused(deps, mail, error))
+  await (mayHaveBeenAccepted(error) ? settleUnsure(deps, mail) : settleRefused(deps, mail, error))
 }
 
 async function settleRefused(deps: SendDeps, mail: Attempt, error: unknown): Promise<void> {

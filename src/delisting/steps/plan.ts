@@ -1,5 +1,5 @@
-import type { Blocklist, Category } from '../../protocols/dnsbl-catalogue.ts'
-import type { Listing } from '../../protocols/dnsbl-lists.ts'
+import type { Blocklist, Category } from '../../protocols/dnsbl/catalogue.ts'
+import type { Listing } from '../../protocols/dnsbl/blocklists.ts'
 import type { Method } from './machine.ts'
 
 /** Where and how a list is asked, and how long it takes. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Category } from '../../protocols/dnsbl-catalogue.ts'
+import type { Category } from '../../protocols/dnsbl/catalogue.ts'
 import type { Db } from '../../store/database.ts'
 import { loadProcess, type ProcessRow } from '../store.ts'
 import type { StepState } from './machine.ts'

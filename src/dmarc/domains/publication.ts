@@ -1,8 +1,8 @@
-import { checkDestinations, type Destination } from '../../protocols/dmarc-destinations.ts'
-import { discoverDmarc, type DmarcDiscovery } from '../../protocols/dmarc-discovery.ts'
-import { formatDmarc, mendDmarc } from '../../protocols/dmarc-mend.ts'
-import { parseDmarc, type DmarcRecord } from '../../protocols/dmarc.ts'
-import type { Questions } from '../../protocols/questions.ts'
+import { checkDestinations, type Destination } from '../../protocols/dmarc/report-destinations.ts'
+import { discoverDmarc, type DmarcDiscovery } from '../../protocols/dmarc/dmarc-discovery.ts'
+import { formatDmarc, repairDmarc } from '../../protocols/dmarc/repair-dmarc.ts'
+import { parseDmarc, type DmarcRecord } from '../../protocols/dmarc/dmarc-record.ts'
+import type { DnsQueries } from '../../protocols/dns-queries.ts'
 
 /** A domain's DMARC record in DNS, and the record to publish. */
 export type Publication = {
@@ -24,7 +24,7 @@ export type Publication = {
 }
 
 /** Queries a domain's DMARC record. Without an answer in time, the fields are null and the record is a first one. */
-export async function findPublication(domain: string, reportEmail: string, questions: Questions): Promise<Publication> {
+export async function findPublication(domain: string, reportEmail: string, questions: DnsQueries): Promise<Publication> {
   const [discovery, destination] = await Promise.all([
     discoverDmarc(domain, questions),
     destinationOf(domain, reportEmail, questions),
@@ -50,7 +50,7 @@ function recordFor(discovery: DmarcDiscovery, own: DmarcRecord | null, reportEma
   if (!own) return formatDmarc({ p: discovery.effectivePolicy ?? 'none', rua: ours })
   const usable = own.rua.filter(({ host }) => host !== null).map(({ uri }) => uri)
   const others = usable.filter((uri) => uri.toLowerCase() !== ours)
-  return mendDmarc(own, { rua: [...others, ours].join(',') })
+  return repairDmarc(own, { rua: [...others, ours].join(',') })
 }
 
 /** Whether a record sends reports to this address. We chose the local part, so its case does not matter. */
@@ -60,7 +60,7 @@ export function sendsTo(record: DmarcRecord, reportEmail: string): boolean {
 
 const CONSENT = 'v=DMARC1;'
 
-async function destinationOf(domain: string, reportEmail: string, questions: Questions) {
+async function destinationOf(domain: string, reportEmail: string, questions: DnsQueries) {
   const record = parseDmarc(`v=DMARC1; p=none; rua=mailto:${reportEmail}`)
   const [found] = record ? await checkDestinations(domain, record, questions) : []
   return shownDestination(found)

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { callerOf } from '../../http/auth.ts'
 import { answers, security, Success } from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
-import { createQuestions } from '../../protocols/questions.ts'
+import { createDnsQueries } from '../../protocols/dns-queries.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { DNS_TIMEOUT_MS } from '../limits.ts'
 import { byId, tags, type DmarcDeps, type RouteDeps } from '../route-deps.ts'
@@ -146,5 +146,5 @@ async function shownPublication(row: DomainRow, problem: string | null, deps: Dm
 }
 
 function questionsOf({ resolver }: DmarcDeps) {
-  return createQuestions(resolver, AbortSignal.timeout(DNS_TIMEOUT_MS))
+  return createDnsQueries(resolver, AbortSignal.timeout(DNS_TIMEOUT_MS))
 }

@@ -1,5 +1,5 @@
-import { discoverDmarc } from '../../protocols/dmarc-discovery.ts'
-import type { Questions } from '../../protocols/questions.ts'
+import { discoverDmarc } from '../../protocols/dmarc/dmarc-discovery.ts'
+import type { DnsQueries } from '../../protocols/dns-queries.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
 import { PROOF_GRACE_DAYS } from '../limits.ts'
@@ -21,14 +21,14 @@ export async function verifyDomain(
   db: Db,
   row: DomainRow,
   reportEmail: string,
-  questions: Questions,
+  questions: DnsQueries,
 ): Promise<Verification> {
   const verification = await checkProof(db, row, reportEmail, questions)
   await notifyChange(db, row.accountId, 'dmarc', row.id)
   return verification
 }
 
-async function checkProof(db: Db, row: DomainRow, reportEmail: string, questions: Questions): Promise<Verification> {
+async function checkProof(db: Db, row: DomainRow, reportEmail: string, questions: DnsQueries): Promise<Verification> {
   const proof = await findProof(row, reportEmail, questions)
   if (proof === 'unknown') {
     await markChecked(db, row.id)
@@ -47,10 +47,10 @@ async function checkProof(db: Db, row: DomainRow, reportEmail: string, questions
 async function findProof(
   row: DomainRow,
   reportEmail: string,
-  questions: Questions,
+  questions: DnsQueries,
 ): Promise<VerifiedBy | null | 'unknown'> {
   const { name, value } = challengeOf(row)
-  const [challenge, discovery] = await Promise.all([questions.texts(name), discoverDmarc(row.domain, questions)])
+  const [challenge, discovery] = await Promise.all([questions.lookUpTxt(name), discoverDmarc(row.domain, questions)])
   if (challenge.texts.some((text) => text.trim() === value)) return 'txt'
   // A record of a parent domain is a proof too: the address in it belongs to this domain only.
   if (discovery.record && sendsTo(discovery.record, reportEmail)) return 'rua'

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import { isMbox, splitMbox } from '../../protocols/mbox.ts'
-import type { UnpackCost } from '../../protocols/unpack.ts'
+import { isMbox, splitMbox } from '../../protocols/mail/mbox.ts'
+import type { UnpackCost } from '../../protocols/reports/unpack.ts'
 import type { DB } from '../../store/tables.ts'
 import { newId } from '../id.ts'
 import { BATCH_RECORDS, BATCH_REPORTS, MAX_DELIVERY_BYTES, MAX_MBOX_MAILS, UPLOAD_LIMITS } from '../limits.ts'

@@ -1,5 +1,5 @@
-import { isAligned, type AggregateRecord } from '../../protocols/dmarc-report.ts'
-import type { Authentication } from '../../protocols/mail-authentication.ts'
+import { isAligned, type AggregateRecord } from '../../protocols/reports/aggregate-report.ts'
+import type { Authentication } from '../../protocols/mail/mail-authentication.ts'
 import { isWithin } from '../statistics/tally.ts'
 import type { ReportRow, TlsReportRow } from './store.ts'
 

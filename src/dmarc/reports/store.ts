@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import type { AggregateRecord, AggregateReport } from '../../protocols/dmarc-report.ts'
-import type { TlsReportPolicy } from '../../protocols/tls-report.ts'
+import type { AggregateRecord, AggregateReport } from '../../protocols/reports/aggregate-report.ts'
+import type { TlsReportPolicy } from '../../protocols/reports/tls-report.ts'
 import type { Db } from '../../store/database.ts'
-import type { Authentication } from '../../protocols/mail-authentication.ts'
+import type { Authentication } from '../../protocols/mail/mail-authentication.ts'
 import type { Via } from '../intake/store.ts'
 
 export type PageSlice = { limit: number; offset: number }

@@ -1,6 +1,6 @@
 import { Fault } from '../../errors.ts'
-import { isAligned } from '../../protocols/dmarc-report.ts'
-import { addressOf } from '../../protocols/report-values.ts'
+import { isAligned } from '../../protocols/reports/aggregate-report.ts'
+import { addressOf } from '../../protocols/reports/report-values.ts'
 import type { Db } from '../../store/database.ts'
 import type { DomainRow } from '../domains/store.ts'
 import { MAX_SOURCE_RECORDS } from '../limits.ts'

@@ -1,5 +1,5 @@
-import type { AggregateRecord } from '../../protocols/dmarc-report.ts'
-import { registeredDomain } from '../../protocols/public-suffix.ts'
+import type { AggregateRecord } from '../../protocols/reports/aggregate-report.ts'
+import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 
 type Seen = { domain: string | null; messages: number }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { AggregateRecord } from '../../protocols/dmarc-report.ts'
+import type { AggregateRecord } from '../../protocols/reports/aggregate-report.ts'
 import type { Db } from '../../store/database.ts'
 import type { PageSlice } from '../reports/store.ts'
 import { COUNTS } from '../statistics/tally.ts'

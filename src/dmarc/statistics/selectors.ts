@@ -1,4 +1,4 @@
-import type { AggregateRecord } from '../../protocols/dmarc-report.ts'
+import type { AggregateRecord } from '../../protocols/reports/aggregate-report.ts'
 import { MAX_REPORT_SELECTORS } from '../limits.ts'
 
 /** The message counts of a signer's selector in one report. */

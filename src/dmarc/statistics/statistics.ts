@@ -1,4 +1,4 @@
-import type { AggregateReport } from '../../protocols/dmarc-report.ts'
+import type { AggregateReport } from '../../protocols/reports/aggregate-report.ts'
 import type { SelectorTally } from './selectors.ts'
 import type { ReporterDay, SelectorCount, SourceDay, SourceMonth } from './store.ts'
 import { addCounts, COUNTS, reportDays, isWithin, zeroCounts, messagesOnDay, type Counts, type Tally } from './tally.ts'

@@ -1,5 +1,5 @@
-import { isAligned, type AggregateRecord } from '../../protocols/dmarc-report.ts'
-import { registeredDomain } from '../../protocols/public-suffix.ts'
+import { isAligned, type AggregateRecord } from '../../protocols/reports/aggregate-report.ts'
+import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import { MAX_SPREAD_DAYS } from '../limits.ts'
 
 /** Messages from one address with equal results. */

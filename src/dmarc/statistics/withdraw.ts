@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { AggregateRecord } from '../../protocols/dmarc-report.ts'
+import type { AggregateRecord } from '../../protocols/reports/aggregate-report.ts'
 import type { DB } from '../../store/tables.ts'
 import { createStatistics, type CountedReport } from './statistics.ts'
 import { createSelectors } from './selectors.ts'

@@ -1,6 +1,6 @@
 import { Fault } from '../../errors.ts'
-import type { AutonomousSystem } from '../../protocols/asn-table.ts'
-import { registeredDomain } from '../../protocols/public-suffix.ts'
+import type { AutonomousSystem } from '../../protocols/networks/asn-table.ts'
+import { registeredDomain } from '../../protocols/dmarc/public-suffix.ts'
 import type { Db } from '../../store/database.ts'
 import type { DomainRow } from '../domains/store.ts'
 import { zeroCounts, type Counts } from '../statistics/tally.ts'

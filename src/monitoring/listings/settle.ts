@@ -1,5 +1,5 @@
-import { isUsable } from '../../protocols/dnsbl-health.ts'
-import type { Listing } from '../../protocols/dnsbl-lists.ts'
+import { isUsable } from '../../protocols/dnsbl/zone-health.ts'
+import type { Listing } from '../../protocols/dnsbl/blocklists.ts'
 import { firstFact, isSameFact, judge, type Fact } from '../facts/judge.ts'
 import type { FactRow } from '../facts/store.ts'
 import type { ClaimedHost } from '../looks/store.ts'

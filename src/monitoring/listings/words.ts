@@ -1,5 +1,5 @@
 import type { NewAlert } from '../../alerts/raise.ts'
-import type { Blocklist } from '../../protocols/dnsbl-catalogue.ts'
+import type { Blocklist } from '../../protocols/dnsbl/catalogue.ts'
 import type { HostRow } from '../store.ts'
 import type { ListingChange } from './settle.ts'
 

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { adviceOnSweep } from '../../protocols/dnsbl-advice.ts'
+import { adviceOnSweep } from '../../protocols/dnsbl/dnsbl-advice.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { DB } from '../../store/tables.ts'
 import type { CertificateDetail } from '../certificates/look.ts'

@@ -1,4 +1,4 @@
-import type { Blocklist } from '../../protocols/dnsbl-catalogue.ts'
+import type { Blocklist } from '../../protocols/dnsbl/catalogue.ts'
 
 /** What a listing means: tell me; count it and write it down; or do not even ask. */
 export const MODES = ['alert', 'watch', 'mute'] as const

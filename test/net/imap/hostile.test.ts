@@ -8,7 +8,7 @@ import { readInbox } from '../../../src/net/imap/inbox.ts'
 import { examine, searchUids, status } from '../../../src/net/imap/mailbox.ts'
 import { classify, ImapLost, ImapRefused } from '../../../src/net/imap/refusals.ts'
 import { createWire, type Wire } from '../../../src/net/imap/wire.ts'
-import { within } from '../../protocols/hostile.ts'
+import { within } from '../../protocols/reports/hostile.ts'
 
 const PIECES = [
   '* ',

@@ -3,16 +3,18 @@ import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Muted } from '../ui/layout/page.tsx'
 import { Status, type Tone } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
-import { counted } from '../ui/text/format.ts'
 import type { CheckKind } from './kind.ts'
+import { blocklists as messages } from './messages.ts'
 import { blacklistVerdict } from './verdict.ts'
 import { Warnings } from './warnings.tsx'
 
+const PATH = '/api/v1/blacklist-check'
+
 export const blacklistKind: CheckKind<BlacklistResult> = {
   name: 'blacklist',
-  title: 'Blacklists',
-  path: (ip) => `/api/v1/blacklist-check?ip=${encodeURIComponent(ip)}`,
-  events: (ip) => `/api/v1/blacklist-check/events?ip=${encodeURIComponent(ip)}`,
+  title: messages.title,
+  path: (ip) => `${PATH}?ip=${encodeURIComponent(ip)}`,
+  events: (ip) => `${PATH}/events?ip=${encodeURIComponent(ip)}`,
   verdict: blacklistVerdict,
   View: ({ data }) => (
     <>
@@ -26,27 +28,23 @@ function Lists({ result: { blacklists, cleanCount } }: { result: BlacklistResult
   const of = (status: BlacklistItem['status']) => blacklists.filter((list) => list.status === status)
   return (
     <>
-      <ListTable caption="Listed" lists={of('listed')} />
-      <ListTable caption="Without a usable answer" lists={of('unknown')} />
+      <ListTable caption={messages.captions.listed} lists={of('listed')} />
+      <ListTable caption={messages.captions.unknown} lists={of('unknown')} />
       {cleanCount > 0 && (
-        <Disclosure summary={`Not listed: ${counted(cleanCount, 'list')}`}>
-          <ListTable caption="Not listed" lists={of('clean')} />
+        <Disclosure summary={messages.cleanCount(cleanCount)}>
+          <ListTable caption={messages.captions.clean} lists={of('clean')} />
         </Disclosure>
       )}
     </>
   )
 }
 
-const WORDS: Record<BlacklistItem['status'], [Tone, string]> = {
-  listed: ['bad', 'Listed'],
-  unknown: ['unknown', 'Unknown'],
-  clean: ['good', 'Not listed'],
-}
+const TONES: Record<BlacklistItem['status'], Tone> = { listed: 'bad', unknown: 'unknown', clean: 'good' }
 
 function ListTable({ caption, lists }: { caption: string; lists: BlacklistItem[] }) {
   if (lists.length === 0) return null
   return (
-    <Table caption={caption} even columns={['Blacklist', 'Category', 'Answer']}>
+    <Table caption={caption} even columns={[...messages.columns]}>
       {lists.map((list) => (
         <ListRow key={list.dnsbl} list={list} />
       ))}
@@ -55,8 +53,7 @@ function ListTable({ caption, lists }: { caption: string; lists: BlacklistItem[]
 }
 
 function ListRow({ list }: { list: BlacklistItem }) {
-  const [tone, word] = WORDS[list.status]
-  const words = [...list.meanings, list.reason, list.detail].filter(Boolean).join('. ')
+  const explanation = [...list.meanings, list.reason, list.detail].filter(Boolean).join('. ')
   return (
     <tr>
       <th scope="row">
@@ -65,16 +62,16 @@ function ListRow({ list }: { list: BlacklistItem }) {
           <code>{list.dnsbl}</code>
         </small>
       </th>
-      <td data-label="Category">
+      <td data-label={messages.category}>
         <Muted>{list.category}</Muted>
       </td>
       <td>
-        <Status tone={tone}>{word}</Status>
-        {words && <small>{words}</small>}
+        <Status tone={TONES[list.status]}>{messages.states[list.status]}</Status>
+        {explanation && <small>{explanation}</small>}
         {list.status === 'listed' && list.delistUrl && (
           <small>
             <a href={list.delistUrl} target="_blank" rel="noreferrer">
-              How to get off {list.name}
+              {messages.removal(list.name)}
             </a>
           </small>
         )}

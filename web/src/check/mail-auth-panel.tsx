@@ -2,39 +2,37 @@ import type { ReactNode } from 'react'
 import type { MailAuthResult } from '../../../src/diagnostics/shapes.ts'
 import { Facts, Values } from '../ui/lists/facts.tsx'
 import { Muted } from '../ui/layout/page.tsx'
-import { counted } from '../ui/text/format.ts'
 import type { CheckKind } from './kind.ts'
+import { mailAuth as messages } from './messages.ts'
 import { mailAuthVerdict } from './verdict.ts'
 import { Warnings } from './warnings.tsx'
 
 export const mailAuthKind: CheckKind<MailAuthResult> = {
   name: 'dmarc',
-  title: 'Mail protection',
+  title: messages.title,
   path: (domain) => `/api/v1/dmarc-check?domain=${encodeURIComponent(domain)}`,
   verdict: mailAuthVerdict,
   View: ({ data }) => (
     <>
-      <Warnings
-        warnings={[...data.truncated.map((what) => `Not asked, for lack of time: ${what}`), ...data.warnings]}
-      />
+      <Warnings warnings={[...data.truncated.map(messages.truncated), ...data.warnings]} />
       {data.status !== 'NXDOMAIN' && <Records data={data} />}
     </>
   ),
 }
 
 function Records({ data: { dmarc, spf, dkim, dkimSelectorsTried, mtaSts, tlsRpt, bimi } }: { data: MailAuthResult }) {
-  const inherited = dmarc.inheritedFrom && `Published by ${dmarc.inheritedFrom}, and valid here too.`
-  const lookups = spf.found && `Takes ${counted(spf.lookups, 'look-up')} of the 10 allowed.`
-  const mode = mtaSts.policy?.mode && `Its policy is in the mode “${mtaSts.policy.mode}”.`
+  const inherited = dmarc.inheritedFrom && messages.inherited(dmarc.inheritedFrom)
+  const lookups = spf.found && messages.lookups(spf.lookups)
+  const mode = mtaSts.policy?.mode && messages.mode(mtaSts.policy.mode)
   return (
     <Facts
       facts={[
-        ['DMARC', <Item key="dmarc" {...dmarc} note={inherited} />],
-        ['SPF', <Item key="spf" {...spf} note={lookups} />],
-        ['DKIM', <Keys key="dkim" dkim={dkim} tried={dkimSelectorsTried} />],
-        ['MTA-STS', <Item key="sts" {...mtaSts} note={mode} />],
-        ['TLS reports', <Item key="tls" {...tlsRpt} />],
-        ['BIMI', <Item key="bimi" {...bimi} />],
+        [messages.fields.dmarc, <Item key="dmarc" {...dmarc} note={inherited} />],
+        [messages.fields.spf, <Item key="spf" {...spf} note={lookups} />],
+        [messages.fields.dkim, <Keys key="dkim" dkim={dkim} tried={dkimSelectorsTried} />],
+        [messages.fields.mtaSts, <Item key="sts" {...mtaSts} note={mode} />],
+        [messages.fields.tlsRpt, <Item key="tls" {...tlsRpt} />],
+        [messages.fields.bimi, <Item key="bimi" {...bimi} />],
       ]}
     />
   )
@@ -42,9 +40,9 @@ function Records({ data: { dmarc, spf, dkim, dkimSelectorsTried, mtaSts, tlsRpt,
 
 type ItemProps = { record: string | null; error?: string; note?: ReactNode }
 
-/** A record as it was found; “none” only when that is known. */
+/** A record as found. “None” means that the query succeeded and found no record. */
 function Item({ record, error, note }: ItemProps) {
-  if (record === null) return error === undefined ? 'None' : `Not known: ${error}`
+  if (record === null) return error === undefined ? messages.none : messages.unknown(error)
   return (
     <>
       <Values values={[record]} />
@@ -55,7 +53,7 @@ function Item({ record, error, note }: ItemProps) {
 
 function Keys({ dkim, tried }: { dkim: MailAuthResult['dkim']; tried: number }) {
   const found = dkim.filter((key) => key.found)
-  if (found.length === 0) return `None of the ${counted(tried, 'selector')} tried has a key.`
+  if (found.length === 0) return messages.noKeys(tried)
   return <Values values={found.map(describeKey)} />
 }
 
@@ -68,7 +66,7 @@ function describeKey({
   testing,
 }: MailAuthResult['dkim'][number]): string {
   const strength = revoked
-    ? 'revoked'
-    : [keyType?.toUpperCase(), keyBits && `${keyBits} bits`].filter(Boolean).join(' ')
-  return [selector, strength, provider, testing && 'testing'].filter(Boolean).join(' · ')
+    ? messages.revoked
+    : [keyType?.toUpperCase(), keyBits && messages.bits(keyBits)].filter(Boolean).join(' ')
+  return [selector, strength, provider, testing && messages.testing].filter(Boolean).join(' · ')
 }

@@ -5,20 +5,21 @@ import { Card, Section } from '../ui/layout/page.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
 import { checkQuery } from './api.ts'
 import type { CheckKind } from './kind.ts'
+import { check as messages } from './messages.ts'
 import { Result } from './result.tsx'
 
-/** One check, asked on arrival. */
+/** One check, which runs as soon as the panel is shown. */
 export function CheckPanel({ kind, target }: { kind: CheckKind; target: string }) {
   const { data: answer, error, isFetching, refetch } = useQuery(checkQuery(kind, target))
   const again = (
     <Button size="small" kind="quiet" busy={isFetching} onClick={() => void refetch()}>
-      Check again
+      {messages.checkAgain}
     </Button>
   )
   return (
     <Section title={kind.title} aside={again}>
       <Card>
-        {isFetching && !answer && <Loading lines={3}>Asking …</Loading>}
+        {isFetching && !answer && <Loading lines={3}>{messages.checking}</Loading>}
         {error && !isFetching && <Notice tone="unknown">{error.message}</Notice>}
         {answer && !error && <Result kind={kind} answer={answer} path={kind.path(target)} />}
       </Card>

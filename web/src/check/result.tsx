@@ -6,16 +6,17 @@ import { Stack } from '../ui/layout/page.tsx'
 import type { Answer } from './api.ts'
 import { curlOf } from './curl.ts'
 import type { CheckKind } from './kind.ts'
+import { result as messages } from './messages.ts'
 import type { Verdict } from './verdict.ts'
 
 type ResultProps = {
   kind: CheckKind
   answer: Answer
-  /** How a program asks the same; left out where nothing is to be asked. */
+  /** The same check in the API; undefined for results that are not checked again. */
   path?: string
 }
 
-/** What a check said: its verdict in a sentence, what to do, and what was found. */
+/** The verdict of a check, the actions it suggests and the records it found. */
 export function Result({ kind, answer: { data, receipt, total = 0 }, path }: ResultProps) {
   return (
     <Stack>
@@ -36,28 +37,25 @@ function VerdictLine({ tone, sentence }: Verdict) {
   )
 }
 
-/** Of answers that come one by one. */
+/** How many blocklists have answered so far. */
 function Progress({ data, total }: { data: unknown; total: number }) {
   const { totalChecked, listedCount } = data as { totalChecked: number; listedCount: number }
   return (
     <>
       <Notice tone={listedCount > 0 ? 'bad' : 'info'}>
-        <strong>
-          {totalChecked} of {total} have answered, {listedCount === 0 ? 'none lists it' : `${listedCount} list it`} so
-          far.
-        </strong>
+        <strong>{messages.progress(totalChecked, total, listedCount)}</strong>
       </Notice>
-      <ProgressBar label="Answers" done={totalChecked} total={total} />
+      <ProgressBar label={messages.answers} done={totalChecked} total={total} />
     </>
   )
 }
 
-/** The same answer as programs get it. */
+/** The same answer as the API returns it. */
 function Raw({ data, path }: { data: unknown; path: string | undefined }) {
   return (
-    <Disclosure summary="For programs">
-      {path !== undefined && <Snippet what="the command" text={curlOf(path)} />}
-      <Snippet what="the JSON" text={JSON.stringify(data, null, 2)} />
+    <Disclosure summary={messages.api}>
+      {path !== undefined && <Snippet what={messages.command} text={curlOf(path)} />}
+      <Snippet what={messages.json} text={JSON.stringify(data, null, 2)} />
     </Disclosure>
   )
 }

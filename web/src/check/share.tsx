@@ -10,16 +10,17 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Row, Section } from '../ui/layout/page.tsx'
 import { checkQuery, shares, sharesQuery, type Share } from './api.ts'
 import { kindsOf } from './kinds.ts'
+import { actions, check as checkMessages, sharing as messages } from './messages.ts'
 import classes from './share.module.css'
 import type { Target } from './target.ts'
 
 type ShareBarProps = {
   target: Target
-  /** Other ways on, beside the buttons. */
+  /** More buttons for this result. */
   children?: ReactNode
 }
 
-/** What can be done with the results of a target once they are there: share them by a link, or print them. */
+/** The actions on the results of a target: share them by a link, or print them. */
 export function ShareBar({ target, children }: ShareBarProps) {
   const queries = useQueryClient()
   const kinds = kindsOf(target)
@@ -46,11 +47,11 @@ export function ShareBar({ target, children }: ShareBarProps) {
     <div className={classes.ways}>
       <Row>
         <Button busy={state.busy} disabled={isAsking || results.length === 0} onClick={() => void share()}>
-          Share
+          {actions.share}
         </Button>
         {children}
         <Button kind="quiet" disabled={isAsking} onClick={() => window.print()}>
-          Print
+          {actions.print}
         </Button>
       </Row>
       <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
@@ -61,22 +62,22 @@ export function ShareBar({ target, children }: ShareBarProps) {
 
 function Made({ url, expiresAt }: Share) {
   return (
-    <Notice tone="good" title="Whoever has this link sees these results">
-      <Snippet what="the link" text={url} />
+    <Notice tone="good" title={messages.created}>
+      <Snippet what={messages.link} text={url} />
       <p>
-        They stay as they are now, until <DateText at={expiresAt} />. You can take the link back on the screen{' '}
-        <Link to="/check">Check</Link>.
+        {messages.validUntil} <DateText at={expiresAt} />. {messages.withdraw}{' '}
+        <Link to="/check">{checkMessages.title}</Link>.
       </p>
     </Notice>
   )
 }
 
-/** What an account shares, as long as it shares anything. */
+/** The results that an account shares; nothing when it shares none. */
 export function Shares() {
   const { data } = useQuery(sharesQuery)
   if (!data || data.length === 0) return null
   return (
-    <Section title="Results you share">
+    <Section title={messages.list}>
       <List>
         {data.map((share) => (
           <ShareItem key={share.token} {...share} />
@@ -103,19 +104,19 @@ function ShareItem({ token, url, target, createdAt, expiresAt }: Share) {
       }
       action={
         <Row>
-          <CopyButton text={url} what={`the link to ${target}`} />
+          <CopyButton text={url} what={messages.linkTo(target)} />
           <ConfirmButton
-            label="Take back"
-            about={target}
-            title={`Take the link to ${target} back?`}
+            label={messages.delete}
+            about={messages.deleteAbout(target)}
+            title={messages.deleteTitle(target)}
             onConfirm={takeBack}
           >
-            Whoever has it sees nothing any more.
+            {messages.deleteText}
           </ConfirmButton>
         </Row>
       }
     >
-      Made <DateText at={createdAt} /> · until <DateText at={expiresAt} />
+      {messages.createdAt} <DateText at={createdAt} /> · {messages.until} <DateText at={expiresAt} />
     </ListItem>
   )
 }

@@ -2,12 +2,13 @@ import type { TlsResult } from '../../../src/diagnostics/shapes.ts'
 import { Facts, Values } from '../ui/lists/facts.tsx'
 import { DateText } from '../ui/text/date-text.tsx'
 import type { CheckKind } from './kind.ts'
+import { certificate as messages } from './messages.ts'
 import { tlsVerdict } from './verdict.ts'
 import { Warnings } from './warnings.tsx'
 
 export const tlsKind: CheckKind<TlsResult> = {
   name: 'ssl',
-  title: 'Certificate',
+  title: messages.title,
   path: (domain) => `/api/v1/ssl-check?domain=${encodeURIComponent(domain)}`,
   verdict: tlsVerdict,
   View: ({ data }) => (
@@ -21,12 +22,12 @@ export const tlsKind: CheckKind<TlsResult> = {
 function factsOf(data: TlsResult): Parameters<typeof Facts>[0]['facts'] {
   const { issuer, keyType, keyBits } = data
   return [
-    ['Issued by', [issuer.O, issuer.CN].filter(Boolean).join(', ')],
-    ['Valid until', <DateText key="to" at={data.validTo} />],
-    ['Valid from', <DateText key="from" at={data.validFrom} />],
-    ['For', <Values key="names" values={data.subjectAltNames} />],
-    ['Connection', `${data.protocol}, ${data.cipher.standardName}`],
-    ['Key', keyType && [keyType.toUpperCase(), keyBits && `${keyBits} bits`].filter(Boolean).join(', ')],
-    ['Server', `${data.address}, port ${data.port}`],
+    [messages.issuedBy, [issuer.O, issuer.CN].filter(Boolean).join(', ')],
+    [messages.validUntil, <DateText key="to" at={data.validTo} />],
+    [messages.validFrom, <DateText key="from" at={data.validFrom} />],
+    [messages.names, <Values key="names" values={data.subjectAltNames} />],
+    [messages.connection, `${data.protocol}, ${data.cipher.standardName}`],
+    [messages.key, keyType && [keyType.toUpperCase(), keyBits && messages.bits(keyBits)].filter(Boolean).join(', ')],
+    [messages.server, messages.address(data.address, data.port)],
   ]
 }

@@ -3,25 +3,25 @@ import { Snippet } from '../ui/actions/copy.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Icon, type IconName } from '../ui/brand/icons.tsx'
 import { TextWithCode } from '../ui/text/text-with-code.tsx'
-import { counted } from '../ui/text/format.ts'
+import { warnings as messages } from './messages.ts'
 import classes from './warnings.module.css'
 
 export type Advice = Pick<MailAuthResult['warnings'][number], 'severity' | 'message' | 'publish'>
 
 const ICONS: Record<Advice['severity'], IconName> = { error: 'bad', warning: 'warn', info: 'info' }
 
-/** What is wrong or odd, a sentence each, with the record to publish; what is only good to know is folded away. */
+/** Problems, each with the record to publish if there is one. Suggestions are collapsed below them. */
 export function Warnings({ warnings }: { warnings: (string | Advice)[] }) {
   const all = warnings.map((each) =>
     typeof each === 'string' ? { severity: 'warning' as const, message: each } : each,
   )
-  const asides = all.filter(({ severity }) => severity === 'info')
+  const suggestions = all.filter(({ severity }) => severity === 'info')
   return (
     <>
-      <AdviceList label="To look at" advice={all.filter(({ severity }) => severity !== 'info')} />
-      {asides.length > 0 && (
-        <Disclosure summary={`Good to know: ${counted(asides.length, 'thing')}`}>
-          <AdviceList label="Good to know" advice={asides} />
+      <AdviceList label={messages.problems} advice={all.filter(({ severity }) => severity !== 'info')} />
+      {suggestions.length > 0 && (
+        <Disclosure summary={messages.suggestionCount(suggestions.length)}>
+          <AdviceList label={messages.suggestions} advice={suggestions} />
         </Disclosure>
       )}
     </>
@@ -53,9 +53,9 @@ function Publish({ name, type, value }: NonNullable<Advice['publish']>) {
   return (
     <>
       <p className={classes.publish}>
-        Publish as {type} at <code>{name}</code>:
+        {messages.publish(type)} <code>{name}</code>:
       </p>
-      <Snippet what={`the record for ${name}`} text={value} />
+      <Snippet what={messages.record(name)} text={value} />
     </>
   )
 }

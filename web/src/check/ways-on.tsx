@@ -7,8 +7,9 @@ import { Button, ButtonLink } from '../ui/actions/button.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { checkQuery } from './api.ts'
 import { blacklistKind } from './blacklist-panel.tsx'
+import { actions } from './messages.ts'
 
-/** Has what was checked looked at from now on; where it is already, leads there. */
+/** Starts monitoring a host, or links to its page when it is monitored already. */
 export function Watch({ host }: { host: string }) {
   const { data: hosts } = useQuery(hostsQuery)
   const queries = useQueryClient()
@@ -31,28 +32,28 @@ export function Watch({ host }: { host: string }) {
   if (watched) {
     return (
       <ButtonLink to="/monitoring/$id" params={{ id: watched.id }}>
-        See it monitored
+        {actions.showMonitored}
       </ButtonLink>
     )
   }
   return (
     <>
       <Button busy={state.busy} onClick={() => void watch()}>
-        Monitor this
+        {actions.monitor}
       </Button>
       <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
     </>
   )
 }
 
-/** The way off the lists, for an address that is on some. */
+/** Links to a new delisting of an address that is on a blocklist. */
 export function Delist({ ip }: { ip: string }) {
   const { data: answer } = useQuery(checkQuery(blacklistKind, ip))
   const isListed = answer?.receipt && (answer.data as BlacklistResult).listedCount > 0
   if (!isListed) return null
   return (
     <ButtonLink to="/delisting/new" search={{ ip }}>
-      Get it off the lists
+      {actions.delist}
     </ButtonLink>
   )
 }

@@ -2,6 +2,7 @@ import { useSearch } from '@tanstack/react-router'
 import { AddressPanel } from '../attacks/address-panel.tsx'
 import { CheckBox } from '../check/check-box.tsx'
 import { kindsOf } from '../check/kinds.ts'
+import { check as messages } from '../check/messages.ts'
 import { CheckPanel } from '../check/panel.tsx'
 import { ShareBar, Shares } from '../check/share.tsx'
 import { Delist, Watch } from '../check/ways-on.tsx'
@@ -10,14 +11,11 @@ import { ExactTime } from '../ui/text/ago.tsx'
 import { PrintOnly } from '../ui/layout/print-only.tsx'
 import { Card, Page, Section } from '../ui/layout/page.tsx'
 
-const LEAD =
-  'Type what you have: a domain, a web or e-mail address, or an IPv4 address. What can be asked about it is asked at once.'
-
 export function Screen() {
   const { q = '' } = useSearch({ from: '/own/check' })
   const target = guessTarget(q)
   return (
-    <Page title={target ? `Check of ${target.name}` : 'Check'} lead={target ? undefined : LEAD}>
+    <Page title={target ? messages.titleOf(target.name) : messages.title} lead={target ? undefined : messages.lead}>
       <CheckBox initial={q} autoFocus={!target} />
       {target ? <Panels key={target.name} target={target} /> : <Shares />}
     </Page>
@@ -32,13 +30,13 @@ function Panels({ target }: { target: Target }) {
         {target.kind === 'address' && <Delist ip={target.name} />}
       </ShareBar>
       <PrintOnly>
-        By {window.location.host}, <ExactTime at={new Date().toISOString()} />
+        {messages.printedBy(window.location.host)} <ExactTime at={new Date().toISOString()} />
       </PrintOnly>
       {kindsOf(target).map((kind) => (
         <CheckPanel key={kind.name} kind={kind} target={target.name} />
       ))}
       {target.kind === 'address' && (
-        <Section title="Attack reports">
+        <Section title={messages.attackReports}>
           <Card>
             <AddressPanel ip={target.name} />
           </Card>

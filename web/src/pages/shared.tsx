@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { sharedQuery, type Shared } from '../check/api.ts'
 import { kindNamed } from '../check/kinds.ts'
+import { check as checkMessages, shared as messages } from '../check/messages.ts'
 import { Result } from '../check/result.tsx'
 import { ExactTime } from '../ui/text/ago.tsx'
 import { Button } from '../ui/actions/button.tsx'
@@ -10,36 +11,36 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Card, Page, Section, Muted } from '../ui/layout/page.tsx'
 import { Loading } from '../ui/feedback/loading.tsx'
 
-/** Milliseconds within which results are of one time. */
-const MINUTE = 60_000
+/** Results this close together show one common time. */
+const SAME_TIME_MS = 60_000
 
 export function Screen() {
   const { token } = useParams({ from: '/open/shared/$token' })
   const { data: shared, error } = useQuery(sharedQuery(token))
   if (error) {
     return (
-      <Page title="This link leads nowhere" lead={error.message}>
+      <Page title={messages.notFound} lead={error.message}>
         <p>
-          <Link to="/">Go to the first page</Link>
+          <Link to="/">{messages.home}</Link>
         </p>
       </Page>
     )
   }
-  if (!shared) return <Loading lines={5}>Fetching the results …</Loading>
+  if (!shared) return <Loading lines={5}>{messages.loading}</Loading>
   return (
     <Page
-      title={`Check of ${shared.target}`}
+      title={checkMessages.titleOf(shared.target)}
       aside={
         <Button size="small" kind="quiet" onClick={() => window.print()}>
-          Print
+          {messages.print}
         </Button>
       }
     >
       <Results shared={shared} />
       <p>
-        <Muted>How it is now:</Muted>{' '}
+        <Muted>{messages.current}</Muted>{' '}
         <Link to="/check" search={{ q: shared.target }}>
-          check {shared.target} again
+          {messages.checkAgain(shared.target)}
         </Link>
       </p>
     </Page>
@@ -48,13 +49,12 @@ export function Screen() {
 
 function Results({ shared: { results, createdAt, expiresAt } }: { shared: Shared }) {
   const first = results.map(({ madeAt }) => madeAt).toSorted()[0] ?? createdAt
-  const isOneTime = results.every(({ madeAt }) => Date.parse(madeAt) - Date.parse(first) < MINUTE)
+  const isOneTime = results.every(({ madeAt }) => Date.parse(madeAt) - Date.parse(first) < SAME_TIME_MS)
   return (
     <>
       <Notice tone="info">
         <p>
-          As it was on <ExactTime at={first} />. Nothing was asked again. The link works until{' '}
-          <DateText at={expiresAt} />.
+          {messages.asOf} <ExactTime at={first} />. {messages.snapshot} <DateText at={expiresAt} />.
         </p>
       </Notice>
       {results.map(({ check, data, madeAt }) => (

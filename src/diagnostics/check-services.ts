@@ -1,0 +1,45 @@
+import type { Config, PrivateTargets } from '../config.ts'
+import type { Logger } from '../log.ts'
+import { createResolver, type DnsAnswer, type Resolver } from '../net/dns.ts'
+import { readCatalogue } from '../protocols/dnsbl/catalogue.ts'
+import { createBlocklists, type Blocklists } from '../protocols/dnsbl/blocklists.ts'
+
+/** What checks are given: how to ask the DNS, and where they may connect. */
+export type CheckDeps = {
+  resolver: Resolver
+  blocklists: Blocklists
+  allowPrivate: PrivateTargets
+  log: Logger
+  /** DKIM selectors under which a domain is known to sign, where whoever asks has reports on it. */
+  selectorsSeen?: (domain: string) => Promise<string[]>
+}
+
+/** Told of every answer of the two resolvers, by its RCODE or by why there was none. */
+export type OnDnsAnswer = (resolver: 'dns' | 'dnsbl', outcome: string) => void
+
+/**
+ * What the checks need, for the service and for a terminal alike.
+ * @throws Fault `invalid_request` when the operator's own catalogue cannot be used
+ */
+export function createCheckServices(
+  config: Config,
+  log: Logger,
+  onAsked?: OnDnsAnswer,
+): { deps: CheckDeps; close(): void } {
+  const tell = (name: 'dns' | 'dnsbl') => onAsked && ((answer: DnsAnswer) => onAsked(name, outcomeOf(answer)))
+  const resolver = createResolver({ servers: config.DNS_SERVERS, onAnswer: tell('dns') })
+  const dnsblResolver = createResolver({ servers: config.DNSBL_SERVERS, onAnswer: tell('dnsbl') })
+  const catalogue = readCatalogue(config.DNSBL_FILE)
+  const blocklists = createBlocklists({ catalogue, keys: config.DNSBL_KEYS, resolver: dnsblResolver })
+  return {
+    deps: { resolver, blocklists, allowPrivate: config.ALLOW_PRIVATE_TARGETS, log },
+    close() {
+      resolver.close()
+      dnsblResolver.close()
+    },
+  }
+}
+
+function outcomeOf(answer: DnsAnswer): string {
+  return answer.status === 'FAILED' ? answer.failure : answer.status
+}

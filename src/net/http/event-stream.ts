@@ -1,0 +1,108 @@
+import { Fault, messageOf, type FaultCode } from '../../errors.ts'
+
+/** One server-sent event; `id` is the last one that the stream named. */
+export type ServerEvent = { id: string; name: string; data: string }
+
+/** Characters of one event; in the largest of ours each byte of a mebibyte is an escape of six characters. */
+const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024
+
+/** Milliseconds without a word after which a stream is dead: ours says something every fifteen seconds. */
+const SILENCE_TIMEOUT_MS = 45_000
+
+/** Answers of a service, or of the proxy before it, that is about to be there again. */
+const TEMPORARY_STATUSES = new Set([429, 502, 503, 504])
+
+/**
+ * Asks one of our own services for JSON.
+ * @throws Fault with the service's sentence, `upstream_unreachable` when it does not answer
+ */
+export async function askService<T>(url: URL, token: string, signal: AbortSignal): Promise<T> {
+  const response = await get(url, { authorization: `Bearer ${token}`, accept: 'application/json' }, signal)
+  return (await response.json()) as T
+}
+
+/**
+ * Follows a stream of one of our own services until it ends.
+ * @param after the id of the last event that was seen; null for what comes from now on
+ * @throws Fault as `askService`; `upstream_unreachable` also when the stream breaks off or falls silent
+ */
+export async function* followEvents(
+  url: URL,
+  { token, after }: { token: string; after: string | null },
+  signal: AbortSignal,
+): AsyncGenerator<ServerEvent> {
+  const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
+  if (after !== null) headers['last-event-id'] = after
+  const silence = new AbortController()
+  try {
+    const { body } = await get(url, headers, AbortSignal.any([signal, silence.signal]))
+    if (body) yield* readEvents(untilSilent(body.pipeThrough(new TextDecoderStream()), silence))
+  } catch (cause) {
+    if (signal.aborted) return
+    if (cause instanceof Fault) throw cause
+    throw new Fault('upstream_unreachable', `The event stream was interrupted: ${messageOf(cause)}.`, { cause })
+  }
+}
+
+/** Counts only while we wait: a reader that takes its time must not look like a silent stream. */
+async function* untilSilent(pieces: AsyncIterable<string>, silence: AbortController): AsyncGenerator<string> {
+  const wait = () => setTimeout(() => silence.abort(new Error('no data received')), SILENCE_TIMEOUT_MS)
+  let timer = wait()
+  try {
+    for await (const piece of pieces) {
+      clearTimeout(timer)
+      yield piece
+      timer = wait()
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Reads events from text in pieces, as the HTML standard describes them (9.2.6); comments and `retry` are passed over. */
+export async function* readEvents(pieces: AsyncIterable<string>): AsyncGenerator<ServerEvent> {
+  let rest = ''
+  let id = ''
+  for await (const piece of pieces) {
+    rest += piece
+    const blocks = rest.split('\n\n')
+    rest = blocks.pop() ?? ''
+    if (rest.length > MAX_EVENT_CHARACTERS) throw new Error('an event is too large')
+    for (const block of blocks) {
+      const fields = fieldsOf(block)
+      id = fields.get('id') ?? id
+      const data = fields.get('data')
+      if (data !== undefined) yield { id, name: fields.get('event') ?? 'message', data }
+    }
+  }
+}
+
+function fieldsOf(block: string): Map<string, string> {
+  const fields = new Map<string, string>()
+  for (const line of block.split('\n')) {
+    const [, name = '', value = ''] = /^([^:]+)(?:: ?(.*))?$/s.exec(line) ?? []
+    const before = fields.get(name)
+    fields.set(name, name === 'data' && before !== undefined ? `${before}\n${value}` : value)
+  }
+  return fields
+}
+
+async function get(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+  const response = await fetch(url, { headers, signal }).catch((cause: unknown) => {
+    throw new Fault('upstream_unreachable', `${url.origin} did not respond: ${reasonOf(cause)}.`, { cause })
+  })
+  if (response.ok) return response
+  const answer = (await response.json().catch(() => ({}))) as { error?: string }
+  const sentence = answer.error ?? `HTTP status ${response.status}.`
+  throw new Fault(codeOf(response.status), `${url.origin}: ${sentence}`)
+}
+
+function codeOf(status: number): FaultCode {
+  if (TEMPORARY_STATUSES.has(status)) return 'upstream_unreachable'
+  return status === 401 ? 'unauthenticated' : status === 404 ? 'not_found' : 'upstream_rejected'
+}
+
+/** What fetch calls “fetch failed” has its reason inside. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error && error.cause instanceof Error ? error.cause.message : messageOf(error)
+}

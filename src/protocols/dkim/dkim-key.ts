@@ -1,0 +1,123 @@
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import { parseTagList, valueOf, type Tag, type TagError } from '../tag-list.ts'
+
+/** A DKIM key record (RFC 6376, 3.6.1). */
+export type DkimKey = {
+  text: string
+  tags: Tag[]
+  /** `k`: `rsa` when it is not given. */
+  keyType: string
+  /** Length of the key (RSA: of its modulus); null when the key cannot be read. */
+  bits: number | null
+  /** An empty `p`: the key was withdrawn. */
+  revoked: boolean
+  /** `t=y`: the domain is trying DKIM out, and receivers are asked to ignore failures. */
+  testing: boolean
+  /** `t=s`: the signature's identity may not be in a subdomain. */
+  strict: boolean
+  /** Hash algorithms that are accepted; null: all. */
+  hashes: string[] | null
+  /** What makes receivers refuse the key. */
+  errors: string[]
+  /** Of these, the ones that are only a matter of how the record is written. */
+  faults: string[]
+}
+
+/** Reads a TXT record found below `_domainkey`; null when it is no key record. */
+export function parseDkimKey(text: string): DkimKey | null {
+  const { tags, errors } = parseTagList(text)
+  const version = valueOf(tags, 'v')
+  const p = valueOf(tags, 'p')
+  if (version === undefined ? p === undefined : !/^DKIM1$/i.test(version)) return null
+  const keyType = valueOf(tags, 'k')?.toLowerCase() ?? 'rsa'
+  const data = p?.replaceAll(/\s/g, '')
+  const key = data ? readKey(data, keyType) : null
+  const flags = words(valueOf(tags, 't')) ?? []
+  return {
+    text,
+    tags,
+    keyType,
+    bits: key && bitsOf(key),
+    revoked: data === '',
+    testing: flags.includes('y'),
+    strict: flags.includes('s'),
+    hashes: words(valueOf(tags, 'h')),
+    faults: [...errors.map(syntaxFault), ...versionFaults(version, tags)],
+    errors: [
+      ...errors.map(syntaxFault),
+      ...versionFaults(version, tags),
+      ...keyErrors(keyType, data, key),
+      ...useErrors(words(valueOf(tags, 'h')), words(valueOf(tags, 's'))),
+    ],
+  }
+}
+
+/** RFC 6376, 3.2: a tag that stands there twice makes the whole list invalid. */
+function syntaxFault({ message, at }: TagError): string {
+  return `at character ${at + 1}, ${message}`
+}
+
+/** RFC 6376, 3.6.1. */
+function versionFaults(version: string | undefined, tags: Tag[]): string[] {
+  const faults: string[] = []
+  if (version !== undefined && version !== 'DKIM1') faults.push('the version must be exactly `v=DKIM1`')
+  if (version !== undefined && tags[0]?.name !== 'v') faults.push('`v` must come first')
+  return faults
+}
+
+/** The record without what is wrong in how it is written. */
+export function repairDkimKey({ tags }: DkimKey): string {
+  const others = tags.filter(({ name }) => name !== 'v').map(({ name, value }) => `${name}=${value}`)
+  return ['v=DKIM1', ...others].join('; ')
+}
+
+function words(list: string | undefined): string[] | null {
+  return list?.split(':').map((word) => word.trim().toLowerCase()) ?? null
+}
+
+function keyErrors(keyType: string, data: string | undefined, key: KeyObject | null): string[] {
+  if (data === undefined) return ['there is no key (`p`)']
+  if (keyType !== 'rsa' && keyType !== 'ed25519') return [`“${keyType.slice(0, 20)}” is not a DKIM key type`]
+  if (data === '' || key) return []
+  if (!isBase64(data)) return ['the key (`p`) is not Base64; it may be truncated or contain other characters']
+  return keyType === 'rsa'
+    ? ['the key (`p`) is not an RSA public key; it may be truncated']
+    : ['an Ed25519 key (`p`) must be the Base64 of exactly 32 bytes, without ASN.1 wrapping (RFC 8463)']
+}
+
+function useErrors(hashes: string[] | null, services: string[] | null): string[] {
+  const errors: string[] = []
+  if (hashes && !hashes.includes('sha256')) errors.push('it does not accept sha256, the only hash in use (RFC 8301)')
+  if (services && !services.includes('*') && !services.includes('email')) errors.push('it is not meant for email (`s`)')
+  return errors
+}
+
+function isBase64(text: string): boolean {
+  return /^[a-z\d+/]+={0,2}$/i.test(text)
+}
+
+/** RFC 8463, 4: Ed25519 keys stand there bare; this is the wrapping that Node.js wants. */
+const ED25519_SPKI = Buffer.from('302a300506032b6570032100', 'hex')
+/** The longest key that anybody uses has 8192 bits. */
+const MAX_KEY_BYTES = 4096
+
+function readKey(data: string, keyType: string): KeyObject | null {
+  const bytes = Buffer.from(data, 'base64')
+  if (!isBase64(data) || bytes.length > MAX_KEY_BYTES) return null
+  if (keyType === 'ed25519') return bytes.length === 32 ? tryKey(Buffer.concat([ED25519_SPKI, bytes]), 'spki') : null
+  // RFC 6376, 3.6.1 says PKCS #1; what everybody publishes is SPKI.
+  const key = tryKey(bytes, 'spki') ?? tryKey(bytes, 'pkcs1')
+  return key?.asymmetricKeyType === 'rsa' ? key : null
+}
+
+function tryKey(key: Buffer, type: 'spki' | 'pkcs1'): KeyObject | null {
+  try {
+    return createPublicKey({ key, format: 'der', type })
+  } catch {
+    return null
+  }
+}
+
+function bitsOf(key: KeyObject): number {
+  return key.asymmetricKeyDetails?.modulusLength ?? 256
+}

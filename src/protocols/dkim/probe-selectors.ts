@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto'
+import type { DnsFailure } from '../../net/dns.ts'
+import { parseDkimKey, type DkimKey } from './dkim-key.ts'
+import { KNOWN_SELECTORS, providerOfSelector, selectorsToTry, type Provider } from './dkim-selectors.ts'
+import type { DnsQueries, TxtLookup } from '../dns-queries.ts'
+
+/** What stands at one selector. */
+export type SelectorFinding = {
+  selector: string
+  provider: string | null
+  /** Null when there is no key record, or when that is not known: see `error` and `tried`. */
+  key: DkimKey | null
+  /** Where a CNAME leads; with no key there, the alias was published but the key was not. */
+  alias: string | null
+  /** All key records there: only one may be. */
+  texts: string[]
+  /** The same record answers for any selector whatever. */
+  fromWildcard: boolean
+  tried: boolean
+  error: DnsFailure | null
+}
+
+export type DkimProbe = {
+  /** In the order of trying. */
+  findings: SelectorFinding[]
+  /** A key that answers for every selector. */
+  wildcard: DkimKey | null
+  /** Some were left out because there is nothing below `_domainkey` at all. */
+  nothingBelow: boolean
+}
+
+/** Queries in flight at once: a burst of all selectors looks like an attack to small name servers. */
+const MAX_CONCURRENT_QUERIES = 20
+/**
+ * Tried even where `_domainkey` does not exist: by RFC 8020 nothing can be below it then, but some servers say so
+ * wrongly of empty names.
+ */
+export const COMMON_SELECTORS = KNOWN_SELECTORS.slice(0, 10).map(({ selector }) => selector)
+/** After so many failures without an answer, the name servers will not answer the rest either. */
+const MAX_FAILURES = 10
+
+/** Tries the asked-for selectors, the providers' and the known ones. Ends with the signal, whatever is left then. */
+export async function probeSelectors(
+  domain: string,
+  { asked, providers }: { asked: string[]; providers: Provider[] },
+  queries: DnsQueries,
+): Promise<DkimProbe> {
+  const base = `_domainkey.${domain}`
+  const [top, random] = await Promise.all([queries.lookUpTxt(base), queries.lookUpTxt(`${randomLabel()}.${base}`)])
+  const wildcard = random.texts.map(parseDkimKey).find((key) => key !== null) ?? null
+  const nothingBelow = !top.exists && !random.error && random.texts.length === 0
+  const all = selectorsToTry(asked, providers)
+  const selectors = nothingBelow ? all.filter((name) => asked.includes(name) || COMMON_SELECTORS.includes(name)) : all
+  const found = await lookUp(selectors, base, queries)
+  const findings = selectors.map((selector) => findingOf(selector, found.get(selector), wildcard?.text))
+  return { findings, wildcard, nothingBelow }
+}
+
+/** What stands at each selector, as far as there was time and somebody answered. */
+async function lookUp(selectors: string[], base: string, queries: DnsQueries): Promise<Map<string, TxtLookup>> {
+  const found = new Map<string, TxtLookup>()
+  let [answered, failed] = [0, 0]
+  await forEachConcurrently(selectors, MAX_CONCURRENT_QUERIES, async (selector) => {
+    if (queries.signal.aborted || (failed >= MAX_FAILURES && answered === 0)) return
+    const texts = await queries.lookUpTxt(`${selector}.${base}`)
+    found.set(selector, texts)
+    if (texts.error) failed += 1
+    else answered += 1
+  })
+  return found
+}
+
+function findingOf(selector: string, found: TxtLookup | undefined, wildcard?: string): SelectorFinding {
+  const texts = found?.texts.filter((text) => parseDkimKey(text)) ?? []
+  const [text] = texts
+  return {
+    selector,
+    provider: providerOfSelector(selector),
+    key: text === undefined ? null : parseDkimKey(text),
+    alias: found?.alias ?? null,
+    texts,
+    fromWildcard: text !== undefined && text === wildcard,
+    tried: found !== undefined,
+    error: found?.error ?? null,
+  }
+}
+
+function randomLabel(): string {
+  return `x${randomBytes(8).toString('hex')}`
+}
+
+async function forEachConcurrently<T>(items: T[], lanes: number, work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = items.values()
+  const lane = async () => {
+    for (const item of waiting) await work(item)
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+}

@@ -1,0 +1,298 @@
+import { joinItems, shorten, txtRecord, type Advice, type Publish } from '../advice.ts'
+import type { Destination } from './report-destinations.ts'
+import type { DmarcDiscovery, WalkStep } from './dmarc-discovery.ts'
+import { formatDmarc, hasPartialPct, isCapitalTag, repairDmarc, findNearMiss } from './repair-dmarc.ts'
+import {
+  DMARC_POLICIES,
+  KNOWN_TAGS,
+  parseDmarc,
+  REMOVED_TAGS,
+  requestedPolicy,
+  type DmarcPolicy,
+  type DmarcRecord,
+} from './dmarc-record.ts'
+import { registeredDomain as registeredOf } from './public-suffix.ts'
+import { isSpf } from '../spf/spf-record.ts'
+import { valueOf } from '../tag-list.ts'
+
+type About = {
+  discovery: DmarcDiscovery
+  destinations: Destination[]
+  /** False for a domain that neither sends nor receives mail. */
+  usesMail: boolean
+  /** All TXT records of the domain itself. */
+  texts: string[]
+  /** Where a record should go that covers the whole organisation: the registered domain. */
+  registeredDomain: string
+}
+
+/** What is wrong with the DMARC record that applies, or with its absence, and the record to publish instead. */
+export function adviceOnDmarc(about: About): Advice[] {
+  const { discovery } = about
+  const found = discovery.steps.findIndex((step) => step.domain === discovery.policyDomain)
+  // What stands above the record that applies has no effect.
+  const walk = discovery.steps.slice(0, found < 0 ? undefined : found + 1).flatMap(stepAdvice)
+  if (!discovery.record || !discovery.policyDomain) return [...walk, ...absenceAdvice(about)]
+  const publish = txtRecord(`_dmarc.${discovery.policyDomain}`, repairDmarc(discovery.record))
+  return [
+    ...walk,
+    ...aliasAdvice(discovery),
+    ...inheritanceAdvice(discovery),
+    ...syntaxAdvice(discovery.record, publish),
+    ...orderAdvice(discovery.record, publish),
+    ...policyAdvice(discovery, discovery.record, publish, about.usesMail),
+    ...addressAdvice(discovery.policyDomain, discovery.record, publish),
+    ...about.destinations.flatMap(consentAdvice),
+    ...mailboxAdvice(about.destinations, discovery.record, publish),
+  ]
+}
+
+const error = (message: string, publish?: Publish): Advice => ({ about: 'dmarc', severity: 'error', message, publish })
+const warning = (message: string, publish?: Publish): Advice => ({ ...error(message, publish), severity: 'warning' })
+const info = (message: string, publish?: Publish): Advice => ({ ...error(message, publish), severity: 'info' })
+
+function stepAdvice({ domain, records, texts }: WalkStep): Advice[] {
+  const name = `_dmarc.${domain}`
+  const [first] = records
+  const misplaced = spfAdvice(name, domain, texts)
+  const misses = texts.map(findNearMiss).filter((miss) => miss !== null)
+  const passedOver = misses.map(({ text, reason, repaired }) =>
+    error(
+      `The TXT record “${shorten(text)}” at ${name} is not recognized as DMARC: ${reason}.`,
+      txtRecord(name, repaired),
+    ),
+  )
+  if (records.length < 2 || !first) return [...passedOver, ...misplaced]
+  const message = `${name} has ${records.length} DMARC records. With more than one, receivers ignore all of them (RFC 9989, 4.10). Keep one.`
+  return [...passedOver, error(message, txtRecord(name, repairDmarc(first))), ...misplaced]
+}
+
+/** RFC 7208, 4.4: SPF is read at the domain itself, whatever published it here: a record or a wildcard. */
+function spfAdvice(name: string, domain: string, texts: string[]): Advice[] {
+  const [text] = texts.filter(isSpf)
+  if (text === undefined) return []
+  const message = `The SPF record “${shorten(text)}” at ${name} has no effect: receivers read SPF at ${domain}.`
+  return [info(`${message} If it does not come from a wildcard record, remove it.`)]
+}
+
+function aliasAdvice({ steps, policyDomain }: DmarcDiscovery): Advice[] {
+  const alias = steps.find((step) => step.domain === policyDomain)?.alias ?? null
+  if (alias === null) return []
+  return [info(`_dmarc.${policyDomain} is an alias for ${alias}. Change the record there.`)]
+}
+
+function absenceAdvice({ discovery, usesMail, registeredDomain, texts }: About): Advice[] {
+  const { domain, steps, standing, error: failure } = discovery
+  if (failure) {
+    const failed = steps.find((step) => step.error)?.domain ?? domain
+    return [error(`The DMARC record could not be looked up: the query for _dmarc.${failed} failed (${failure}).`)]
+  }
+  // The text in place of the record has advice of its own.
+  if (steps.some((step) => step.records.length > 1 || step.texts.some(findNearMiss))) return []
+  if (standing === 'nonexistent' && domain === registeredDomain) {
+    return [error(`${domain} does not exist in the DNS (NXDOMAIN).`)]
+  }
+  const [misplaced] = texts.map(parseDmarc).filter((record) => record !== null)
+  if (misplaced) {
+    const message = `The DMARC record is at ${domain} itself, where receivers do not find it. Publish it at _dmarc.${domain}.`
+    return [error(message, txtRecord(`_dmarc.${domain}`, repairDmarc(misplaced)))]
+  }
+  if (isPublicSuffix(domain)) {
+    const message = `${domain} is a public suffix without a DMARC record. A record with psd=y would apply to domains below it that have none.`
+    return [info(message)]
+  }
+  if (standing !== 'nonexistent' && !usesMail) {
+    const message = `${domain} does not use mail, but without a DMARC record anyone can spoof it. Publish p=reject.`
+    return [error(message, txtRecord(`_dmarc.${domain}`, 'v=DMARC1; p=reject; adkim=s; aspf=s'))]
+  }
+  const rua = `mailto:dmarc-reports@${registeredDomain}`
+  const message = `${domain} has no DMARC record. Receivers do not know how to treat spoofed mail, and large ones require a record from senders. Start with reports only (p=none), to an address that you read.`
+  return [error(message, txtRecord(`_dmarc.${registeredDomain}`, formatDmarc({ p: 'none', rua })))]
+}
+
+/** What stands there is for all who register names below it, and no matter of its own mail. */
+function isPublicSuffix(domain: string): boolean {
+  return registeredOf(domain) === null
+}
+
+function inheritanceAdvice({ domain, record, policyDomain, standing, error: failure }: DmarcDiscovery): Advice[] {
+  const unsure = failure
+    ? [
+        warning(
+          `A name between ${domain} and ${policyDomain} could not be looked up (${failure}), so another record may apply.`,
+        ),
+      ]
+    : []
+  if (standing === 'own' || !record) return unsure
+  const tag = requestedPolicy(record, standing)?.tag ?? 'p'
+  const why = standing === 'nonexistent' ? 'which does not exist in the DNS' : 'which has no record of its own'
+  return [info(`The DMARC record of ${policyDomain} applies to ${domain}, ${why}. Its ${tag} tag decides.`), ...unsure]
+}
+
+function syntaxAdvice(record: DmarcRecord, publish: Publish): Advice[] {
+  const { tags, invalid, errors } = record
+  const capital = tags.filter(isCapitalTag)
+  const known = [...KNOWN_TAGS, ...REMOVED_TAGS, ...capital.map(({ name }) => name)]
+  const unknown = tags.filter(({ name }) => !known.includes(name))
+  const removed = tags.filter(({ name }) => REMOVED_TAGS.includes(name))
+  const advice = errors
+    .slice(0, 5)
+    .map(({ at, message, isRepeated }) =>
+      warning(`At character ${at + 1}: ${message}${isRepeated ? '; the first one counts' : ''}.`, publish),
+    )
+  if (invalid.length > 0) {
+    const what = joinItems(invalid.map(({ name, value }) => `${name}=${value}`))
+    advice.push(warning(`Invalid values: ${what}.`, publish))
+  }
+  if (capital.length > 0) {
+    const names = joinItems(capital.map(({ name }) => name))
+    advice.push(warning(`Receivers may ignore ${names}. Write tag names in lower case.`, publish))
+  }
+  if (unknown.length > 0) {
+    const names = joinItems(unknown.map(({ name }) => name))
+    advice.push(info(`Receivers ignore tags that RFC 9989 does not define: ${names}.`, publish))
+  }
+  if (removed.length > 0) advice.push(removedAdvice(record, joinItems(removed.map(({ name }) => name)), publish))
+  return advice
+}
+
+/** RFC 7489, 6.4 had `p` right behind `v`; RFC 9989, 4.8 leaves the order free. */
+function orderAdvice({ tags }: DmarcRecord, publish: Publish): Advice[] {
+  const place = tags.findIndex(({ name }) => name === 'p')
+  if (place < 2) return []
+  const message = 'The p tag does not directly follow v=DMARC1. Receivers that follow RFC 7489 may ignore the record.'
+  return [info(message, publish)]
+}
+
+function removedAdvice(record: DmarcRecord, names: string, publish: Publish): Advice {
+  if (!hasPartialPct(record)) return info(`RFC 9989 removed ${names}. Receivers ignore it.`, publish)
+  const pct = valueOf(record.tags, 'pct')
+  return warning(
+    `pct=${pct} no longer has an effect: RFC 9989 removed it, and receivers apply p=${record.p} to all mail. While you test, use t=y, which lowers the policy by one level.`,
+    publish,
+  )
+}
+
+function policyAdvice(discovery: DmarcDiscovery, record: DmarcRecord, publish: Publish, usesMail: boolean): Advice[] {
+  const requested = requestedPolicy(record, discovery.standing)
+  if (!requested) {
+    const message =
+      'The policy is missing or invalid and there is no valid report address, so receivers ignore the record.'
+    return [error(message, publish)]
+  }
+  if (record.p === null) {
+    const message = 'The record has no valid p tag. Receivers treat it as p=none, and older ones ignore it.'
+    return [warning(message, publish)]
+  }
+  if (isPublicSuffix(discovery.policyDomain ?? discovery.domain)) return testAdvice(record, publish)
+  const name = publish.name
+  const advice: Advice[] = []
+  // An organisation may well send mail when the name below it that was asked about does not.
+  if (!usesMail && discovery.standing === 'own' && discovery.effectivePolicy !== 'reject') {
+    const message = `${discovery.domain} does not use mail. Publish p=reject, so that receivers reject all mail that claims to come from it.`
+    advice.push(warning(message, txtRecord(name, repairDmarc(record, { p: 'reject', sp: '', np: '', t: '' }))))
+  } else if (record.p === 'none') {
+    const message =
+      'Not enforced: p=none only monitors, and spoofed mail is delivered. When reports show that your own mail passes, move to quarantine, then to reject.'
+    advice.push(info(message, txtRecord(name, repairDmarc(record, { p: 'quarantine', sp: '', t: '' }))))
+  }
+  return [...advice, ...subdomainAdvice(discovery, record, publish), ...testAdvice(record, publish)]
+}
+
+function strength(policy: DmarcPolicy | null): number {
+  return DMARC_POLICIES.indexOf(policy ?? 'none')
+}
+
+function subdomainAdvice(
+  { policyDomain, organizationalDomain }: DmarcDiscovery,
+  record: DmarcRecord,
+  publish: Publish,
+): Advice[] {
+  const { name } = publish
+  // RFC 9989, 4.7: both are for the record of an organisation or of a public suffix.
+  if (policyDomain !== organizationalDomain && record.psd !== 'y') {
+    const idle = (['sp', 'np'] as const).filter((tag) => record[tag] !== null)
+    if (idle.length === 0) return []
+    const message = `Receivers ignore ${joinItems(idle)} here. The policy for subdomains comes from _dmarc.${organizationalDomain}.`
+    return [info(message, txtRecord(name, repairDmarc(record, { sp: '', np: '' })))]
+  }
+  const weaker = (['sp', 'np'] as const).filter(
+    (tag) => record[tag] !== null && strength(record[tag]) < strength(record.p),
+  )
+  if (weaker.length === 0) return []
+  const weakTags = weaker.map((tag) => `${tag}=${record[tag]}`).join(' and ')
+  const message = `${weakTags} is weaker than p=${record.p}, so attackers can spoof subdomains, even ones that do not exist.`
+  return [warning(message, txtRecord(name, repairDmarc(record, Object.fromEntries(weaker.map((tag) => [tag, ''])))))]
+}
+
+function testAdvice(record: DmarcRecord, publish: Publish): Advice[] {
+  if (!record.testing || record.p === 'none') return []
+  const message = `t=y makes receivers apply one level less than p=${record.p}. Remove it when the test is complete.`
+  return [info(message, txtRecord(publish.name, repairDmarc(record, { t: '' })))]
+}
+
+function addressAdvice(policyDomain: string, record: DmarcRecord, publish: Publish): Advice[] {
+  const uris = [...record.rua, ...record.ruf]
+  const broken = uris.filter(({ host }) => host === null).map(({ uri }) => `“${uri}”`)
+  const sized = uris.filter(({ size }) => size !== null)
+  const other = uris.filter(({ uri, host }) => host !== null && !/^mailto:/i.test(uri)).map(({ uri }) => uri)
+  const advice: Advice[] = []
+  if (broken.length > 0) {
+    advice.push(error(`Reports cannot be sent to ${joinItems(broken)}. Write addresses as mailto:name@host.`, publish))
+  }
+  if (sized.length > 0) {
+    advice.push(info(`RFC 9989 removed size limits such as “!${sized[0]?.size}”. Reporters ignore them.`, publish))
+  }
+  if (other.length > 0) advice.push(info(`Few reporters send to addresses other than mailto: ${joinItems(other)}.`))
+  if (record.rua.length === 0) {
+    const rua = `mailto:dmarc-reports@${policyDomain}`
+    const message =
+      'The record has no rua address, so you get no aggregate reports about mail sent in the name of the domain.'
+    advice.push(warning(message, txtRecord(publish.name, repairDmarc(record, { rua }))))
+  }
+  if (record.ruf.length === 0 && valueOf(record.tags, 'fo') !== undefined) {
+    advice.push(info('fo has no effect without ruf, the address for failure reports.', publish))
+  }
+  return advice
+}
+
+function consentAdvice({ name, authorized, uri, error: failure, sameByPublicSuffix }: Destination): Advice[] {
+  if (name === null || authorized) return []
+  if (authorized === null) {
+    return [
+      warning(
+        `The permission for ${uri} to receive reports for this domain could not be looked up at ${name} (${failure}).`,
+      ),
+    ]
+  }
+  const message = `Reporters do not send to ${uri} until its operator allows it with a record at ${name} (RFC 9990).`
+  const publish = txtRecord(name, 'v=DMARC1')
+  if (!sameByPublicSuffix) return [error(message, publish)]
+  return [
+    info(
+      `${message} Reporters that follow RFC 7489 send anyway, because both names belong to one registered domain.`,
+      publish,
+    ),
+  ]
+}
+
+/** Whether reports can arrive at all: a host without MX gets mail at its own address (RFC 5321, 5.1), if at all. */
+function mailboxAdvice(destinations: Destination[], record: DmarcRecord, publish: Publish): Advice[] {
+  const lost = destinations.filter(({ mailbox }) => mailbox?.use.receives === 'nothing')
+  const lostUris = new Set(lost.map(({ uri }) => uri))
+  return destinations.flatMap(({ tag, uri, mailbox, error: consentError }) => {
+    if (!mailbox) return []
+    const { host, use } = mailbox
+    const rest = record[tag].map((one) => one.uri).filter((one) => !lostUris.has(one))
+    if (use.receives === 'nothing') {
+      const mended =
+        rest.length > 0 ? txtRecord(publish.name, repairDmarc(record, { [tag]: rest.join(',') })) : undefined
+      return [error(`Reports to ${uri} cannot be delivered: ${host} does not receive mail.`, mended)]
+    }
+    if (use.receives === 'address') {
+      return [info(`${host} has no MX record, so reports to ${uri} go to the host itself. Publish an MX record there.`)]
+    }
+    if (use.receives !== 'unknown' || consentError) return []
+    return [warning(`The mail servers of ${host} for ${uri} could not be looked up (${use.error}).`)]
+  })
+}

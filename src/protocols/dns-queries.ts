@@ -1,0 +1,72 @@
+import { dataOf, type DnsAnswer, type DnsFailure, type RecordType, type Resolver } from '../net/dns.ts'
+
+/** What the TXT records of a name say, at the end of any CNAMEs. */
+export type TxtLookup = {
+  /** False when there is no such name (RFC 8020: nor anything below it). */
+  exists: boolean
+  /** One item a record, its strings joined. */
+  texts: string[]
+  /** Where a CNAME leads, when there is one. */
+  alias: string | null
+  /** Why nothing is known; then `texts` is empty without meaning that there are none. */
+  error: DnsFailure | null
+}
+
+/** The queries of one check. Each is asked once, whoever needs its answer; all end with the signal. */
+export type DnsQueries = {
+  readonly signal: AbortSignal
+  query(name: string, type: RecordType): Promise<DnsAnswer>
+  lookUpTxt(name: string): Promise<TxtLookup>
+  /** Every answer so far about this name and what is below it. */
+  answersBelow(domain: string): DnsAnswer[]
+}
+
+export function createDnsQueries(resolver: Resolver, signal: AbortSignal): DnsQueries {
+  const pending = new Map<string, Promise<DnsAnswer>>()
+  const received: { name: string; answer: DnsAnswer }[] = []
+
+  async function send(name: string, type: RecordType): Promise<DnsAnswer> {
+    const answer = await resolver.query(name, type, signal)
+    received.push({ name: name.toLowerCase(), answer })
+    return answer
+  }
+
+  function query(name: string, type: RecordType): Promise<DnsAnswer> {
+    const key = `${name.toLowerCase()} ${type}`
+    const answer = pending.get(key) ?? send(name, type)
+    pending.set(key, answer)
+    return answer
+  }
+
+  const answersBelow = (domain: string) =>
+    received.filter(({ name }) => name === domain || name.endsWith(`.${domain}`)).map(({ answer }) => answer)
+  return { signal, query, lookUpTxt: async (name) => toTxtLookup(await query(name, 'TXT')), answersBelow }
+}
+
+function toTxtLookup(answer: DnsAnswer): TxtLookup {
+  // Nobody cares why we stopped waiting: to the reader it was too slow.
+  if (answer.status === 'FAILED') return { exists: true, texts: [], alias: null, error: dnsFailureOf(answer) }
+  // RFC 6604: an alias that leads nowhere exists all the same.
+  const exists = answer.status === 'NOERROR' || answer.cnames.length > 0
+  return { exists, texts: dataOf(answer, 'TXT').map(decodeTxt), alias: answer.cnames.at(-1) ?? null, error: null }
+}
+
+/** Why there is no answer, or null when there is one. What we did not wait for was too slow. */
+export function dnsFailureOf(answer: DnsAnswer): DnsFailure | null {
+  if (answer.status !== 'FAILED') return null
+  return answer.failure === 'ABORTED' ? 'TIMEOUT' : answer.failure
+}
+
+/** RFC 7208, 3.3: the strings of a record are one text. Bytes that are not UTF-8 come as zone files write them. */
+export function decodeTxt(data: string | Buffer | (string | Buffer)[]): string {
+  const bytes = Buffer.concat([data].flat().map((piece) => Buffer.from(piece)))
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return Array.from(bytes, escaped).join('')
+  }
+}
+
+function escaped(byte: number): string {
+  return byte >= 0x20 && byte < 0x7f ? String.fromCodePoint(byte) : `\\${String(byte).padStart(3, '0')}`
+}

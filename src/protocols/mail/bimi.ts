@@ -1,0 +1,66 @@
+import type { DnsFailure } from '../../net/dns.ts'
+import { txtRecord, type Advice } from '../advice.ts'
+import type { DmarcDiscovery } from '../dmarc/dmarc-discovery.ts'
+import { parseTagList, valueOf } from '../tag-list.ts'
+
+/** The TXT record at `default._bimi` (draft-brand-indicators-for-message-identification). */
+export type BimiRecord = {
+  text: string
+  /** `l`: address of the logo; null when there is none. */
+  logo: string | null
+  /** `a`: address of the certificate for it. */
+  certificate: string | null
+  /** An empty `l` and no `a`: the domain declines to take part. */
+  declined: boolean
+}
+
+/** @returns null when the text is no BIMI record */
+export function parseBimi(text: string): BimiRecord | null {
+  const { tags } = parseTagList(text)
+  if (tags[0]?.name !== 'v' || tags[0].value.toUpperCase() !== 'BIMI1') return null
+  const logo = valueOf(tags, 'l') || null
+  const certificate = valueOf(tags, 'a') || null
+  // `l` is required: only an empty one declines.
+  const declined = valueOf(tags, 'l') === '' && certificate === null
+  return { text, logo, certificate, declined }
+}
+
+/** What a domain still lacks for its logo to be shown, in words; empty when nothing is known to be missing. */
+export function missingForBimi(record: BimiRecord | null, dmarc: DmarcDiscovery): string[] {
+  const missing: string[] = []
+  if (!record || record.declined) missing.push('a BIMI record that names a logo')
+  else if (!isHttps(record.logo)) missing.push('the https:// URL of an SVG logo (l)')
+  if (record && !record.declined && !isHttps(record.certificate))
+    missing.push('a certificate for the logo (a), which most mailbox providers require')
+  if (dmarc.effectivePolicy !== 'quarantine' && dmarc.effectivePolicy !== 'reject') {
+    missing.push('a DMARC policy of quarantine or reject')
+  } else if (dmarc.record?.sp === 'none') {
+    missing.push('a DMARC policy for subdomains (sp) other than none')
+  }
+  return missing
+}
+
+function isHttps(address: string | null): boolean {
+  return address !== null && /^https:\/\//i.test(address) && URL.canParse(address)
+}
+
+/** What stands at the name that counts: the domain's own, or its organisation's where it has none. */
+export type BimiFinding = { name: string; records: BimiRecord[]; error: DnsFailure | null }
+
+/** Only for those who have a record: nobody needs BIMI. */
+export function adviceOnBimi({ name, records }: BimiFinding, dmarc: DmarcDiscovery): Advice[] {
+  const [record] = records
+  if (!record) return []
+  if (records.length > 1) {
+    const message = `${name} has ${records.length} BIMI records. With more than one, receivers show no logo. Keep one.`
+    return [{ about: 'bimi', severity: 'error', message, publish: txtRecord(name, record.text) }]
+  }
+  if (record.declined) return []
+  const missing = missingForBimi(record, dmarc)
+  if (missing.length === 0) return []
+  const message = `The BIMI record exists, but mailbox providers show the logo only with ${missing.join(', and ')}.`
+  const domain = name.replace(/^default\._bimi\./, '')
+  const value = `v=BIMI1; l=https://${domain}/logo.svg; a=https://${domain}/logo.pem`
+  const publish = isHttps(record.logo) && isHttps(record.certificate) ? undefined : txtRecord(name, value)
+  return [{ about: 'bimi', severity: 'info', message, publish }]
+}

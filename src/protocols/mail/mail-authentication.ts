@@ -1,0 +1,89 @@
+import { authenticate } from 'mailauth'
+import { dataOf, type DnsAnswer, type RecordType, type Resolver } from '../../net/dns.ts'
+import { createDnsQueries, decodeTxt } from '../dns-queries.ts'
+import { evaluateSpf } from '../spf/evaluate-spf.ts'
+
+/** What a mail's sender could prove. Results are the words of RFC 8601: `pass`, `fail`, `none`, `temperror` and so on. */
+export type Authentication = {
+  /** The domain in From; null when there is none. */
+  from: string | null
+  spf: { result: string; domain: string | null }
+  /** The signature that counts: an aligned one that holds, else the first. */
+  dkim: { result: string; domain: string | null }
+  dmarc: { result: string; policy: string | null }
+}
+
+export type Envelope = { ip: string; helo: string; sender: string; mta: string }
+
+/**
+ * Checks SPF, DKIM and DMARC of a mail as it came.
+ * @param mail its bytes
+ * @param signal ends the queries; what was not answered counts as `temperror`
+ */
+export async function authenticateMail(
+  mail: Uint8Array,
+  envelope: Envelope,
+  resolver: Resolver,
+  signal: AbortSignal,
+): Promise<Authentication> {
+  const result = await authenticate(withCrlf(mail), {
+    ...envelope,
+    resolver: (name, type) => ask(resolver, name, type, signal),
+    disableArc: true,
+    disableBimi: true,
+  })
+  const { spf, dkim, dmarc } = result
+  const signatures = dkim?.results ?? []
+  const best =
+    signatures.find(({ status }) => status.result === 'pass' && status.aligned) ??
+    signatures.find(({ status }) => status.result === 'pass') ??
+    signatures[0]
+  return {
+    from: dkim?.headerFrom?.[0]?.split('@').at(-1)?.toLowerCase() ?? null,
+    spf: spf ? { result: spf.status.result, domain: spf.domain ?? null } : NONE,
+    dkim: best ? { result: best.status.result, domain: best.signingDomain ?? null } : NONE,
+    dmarc: dmarc ? { result: dmarc.status.result, policy: dmarc.policy ?? null } : { result: 'none', policy: null },
+  }
+}
+
+/**
+ * The mail with CRLF at the end of every line (RFC 5322, 2.1). The library does the same, with a promise for each line that
+ * lacks it: tens of thousands of those keep the process busy for seconds.
+ */
+function withCrlf(mail: Uint8Array): Buffer {
+  const bytes = Buffer.from(mail.buffer, mail.byteOffset, mail.length)
+  return Buffer.from(bytes.toString('latin1').replace(/(?<!\r)\n/g, '\r\n'), 'latin1')
+}
+
+/**
+ * SPF of the name with which a server greets (RFC 7208, 2.3), for its address.
+ * @returns a word of RFC 8601; what was not answered in time is `temperror`
+ */
+export async function checkHelo(helo: string, ip: string, resolver: Resolver, signal: AbortSignal): Promise<string> {
+  const { result } = await evaluateSpf({ ip, sender: '', helo }, createDnsQueries(resolver, signal))
+  return result
+}
+
+const NONE = { result: 'none', domain: null }
+
+/** Our resolver in the words of `node:dns`, which the library speaks. */
+async function ask(resolver: Resolver, name: string, type: string, signal: AbortSignal): Promise<string[]> {
+  const answer = await resolver.query(name, type as RecordType, signal)
+  if (answer.status === 'FAILED') throw coded(answer.failure === 'BADNAME' ? 'EBADNAME' : `E${answer.failure}`)
+  if (answer.status === 'NXDOMAIN') throw coded('ENOTFOUND')
+  if (answer.records.length === 0) throw coded('ENODATA')
+  // The library's types know lists of text only.
+  return valuesOf(answer, type) as string[]
+}
+
+function valuesOf(answer: DnsAnswer, type: string): unknown[] {
+  if (type === 'TXT') return dataOf(answer, 'TXT').map((data) => [decodeTxt(data)])
+  if (type === 'MX') {
+    return dataOf(answer, 'MX').map(({ exchange, preference }) => ({ exchange, priority: preference ?? 0 }))
+  }
+  return answer.status === 'FAILED' ? [] : answer.records.flatMap((record) => ('data' in record ? [record.data] : []))
+}
+
+function coded(code: string): Error {
+  return Object.assign(new Error(`DNS query failed: ${code}`), { code })
+}

@@ -1,0 +1,152 @@
+import { joinItems, lookupFailed, shorten, txtRecord, type Advice, type Publish, type Severity } from '../advice.ts'
+import type { TxtLookup } from '../dns-queries.ts'
+import { parseTagList, valueOf } from '../tag-list.ts'
+
+/** The TXT record at `_mta-sts` (RFC 8461, 3.1). `id` changes with the policy; null when it is missing or wrong. */
+export type StsRecord = { text: string; id: string | null; isRepeated: boolean }
+
+export const STS_MODES = ['enforce', 'testing', 'none'] as const
+export type StsMode = (typeof STS_MODES)[number]
+
+/** The policy file (RFC 8461, 3.2). */
+export type StsPolicy = {
+  mode: StsMode | null
+  mx: string[]
+  /** Seconds for which senders may keep it. */
+  maxAge: number | null
+  /** Why senders cannot use it; empty when they can. */
+  errors: string[]
+}
+
+/** Where the policy of a domain is, and the only place (RFC 8461, 3.3). */
+export function policyUrl(domain: string): URL {
+  return new URL(`https://mta-sts.${domain}/.well-known/mta-sts.txt`)
+}
+
+/** @returns null when the text is no MTA-STS record: it must begin with `v=STSv1;` (RFC 8461, 3.1) */
+export function parseStsRecord(text: string): StsRecord | null {
+  if (!/^v=STSv1[ \t]*;/.test(text)) return null
+  const { tags, repeated } = parseTagList(text)
+  const id = valueOf(tags, 'id') ?? ''
+  const isRepeated = repeated.some(({ name }) => name === 'id')
+  return { text, id: /^[a-z\d]{1,32}$/i.test(id) ? id : null, isRepeated }
+}
+
+/** A text that looks like a record but that senders pass over. */
+function isNearMiss(text: string): boolean {
+  return parseStsRecord(text) === null && /^\W*v\s*=\s*STS/i.test(text.slice(0, 40))
+}
+
+/** RFC 8461, 3.1.1: a year or so. */
+const MAX_AGE_SECONDS = 31_557_600
+
+/** Reads a policy file: lines of `key: value`, in any order; what is unknown is ignored. */
+export function parseStsPolicy(text: string): StsPolicy {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
+  const pairs = lines.map((line) => {
+    const [key = '', ...value] = line.split(':')
+    return { key: key.trim(), value: value.join(':').trim() }
+  })
+  const values = (wanted: string) => pairs.filter(({ key }) => key === wanted).map(({ value }) => value)
+  const [version, mode, age] = [values('version')[0], values('mode')[0], values('max_age')[0] ?? '']
+  const maxAge = /^\d{1,10}$/.test(age) ? Number(age) : null
+  const policy = { mode: STS_MODES.find((known) => known === mode) ?? null, mx: values('mx'), maxAge }
+  return {
+    ...policy,
+    errors: [...(version === 'STSv1' ? [] : ['`version: STSv1` is missing']), ...policyErrors(policy)],
+  }
+}
+
+function policyErrors({ mode, mx, maxAge }: Omit<StsPolicy, 'errors'>): string[] {
+  const errors: string[] = []
+  if (mode === null) errors.push('`mode` must be enforce, testing or none')
+  if (mode !== 'none' && mx.length === 0) errors.push('`mx` is missing')
+  if (maxAge === null || maxAge > MAX_AGE_SECONDS)
+    errors.push(`\`max_age\` must be a number of seconds up to ${MAX_AGE_SECONDS}`)
+  const wrong = mx.filter((pattern) => !/^(?:\*\.)?[\w-]{1,63}(?:\.[\w-]{1,63})+$/.test(pattern))
+  if (wrong.length > 0) errors.push(`\`mx\` must be a host name, or \`*.\` and a host name: ${joinItems(wrong)}`)
+  return errors
+}
+
+/** RFC 8461, 4.1: `*.` stands for exactly one label. */
+export function matchesMx(pattern: string, host: string): boolean {
+  const [wanted, name] = [pattern.toLowerCase(), host.toLowerCase()]
+  return wanted.startsWith('*.') ? name.slice(name.indexOf('.') + 1) === wanted.slice(2) : wanted === name
+}
+
+/** The policy file as it was fetched, or why it was not. */
+export type FetchedPolicy = { policy: StsPolicy; contentType: string | null } | { failure: string }
+
+type About = {
+  domain: string
+  /** What stands at `_mta-sts`. */
+  found: TxtLookup
+  fetched: FetchedPolicy | null
+  exchanges: string[]
+  /** In a form that may serve as an `id`. */
+  now: Date
+}
+
+/** What keeps MTA-STS from working. A domain without it hears of it once, and gently. */
+export function adviceOnMtaSts({ domain, found, fetched, exchanges, now }: About): Advice[] {
+  if (found.error) return [lookupFailed('mta-sts', `_mta-sts.${domain}`, found.error)]
+  const records = found.texts.map(parseStsRecord).filter((record) => record !== null)
+  const [record] = records
+  const [miss] = found.texts.filter(isNearMiss)
+  if (!record && miss === undefined) return exchanges.length > 0 ? [absence(domain)] : []
+  const publish = txtRecord(`_mta-sts.${domain}`, `v=STSv1; id=${now.toISOString().replaceAll(/\D/g, '').slice(0, 14)}`)
+  if (!record) {
+    const message = `The TXT record “${shorten(miss ?? '')}” is not recognized as MTA-STS: a record must begin with exactly \`v=STSv1;\`.`
+    return [error(message, publish)]
+  }
+  const advice: Advice[] = []
+  if (record.isRepeated) advice.push(warning('id is given more than once, and senders may use either.', publish))
+  if (records.length > 1)
+    advice.push(error('The domain has several MTA-STS records. Senders ignore all of them. Keep one.', publish))
+  if (record.id === null) advice.push(error('The id is missing or is not 1 to 32 letters and digits.', publish))
+  return [...advice, ...(fetched ? policyAdvice(domain, fetched, exchanges) : [])]
+}
+
+const advise = (severity: Severity) => (message: string, publish?: Publish) =>
+  ({ about: 'mta-sts', severity, message, publish }) satisfies Advice
+const error = advise('error')
+const warning = advise('warning')
+const info = advise('info')
+
+function absence(domain: string): Advice {
+  return info(
+    `Without MTA-STS, attackers between the servers can redirect or read mail to ${domain}. Publish a policy file at ${policyUrl(domain).href} and a TXT record.`,
+  )
+}
+
+function policyAdvice(domain: string, fetched: FetchedPolicy, exchanges: string[]): Advice[] {
+  const where = policyUrl(domain).href
+  if ('failure' in fetched) {
+    return [
+      error(
+        `The MTA-STS policy could not be fetched, so senders without a cached copy do not apply it: ${fetched.failure}`,
+      ),
+    ]
+  }
+  const { policy, contentType } = fetched
+  if (policy.errors.length > 0) return [error(`Senders cannot use ${where}: ${policy.errors.join('; ')}.`)]
+  const advice: Advice[] = []
+  const unnamed = exchanges.filter((host) => !policy.mx.some((pattern) => matchesMx(pattern, host)))
+  if (unnamed.length > 0 && policy.mode !== 'none') {
+    const what = `The MTA-STS policy does not include the mail ${unnamed.length === 1 ? 'server' : 'servers'} ${joinItems(unnamed)}`
+    const severe = policy.mode === 'enforce'
+    advice.push(severe ? error(`${what}. Senders do not deliver there.`) : warning(`${what}.`))
+  }
+  if (policy.mode === 'testing')
+    advice.push(
+      info('The MTA-STS policy is in test mode (mode: testing). Failures are reported, but mail is still delivered.'),
+    )
+  if (policy.mode === 'none') advice.push(info('The MTA-STS policy is turned off (mode: none).'))
+  if (policy.mode === 'enforce' && (policy.maxAge ?? 0) < 86_400) {
+    advice.push(
+      warning('Senders cache the MTA-STS policy for less than a day. RFC 8461 recommends weeks (max_age: 1209600).'),
+    )
+  }
+  if (!/^text\/plain\b/i.test(contentType ?? '')) advice.push(warning(`Serve ${where} as text/plain.`))
+  return advice
+}

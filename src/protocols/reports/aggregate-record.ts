@@ -1,0 +1,77 @@
+import { REPORT_LIMITS } from './report-limits.ts'
+import { addressOf, countOf, domainOf, orNull, wordOf } from './report-values.ts'
+import { childOf, childrenOf, textOf, type XmlElement } from './xml-sections.ts'
+
+/** One row of a report: what one address did, counted. Words are in lower case, else as the reporter wrote them. */
+export type AggregateRecord = {
+  /** In its canonical form; IPv4-mapped addresses as IPv4. */
+  sourceIp: string
+  /** 1 or more. */
+  count: number
+  policyEvaluated: {
+    disposition: string | null
+    dkim: string | null
+    spf: string | null
+    reasons: { type: string | null; comment: string | null }[]
+  }
+  /** Domains in lower case. */
+  identifiers: { headerFrom: string | null; envelopeFrom: string | null; envelopeTo: string | null }
+  authResults: {
+    dkim: { domain: string | null; selector: string | null; result: string | null; humanResult: string | null }[]
+    spf: { domain: string | null; scope: string | null; result: string | null; humanResult: string | null }[]
+  }
+}
+
+/** @returns null for a record without a readable address or a count of at least 1 */
+export function readRecord(record: XmlElement): AggregateRecord | null {
+  const row = childOf(record, 'row')
+  const sourceIp = addressOf(textOf(row, 'source_ip') ?? '')
+  const count = countOf(textOf(row, 'count'))
+  if (sourceIp === null || !count) return null
+  // Some reporters call it identities.
+  const identifiers = childOf(record, 'identifiers') ?? childOf(record, 'identities')
+  return {
+    sourceIp,
+    count,
+    policyEvaluated: readEvaluated(childOf(row, 'policy_evaluated')),
+    identifiers: {
+      headerFrom: domainOf(textOf(identifiers, 'header_from')),
+      envelopeFrom: domainOf(textOf(identifiers, 'envelope_from')),
+      envelopeTo: domainOf(textOf(identifiers, 'envelope_to')),
+    },
+    authResults: readResults(childOf(record, 'auth_results')),
+  }
+}
+
+function readEvaluated(evaluated: XmlElement | undefined): AggregateRecord['policyEvaluated'] {
+  const reasons = childrenOf(evaluated, 'reason').map((reason) => ({
+    type: wordOf(textOf(reason, 'type')),
+    comment: commentOf(reason, 'comment'),
+  }))
+  return {
+    disposition: wordOf(textOf(evaluated, 'disposition')),
+    dkim: wordOf(textOf(evaluated, 'dkim')),
+    spf: wordOf(textOf(evaluated, 'spf')),
+    reasons: reasons.filter(({ type, comment }) => type !== null || comment !== null),
+  }
+}
+
+function readResults(results: XmlElement | undefined): AggregateRecord['authResults'] {
+  const dkim = childrenOf(results, 'dkim').map((result) => ({
+    domain: domainOf(textOf(result, 'domain')),
+    selector: orNull(textOf(result, 'selector')),
+    result: wordOf(textOf(result, 'result')),
+    humanResult: commentOf(result, 'human_result'),
+  }))
+  const spf = childrenOf(results, 'spf').map((result) => ({
+    domain: domainOf(textOf(result, 'domain')),
+    scope: wordOf(textOf(result, 'scope')),
+    result: wordOf(textOf(result, 'result')),
+    humanResult: commentOf(result, 'human_result'),
+  }))
+  return { dkim, spf }
+}
+
+function commentOf(element: XmlElement, name: string): string | null {
+  return orNull(textOf(element, name)?.slice(0, REPORT_LIMITS.comment))
+}

@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto'
+import { Fault } from '../../errors.ts'
+import { readRecord, type AggregateRecord } from './aggregate-record.ts'
+import { REPORT_LIMITS } from './report-limits.ts'
+import { domainOf, orNull, timeOf, wordOf } from './report-values.ts'
+import { childOf, childrenOf, readSections, textOf, wanted, type XmlElement } from './xml-sections.ts'
+
+/** An aggregate report (RFC 7489, appendix C; RFC 9990) without its records. What the reporter did not say is null. */
+export type AggregateReport = {
+  reportId: string
+  /** The domain of `email` where the reporter does not name itself; "" where neither is given. */
+  orgName: string
+  email: string | null
+  extraContactInfo: string | null
+  /** What the reporter says went wrong while it made the report. */
+  errors: string[]
+  dateRange: { begin: Date; end: Date }
+  policyPublished: PolicyPublished
+  version: string | null
+  /** RFC 9990: the software that wrote the report. */
+  generator: string | null
+  namespace: string | null
+  /** Records given to `onRecord`, and those left out because they have no readable address or count. */
+  recordCount: number
+  skippedRecords: number
+  /** What we had to read past, in plain words. */
+  warnings: string[]
+}
+
+/** Words are in lower case, else as the reporter wrote them. */
+export type PolicyPublished = {
+  /** In lower case, as an A-label, without a trailing dot. */
+  domain: string
+  discoveryMethod: string | null
+  p: string | null
+  sp: string | null
+  np: string | null
+  adkim: string | null
+  aspf: string | null
+  /** RFC 7489 only; as text. */
+  pct: string | null
+  fo: string | null
+  testing: string | null
+}
+
+export type { AggregateRecord }
+
+/** A record that passed DMARC: counted from what was evaluated, never from the bare results. */
+export function isAligned({ policyEvaluated }: Pick<AggregateRecord, 'policyEvaluated'>): boolean {
+  return policyEvaluated.dkim === 'pass' || policyEvaluated.spf === 'pass'
+}
+
+/**
+ * Reads an aggregate report as it streams in; memory does not grow with it. Each record goes to `onRecord` as it is
+ * read, and is awaited. A report that fails in the middle has given records already: keep them in one transaction.
+ * @throws Fault `invalid_request` or `too_large`, with a sentence saying what is wrong and where
+ */
+export async function parseAggregateReport(
+  xml: AsyncIterable<Uint8Array> | Uint8Array,
+  onRecord: (record: AggregateRecord) => void | Promise<void> = () => {},
+): Promise<AggregateReport> {
+  const draft: Draft = { metadata: null, policy: null, version: null, records: 0, skipped: 0 }
+  const { namespace, blemish } = await readSections(xml, FEEDBACK, (section) => {
+    if (section.name !== 'record') return keep(section, draft)
+    const record = takeRecord(section, draft)
+    return record ? onRecord(record) : undefined
+  })
+  const warnings = blemish ? [`The XML is ${blemish}.`] : []
+  return assemble(draft, { namespace, warnings })
+}
+
+const FEEDBACK = wanted('feedback', 'version', 'report_metadata', 'policy_published', 'record')
+
+/** What was read so far. Of a section that comes twice the first counts. */
+type Draft = {
+  metadata: XmlElement | null
+  policy: XmlElement | null
+  version: string | null
+  records: number
+  skipped: number
+}
+
+function keep(section: XmlElement, draft: Draft): void {
+  if (section.name === 'report_metadata') draft.metadata ??= section
+  if (section.name === 'policy_published') draft.policy ??= section
+  if (section.name === 'version') draft.version ??= orNull(section.text)
+}
+
+function takeRecord(section: XmlElement, draft: Draft): AggregateRecord | null {
+  const record = readRecord(section)
+  if (record) draft.records++
+  else draft.skipped++
+  if (draft.records + draft.skipped <= REPORT_LIMITS.records) return record
+  throw new Fault('too_large', `The report has more than ${REPORT_LIMITS.records.toLocaleString('en')} records.`)
+}
+
+function assemble(draft: Draft, { namespace, warnings }: Pick<AggregateReport, 'namespace' | 'warnings'>) {
+  const { metadata, policy, version, records, skipped } = draft
+  if (!metadata) throw missing('report_metadata')
+  if (!policy) throw missing('policy_published')
+  const report: AggregateReport = {
+    ...readMetadata(metadata),
+    policyPublished: readPolicy(policy),
+    version,
+    namespace,
+    recordCount: records,
+    skippedRecords: skipped,
+    warnings,
+  }
+  warnings.push(...warningsAbout(report))
+  return report
+}
+
+function missing(name: string): Fault {
+  return new Fault('invalid_request', `The report has no valid <${name}> element.`)
+}
+
+function readMetadata(metadata: XmlElement) {
+  const email = textOf(metadata, 'email') ?? null
+  const reportId = textOf(metadata, 'report_id')
+  if (!reportId) throw missing('report_id')
+  return {
+    reportId: reportId.slice(0, REPORT_LIMITS.name),
+    orgName: textOf(metadata, 'org_name') ?? email?.split('@')[1] ?? '',
+    email,
+    extraContactInfo: textOf(metadata, 'extra_contact_info') ?? null,
+    errors: childrenOf(metadata, 'error')
+      .map(({ text }) => text.slice(0, REPORT_LIMITS.comment))
+      .filter(Boolean),
+    dateRange: readRange(childOf(metadata, 'date_range')),
+    generator: textOf(metadata, 'generator') ?? null,
+  }
+}
+
+function readRange(range: XmlElement | undefined): AggregateReport['dateRange'] {
+  const [begin, end] = ['begin', 'end'].map((name) => timeOf(textOf(range, name)))
+  if (!begin) throw missing('begin')
+  if (!end) throw missing('end')
+  return { begin, end }
+}
+
+function readPolicy(policy: XmlElement): PolicyPublished {
+  const word = (name: string) => wordOf(textOf(policy, name))
+  const domain = domainOf(textOf(policy, 'domain'))
+  if (domain === null) throw missing('domain')
+  return {
+    domain,
+    discoveryMethod: word('discovery_method'),
+    p: word('p'),
+    sp: word('sp'),
+    np: word('np'),
+    adkim: word('adkim'),
+    aspf: word('aspf'),
+    pct: word('pct'),
+    fo: word('fo'),
+    testing: word('testing'),
+  }
+}
+
+const DAY_MS = 86_400_000
+
+function warningsAbout({ dateRange, recordCount, skippedRecords }: AggregateReport): string[] {
+  const warnings: string[] = []
+  const span = dateRange.end.getTime() - dateRange.begin.getTime()
+  if (span < 0) warnings.push('The period ends before it begins.')
+  if (span > 2 * DAY_MS)
+    warnings.push(`The period is ${Math.round(span / DAY_MS)} days long. Reports should cover one day.`)
+  if (recordCount + skippedRecords === 0) warnings.push('The report has no records.')
+  if (skippedRecords > 0) {
+    const what = skippedRecords === 1 ? '1 record has' : `${skippedRecords.toLocaleString('en')} records have`
+    warnings.push(`${what} no valid address or count and ${skippedRecords === 1 ? 'was' : 'were'} skipped.`)
+  }
+  return warnings
+}
+
+/**
+ * Equal for two copies of one report, in whatever container and on whatever day they come: who reported (in lower case),
+ * on which policy domain, its id and its period. 64 hexadecimal digits; unique within one registered domain.
+ */
+export function reportKey({ orgName, policyPublished, reportId, dateRange }: AggregateReport): string {
+  const parts = [orgName.toLowerCase(), policyPublished.domain, reportId.replace(/^<(.*)>$/, '$1')]
+  const period = [dateRange.begin.getTime(), dateRange.end.getTime()]
+  return createHash('sha256')
+    .update(JSON.stringify([...parts, ...period]))
+    .digest('hex')
+}

@@ -1,0 +1,74 @@
+import PostalMime, { type Address, type Email } from 'postal-mime'
+import { Fault } from '../../errors.ts'
+import { reportInText } from './report-type.ts'
+
+/** What the mail around a report says of itself; nothing of it is authenticated. */
+export type ReportMail = {
+  /** The address in From, in lower case. */
+  from: string | null
+  subject: string | null
+  messageId: string | null
+  date: Date | null
+  /** From the topmost Return-Path field; "" for the null sender. */
+  returnPath: string | null
+}
+
+export type MailPart = { name: string | null; bytes: Uint8Array<ArrayBuffer> }
+
+export type OpenedMail = {
+  mail: ReportMail
+  /** A report about one message (RFC 5965, 6591, 9991): it holds that message, which is somebody's letter. */
+  isFailureReport: boolean
+  /** What is attached, in its order; mails in the mail are parts as they are. */
+  parts: MailPart[]
+  /** A report, or a packed one, that stands in the text instead of an attachment. */
+  reportText: string | null
+}
+
+/**
+ * Takes a mail apart, in one go: a large one belongs into a thread of its own (`openMail`).
+ * @throws Fault `invalid_request`
+ */
+export async function parseMail(bytes: Uint8Array): Promise<OpenedMail> {
+  const email = await parse(bytes)
+  const parts = email.attachments.map(({ filename, content }) => ({ name: filename, bytes: bytesOf(content) }))
+  // What a mailer labels wrongly may look like words to the one that takes mails apart.
+  const reportText =
+    reportInText(email.text ?? '') ?? (parts.length === 0 ? reportInText(Buffer.from(bytes).toString('latin1')) : null)
+  return {
+    mail: readMail(email),
+    isFailureReport: email.attachments.some(({ mimeType }) => mimeType === 'message/feedback-report'),
+    parts,
+    reportText,
+  }
+}
+
+async function parse(bytes: Uint8Array): Promise<Email> {
+  try {
+    return await PostalMime.parse(bytes, { forceRfc822Attachments: true, maxNestingDepth: 30 })
+  } catch (cause) {
+    throw new Fault('invalid_request', 'The message could not be parsed.', { cause })
+  }
+}
+
+function readMail(email: Email): ReportMail {
+  const date = new Date(email.date ?? '')
+  const returnPath = email.headers.find(({ key }) => key === 'return-path')
+  return {
+    from: addressIn(email.from),
+    subject: email.subject?.trim() || null,
+    messageId: email.messageId?.trim() || null,
+    date: Number.isNaN(date.getTime()) ? null : date,
+    returnPath: returnPath ? (email.returnPath ?? '') : null,
+  }
+}
+
+function addressIn(from: Address | undefined): string | null {
+  const address = from?.address ?? from?.group?.[0]?.address
+  return address ? address.toLowerCase() : null
+}
+
+/** A copy of its own, so that it can be handed to another thread. */
+function bytesOf(content: ArrayBuffer | Uint8Array | string): Uint8Array<ArrayBuffer> {
+  return typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content)
+}

@@ -1,0 +1,151 @@
+import { dataOf, type DnsFailure, type RecordType } from '../../net/dns.ts'
+import type { DnsQueries, TxtLookup } from '../dns-queries.ts'
+import {
+  effectiveTerms,
+  hasMacro,
+  isSpf,
+  parseSpf,
+  type Mechanism,
+  type MechanismName,
+  type SpfRecord,
+  type SpfTerm,
+} from './spf-record.ts'
+
+/** RFC 7208, 4.6.4. */
+export const LOOKUP_LIMIT = 10
+export const VOID_LOOKUP_LIMIT = 2
+export const MX_LIMIT = 10
+
+/** Questions for one tree; honest records need a tenth of it. */
+const MAX_QUERIES = 80
+/** A record that lies deeper is beyond the limit of look-ups anyway. */
+const MAX_DEPTH = 11
+
+/** A record in the tree of includes and redirects. */
+export type SpfNode = {
+  domain: string
+  /** The term that led here; null at the root. */
+  via: string | null
+  record: SpfRecord | null
+  /** Every SPF record at the name: only one may be there. */
+  texts: string[]
+  /** Why there is no usable record: `missing`, `several`, a `loop`, a `macro` in the name, `untried` for lack of time. */
+  problem: 'missing' | 'several' | 'loop' | 'macro' | 'untried' | null
+  error: DnsFailure | null
+  /** Look-ups of this record's terms and of all records below it. */
+  lookups: number
+  /** Names that were looked up for its terms and gave nothing. */
+  voids: string[]
+  /** Names with more mail servers than an `mx` may lead to. */
+  crowded: string[]
+  /** Where `exp` leads, when that is known without a mail; null when there is none. */
+  explanation: (TxtLookup & { name: string }) | null
+  children: SpfNode[]
+}
+
+export type SpfTree = {
+  root: SpfNode
+  /** DNS look-ups that a receiver needs at most; 10 are allowed. */
+  lookups: number
+  /** Of these, the ones that find nothing (of either address family); 2 are allowed. */
+  voidLookups: number
+  /** Whether some records were left out: too many, too deep, or no time. */
+  truncated: boolean
+}
+
+/** Follows a domain's SPF record through includes and redirects, and counts what a receiver would have to look up. */
+export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfTree> {
+  let left = MAX_QUERIES
+  const mayAsk = () => left-- > 0 && !queries.signal.aborted
+
+  async function expand(name: string, via: string | null, path: string[]): Promise<SpfNode> {
+    const node: SpfNode = { ...EMPTY, domain: name, via, texts: [], voids: [], crowded: [], children: [] }
+    if (hasMacro(name)) return { ...node, problem: 'macro' }
+    if (path.includes(name)) return { ...node, problem: 'loop' }
+    const isBelow = path.length > 0
+    if (isBelow && (path.length >= MAX_DEPTH || !mayAsk())) return { ...node, problem: 'untried' }
+    const { texts, error } = await queries.lookUpTxt(name)
+    node.texts = texts.filter(isSpf)
+    const [text] = node.texts
+    if (error || text === undefined) {
+      // RFC 7208, 4.6.4: no TXT record at all is a void look-up; others' TXT records are not.
+      if (!error && texts.length === 0) node.voids.push(name)
+      return { ...node, error, problem: error ? null : 'missing' }
+    }
+    node.record = parseSpf(text)
+    if (node.texts.length > 1) return { ...node, problem: 'several' }
+    return follow(node, node.record, [...path, name])
+  }
+
+  async function follow(node: SpfNode, record: SpfRecord, path: string[]): Promise<SpfNode> {
+    const terms = effectiveTerms(record).filter(isLookup)
+    const probes = terms.filter((term) => term.kind === 'mechanism').map((term) => probe(term, node))
+    const [children, explanation] = await Promise.all([
+      Promise.all(terms.filter(leadsToRecord).map((term) => expand(nameKey(term.value ?? ''), term.text, path))),
+      path.length === 1 ? explain(record) : null,
+      Promise.all(probes),
+    ])
+    return { ...node, children, explanation, lookups: terms.length + sum(children.map((child) => child.lookups)) }
+  }
+
+  /** What `exp` names. RFC 7208, 4.6.4: it does not count as a look-up. */
+  async function explain(record: SpfRecord): Promise<SpfNode['explanation']> {
+    const exp = effectiveTerms(record).find(({ kind, name }) => kind === 'modifier' && name === 'exp')
+    const name = nameKey(exp?.value ?? '')
+    if (name === '' || hasMacro(name) || !mayAsk()) return null
+    return { name, ...(await queries.lookUpTxt(name)) }
+  }
+
+  /** Asks for the hosts of a mechanism; what `ptr` asks, and a name with macros, depends on the mail. */
+  async function probe({ name, value }: Mechanism, node: SpfNode): Promise<void> {
+    const types = PROBED[name]
+    const host = nameKey(value ?? node.domain)
+    if (!types || hasMacro(host) || !mayAsk()) return
+    const answers = await Promise.all(types.map((type) => queries.query(host, type)))
+    if (answers.every((answer) => answer.status !== 'FAILED' && answer.records.length === 0)) node.voids.push(host)
+    if (answers.some((answer) => dataOf(answer, 'MX').length > MX_LIMIT)) node.crowded.push(host)
+  }
+
+  const root = await expand(domain, null, [])
+  const below = nodesOf(root).slice(1)
+  return {
+    root,
+    lookups: root.lookups,
+    voidLookups: sum(below.map((node) => node.voids.length)) + (root.record ? root.voids.length : 0),
+    truncated: below.some((node) => node.problem === 'untried'),
+  }
+}
+
+const EMPTY = { record: null, problem: null, error: null, lookups: 0, explanation: null } as const
+/** RFC 7208, 5.7: `exists` asks for A records alone. */
+const PROBED: Partial<Record<MechanismName, RecordType[]>> = { a: ['A', 'AAAA'], mx: ['MX'], exists: ['A'] }
+
+/** RFC 7208, 4.6.4: the terms that cost a look-up. */
+function isLookup(term: SpfTerm): boolean {
+  return term.kind === 'modifier'
+    ? term.name === 'redirect'
+    : ['include', 'a', 'mx', 'ptr', 'exists'].includes(term.name)
+}
+
+function leadsToRecord(term: SpfTerm): boolean {
+  return term.name === 'include' || term.name === 'redirect'
+}
+
+function nameKey(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '')
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+/** All records of a tree, each before what it includes, in the order of the terms. */
+export function nodesOf(node: SpfNode, depth = 0): (SpfNode & { depth: number })[] {
+  return [{ ...node, depth }, ...node.children.flatMap((child) => nodesOf(child, depth + 1))]
+}
+
+/** The node whose record ends the evaluation: the root, or where its redirects lead. */
+export function lastRecord(node: SpfNode): SpfNode {
+  const redirected = node.children.find((child) => child.via?.toLowerCase().startsWith('redirect='))
+  return redirected ? lastRecord(redirected) : node
+}

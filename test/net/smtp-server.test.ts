@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createLog } from '../../src/log.ts'
+import { startSmtpServer, type SmtpServer, type SmtpServerLimits } from '../../src/net/smtp-server.ts'
+
+let authHooks: SmtpServer | undefined
+afterEach(async () => authHooks?.close())
+
+const taken: number[] = []
+
+async function open(limits: Partial<SmtpServerLimits>): Promise<Socket> {
+  taken.length = 0
+  authHooks = await startSmtpServer({
+    listen: { address: '127.0.0.1', port: 0 },
+    name: 'reports.portreeve.test',
+    certificate: null,
+    onRecipient: async (address) => address,
+    onMail: async ({ bytes }) => void taken.push(bytes.length),
+    log: createLog('silent'),
+    limits: { closing: 500, ...limits },
+  })
+  const socket = connect(authHooks.port, '127.0.0.1').on('error', () => {})
+  // Who talks before the greeting is sent away.
+  await once(socket, 'data')
+  return socket
+}
+
+async function heardFrom(socket: Socket): Promise<string> {
+  let said = ''
+  socket.on('data', (bytes: Buffer) => (said += bytes.toString()))
+  await once(socket, 'close')
+  return said
+}
+
+const ENVELOPE = 'EHLO x\r\nMAIL FROM:<a@receiver.test>\r\nRCPT TO:<b@reports.test>\r\nDATA\r\n'
+
+describe('the SMTP door', () => {
+  it('lets go who trickles commands, and who says nothings', async () => {
+    const socket = await open({ session: 400 })
+    const timer = setInterval(() => socket.write('NOOP\r\n'), 50)
+    const said = await heardFrom(socket)
+    clearInterval(timer)
+    expect(said).toContain('421 4.4.2 Session too long')
+  })
+
+  it('lets go who sends a mail without end, and keeps nothing of it', async () => {
+    const socket = await open({ size: 100_000 })
+    socket.write(ENVELOPE)
+    const piece = Buffer.alloc(10_000, 'x'.repeat(70).concat('\r\n'))
+    const timer = setInterval(() => socket.writable && socket.write(piece), 5)
+    const said = await heardFrom(socket)
+    clearInterval(timer)
+    expect(said).toContain('421 4.3.1 The message does not end')
+    expect(taken).toEqual([])
+  })
+
+  it('lets go who trickles a mail', async () => {
+    const socket = await open({ transfer: 400 })
+    socket.write(ENVELOPE)
+    const timer = setInterval(() => socket.writable && socket.write('x'), 50)
+    const said = await heardFrom(socket)
+    clearInterval(timer)
+    expect(said).toContain('421 4.4.2 Transfer too slow')
+    expect(taken).toEqual([])
+  })
+
+  it('still says to whom it sent a little too much that it was too much, and takes the next', async () => {
+    const socket = await open({ size: 100_000 })
+    socket.write(`${ENVELOPE}${'x'.repeat(150_000)}\r\n.\r\n${ENVELOPE}short\r\n.\r\nQUIT\r\n`)
+    const said = await heardFrom(socket)
+    expect(said).toMatch(/552 5\.3\.4 .*\r\n[^]*250 2\.0\.0 Accepted/)
+    expect(taken).toEqual([7])
+  })
+
+  it('waits for nobody who hands in no mail when it closes', async () => {
+    const socket = await open({ closing: 60_000 })
+    const silent = connect(authHooks?.port ?? 0, '127.0.0.1').on('error', () => {})
+    await once(silent, 'connect')
+    const half = connect({ port: authHooks?.port ?? 0, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {})
+    await once(half, 'data')
+    const said = heardFrom(socket)
+    const begun = performance.now()
+    await authHooks?.close()
+    expect(performance.now() - begun).toBeLessThan(10_000)
+    expect(await said).toContain('421 4.3.2 The service is stopping')
+    silent.destroy()
+    half.destroy()
+  })
+
+  it('takes the mail that is coming in when it closes', async () => {
+    const socket = await open({ closing: 60_000 })
+    socket.write(ENVELOPE)
+    await once(socket, 'data')
+    const said = heardFrom(socket)
+    const closed = authHooks?.close()
+    setTimeout(() => socket.write('a mail\r\n.\r\n'), 300)
+    const begun = performance.now()
+    await closed
+    expect(performance.now() - begun).toBeLessThan(10_000)
+    expect(await said).toContain('250 2.0.0 Accepted')
+    expect(taken).toEqual([8])
+  })
+})

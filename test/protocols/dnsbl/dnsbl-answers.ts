@@ -1,0 +1,53 @@
+import type { DnsAnswer, DnsFailure } from '../../../src/net/dns.ts'
+import type { Blocklist } from '../../../src/protocols/dnsbl/catalogue.ts'
+
+const SERVER = '127.0.0.1:53'
+
+export function listOf(fields: Partial<Blocklist> = {}): Blocklist {
+  const defaults = {
+    name: 'A List',
+    zone: 'bl.example',
+    category: 'major',
+    enabled: true,
+    alert: false,
+    access: 'open',
+    ipv6: false,
+    scope: 'ip',
+    includes: [],
+    codes: {},
+    notListedCodes: {},
+    refusalCodes: {},
+    strictCodes: false,
+    test: {},
+    delisting: { method: 'none' },
+  } as const
+  return { ...defaults, includes: [], ...fields }
+}
+
+export function answered(...codes: string[]): DnsAnswer {
+  const records = codes.map((data) => ({
+    name: 'x.bl.example',
+    type: 'A' as const,
+    class: 'IN' as const,
+    ttl: 60,
+    data,
+  }))
+  return { status: 'NOERROR', records, cnames: [], ttl: 60, server: SERVER, ms: 1 }
+}
+
+export function texts(...data: (string | Buffer[])[]): DnsAnswer {
+  const records = data.map((text) => ({
+    name: 'x.bl.example',
+    type: 'TXT' as const,
+    class: 'IN' as const,
+    ttl: 60,
+    data: Array.isArray(text) ? text : [Buffer.from(text)],
+  }))
+  return { status: 'NOERROR', records, cnames: [], ttl: 60, server: SERVER, ms: 1 }
+}
+
+export const nxdomain: DnsAnswer = { status: 'NXDOMAIN', records: [], cnames: [], ttl: 60, server: SERVER, ms: 1 }
+
+export function failed(failure: DnsFailure): DnsAnswer {
+  return { status: 'FAILED', failure, server: null, ms: 1 }
+}

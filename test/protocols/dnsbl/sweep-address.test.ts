@@ -1,0 +1,114 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { checkAddress } from '../../../src/diagnostics/blacklist.ts'
+import { createResolver } from '../../../src/net/dns.ts'
+import { sweepAddress } from '../../../src/protocols/dnsbl/sweep-address.ts'
+import { check, enabled, IP, itemOf, open, startersForEach } from '../../servers/blacklists.ts'
+
+const start = startersForEach()
+
+describe('a sweep', () => {
+  it('asks each list once for the address and once for each control, and for the text after a hit alone', async () => {
+    const server = await start.lists({ 'zen.spamhaus.org': { listed: { [IP]: '127.0.0.2 x' } } })
+    const result = await check(open(server))
+    const log = server.queryLog()
+    expect(result).toMatchObject({ listedCount: 1, unknownCount: 0, warnings: [] })
+    for (const control of ['4.4.8.8', '2.0.0.127', '1.0.0.127']) {
+      const names = log.filter((line) => line.startsWith(`${control}.`) && line.endsWith(' A'))
+      expect(names.toSorted()).toEqual(enabled.map(({ zone }) => `${control}.${zone} A`).toSorted())
+    }
+    expect(log.filter((line) => line.endsWith(' TXT'))).toEqual(['4.4.8.8.zen.spamhaus.org TXT'])
+  })
+
+  it('keeps answers for their TTL and no longer', async () => {
+    const server = await start.lists(
+      { 'bl.spamcop.net': { listed: { [IP]: '127.0.0.2 x' } } },
+      { ttl: 2, negativeTtl: 1 },
+    )
+    const blocklists = open(server)
+    const first = await check(blocklists)
+    expect(itemOf(first, 'bl.spamcop.net')?.ttl).toBe(2)
+    expect(itemOf(first, 'psbl.surriel.com')?.ttl).toBe(1)
+    const asked = () => server.queryLog().filter((line) => line.startsWith('4.4.8.8.') && line.endsWith(' A')).length
+    const again = await check(blocklists)
+    expect(asked()).toBe(enabled.length)
+    expect(again.checkedAt).toBe(first.checkedAt)
+    await server.setZones({ 'psbl.surriel.com': { listed: { [IP]: '127.0.0.2 now' } } })
+    await pause(1_100)
+    const later = await check(blocklists)
+    expect(itemOf(later, 'psbl.surriel.com')).toMatchObject({ status: 'listed', reason: 'now' })
+    expect(asked()).toBe(2 * enabled.length - 1)
+  })
+
+  it('asks anew when told to', async () => {
+    const server = await start.lists()
+    const blocklists = open(server)
+    const lists = blocklists.lists.filter((list) => list.zone === 'bl.spamcop.net')
+    const sweep = (fresh: boolean) => sweepAddress(IP, blocklists, AbortSignal.timeout(5_000), { lists, fresh })
+    expect(await sweep(false)).toMatchObject([{ status: 'clean' }])
+    await server.setZones({ 'bl.spamcop.net': { listed: { [IP]: '127.0.0.2 x' } } })
+    expect(await sweep(false)).toMatchObject([{ status: 'clean' }])
+    expect(await sweep(true)).toMatchObject([{ status: 'listed' }])
+  })
+
+  it('takes as long as the slowest list, and tells the fast ones at once', async () => {
+    const server = await start.lists()
+    const delayed = await start.slow(server, (name) => (/^4\.4\.8\.8\.(zen|bl)\./.test(name) ? 700 : 0))
+    const blocklists = open(delayed, { timeoutMs: 2_000 })
+    const begun = performance.now()
+    const told: { dnsbl: string; at: number }[] = []
+    const result = await check(blocklists, IP, ({ dnsbl }) => told.push({ dnsbl, at: performance.now() - begun }))
+    expect(result.unknownCount).toBe(0)
+    expect(performance.now() - begun).toBeLessThan(1_300)
+    const late = told.filter(({ at }) => at > 650).map(({ dnsbl }) => dnsbl)
+    expect(late).toContain('zen.spamhaus.org')
+    expect(late.every((zone) => /^(zen|bl)\./.test(zone))).toBe(true)
+    expect(told).toHaveLength(enabled.length)
+  })
+
+  it('asks once more where the resolver had no answer', async () => {
+    const server = await start.lists()
+    const blocklists = open(server)
+    await check(blocklists, '8.8.4.9')
+    await server.setZones({ 'zen.spamhaus.org': { behaviour: 'expired' } })
+    const checking = check(blocklists)
+    await pause(200)
+    await server.setZones({ 'zen.spamhaus.org': { listed: { [IP]: '127.0.0.2 x' } } })
+    expect(itemOf(await checking, 'zen.spamhaus.org')).toMatchObject({ status: 'listed' })
+  })
+
+  it('ends with what there is when its signal aborts, and keeps nothing of what it could not ask', async () => {
+    const server = await start.lists()
+    const blocklists = open(server, { timeoutMs: 5_000 })
+    await check(blocklists, '8.8.4.9')
+    await server.setZones({ 'zen.spamhaus.org': { behaviour: 'silent' } })
+    const begun = performance.now()
+    const result = await checkAddress(IP, blocklists, AbortSignal.timeout(500))
+    expect(performance.now() - begun).toBeLessThan(1_500)
+    expect(itemOf(result, 'zen.spamhaus.org')).toMatchObject({ status: 'unknown', listed: false })
+    expect(itemOf(result, 'bl.spamcop.net')).toMatchObject({ status: 'clean' })
+    await server.setZones({ 'zen.spamhaus.org': { listed: { [IP]: '127.0.0.2 x' } } })
+    expect(itemOf(await check(blocklists), 'zen.spamhaus.org')).toMatchObject({ status: 'listed' })
+  })
+
+  it('answers within eight seconds of a network that says nothing at all', { timeout: 15_000 }, async () => {
+    const server = await start.lists()
+    const blackHole = await start.slow(server, () => null)
+    const begun = performance.now()
+    const result = await check(open(blackHole, { timeoutMs: 20_000 }))
+    expect(performance.now() - begun).toBeLessThan(8_700)
+    expect(result).toMatchObject({ listedCount: 0, cleanCount: 0, unknownCount: enabled.length })
+    expect(result.warnings).toEqual([expect.stringContaining('The resolver (127.0.0.1 port')])
+  })
+
+  it('believes “not listed” from a list only through the resolver that showed its test entry', async () => {
+    const honest = await start.lists()
+    const blocklists = open(honest)
+    await check(blocklists, '8.8.4.9')
+    const other = await start.lists()
+    const elsewhere = createResolver({ servers: [other] })
+    const result = await check({ ...blocklists, resolver: elsewhere })
+    expect(itemOf(result, 'zen.spamhaus.org')).toMatchObject({ status: 'unknown', health: 'healthy' })
+    expect(result).toMatchObject({ listedCount: 0, cleanCount: 0, unknownCount: enabled.length })
+  })
+})

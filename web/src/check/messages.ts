@@ -1,0 +1,158 @@
+import { counted, numberText } from '../ui/text/format.ts'
+
+export const check = {
+  title: 'Check',
+  titleOf: (target: string) => `Check of ${target}`,
+  lead: 'Enter a domain, URL, email address or IPv4 address. We run every check that applies.',
+  field: 'Domain or IPv4 address',
+  fieldExample: 'example.com or 192.0.2.1',
+  submit: 'Check',
+  notATarget: 'Enter a domain such as example.com, or an IPv4 address such as 192.0.2.1.',
+  checking: 'Checking…',
+  checkAgain: 'Check again',
+  attackReports: 'Attack reports',
+  printedBy: (service: string) => `By ${service},`,
+} as const
+
+/** Buttons beside a result. */
+export const actions = {
+  share: 'Share',
+  print: 'Print',
+  monitor: 'Monitor this host',
+  showMonitored: 'View in Monitoring',
+  delist: 'Start delisting',
+} as const
+
+export const result = {
+  answers: 'Blocklists checked',
+  progress: (done: number, total: number, listed: number) =>
+    `${done} of ${total} checked, ${listed === 0 ? 'no listings' : counted(listed, 'listing')} so far.`,
+  api: 'API',
+  command: 'the command',
+  json: 'the JSON',
+} as const
+
+export const warnings = {
+  problems: 'Problems',
+  suggestions: 'Suggestions',
+  suggestionCount: (count: number) => counted(count, 'suggestion'),
+  publish: (type: string) => `Publish as ${type} at`,
+  record: (name: string) => `the record for ${name}`,
+} as const
+
+const nameNotFound = (name: string) => `${name} doesn’t exist (NXDOMAIN).`
+const issues = (count: number) => counted(count, 'issue')
+
+/** What an item shows when its DNS query failed. */
+const unknownBecause = (error: string) => `Unknown: ${error}`
+
+export const dns = {
+  title: 'DNS records',
+  nameNotFound,
+  failed: (types: string[]) =>
+    `${types.length === 1 ? '1 query' : `${types.length} queries`} failed: ${types.join(', ')}. Check again later.`,
+  withIssues: (count: number) => `The name resolves, with ${issues(count)}.`,
+  good: 'The name resolves. No issues found.',
+  fields: {
+    cname: 'Alias for (CNAME)',
+    a: 'IPv4 (A)',
+    aaaa: 'IPv6 (AAAA)',
+    mx: 'Mail servers (MX)',
+    txt: 'Text (TXT)',
+    ns: 'Name servers (NS)',
+    caa: 'Certificate authorities (CAA)',
+  },
+  unknown: unknownBecause,
+  none: 'None',
+} as const
+
+export const mailAuth = {
+  title: 'Email authentication',
+  nameNotFound,
+  unknownDmarc: (error: string) => `Couldn’t look up the DMARC record (${error}). Check again later.`,
+  noDmarc: 'No DMARC record: receivers don’t know how to treat spoofed mail.',
+  policies: {
+    reject: 'Enforced: receivers reject spoofed mail.',
+    quarantine: 'Enforced: receivers treat spoofed mail as suspicious.',
+    none: 'Not enforced: the policy “none” only monitors. Spoofed mail is still delivered.',
+  },
+  errors: (count: number) => `${counted(count, 'error')} ${count === 1 ? 'needs' : 'need'} fixing.`,
+  truncated: (omitted: string) => `Not checked in time: ${omitted}`,
+  fields: {
+    dmarc: 'DMARC',
+    spf: 'SPF',
+    dkim: 'DKIM',
+    mtaSts: 'MTA-STS',
+    tlsRpt: 'TLS reports',
+    bimi: 'BIMI',
+  },
+  inherited: (domain: string) => `Inherited from ${domain}.`,
+  lookups: (count: number) => `Uses ${numberText(count)} of 10 allowed DNS lookups.`,
+  mode: (mode: string) => `Policy mode: ${mode}.`,
+  unknown: unknownBecause,
+  none: 'None',
+  noKeys: (tried: number) => `No key found at ${counted(tried, 'selector')}.`,
+  revoked: 'revoked',
+  testing: 'testing',
+  bits: (bits: number) => `${bits} bits`,
+} as const
+
+export const certificate = {
+  title: 'Certificate',
+  expired: 'The certificate has expired. Renew it.',
+  wrongHost: 'The certificate is for another host.',
+  untrusted: 'The certificate isn’t trusted.',
+  trusted: (daysLeft: number) => `The certificate is trusted and valid for another ${counted(daysLeft, 'day')}.`,
+  issuesFound: (count: number) => `${issues(count)} found.`,
+  issuedBy: 'Issued by',
+  validUntil: 'Valid until',
+  validFrom: 'Valid from',
+  names: 'Names',
+  connection: 'Connection',
+  key: 'Key',
+  bits: (bits: number) => `${bits} bits`,
+  server: 'Server',
+  address: (address: string, port: number) => `${address}, port ${port}`,
+} as const
+
+export const blocklists = {
+  title: 'Blocklists',
+  listed: (ip: string, listed: number, total: number) => `${ip} is on ${listed} of ${counted(total, 'blocklist')}.`,
+  clean: (ip: string, checked: number) => `${ip} is on none of ${counted(checked, 'blocklist')}.`,
+  unchecked: (count: number) => `${numberText(count)} couldn’t be checked.`,
+  unknown: (ip: string, unknown: number, total: number) =>
+    `Couldn’t check ${ip}: ${numberText(unknown)} of ${counted(total, 'blocklist')} gave no usable answer. Your DNS resolver is probably the cause.`,
+  captions: { listed: 'Listed', unknown: 'Couldn’t be checked', clean: 'Not listed' },
+  cleanCount: (count: number) => `Not listed: ${counted(count, 'blocklist')}`,
+  columns: ['Blocklist', 'Category', 'Result'],
+  category: 'Category',
+  states: { listed: 'Listed', unknown: 'Unknown', clean: 'Not listed' },
+  removal: (list: string) => `Removal from ${list}`,
+} as const
+
+export const sharing = {
+  created: 'Anyone with this link can see these results',
+  link: 'the link',
+  validUntil: 'They stay as they are now, until',
+  withdraw: 'You can delete the link under',
+  list: 'Shared results',
+  linkTo: (target: string) => `the link to ${target}`,
+  delete: 'Delete link',
+  deleteAbout: (target: string) => `to ${target}`,
+  deleteTitle: (target: string) => `Delete the link to ${target}?`,
+  deleteText: 'The link stops working for everyone who has it.',
+  createdAt: 'Created',
+  until: 'until',
+} as const
+
+/** The page behind a link to shared results. */
+export const shared = {
+  notFound: 'Link not found',
+  home: 'Go to the home page',
+  loading: 'Loading results…',
+  print: 'Print',
+  asOf: 'Results as of',
+  snapshot: 'They aren’t updated. The link works until',
+  current: 'Current state:',
+  checkAgain: (target: string) => `check ${target} again`,
+} as const
