@@ -10,7 +10,7 @@ import type { Blocklists } from '../protocols/dnsbl-lists.ts'
 import type { DB } from '../store/tables.ts'
 import { delistingJob } from './jobs.ts'
 import { delistingRoutes } from './routes.ts'
-import type { RaiseAlert, TellDeps } from './tell.ts'
+import type { RaiseAlert, NotifyDeps } from './notify.ts'
 
 export type DelistingOptions = {
   db: Kysely<DB>
@@ -27,7 +27,7 @@ export type DelistingOptions = {
 /** Delistings: what runs them, and what one asks of them. */
 export function createDelistingModule({ config, now = () => new Date(), ...rest }: DelistingOptions) {
   const relay = config.SMTP_URL === undefined ? null : { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM }
-  const isToldElsewhere: TellDeps['isToldElsewhere'] = async (db, { accountId, ip, createdAt: since }, zones) => {
+  const isToldElsewhere: NotifyDeps['isToldElsewhere'] = async (db, { accountId, ip, createdAt: since }, zones) => {
     const lists = rest.blocklists.lists.filter(({ zone }) => zones.includes(zone))
     return lists.length === zones.length && isWatched(db, { accountId, ip, since }, lists)
   }

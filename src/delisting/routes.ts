@@ -4,13 +4,13 @@ import { callerOf, type AuthHooks } from '../http/auth.ts'
 import { answers, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { canonical } from '../net/address.ts'
-import { act, type Action, type Words } from './act.ts'
-import { beginProcess, type BeginDeps } from './begin.ts'
+import { performAction, type Action, type CauseAndFix } from './actions.ts'
+import { createProcess, type CreateDeps } from './create-process.ts'
 import { Confirmation, DelistingProcess, NewProcess, ProcessPage, ProcessQuery, ProcessWithHistory } from './shapes.ts'
 import { countProcesses, findProcess, listProcesses } from './store.ts'
-import { shownProcesses, shownWithHistory } from './view.ts'
+import { presentProcesses, presentWithHistory } from './view.ts'
 
-export type DelistingRoutesDeps = BeginDeps & { authHooks: AuthHooks }
+export type DelistingRoutesDeps = CreateDeps & { authHooks: AuthHooks }
 
 const tags = ['Delisting']
 const params = Type.Object({ id: Uuid })
@@ -39,8 +39,8 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
     },
     async (request, reply) => {
       const { accountId } = callerOf(request)
-      const id = await beginProcess(deps, accountId, request.body, goneOf(reply))
-      const [data] = await shownProcesses(deps.db, [await found(deps, accountId, id)])
+      const id = await createProcess(deps, accountId, request.body, goneOf(reply))
+      const [data] = await presentProcesses(deps.db, [await found(deps, accountId, id)])
       return reply.code(201).send({ success: true, data })
     },
   )
@@ -64,7 +64,7 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
       const total = await countProcesses(deps.db, accountId, filter)
       const rows = await listProcesses(deps.db, accountId, filter, sliceOf({ page, limit }))
       const pagination = paginationOf({ page, limit }, total)
-      return { success: true, data: { processes: await shownProcesses(deps.db, rows), pagination } }
+      return { success: true, data: { processes: await presentProcesses(deps.db, rows), pagination } }
     },
   )
   app.get(
@@ -81,7 +81,7 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
     },
     async (request) => ({
       success: true,
-      data: await shownWithHistory(deps.db, await found(deps, callerOf(request).accountId, request.params.id)),
+      data: await presentWithHistory(deps.db, await found(deps, callerOf(request).accountId, request.params.id)),
     }),
   )
 }
@@ -97,11 +97,11 @@ function actionRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): vo
     accountId: string,
     ids: { id: string; stepId: string },
     action: Action,
-    words: Words,
+    words: CauseAndFix,
     gone: AbortSignal,
   ) {
-    await act(deps, action, { accountId, ...ids }, words, gone)
-    return { success: true, data: await shownWithHistory(deps.db, await found(deps, accountId, ids.id)) }
+    await performAction(deps, action, { accountId, ...ids }, words, gone)
+    return { success: true, data: await presentWithHistory(deps.db, await found(deps, accountId, ids.id)) }
   }
 
   app.post(
@@ -142,7 +142,7 @@ function goneOf(reply: { raw: NodeJS.EventEmitter }): AbortSignal {
   return gone.signal
 }
 
-async function found({ db }: BeginDeps, accountId: string, id: string) {
+async function found({ db }: CreateDeps, accountId: string, id: string) {
   const row = await findProcess(db, accountId, id)
   if (!row) throw new Fault('not_found', 'There is no such delisting.')
   return row

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { Address, nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { CATEGORIES } from '../protocols/dnsbl-catalogue.ts'
-import { METHODS, NEEDS, OUTCOMES, STEP_STATUSES } from './steps/machine.ts'
+import { METHODS, NEEDS, OUTCOMES, STEP_STATUSES } from './steps/state-machine.ts'
 import { PROCESS_STATUSES } from './store.ts'
 
 /** PostgreSQL keeps no NUL, and a mail needs no other control characters than the ends of lines. */

@@ -1,5 +1,5 @@
-import type { Standing } from '../evidence.ts'
-import type { Method } from '../steps/machine.ts'
+import type { ReverseDnsEvidence } from '../evidence.ts'
+import type { Method } from '../steps/state-machine.ts'
 import { openProblem, type Answer } from '../steps/plan.ts'
 
 export type Letter = { subject: string; text: string }
@@ -18,7 +18,7 @@ export type LetterFacts = {
   url: string | undefined
   /** The owner's own text, in place of what is written here. */
   ownText: string | null
-  reverse: Standing | null
+  reverse: ReverseDnsEvidence | null
   /** Where the list may answer. */
   contact: string
 }
@@ -78,7 +78,7 @@ function listingSentence({ codes, reason, at }: Answer): string {
   return `It answers ${codes.join(', ')}${said}, last seen on ${dayAndTime(at)}.`
 }
 
-function reverseSentence(ip: string, reverse: Standing | null): string[] {
+function reverseSentence(ip: string, reverse: ReverseDnsEvidence | null): string[] {
   if (reverse?.status !== 'confirmed') return []
   const { names, evidence } = reverse
   const spf = evidence?.spf === 'pass' ? [`Its SPF record permits ${ip}.`] : []
@@ -91,7 +91,7 @@ function dayAndTime(at: string): string {
 }
 
 /** What the owner is asked to say, once more where the list names something that stands open. */
-export function confirmationAsked(answer: Answer): string {
+export function describeConfirmation(answer: Answer): string {
   const problem = openProblem(answer)
   const asked = 'Say what caused the listing and what you did about it'
   if (problem === null) return `${asked}; then the mail is sent.`

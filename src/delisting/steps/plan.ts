@@ -1,6 +1,6 @@
 import type { Blocklist, Category } from '../../protocols/dnsbl-catalogue.ts'
 import type { Listing } from '../../protocols/dnsbl-lists.ts'
-import type { Method } from './machine.ts'
+import type { Method } from './state-machine.ts'
 
 /** Where and how a list is asked, and how long it takes. */
 export type Plan = {

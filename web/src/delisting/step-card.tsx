@@ -7,18 +7,18 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Row, Muted } from '../ui/layout/page.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { TitledCard } from '../ui/layout/titled-card.tsx'
-import { caseQuery, delisting, type Case, type CaseWithHistory, type Step } from './api.ts'
-import { Asked, Evidence, LastAsked } from './evidence.tsx'
+import { delistingQuery, delisting, type Delisting, type DelistingWithHistory, type Step } from './api.ts'
+import { SentRequest, StepAnswers, LastChecked } from './step-answers.tsx'
 import { RequestText } from './request-text.tsx'
-import { CATEGORIES, isFinal, isUnasked, mayRetry, METHODS, stepStanding } from './words.ts'
-import { WordsForm } from './words-form.tsx'
+import { CATEGORIES, isFinal, isNotRequested, canRetry, METHODS, describeStepStatus } from './status.ts'
+import { CauseAndFixForm } from './cause-and-fix-form.tsx'
 
-type StepProps = { of: Case; step: Step }
+type StepProps = { of: Delisting; step: Step }
 
 /** One list: how it stands, what to do now, and what the list said. */
 export function StepCard({ of, step }: StepProps) {
   const { blacklistName, category, method, nextStep } = step
-  const { tone, word } = stepStanding(step)
+  const { tone, word } = describeStepStatus(step)
   return (
     <TitledCard title={blacklistName} aside={<Status tone={tone}>{word}</Status>}>
       <p>
@@ -27,10 +27,10 @@ export function StepCard({ of, step }: StepProps) {
         </Muted>
       </p>
       <p>{nextStep}</p>
-      {!isFinal(step) && <LastAsked answer={step.lastAnswer} />}
+      {!isFinal(step) && <LastChecked answer={step.lastAnswer} />}
       <Need of={of} step={step} />
-      <Asked step={step} />
-      <Evidence step={step} />
+      <SentRequest step={step} />
+      <StepAnswers step={step} />
       <Actions of={of} step={step} />
     </TitledCard>
   )
@@ -41,12 +41,12 @@ function Need({ of, step }: StepProps) {
   const { needs, method, url, blacklistName } = step
   if (isFinal(step)) return null
   if (method === 'provider') return <RequestText step={step} />
-  if (!isUnasked(step)) return null
+  if (!isNotRequested(step)) return null
   const isSilent = needs === 'confirm' || of.cause === null
   return (
     <>
       {/* What was said for another list is there to be confirmed for this one. */}
-      {isSilent ? <WordsForm key={`${of.cause} ${of.fix}`} of={of} step={step} /> : <RequestText step={step} />}
+      {isSilent ? <CauseAndFixForm key={`${of.cause} ${of.fix}`} of={of} step={step} /> : <RequestText step={step} />}
       {url && (needs === 'submit' || needs === 'send') && (
         <a href={url} target="_blank" rel="noreferrer">
           Open the page of {blacklistName}
@@ -60,7 +60,7 @@ function Need({ of, step }: StepProps) {
 function Actions({ of, step }: StepProps) {
   const { id, blacklistName, status, needs } = step
   const { run, busy, problem } = useActions(of.id)
-  if (isFinal(step) && !mayRetry(step)) return null
+  if (isFinal(step) && !canRetry(step)) return null
   return (
     <>
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
@@ -75,7 +75,7 @@ function Actions({ of, step }: StepProps) {
             <VisuallyHidden>to {blacklistName}</VisuallyHidden>
           </Button>
         )}
-        {mayRetry(step) && (
+        {canRetry(step) && (
           <Button size="small" busy={busy === 'retry'} onClick={() => void run('retry', id)}>
             {status === 'failed' ? 'Begin anew' : 'Ask the list now'} <VisuallyHidden>: {blacklistName}</VisuallyHidden>
           </Button>
@@ -106,8 +106,8 @@ function useActions(caseId: string) {
   async function run(action: Action, stepId: string): Promise<void> {
     setState({ busy: action, problem: '' })
     try {
-      const changed: CaseWithHistory = await delisting[action](caseId, stepId)
-      queries.setQueryData(caseQuery(caseId).queryKey, changed)
+      const changed: DelistingWithHistory = await delisting[action](caseId, stepId)
+      queries.setQueryData(delistingQuery(caseId).queryKey, changed)
       setState({ busy: null, problem: '' })
     } catch (error) {
       setState({ busy: null, problem: (error as Error).message })

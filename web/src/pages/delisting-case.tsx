@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { caseQuery, type CaseWithHistory, type Step } from '../delisting/api.ts'
+import { delistingQuery, type DelistingWithHistory, type Step } from '../delisting/api.ts'
 import { StepCard } from '../delisting/step-card.tsx'
-import { forwarding, isFinal, needing, sentenceOf, standing } from '../delisting/words.ts'
+import { stepsToForward, isFinal, stepsNeedingAction, summarizeDelisting, describeStatus } from '../delisting/status.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
@@ -14,7 +14,7 @@ import { counted } from '../ui/text/format.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/delisting/$id' })
-  const { data, error } = useQuery(caseQuery(id))
+  const { data, error } = useQuery(delistingQuery(id))
   return (
     <Page title={data ? `Delisting of ${data.ip}` : 'Delisting'} above={<BackLink to="/delisting">Delisting</BackLink>}>
       <LoadingOrError there={data} error={error} lines={5}>
@@ -25,17 +25,17 @@ export function Screen() {
   )
 }
 
-function Known({ it }: { it: CaseWithHistory }) {
-  const waiting = needing(it)
-  const forwarded = forwarding(it)
+function Known({ it }: { it: DelistingWithHistory }) {
+  const waiting = stepsNeedingAction(it)
+  const forwarded = stepsToForward(it)
   const open = it.steps.filter((step) => !isFinal(step) && !waiting.includes(step) && !forwarded.includes(step))
   const failed = it.steps.filter(({ status }) => status === 'failed')
   const done = it.steps.filter(({ status }) => status === 'completed')
   return (
     <>
       <div role="status">
-        <Notice tone={standing(it).tone}>
-          <strong>{sentenceOf(it)}</strong>
+        <Notice tone={describeStatus(it).tone}>
+          <strong>{summarizeDelisting(it)}</strong>
           {it.relistedAfter && (
             <p>
               It was listed again: a{' '}
@@ -62,7 +62,7 @@ function Known({ it }: { it: CaseWithHistory }) {
   )
 }
 
-function Steps({ title, it, steps }: { title: string; it: CaseWithHistory; steps: Step[] }) {
+function Steps({ title, it, steps }: { title: string; it: DelistingWithHistory; steps: Step[] }) {
   if (steps.length === 0) return null
   return (
     <Section title={title}>
@@ -75,14 +75,14 @@ function Steps({ title, it, steps }: { title: string; it: CaseWithHistory; steps
   )
 }
 
-const REVERSE: Record<NonNullable<CaseWithHistory['reverseDns']>['status'], string> = {
+const REVERSE: Record<NonNullable<DelistingWithHistory['reverseDns']>['status'], string> = {
   confirmed: 'leads back to the address',
   unconfirmed: 'does not lead back to the address',
   missing: 'There is none.',
   unknown: 'It could not be asked.',
 }
 
-function Found({ it }: { it: CaseWithHistory }) {
+function Found({ it }: { it: DelistingWithHistory }) {
   const { listsAsked, listsUnknown, reverseDns, cause, fix, notPursued, createdAt, completedAt } = it
   return (
     <Facts
@@ -114,7 +114,7 @@ function Found({ it }: { it: CaseWithHistory }) {
   )
 }
 
-function Events({ it: { events, steps } }: { it: CaseWithHistory }) {
+function Events({ it: { events, steps } }: { it: DelistingWithHistory }) {
   const names = new Map(steps.map(({ id, blacklistName }) => [id, blacklistName]))
   if (events.length === 0) return <Muted>Nothing yet.</Muted>
   return (

@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { postCommand } from '../check/curl.ts'
-import { casesQuery, type Case, type CaseFilter } from '../delisting/api.ts'
-import { needing, standing } from '../delisting/words.ts'
+import { delistingsQuery, type Delisting, type DelistingFilter } from '../delisting/api.ts'
+import { stepsNeedingAction, describeStatus } from '../delisting/status.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { ButtonLink } from '../ui/actions/button.tsx'
@@ -21,7 +21,7 @@ export function Screen() {
   const { ip, status, page } = useSearch({ from: '/own/delisting' })
   const isAddress = ip === undefined || looksLikeAddress(ip)
   const filter = { ip: isAddress ? ip : undefined, status, page }
-  const { data, error } = useQuery({ ...casesQuery(filter), placeholderData: keepPreviousData })
+  const { data, error } = useQuery({ ...delistingsQuery(filter), placeholderData: keepPreviousData })
   const isFiltered = ip !== undefined || status !== undefined
   return (
     <Page
@@ -56,11 +56,11 @@ function looksLikeAddress(text: string): boolean {
 
 function useFilter() {
   const navigate = useNavigate({ from: '/delisting' })
-  return (filter: CaseFilter) =>
+  return (filter: DelistingFilter) =>
     void navigate({ search: (before) => ({ ...before, page: undefined, ...filter }), replace: true })
 }
 
-const STATUSES: { value: Case['status'] | 'all'; name: string }[] = [
+const STATUSES: { value: Delisting['status'] | 'all'; name: string }[] = [
   { value: 'all', name: 'Every state' },
   { value: 'pending', name: 'Pending' },
   { value: 'in-progress', name: 'In progress' },
@@ -104,7 +104,7 @@ function NoCase() {
   )
 }
 
-function CaseTable({ cases }: { cases: Case[] }) {
+function CaseTable({ cases }: { cases: Delisting[] }) {
   if (cases.length === 0) return <Muted>There is none like that.</Muted>
   return (
     <Table caption="Your delistings" quiet columns={['Address', 'Blacklists', 'State', 'Begun']}>
@@ -115,9 +115,9 @@ function CaseTable({ cases }: { cases: Case[] }) {
   )
 }
 
-function CaseRow({ it }: { it: Case }) {
+function CaseRow({ it }: { it: Delisting }) {
   const { id, ip, stepsCompleted, totalListings, createdAt, relistedAfter } = it
-  const { tone, word } = standing(it)
+  const { tone, word } = describeStatus(it)
   return (
     <tr>
       <th scope="row">
@@ -149,7 +149,7 @@ function CaseRow({ it }: { it: Case }) {
   )
 }
 
-function barTone(it: Case) {
+function barTone(it: Delisting) {
   if (it.status === 'completed') return 'good'
-  return needing(it).length > 0 ? 'warn' : undefined
+  return stepsNeedingAction(it).length > 0 ? 'warn' : undefined
 }

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiError } from '../api.ts'
-import { delisting, openCaseQuery } from '../delisting/api.ts'
+import { delisting, openDelistingQuery } from '../delisting/api.ts'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { AreaField, Form, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -33,7 +33,7 @@ export function Screen() {
 
   /** Offers the way to the delisting that is under way, where that is what is in the way. */
   async function inTheWay(address: string, error: Error): Promise<Error> {
-    const open = await queries.fetchQuery(openCaseQuery(address)).catch(() => null)
+    const open = await queries.fetchQuery(openDelistingQuery(address)).catch(() => null)
     setOpenId(open?.id ?? null)
     return open ? new Error(`The delisting of ${open.ip} is under way already.`) : error
   }

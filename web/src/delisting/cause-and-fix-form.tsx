@@ -1,13 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { AreaField, Form } from '../ui/forms/form.tsx'
-import { caseQuery, delisting, type Case, type Step } from './api.ts'
+import { delistingQuery, delisting, type Delisting, type Step } from './api.ts'
 import { RequestText } from './request-text.tsx'
 
-type WordsFormProps = { of: Case; step: Step }
+type WordsFormProps = { of: Delisting; step: Step }
 
 /** What caused the listing and what was done about it: without these no list is asked. */
-export function WordsForm({ of, step }: WordsFormProps) {
+export function CauseAndFixForm({ of, step }: WordsFormProps) {
   const queries = useQueryClient()
   const { id, method, request } = step
   const isMail = method === 'email'
@@ -15,7 +15,7 @@ export function WordsForm({ of, step }: WordsFormProps) {
   async function say({ cause = '', fix = '', text = '' }: Record<string, string>): Promise<void> {
     const own = text.trim() === '' ? {} : { text: text.trim() }
     const changed = await delisting.confirm(of.id, id, { cause: cause.trim(), fix: fix.trim(), ...own })
-    queries.setQueryData(caseQuery(of.id).queryKey, changed)
+    queries.setQueryData(delistingQuery(of.id).queryKey, changed)
   }
 
   return (

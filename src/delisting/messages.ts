@@ -1,23 +1,23 @@
-import { confirmationAsked } from './requests/letter.ts'
-import { isUnasked, type StepEvent, type StepState } from './steps/machine.ts'
+import { describeConfirmation } from './requests/letter.ts'
+import { isNotRequested, type StepEvent, type StepState } from './steps/state-machine.ts'
 import type { Answer } from './steps/plan.ts'
 import type { StepRow } from './steps/store.ts'
-import { MOST_ATTEMPTS } from './steps/timing.ts'
+import { MAX_ATTEMPTS } from './steps/timing.ts'
 
 /** What comes next and who does it, as a sentence or two. */
-export function nextStepOf(step: StepRow): string {
+export function describeNextStep(step: StepRow): string {
   if (step.status === 'completed') return `${step.name} does not list the address any more.`
-  if (step.status === 'failed') return failureOf(step)
+  if (step.status === 'failed') return describeFailure(step)
   if (step.status === 'pending') return 'Begins within a minute.'
   if (step.needs) return NEEDED[step.needs](step)
   if (step.obstacles.length > 0) return step.obstacles.join(' ')
-  if (step.status === 'running' || isUnasked(step)) return 'The list is being dealt with.'
-  return waitingFor(step)
+  if (step.status === 'running' || isNotRequested(step)) return 'The list is being dealt with.'
+  return describeWait(step)
 }
 
 const NEEDED: Record<NonNullable<StepRow['needs']>, (step: StepRow) => string> = {
   mend: ({ obstacles }) => `${obstacles.join(' ')} It goes on by itself when that is done.`,
-  confirm: ({ lastAnswer }) => confirmationAsked(lastAnswer),
+  confirm: ({ lastAnswer }) => describeConfirmation(lastAnswer),
   submit: ({ plan }) =>
     sentences(
       `Open ${plan.url ?? 'the page of the list'}, ask for the removal with the text prepared here, and mark it as submitted. Never pay for it.`,
@@ -35,8 +35,8 @@ const NEEDED: Record<NonNullable<StepRow['needs']>, (step: StepRow) => string> =
         ),
 }
 
-function failureOf({ outcome, attempt, name }: StepRow): string {
-  const again = attempt < MOST_ATTEMPTS ? ' Begin it anew when something has changed.' : ''
+function describeFailure({ outcome, attempt, name }: StepRow): string {
+  const again = attempt < MAX_ATTEMPTS ? ' Begin it anew when something has changed.' : ''
   switch (outcome) {
     case 'cancelled':
       return 'You gave it up.'
@@ -49,7 +49,7 @@ function failureOf({ outcome, attempt, name }: StepRow): string {
   }
 }
 
-function waitingFor({ method, request, plan, requestedAt, name }: StepRow): string {
+function describeWait({ method, request, plan, requestedAt, name }: StepRow): string {
   if (method === 'provider') {
     return `${SCOPE[plan.scope] ?? 'The owner of the network'} alone can have it removed: forward the text to your provider. ${name} is asked daily whether it is gone.`
   }
@@ -73,13 +73,13 @@ function sentences(...parts: (string | undefined)[]): string {
 }
 
 /** What happened, as a sentence for the step's history; null for what changed nothing. */
-export function storyOf(before: StepRow, after: StepState, event: StepEvent, answer?: Answer): string | null {
-  if (event.type !== 'answered') return STORIES[event.type]({ ...before, ...after, plan: before.plan })
-  const said = answer && isNews(before.lastAnswer, answer) ? answerSentence(answer) : null
-  return [said, consequence(before, after)].filter((part) => part !== null).join(' ') || null
+export function describeEvent(before: StepRow, after: StepState, event: StepEvent, answer?: Answer): string | null {
+  if (event.type !== 'answered') return EVENTS[event.type]({ ...before, ...after, plan: before.plan })
+  const said = answer && isNewAnswer(before.lastAnswer, answer) ? describeAnswer(answer) : null
+  return [said, describeConsequence(before, after)].filter((part) => part !== null).join(' ') || null
 }
 
-const STORIES: Record<Exclude<StepEvent['type'], 'answered'>, (step: StepRow) => string> = {
+const EVENTS: Record<Exclude<StepEvent['type'], 'answered'>, (step: StepRow) => string> = {
   start: () => 'Begun.',
   claimed: (step) => `The ${mailOf(step)} is handed over, to ${step.plan.email}.`,
   sent: (step) => `The relay has taken the ${mailOf(step)}.`,
@@ -91,7 +91,7 @@ const STORIES: Record<Exclude<StepEvent['type'], 'answered'>, (step: StepRow) =>
   confirm: () => 'The owner has said cause and fix.',
   submitted: () => 'Marked as submitted.',
   retry: ({ attempt, status }) =>
-    status === 'pending' ? `Begun anew: attempt ${attempt} of ${MOST_ATTEMPTS}.` : 'Looked at again.',
+    status === 'pending' ? `Begun anew: attempt ${attempt} of ${MAX_ATTEMPTS}.` : 'Looked at again.',
   cancel: () => 'Given up by you.',
 }
 
@@ -99,26 +99,26 @@ function mailOf({ reminder }: StepRow): 'mail' | 'reminder' {
   return reminder === 'claimed' || reminder === 'settled' ? 'reminder' : 'mail'
 }
 
-function isNews(last: Answer, answer: Answer): boolean {
+function isNewAnswer(last: Answer, answer: Answer): boolean {
   return last.status !== answer.status || last.codes.join() !== answer.codes.join() || last.detail !== answer.detail
 }
 
-function answerSentence({ status, codes, reason, detail }: Answer): string {
+function describeAnswer({ status, codes, reason, detail }: Answer): string {
   if (status === 'clean') return 'The list says: not listed.'
   if (status === 'unknown') return `The list could not be asked: ${detail ?? 'no answer'}`
   return `The list says: ${codes.join(', ')}${reason === null ? '.' : ` (${reason}).`}`
 }
 
-function consequence(before: StepRow, after: StepState): string | null {
+function describeConsequence(before: StepRow, after: StepState): string | null {
   if (after.status === 'completed') return 'Completed.'
   if (after.status === 'failed') return 'Given up: the time is over.'
   if (after.cleanAt && !before.cleanAt) return 'Asked once more before it is believed.'
-  if (after.needs && after.needs !== before.needs) return NEED_STORY[after.needs]
+  if (after.needs && after.needs !== before.needs) return NEED_EVENTS[after.needs]
   const [obstacle] = after.obstacles
   return obstacle !== undefined && obstacle !== before.obstacles[0] ? obstacle : null
 }
 
-const NEED_STORY: Record<NonNullable<StepState['needs']>, string> = {
+const NEED_EVENTS: Record<NonNullable<StepState['needs']>, string> = {
   mend: 'Something has to be mended first.',
   confirm: 'Waits for cause and fix.',
   submit: 'The form is prepared and waits for a person.',

@@ -7,7 +7,7 @@ import { sweepAddress } from '../protocols/dnsbl-sweep.ts'
 import { notifyChange } from '../store/changes.ts'
 import { notPursued, planSteps } from './steps/plan.ts'
 import { insertSteps } from './steps/store.ts'
-import { DAY, later } from './steps/timing.ts'
+import { DAY_MS, addMs } from './steps/timing.ts'
 import {
   countOpenProcesses,
   findCleared,
@@ -16,16 +16,16 @@ import {
   lockAccount,
   type NewProcess,
 } from './store.ts'
-import type { TendDeps } from './tend.ts'
+import type { SchedulerDeps } from './scheduler.ts'
 
-export type BeginDeps = TendDeps & { queue: Queue; job: Job }
+export type CreateDeps = SchedulerDeps & { queue: Queue; job: Job }
 
-export type Wanted = { ip: string; cause?: string | undefined; fix?: string | undefined }
+export type ProcessRequest = { ip: string; cause?: string | undefined; fix?: string | undefined }
 
 /** Open processes of one account: more than anybody with so many servers can follow. */
-const MOST_OPEN = 500
+const MAX_OPEN_PROCESSES = 500
 /** After which an address that is listed again has nothing to do with the last time. */
-const RELISTED_WITHIN = 30 * DAY
+const RELISTED_WITHIN_MS = 30 * DAY_MS
 
 /**
  * Asks all lists about an address, and begins a process with a step for each that lists it.
@@ -33,26 +33,26 @@ const RELISTED_WITHIN = 30 * DAY
  * @throws Fault `invalid_request` for what is no public address, `conflict` when it is being dealt with already or no
  *   list has it, `upstream_unreachable` when the lists cannot be asked
  */
-export async function beginProcess(
-  deps: BeginDeps,
+export async function createProcess(
+  deps: CreateDeps,
   accountId: string,
-  wanted: Wanted,
+  wanted: ProcessRequest,
   signal: AbortSignal,
 ): Promise<string> {
-  const ip = requirePublic(wanted.ip)
+  const ip = requirePublicAddress(wanted.ip)
   const { cause = null, fix = null } = wanted
-  requireNone(ip, await findOpenProcess(deps.db, accountId, ip))
+  requireNoOpenProcess(ip, await findOpenProcess(deps.db, accountId, ip))
   const listings = await sweepAddress(ip, deps.blocklists, signal, { fresh: true })
   const steps = planSteps(ip, listings, cause !== null && fix !== null)
   if (steps.length === 0) throw nothingToDo(ip, listings)
   const createdAt = deps.now()
-  const since = later(createdAt, -RELISTED_WITHIN)
+  const since = addMs(createdAt, -RELISTED_WITHIN_MS)
   return deps.db.transaction().execute(async (trx) => {
     await lockAccount(trx, accountId)
-    requireNone(ip, await findOpenProcess(trx, accountId, ip))
-    if ((await countOpenProcesses(trx, accountId)) >= MOST_OPEN) throw tooMany()
+    requireNoOpenProcess(ip, await findOpenProcess(trx, accountId, ip))
+    if ((await countOpenProcesses(trx, accountId)) >= MAX_OPEN_PROCESSES) throw tooMany()
     const relistedAfter = await findCleared(trx, accountId, ip, since)
-    const process: NewProcess = { accountId, ip, cause, fix, relistedAfter, ...countsOf(listings), createdAt }
+    const process: NewProcess = { accountId, ip, cause, fix, relistedAfter, ...countAnswers(listings), createdAt }
     const id = await insertProcess(trx, process)
     await insertSteps(trx, id, steps, createdAt)
     await deps.queue.enqueue(trx, deps.job, {})
@@ -61,7 +61,7 @@ export async function beginProcess(
   })
 }
 
-function countsOf(listings: Listing[]) {
+function countAnswers(listings: Listing[]) {
   return {
     askedCount: listings.length,
     unknownCount: listings.filter(({ status }) => status === 'unknown').length,
@@ -69,7 +69,7 @@ function countsOf(listings: Listing[]) {
   }
 }
 
-function requirePublic(text: string): string {
+function requirePublicAddress(text: string): string {
   const parsed = parseAddress(text.trim())
   const reach = parsed && classify(parsed.address)
   const message = parsed === null ? 'is not an IP address' : reach?.public ? null : `is ${reach?.why}`
@@ -79,24 +79,24 @@ function requirePublic(text: string): string {
   })
 }
 
-function requireNone(ip: string, openId: string | undefined): void {
+function requireNoOpenProcess(ip: string, openId: string | undefined): void {
   if (openId === undefined) return
   throw new Fault('conflict', `The delisting of ${ip} is under way already: ${openId}.`)
 }
 
 function tooMany(): Fault {
-  return new Fault('conflict', `An account has at most ${MOST_OPEN} delistings under way.`)
+  return new Fault('conflict', `An account has at most ${MAX_OPEN_PROCESSES} delistings under way.`)
 }
 
 /** Nothing was found, which is good news only when the lists could be asked. */
 function nothingToDo(ip: string, listings: Listing[]): Fault {
-  const { askedCount, unknownCount, notPursued: left } = countsOf(listings)
+  const { askedCount, unknownCount, notPursued: left } = countAnswers(listings)
   const names = left.map(({ blacklistName }) => blacklistName).join(', ')
   if (unknownCount > askedCount / 2) {
     const sentence =
       unknownCount === askedCount
         ? `None of ${askedCount} lists gave a usable answer about ${ip}`
-        : `${unknownCount} of ${askedCount} lists gave no usable answer about ${ip}, and ${othersSay(names)}`
+        : `${unknownCount} of ${askedCount} lists gave no usable answer about ${ip}, and ${describeOtherAnswers(names)}`
     return new Fault('upstream_unreachable', `${sentence}. Check DNSBL_SERVERS.`)
   }
   if (left.length > 0) {
@@ -110,6 +110,6 @@ function nothingToDo(ip: string, listings: Listing[]): Fault {
 }
 
 /** Of the lists that did answer, when none is pursued. */
-function othersSay(names: string): string {
+function describeOtherAnswers(names: string): string {
   return names === '' ? 'the others do not list it' : `only lists that say nothing about one address have it: ${names}`
 }

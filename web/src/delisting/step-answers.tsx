@@ -7,7 +7,7 @@ import type { Answer, Step } from './api.ts'
 import { RequestText } from './request-text.tsx'
 
 /** What the list said, first and last, and when it is looked at again. */
-export function Evidence({ step }: { step: Step }) {
+export function StepAnswers({ step }: { step: Step }) {
   const { firstAnswer, lastAnswer, nextCheckAt, deadlineAt, endedAt, attempt, dnsbl } = step
   return (
     <Disclosure summary="What the list says">
@@ -65,7 +65,7 @@ function AnswerText({ answer: { status, codes, meanings, reason, detail, at } }:
 }
 
 /** What the list said last: where “Ask the list now” shows that it was asked. */
-export function LastAsked({ answer: { status, at } }: { answer: Answer }) {
+export function LastChecked({ answer: { status, at } }: { answer: Answer }) {
   return (
     <p>
       <Muted>
@@ -76,7 +76,7 @@ export function LastAsked({ answer: { status, at } }: { answer: Answer }) {
 }
 
 /** What the list, or the owner of the network, was asked. */
-export function Asked({ step }: { step: Step }) {
+export function SentRequest({ step }: { step: Step }) {
   const { request } = step
   if (!request || request.state === 'none') return null
   const { at, reply } = request

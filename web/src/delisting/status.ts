@@ -1,17 +1,17 @@
 import type { Tone } from '../ui/feedback/status.tsx'
 import { counted } from '../ui/text/format.ts'
-import type { Case, Step } from './api.ts'
+import type { Delisting, Step } from './api.ts'
 
 type Standing = { tone: Tone; word: string }
 
 /** Steps that go on only when a person has done something. */
-export function needing({ steps }: Pick<Case, 'steps'>): Step[] {
+export function stepsNeedingAction({ steps }: Pick<Delisting, 'steps'>): Step[] {
   return steps.filter(({ needs }) => needs !== null)
 }
 
 /** How a case stands, in a word. */
-export function standing(it: Case): Standing {
-  const waiting = needing(it).length
+export function describeStatus(it: Delisting): Standing {
+  const waiting = stepsNeedingAction(it).length
   if (it.status === 'completed') return { tone: 'good', word: 'Off the lists' }
   if (it.status === 'failed') return { tone: 'bad', word: 'Not everywhere' }
   if (waiting > 0) return { tone: 'warn', word: `${counted(waiting, 'step')} for you` }
@@ -19,12 +19,12 @@ export function standing(it: Case): Standing {
 }
 
 /** Steps that wait for a text to be forwarded: a provider never says whether it was. */
-export function forwarding({ steps }: Pick<Case, 'steps'>): Step[] {
+export function stepsToForward({ steps }: Pick<Delisting, 'steps'>): Step[] {
   return steps.filter((step) => step.method === 'provider' && step.needs === null && !isFinal(step))
 }
 
 /** The verdict first, in a sentence or two. */
-export function sentenceOf(it: Case): string {
+export function summarizeDelisting(it: Delisting): string {
   const { ip, status, stepsCompleted, totalListings, steps } = it
   const all = counted(totalListings, 'blacklist')
   if (status === 'pending') return `${ip} is listed on ${all}. The first step begins within a minute.`
@@ -34,8 +34,8 @@ export function sentenceOf(it: Case): string {
     const failed = steps.filter((step) => step.status === 'failed').length
     return `${left} ${counted(failed, 'step')} ended without success.`
   }
-  const waiting = needing(it).length
-  if (waiting === 0 && forwarding(it).length > 0)
+  const waiting = stepsNeedingAction(it).length
+  if (waiting === 0 && stepsToForward(it).length > 0)
     return `${left} Forward the text to your provider; nothing else waits for you.`
   if (waiting === 0) return `${left} Nothing waits for you.`
   return `${left} ${counted(waiting, 'step')} ${waiting === 1 ? 'waits' : 'wait'} for you.`
@@ -57,7 +57,7 @@ const NEEDS: Record<NonNullable<Step['needs']>, string> = {
   send: 'Send the mail',
 }
 
-export function stepStanding({ status, needs }: Step): Standing {
+export function describeStepStatus({ status, needs }: Step): Standing {
   return needs ? { tone: 'warn', word: NEEDS[needs] } : STANDINGS[status]
 }
 
@@ -76,11 +76,11 @@ export const METHODS: Record<Step['method'], string> = {
 }
 
 /** Attempts after which a step is not begun anew. */
-const MOST_ATTEMPTS = 3
+const MAX_ATTEMPTS = 3
 
 /** Which steps a person may ask the list about at once, and which begin anew. */
-export function mayRetry({ status, attempt }: Step): boolean {
-  return status === 'waiting' || status === 'email-sent' || (status === 'failed' && attempt < MOST_ATTEMPTS)
+export function canRetry({ status, attempt }: Step): boolean {
+  return status === 'waiting' || status === 'email-sent' || (status === 'failed' && attempt < MAX_ATTEMPTS)
 }
 
 export function isFinal({ status }: Step): boolean {
@@ -88,7 +88,7 @@ export function isFinal({ status }: Step): boolean {
 }
 
 /** Whether the list has still to be asked by mail or form. */
-export function isUnasked({ method, request, status }: Step): boolean {
+export function isNotRequested({ method, request, status }: Step): boolean {
   const isAsked = request !== null && request.state !== 'none'
   return (method === 'email' || method === 'form') && !isAsked && (status === 'waiting' || status === 'running')
 }

@@ -2,14 +2,14 @@ import type { Kysely } from 'kysely'
 import type { NewAlert } from '../alerts/raise.ts'
 import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
-import { claimUntold, listSteps, listUntold, type StepRow } from './steps/store.ts'
+import { claimUnnotified, listSteps, listUnnotified, type StepRow } from './steps/store.ts'
 import type { ProcessRow } from './store.ts'
-import { nextStepOf } from './words.ts'
+import { describeNextStep } from './messages.ts'
 
 /** Tells an account, once for each key; in the caller's transaction. */
 export type RaiseAlert = (db: Db, alert: NewAlert) => Promise<unknown>
 
-export type TellDeps = {
+export type NotifyDeps = {
   db: Kysely<DB>
   raiseAlert: RaiseAlert
   now: () => Date
@@ -18,7 +18,7 @@ export type TellDeps = {
 }
 
 /** Tells that a process has ended, unless all is well and the watch of the address says so: nobody wants that twice. */
-export async function tellEnd(db: Db, deps: TellDeps, process: ProcessRow): Promise<void> {
+export async function notifyEnd(db: Db, deps: NotifyDeps, process: ProcessRow): Promise<void> {
   const steps = await listSteps(db, [process.id])
   const zones = steps.map(({ zone }) => zone)
   if (process.status === 'completed' && (await deps.isToldElsewhere(db, process, zones))) return
@@ -43,15 +43,15 @@ function endAlert(process: ProcessRow, steps: StepRow[], at: Date): NewAlert {
     ...common,
     title: `${ip} is still on ${countOf(left.length)}`,
     text: `The delisting of ${ip} has ended; ${steps.length - left.length} of ${steps.length} lists let it go.`,
-    nextStep: left.map((step) => `${step.name}: ${nextStepOf(step)}`).join('\n'),
+    nextStep: left.map((step) => `${step.name}: ${describeNextStep(step)}`).join('\n'),
   }
 }
 
 /** Tells every account whose delisting waits for a person what it waits for, once. */
-export async function tellNeeds({ db, raiseAlert, now }: TellDeps): Promise<void> {
-  for (const processId of await listUntold(db)) {
+export async function notifyNeeds({ db, raiseAlert, now }: NotifyDeps): Promise<void> {
+  for (const processId of await listUnnotified(db)) {
     await db.transaction().execute(async (trx) => {
-      const { process, steps } = await claimUntold(trx, processId)
+      const { process, steps } = await claimUnnotified(trx, processId)
       if (steps.length > 0) await raiseAlert(trx, needAlert(process, steps, now()))
     })
   }
@@ -65,7 +65,7 @@ function needAlert({ accountId, id, ip }: ProcessRow, steps: StepRow[], at: Date
     key: `delisting/${id}/needs/${at.toISOString()}/${stepIds}`,
     title: `The delisting of ${ip} needs you`,
     text: `${namesOf(steps)} ${steps.length === 1 ? 'waits' : 'wait'} for something that only you can do.`,
-    nextStep: steps.map((step) => `${step.name}: ${nextStepOf(step)}`).join('\n'),
+    nextStep: steps.map((step) => `${step.name}: ${describeNextStep(step)}`).join('\n'),
     path: `/delisting/${id}`,
     at,
   }
