@@ -7,7 +7,7 @@ import { MAX_ATTEMPTS } from './steps/timing.ts'
 import { findOpenProcess, findProcess, lockAccount, updateCauseAndFix } from './store.ts'
 import { checkStepNow } from './scheduler.ts'
 
-/** What a person does to a step. */
+/** The actions of a user on a step. */
 export const ACTIONS = ['confirm', 'submitted', 'retry', 'cancel'] as const
 export type Action = (typeof ACTIONS)[number]
 
@@ -15,8 +15,8 @@ export type CauseAndFix = { cause?: string | undefined; fix?: string | undefined
 export type StepAddress = { accountId: string; id: string; stepId: string }
 
 /**
- * Does to a step what its owner wants.
- * @param words for `confirm`: cause and fix, unless the process has them, and the owner's own text
+ * Performs a user’s action on a step.
+ * @param words for `confirm`: cause and fix, unless the process has them, and the user’s own text
  * @throws Fault `not_found`, `conflict` when the step's state does not allow it, `invalid_request`
  */
 export async function performAction(
@@ -32,14 +32,14 @@ export async function performAction(
   else if (action === 'submitted')
     await applyOrRefuse(deps, found.step, action, { event: { type: action }, also: recordManualRequest(deps) })
   else await applyOrRefuse(deps, found.step, action, { event: { type: action } })
-  // What is due now is done now, and not at the next full minute.
+  // Without this, a step that is due now would wait for the next full minute.
   await deps.queue.enqueue(deps.db, deps.job, {})
 }
 
 async function requireStep({ db }: CreateDeps, { accountId, id, stepId }: StepAddress): Promise<StepWithProcess> {
   const process = await findProcess(db, accountId, id)
   const found = process && (await findStep(db, stepId))
-  if (!found || found.process.id !== process.id) throw new Fault('not_found', 'There is no such step.')
+  if (!found || found.process.id !== process.id) throw new Fault('not_found', 'Delisting step not found.')
   return found
 }
 
@@ -68,10 +68,14 @@ async function confirm(
 function missingCauseOrFix(cause: string | null, fix: string | null): Fault {
   const missing = [...(cause === null ? ['cause'] : []), ...(fix === null ? ['fix'] : [])]
   const details = missing.map((path) => ({ path, message: 'is required' }))
-  return new Fault('invalid_request', `The request is not valid: ${missing.join(' and ')} must be said.`, { details })
+  return new Fault(
+    'invalid_request',
+    `The request is not valid: ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} required.`,
+    { details },
+  )
 }
 
-/** What a person has asked a list counts like what we have. */
+/** A request that the user made starts the same cooldown as one that Portreeve sent. */
 function recordManualRequest({ now }: CreateDeps): Change['also'] {
   return async (db, { process: { ip }, step: { id: stepId, attempt, zone } }) => {
     const request = { stepId, attempt, reminder: false, ip, zone, recipient: null, messageId: null }
@@ -79,7 +83,7 @@ function recordManualRequest({ now }: CreateDeps): Change['also'] {
   }
 }
 
-/** Asks the list now; a step that had failed begins anew. */
+/** Checks the list now. A failed step is restarted. */
 async function retry(deps: CreateDeps, { process, step }: StepWithProcess, signal: AbortSignal): Promise<void> {
   await applyOrRefuse(deps, step, 'retry', {
     event: { type: 'retry' },
@@ -87,7 +91,7 @@ async function retry(deps: CreateDeps, { process, step }: StepWithProcess, signa
       await lockAccount(db, process.accountId)
       const open = await findOpenProcess(db, process.accountId, process.ip)
       if (open === undefined || open === process.id) return
-      throw new Fault('conflict', `The delisting of ${process.ip} goes on in another process: ${open}.`)
+      throw new Fault('conflict', `Another delisting of ${process.ip} is in progress: ${open}.`)
     },
   })
   await checkStepNow(deps, process, step, signal)
@@ -98,15 +102,15 @@ function refusal(action: Action, step: StepRow | undefined): Fault {
   if (action === 'retry' && status === 'failed' && attempt >= MAX_ATTEMPTS) {
     return new Fault(
       'conflict',
-      `This step was tried ${MAX_ATTEMPTS} times. Begin a new process when something has changed.`,
+      `This step was tried ${MAX_ATTEMPTS} times. Start a new delisting when something has changed.`,
     )
   }
-  return new Fault('conflict', `${RULES[action]} This one has the method ${method} and is ${status}.`)
+  return new Fault('conflict', `${RULES[action]} This step has the method ${method} and the status ${status}.`)
 }
 
 const RULES: Record<Action, string> = {
-  confirm: 'Cause and fix are said for a list that has to be asked, before it was.',
-  submitted: 'A form or a mail is marked as submitted once, after the step has begun.',
-  retry: 'Only a step that waits for its list, or has failed, is retried.',
-  cancel: 'Only a step that has not ended is cancelled.',
+  confirm: 'Only a step with the method email or form can be confirmed, before the request is made.',
+  submitted: 'Only a started step with the method email or form can be marked as submitted, once.',
+  retry: 'Only a waiting or failed step can be retried.',
+  cancel: 'Only a step that has not ended can be cancelled.',
 }

@@ -22,16 +22,17 @@ export type CreateDeps = SchedulerDeps & { queue: Queue; job: Job }
 
 export type ProcessRequest = { ip: string; cause?: string | undefined; fix?: string | undefined }
 
-/** Open processes of one account: more than anybody with so many servers can follow. */
+/** Delistings in progress of one account. */
 const MAX_OPEN_PROCESSES = 500
-/** After which an address that is listed again has nothing to do with the last time. */
+/** A listing after this time is unrelated to the earlier delisting. */
 const RELISTED_WITHIN_MS = 30 * DAY_MS
 
 /**
- * Asks all lists about an address, and begins a process with a step for each that lists it.
- * @returns its id
- * @throws Fault `invalid_request` for what is no public address, `conflict` when it is being dealt with already or no
- *   list has it, `upstream_unreachable` when the lists cannot be asked
+ * Checks an address on all lists and creates a process with a step for each listing.
+ * @returns the id of the process
+ * @throws Fault `invalid_request` when the address is not public, `conflict` when a delisting of it
+ *   is in progress or no list has it (then `details` names the field `ip`), `upstream_unreachable`
+ *   when the lists do not answer
  */
 export async function createProcess(
   deps: CreateDeps,
@@ -81,14 +82,14 @@ function requirePublicAddress(text: string): string {
 
 function requireNoOpenProcess(ip: string, openId: string | undefined): void {
   if (openId === undefined) return
-  throw new Fault('conflict', `The delisting of ${ip} is under way already: ${openId}.`)
+  throw new Fault('conflict', `A delisting of ${ip} is already in progress: ${openId}.`)
 }
 
 function tooMany(): Fault {
-  return new Fault('conflict', `An account has at most ${MAX_OPEN_PROCESSES} delistings under way.`)
+  return new Fault('conflict', `An account can have up to ${MAX_OPEN_PROCESSES} delistings in progress.`)
 }
 
-/** Nothing was found, which is good news only when the lists could be asked. */
+/** The address is on no list: good news only when enough lists answered. */
 function nothingToDo(ip: string, listings: Listing[]): Fault {
   const { askedCount, unknownCount, notPursued: left } = countAnswers(listings)
   const names = left.map(({ blacklistName }) => blacklistName).join(', ')
@@ -100,16 +101,16 @@ function nothingToDo(ip: string, listings: Listing[]): Fault {
     return new Fault('upstream_unreachable', `${sentence}. Check DNSBL_SERVERS.`)
   }
   if (left.length > 0) {
-    return new Fault(
-      'conflict',
-      `Only lists that say nothing about one address have ${ip}: ${names}. Nothing is to be done.`,
-    )
+    return new Fault('conflict', `${ip} is only on informational lists: ${names}. No action is needed.`)
   }
   const silent = unknownCount > 0 ? `; ${unknownCount} gave no usable answer` : ''
-  return new Fault('conflict', `None of ${askedCount} lists has ${ip}${silent}. There is nothing to delist.`)
+  // The dashboard recognizes this conflict by its detail and shows it as good news.
+  return new Fault('conflict', `${ip} is on none of ${askedCount} lists${silent}. There is nothing to delist.`, {
+    details: [{ path: 'ip', message: 'is not listed' }],
+  })
 }
 
-/** Of the lists that did answer, when none is pursued. */
+/** Describes the lists that answered, when none of them gets a step. */
 function describeOtherAnswers(names: string): string {
-  return names === '' ? 'the others do not list it' : `only lists that say nothing about one address have it: ${names}`
+  return names === '' ? 'the others do not list it' : `the others with a listing are informational: ${names}`
 }

@@ -1,13 +1,13 @@
 import { defineJob, type Job } from '../jobs/job.ts'
 import { processDueSteps, type SchedulerDeps } from './scheduler.ts'
 
-/** Every minute, and whenever a person has done something: looks at all steps that are due. */
+/** Processes due steps every minute and after each action of a user. */
 export function delistingJob(deps: Omit<SchedulerDeps, 'log'>): Job {
   return defineJob({
     name: 'delisting.tend',
     schedule: '* * * * *',
     uniqueBy: () => 'all',
-    // The next minute's is as good as another try.
+    // The run of the next minute serves as the retry.
     retry: { limit: 0 },
     run: (_data, { signal, log }) => processDueSteps({ ...deps, log }, signal),
   })

@@ -20,11 +20,11 @@ export type DelistingOptions = {
   raiseAlert: RaiseAlert
   config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM'>
   log: Logger
-  /** The time, where it is not the clock's. */
+  /** Replaces the clock in tests. */
   now?: () => Date
 }
 
-/** Delistings: what runs them, and what one asks of them. */
+/** Creates the delisting module: its job and its routes. */
 export function createDelistingModule({ config, now = () => new Date(), ...rest }: DelistingOptions) {
   const relay = config.SMTP_URL === undefined ? null : { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM }
   const isToldElsewhere: NotifyDeps['isToldElsewhere'] = async (db, { accountId, ip, createdAt: since }, zones) => {

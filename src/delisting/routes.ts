@@ -16,7 +16,7 @@ const tags = ['Delisting']
 const params = Type.Object({ id: Uuid })
 const stepParams = Type.Object({ id: Uuid, stepId: Uuid })
 
-/** `/api/v1/delisting…`: get an address off the lists, step by step. */
+/** `/api/v1/delisting…`: remove an address from blocklists, step by step. */
 export function delistingRoutes(app: App, deps: DelistingRoutesDeps): void {
   processRoutes(app, deps)
   actionRoutes(app, deps)
@@ -28,9 +28,9 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Begin to get an address off the blacklists',
+        summary: 'Start a delisting',
         description:
-          'Asks every list, and makes a step for each that lists the address. A mail goes to a list only when cause and fix are said and the reverse DNS is in order.',
+          'Checks every blocklist and creates a step for each listing. An email goes to a list only when cause and fix are given and the reverse DNS is valid.',
         tags,
         security,
         body: NewProcess,
@@ -49,7 +49,8 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'My delistings, newest first',
+        summary: 'List delistings',
+        description: 'Newest first.',
         operationId: 'listDelistings',
         tags,
         security,
@@ -72,7 +73,7 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'A delisting with all that happened',
+        summary: 'Get a delisting with its events',
         tags,
         security,
         params,
@@ -87,9 +88,9 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
 }
 
 const SUMMARIES: Record<Exclude<Action, 'confirm'>, string> = {
-  submitted: 'Say that you have submitted the form or sent the mail',
-  retry: 'Ask the list again now, or begin a failed step anew',
-  cancel: 'Give a step up',
+  submitted: 'Mark a form as submitted or an email as sent',
+  retry: 'Check a list now, or restart a failed step',
+  cancel: 'Cancel a step',
 }
 
 function actionRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): void {
@@ -109,8 +110,8 @@ function actionRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): vo
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Say cause and fix to a list that has to be asked',
-        description: 'Without `cause` and `fix`, those of the process stand.',
+        summary: 'Confirm cause and fix for a step',
+        description: '`cause` and `fix` default to those of the process.',
         tags,
         security,
         params: stepParams,
@@ -135,7 +136,7 @@ function actionRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): vo
   }
 }
 
-/** Aborts when nobody waits for the answer any more. */
+/** Aborts when the client closes the connection. */
 function goneOf(reply: { raw: NodeJS.EventEmitter }): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())
@@ -144,6 +145,6 @@ function goneOf(reply: { raw: NodeJS.EventEmitter }): AbortSignal {
 
 async function found({ db }: CreateDeps, accountId: string, id: string) {
   const row = await findProcess(db, accountId, id)
-  if (!row) throw new Fault('not_found', 'There is no such delisting.')
+  if (!row) throw new Fault('not_found', 'Delisting not found.')
   return row
 }

@@ -16,21 +16,21 @@ import { notifyNeeds } from './notify.ts'
 
 export type SchedulerDeps = SendDeps & { blocklists: Blocklists; resolver: Resolver }
 
-/** Steps that a worker takes at once, of all accounts in turn, and addresses that it deals with side by side. */
+/** Steps that a worker claims at once, of all accounts in turn, and addresses that it processes concurrently. */
 const BATCH_SIZE = 40
 const CONCURRENT_ADDRESSES = 8
 
 /**
- * Looks at every step that is due, asks its list, and does what comes next; then tells people what waits for them. Any
- * number of workers may do so at once.
+ * Checks the list of every due step, takes the step’s next action, and then raises alerts for steps
+ * that need the user. Any number of workers may run this at once.
  */
 export async function processDueSteps(deps: SchedulerDeps, signal: AbortSignal): Promise<void> {
   for (let claimed = await claimBatch(deps); claimed.length > 0; claimed = await claimBatch(deps)) {
     const addresses = [...Map.groupBy(claimed, ({ ip }) => ip)]
-    const lanes = Array.from({ length: CONCURRENT_ADDRESSES }, async () => {
+    const workers = Array.from({ length: CONCURRENT_ADDRESSES }, async () => {
       for (let next = addresses.shift(); next; next = addresses.shift()) await processAddress(deps, ...next, signal)
     })
-    await Promise.all(lanes)
+    await Promise.all(workers)
     signal.throwIfAborted()
   }
   await notifyNeeds(deps)
@@ -40,23 +40,23 @@ function claimBatch({ db, now }: SchedulerDeps): Promise<DueStep[]> {
   return claimDueSteps(db, now(), addMs(now(), LEASE_MS), BATCH_SIZE)
 }
 
-/** One sweep for all lists of an address that are due. A step that goes wrong is taken up again when its lease is over. */
+/** Processes the due steps of one address with one sweep. A failed step is retried when its lease expires. */
 async function processAddress(deps: SchedulerDeps, ip: string, steps: DueStep[], signal: AbortSignal): Promise<void> {
   const listings = await queryLists(deps, ip, new Set(steps.map(({ zone }) => zone)), signal)
   const reverse = once(() => resolveReverseDns(deps, ip, signal))
   for (const { id, zone } of steps) {
-    // What was interrupted tells nothing about the lists.
+    // An interrupted sweep has no result.
     if (signal.aborted) return
     try {
       const step = await checkStep(deps, id, listings.get(zone), reverse)
       if (step?.request === 'due' || step?.reminder === 'due') await sendRequest(deps, step)
     } catch (error) {
-      deps.log.warn({ err: error, stepId: id }, 'a step of a delisting went wrong')
+      deps.log.warn({ err: error, stepId: id }, 'a delisting step failed')
     }
   }
 }
 
-/** What these lists say about the address now; nothing for a list that is not asked any more. */
+/** Queries these lists about the address; a list that is no longer in the catalogue is left out. */
 async function queryLists(
   { blocklists }: SchedulerDeps,
   ip: string,
@@ -68,7 +68,7 @@ async function queryLists(
   return new Map(listings.map((listing) => [listing.list.zone, listing]))
 }
 
-/** Asks one list at once, as a person wants it. */
+/** Checks one list now, for a user who waits. */
 export async function checkStepNow(
   deps: SchedulerDeps,
   process: ProcessRow,
@@ -81,8 +81,8 @@ export async function checkStepNow(
 }
 
 /**
- * Lets a step hear what its list says.
- * @param forPerson one clean answer of a list in good health will do, and nobody needs to be told
+ * Applies the answer of a list to its step.
+ * @param forPerson a user waits: one clean answer of a healthy list is enough, and no alert is raised
  */
 async function checkStep(
   deps: SchedulerDeps,
@@ -105,7 +105,7 @@ async function checkStep(
   return applyEvent(deps, id, { event, attempt: step.attempt, answer, quiet: forPerson })
 }
 
-/** A mail on its way that is due to be looked at was not heard of again; one that is not due is being sent just now. */
+/** A claimed mail whose step is due was lost with its worker; one that is not due is being sent now. */
 async function recordLostMail(deps: SchedulerDeps, step: StepRow): Promise<null> {
   if (step.nextAt && step.nextAt <= deps.now()) await recordLost(deps, step)
   return null
@@ -117,7 +117,7 @@ const listNoLongerConfigured = (now: Date): Answer => ({
   codes: [],
   meanings: [],
   reason: null,
-  detail: 'Is not among the lists that are asked any more.',
+  detail: 'This list is no longer in the catalogue.',
   health: 'failing',
 })
 
@@ -137,11 +137,11 @@ async function readinessOf(
   answer: Answer,
   reverse: ReverseDns,
 ): Promise<Readiness> {
-  // The list's answer goes to the owner's address: an address that is not proven may be a stranger's.
+  // The list replies to the owner’s address. An unconfirmed address may belong to another person.
   const canSend = deps.relay !== null && step.plan.email !== undefined && contactVerified
   if (reverse.status === 'unknown') {
     const until = addMs(deps.now(), UNKNOWN_PAUSE_MS)
-    return { obstacles: [], wait: { until, why: `The reverse DNS of ${ip} could not be looked up.` }, canSend }
+    return { obstacles: [], wait: { until, why: `The reverse DNS of ${ip} could not be resolved.` }, canSend }
   }
   const { name, plan } = step
   const obstacles = findBlockers({ ip, name, plan, answer }, reverse)

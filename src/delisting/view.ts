@@ -5,7 +5,7 @@ import { listEvents, listSteps, type StepRow } from './steps/store.ts'
 import type { ProcessRow } from './store.ts'
 import { describeNextStep } from './messages.ts'
 
-/** Processes as their owner sees them. */
+/** Processes in the shape of the API. */
 export async function presentProcesses(db: Db, processes: ProcessRow[]) {
   const ids = processes.map(({ id }) => id)
   const steps = ids.length > 0 ? await listSteps(db, ids) : []
@@ -21,7 +21,7 @@ export async function presentProcesses(db: Db, processes: ProcessRow[]) {
   return processes.map((process) => presentProcess(process, stepsOf.get(process.id) ?? [], requestOf))
 }
 
-/** One, with all that happened. */
+/** A process with its events, in the shape of the API. */
 export async function presentWithHistory(db: Db, process: ProcessRow) {
   const [shown] = await presentProcesses(db, [process])
   return { ...shown, events: await listEvents(db, process.id) }
@@ -52,7 +52,7 @@ function presentStep(process: ProcessRow, step: StepRow, request: RequestRow | u
   }
 }
 
-/** The text to send or paste; after it was sent, what was sent. */
+/** The text to send or paste; after sending, the text that was sent. */
 function presentRequest(process: ProcessRow, step: StepRow, request: RequestRow | undefined) {
   const made = request?.attempt === step.attempt ? request : undefined
   return {

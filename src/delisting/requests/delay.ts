@@ -4,20 +4,20 @@ import { countOthersOpen, type StepRow } from '../steps/store.ts'
 import { cooldownMs, DAY_MS, addMs, USER_PAUSE_MS } from '../steps/timing.ts'
 import { countMails, findLastRequest } from './store.ts'
 
-/** Mails to one address within a day, of the whole installation and of one account: operators are volunteers. */
+/** Emails to one operator within a day, of the installation and of one account: operators are volunteers. */
 const MAX_MAILS_PER_DAY = { installation: 10, account: 5 }
 
-/** Why a list is not asked yet about an address, and until when; null when it may be asked. */
+/** Finds why the request must wait, and until when; null when it may be made now. */
 export async function findDelay(db: Db, ip: string, step: StepRow, now: Date): Promise<Readiness['wait']> {
   const { zone, name, plan } = step
   if (plan.last && (await countOthersOpen(db, step)) > 0) {
-    const why = `${name} removes only what no other list has any more: its turn comes when the others are done.`
+    const why = `${name} removes an address only when no other list has it. This step continues after the others.`
     return { until: addMs(now, USER_PAUSE_MS), why }
   }
   const before = await findLastRequest(db, ip, zone)
   const until = before && addMs(before, cooldownMs(step))
   if (until && until > now) {
-    const why = `${name} was asked about ${ip} on ${dayOf(before)}, and is not asked again before ${dayOf(until)}.`
+    const why = `Removal of ${ip} from ${name} was requested on ${dayOf(before)}. The next request is possible on ${dayOf(until)}.`
     return { until, why }
   }
   if (plan.email === undefined) return null
@@ -25,7 +25,7 @@ export async function findDelay(db: Db, ip: string, step: StepRow, now: Date): P
   if (mails.all < MAX_MAILS_PER_DAY.installation && mails.ofAccount < MAX_MAILS_PER_DAY.account) return null
   return {
     until: addMs(now, USER_PAUSE_MS),
-    why: `${plan.email} has received today’s limit of mails. This one is sent later.`,
+    why: `The daily limit of emails to ${plan.email} is reached. Portreeve sends this one later.`,
   }
 }
 

@@ -16,7 +16,7 @@ export type DelistingWithHistory = Static<typeof ProcessWithHistory>
 export type Step = Static<typeof DelistingStep>
 export type Answer = Step['lastAnswer']
 
-/** What narrows the list down, as the address of the screen has it. */
+/** Filters of the list, as in the search parameters of the page. */
 export type DelistingFilter = {
   ip?: string | undefined
   status?: Delisting['status'] | undefined
@@ -35,16 +35,17 @@ export const delisting = {
     (await request<ApiResponse<Static<typeof ProcessPage>>>('GET', `${BASE}/status?${searchOf({ ...filter, limit })}`))
       .data,
   find: async (id: string) => (await request<ApiResponse<DelistingWithHistory>>('GET', `${BASE}/${id}`)).data,
-  /** Asks every list; takes some seconds. */
-  begin: async (wanted: Static<typeof NewProcess>) =>
-    (await request<ApiResponse<Delisting>>('POST', BASE, { body: wanted })).data,
-  confirm: (id: string, stepId: string, words: Static<typeof Confirmation>) => postAction(id, stepId, 'confirm', words),
+  /** Checks every list, which takes a few seconds. */
+  create: async (body: Static<typeof NewProcess>) =>
+    (await request<ApiResponse<Delisting>>('POST', BASE, { body })).data,
+  confirm: (id: string, stepId: string, confirmation: Static<typeof Confirmation>) =>
+    postAction(id, stepId, 'confirm', confirmation),
   submitted: (id: string, stepId: string) => postAction(id, stepId, 'submitted'),
   retry: (id: string, stepId: string) => postAction(id, stepId, 'retry'),
   cancel: (id: string, stepId: string) => postAction(id, stepId, 'cancel'),
 }
 
-/** Whether it still changes by itself. */
+/** Whether the delisting still changes without the user. */
 export const isOpen = ({ status }: Pick<Delisting, 'status'>) => status === 'pending' || status === 'in-progress'
 
 export const delistingsQuery = (filter: DelistingFilter) =>
@@ -59,7 +60,7 @@ export const delistingQuery = (id: string) =>
     queryFn: () => delisting.find(id),
   })
 
-/** The delisting of this address that is under way; null when there is none. */
+/** The delisting of this address that is in progress, or null. */
 export const openDelistingQuery = (ip: string) =>
   queryOptions({
     queryKey: ['delisting', 'open', ip],
