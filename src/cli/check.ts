@@ -18,14 +18,18 @@ const USAGE = `Usage: portreeve check dns DOMAIN
        portreeve check dmarc DOMAIN [--selector NAME …] [--ip ADDRESS …]
        portreeve check blacklist IPV4
 
-Checks here and now, without a server or a database. Exits with 0 when all is well, with 1 when the check found
-something wrong or could not be done (a critical blacklist that gives no answer counts), with 2 when the words were wrong.
+Runs a check without a server or a database.
 
-  --ip        say whether this server may send for the domain, by its SPF record
-  --json      print the result as the API gives it
-  --help      show this
+Exit codes: 0 no problems, 1 problems found or check failed (also: a critical blocklist without an answer), 2 usage error.
 
-DNS_SERVERS and DNSBL_SERVERS name the resolvers, ALLOW_PRIVATE_TARGETS the networks beyond the public ones.`
+  --port      port of the host (443)
+  --starttls  protocol whose STARTTLS command starts TLS
+  --selector  DKIM selector of the domain; may be repeated
+  --ip        test this address against the domain’s SPF record; may be repeated
+  --json      print the result in the format of the API
+  --help      show this help
+
+DNS_SERVERS and DNSBL_SERVERS set the resolvers, ALLOW_PRIVATE_TARGETS the allowed private networks.`
 
 const OPTIONS = {
   json: { type: 'boolean' },
@@ -37,7 +41,7 @@ const OPTIONS = {
 
 type Options = { json?: boolean; port?: string; starttls?: string; selector?: string[]; ip?: string[] }
 
-/** What a check says at a terminal: whether it found something wrong, and the words to print. */
+/** The result of a check: its data, whether it found problems, and the text to print. */
 type Outcome = { data: unknown; failed: boolean; text: string }
 type Kind = (target: string, options: Options, deps: CheckDeps) => Promise<Outcome>
 
@@ -62,7 +66,7 @@ const KINDS: Record<string, Kind> = {
       checkAddress(address, blocklists, signal, show?.row)
     const data = await runCheck({ run }, ip, deps)
     show?.end()
-    // Green must not mean “the lists that matter would not say”.
+    // Success must not mean that the lists that matter gave no answer.
     const undecided = data.blacklists.some((item) => item.status === 'unknown' && item.category === 'critical')
     return { data, failed: data.listedCount > 0 || undecided, text: blacklistSummary(data) }
   },
@@ -75,7 +79,8 @@ export const checkCommand: Command = {
     const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true })
     const [name = '', target = '', ...more] = positionals
     const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined
-    if (!kind || target === '' || more.length > 0) throw new UsageError('say what to check, and one target.')
+    if (!kind || target === '' || more.length > 0)
+      throw new UsageError('Give a check (dns, ssl, dmarc or blacklist) and one target.')
     const config = readConfig()
     const checks = createCheckServices(config, createLog('silent'))
     try {
@@ -106,12 +111,13 @@ function rowPrinter(total: number) {
 function portOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const port = Number(text)
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new UsageError('--port is a number from 1 to 65535.')
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new UsageError('--port must be a number from 1 to 65535.')
   return port
 }
 
 function startTlsOf(text: string | undefined): StartTls | undefined {
   const protocol = STARTTLS.find((known) => known === text)
-  if (text !== undefined && !protocol) throw new UsageError(`--starttls is one of ${STARTTLS.join(', ')}.`)
+  if (text !== undefined && !protocol) throw new UsageError(`--starttls must be one of ${STARTTLS.join(', ')}.`)
   return protocol
 }
