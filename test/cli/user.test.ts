@@ -168,7 +168,7 @@ describe('with the embedded database', () => {
   it('says that there is none in this folder instead of making one for a question', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
     const { code, err } = await runPortreeve(['token', 'create', '--email', 'a@people.test'], { DATA_DIR: folder })
-    expect([code, err]).toEqual([1, expect.stringContaining(`There is no database under ${folder} yet.`)])
+    expect([code, err]).toEqual([1, expect.stringContaining(`No database found in ${folder}.`)])
     expect(readdirSync(folder)).toEqual([])
     rmSync(folder, { recursive: true })
   })
