@@ -47,7 +47,7 @@ function reminderOf(process: ProcessRow, step: StepRow): Letter {
 
 /**
  * Sends the mail of a step that is ready for it. The mail is claimed after the relay has accepted
- * the recipient and before it gets the message, so that it is handed over once, by one worker, no
+ * the sign-in and before it gets the message, so that it is handed over once, by one worker, no
  * matter when a worker dies.
  */
 export async function sendRequest(deps: SendDeps, ready: StepRow): Promise<void> {
