@@ -13,10 +13,13 @@ import { blacklistRow, blacklistSummary, dnsReport, mailAuthReport, tlsReport } 
 import { UsageError, type Command } from './command.ts'
 import { paint } from './text.ts'
 
+/** The name of the blocklist check in scripts and in the API. */
+const BLOCKLIST_CHECK = 'blacklist'
+
 const USAGE = `Usage: portreeve check dns DOMAIN
        portreeve check ssl HOST [--port N] [--starttls smtp|imap|pop3|ldap|postgres]
        portreeve check dmarc DOMAIN [--selector NAME …] [--ip ADDRESS …]
-       portreeve check blacklist IPV4
+       portreeve check ${BLOCKLIST_CHECK} IPV4
 
 Runs a check without a server or a database.
 
@@ -60,7 +63,7 @@ const KINDS: Record<string, Kind> = {
     const failed = data.warnings.some((warning) => warning.severity === 'error')
     return { data, failed, text: mailAuthReport(data) }
   },
-  async blacklist(ip, { json }, deps) {
+  async [BLOCKLIST_CHECK](ip, { json }, deps) {
     const show = json ? undefined : rowPrinter(deps.blocklists.lists.length)
     const run = (address: string, { blocklists }: CheckDeps, signal: AbortSignal) =>
       checkAddress(address, blocklists, signal, show?.row)
@@ -80,7 +83,7 @@ export const checkCommand: Command = {
     const [name = '', target = '', ...more] = positionals
     const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined
     if (!kind || target === '' || more.length > 0)
-      throw new UsageError('Give a check (dns, ssl, dmarc or blacklist) and one target.')
+      throw new UsageError(`Give a check (dns, ssl, dmarc or ${BLOCKLIST_CHECK}) and one target.`)
     const config = readConfig()
     const checks = createCheckServices(config, createLog('silent'))
     try {
