@@ -191,7 +191,9 @@ describe('a delisting', () => {
     const process = await place.begin()
     await place.portreeve.tend()
     const step = stepOf(await place.read(process.id), PROVIDER)
-    expect(step.nextStep).toContain('The entry covers a whole range, so only its owner can request removal. Forward the text')
+    expect(step.nextStep).toContain(
+      'The entry covers a whole range, so only its owner can request removal. Forward the text',
+    )
     for (const part of [IP, 'UCEPROTECT Level 2', 'Your provider is infested', 'alice@people.test', String(step.url)]) {
       expect(step.request?.text).toContain(part)
     }

@@ -55,11 +55,14 @@ describe('POST /api/v1/delisting', () => {
 
   it('says so when no list has the address, and when that cannot be known', async () => {
     const clean = await call(place.alice, 'POST', '', { ip: '9.9.9.9' })
-    expect(clean).toMatchObject({ status: 409, json: {
+    expect(clean).toMatchObject({
+      status: 409,
+      json: {
         code: 'conflict',
         error: expect.stringContaining('There is nothing to delist'),
         details: [{ path: 'ip', message: 'is not listed' }],
-      } })
+      },
+    })
     await place.list({ [AUTOMATIC]: {}, [EMAIL]: {}, [FORM]: {}, 'tor.dan.me.uk': '127.0.0.2' })
     const informational = await call(place.alice, 'POST', '', { ip: IP })
     expect(informational).toMatchObject({
