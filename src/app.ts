@@ -23,17 +23,18 @@ import { openNotifications } from './store/notifications.ts'
 import { VERSION } from './version.ts'
 
 export type Service = {
-  /** Where it listens, as a URL that works on this machine. */
+  /** The URL of the listener, as reachable from this machine. */
   url: string
-  /** Where the first account is made; null once there is one. */
+  /** The page that creates the first account; null once an account exists. */
   setupLink: string | null
-  /** Accepts nothing more, lets what runs finish (10 seconds at most), and closes everything in reverse order. */
+  /** Stops accepting work, gives running work 10 seconds, and closes everything in reverse order. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the service: opens the database, creates the modules, then runs jobs and listens as its roles say.
- * @throws Fault with what to do, when it cannot start; what was started by then is stopped again
+ * Starts the service: opens the database, creates the modules, then starts the jobs and listeners of
+ * its roles.
+ * @throws Fault with the reason and the fix when it cannot start; started parts are stopped again
  */
 export async function startService(config: Config, log: Logger): Promise<Service> {
   await using undo = new AsyncDisposableStack()
@@ -47,23 +48,23 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const { all: modules, authHooks, capture } = await createModules(context, undo)
 
   if (config.SECRET_KEY_PREVIOUS) {
-    const sealed = modules.flatMap((module) => module.encryptedColumns ?? [])
-    const sum = await reencryptAll(db, sealed, { secretKey, previousKey: config.SECRET_KEY_PREVIOUS })
-    log.info(sum, 'what the previous SECRET_KEY had sealed was sealed anew')
+    const encryptedColumns = modules.flatMap((module) => module.encryptedColumns ?? [])
+    const sum = await reencryptAll(db, encryptedColumns, { secretKey, previousKey: config.SECRET_KEY_PREVIOUS })
+    log.info(sum, 'encrypted the data of the previous SECRET_KEY with the new one')
   }
 
   const jobs = modules.flatMap((module) => module.jobs ?? [])
   const queue = await openQueue({ pool, jobs, log })
   undo.defer(() => queue.close())
-  const moments = modules.flatMap((module) => module.futureTimestamps ?? [])
+  const futureTimestamps = modules.flatMap((module) => module.futureTimestamps ?? [])
   const onClockChange = async () =>
-    void (await Promise.all([clampFutureTimestamps(db, moments), queue.clampTimestamps()]))
+    void (await Promise.all([clampFutureTimestamps(db, futureTimestamps), queue.clampTimestamps()]))
   undo.defer(watchClocks({ db, log, onClockChange }))
 
   const isReady = () => answersNow(database)
-  if (metrics) await showMetrics({ config, metrics, pool, queue, isReady }, undo)
+  if (metrics) await startMetrics({ config, metrics, pool, queue, isReady }, undo)
 
-  // What runs, runs out side by side: requests and jobs share the grace.
+  // Requests and jobs stop concurrently, so that they share one grace period.
   const running = new Set<() => Promise<void>>()
   undo.defer(async () => void (await Promise.all([...running].map((stop) => stop()))))
 
@@ -98,7 +99,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   return { url, setupLink, stop: stopOf(undo.move(), log) }
 }
 
-/** The database of the settings, migrated; what it opens is closed by `undo`. */
+/** Opens and migrates the configured database; `undo` closes it. */
 async function openStore(
   config: Config,
   log: Logger,
@@ -107,17 +108,15 @@ async function openStore(
   const embedded = config.DATABASE_URL ? null : await startEmbedded({ dataDir: config.DATA_DIR, log })
   if (embedded) undo.defer(() => embedded.stop())
   const url = embedded?.url ?? config.DATABASE_URL ?? ''
-  const database = await openMigrated(url, (applied) =>
-    log.info({ applied }, 'the database was brought to this version'),
-  )
+  const database = await openMigrated(url, (applied) => log.info({ applied }, 'migrated the database schema'))
   undo.defer(() => database.close())
   return { url, database }
 }
 
-type Shown = { config: Config; metrics: Metrics; pool: Pool; queue: Queue; isReady: () => Promise<boolean> }
+type MetricsContext = { config: Config; metrics: Metrics; pool: Pool; queue: Queue; isReady: () => Promise<boolean> }
 
-async function showMetrics(
-  { config, metrics, pool, queue, isReady }: Shown,
+async function startMetrics(
+  { config, metrics, pool, queue, isReady }: MetricsContext,
   undo: AsyncDisposableStack,
 ): Promise<void> {
   if (!config.METRICS_LISTEN) return

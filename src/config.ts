@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util'
 import ipaddr from 'ipaddr.js'
 import { Fault, messageOf, type FaultDetail } from './errors.ts'
 
-/** An address and a port to listen on or to ask. IPv6 addresses without brackets. */
+/** An address and a port to listen on or to connect to. IPv6 addresses without brackets. */
 export type Endpoint = { address: string; port: number }
 
 /** `false`: public addresses only. `true`: any. A list: public addresses and these networks. */
@@ -21,9 +21,9 @@ export type Plan = (typeof PLANS)[number]
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 type Setting<T> = {
-  /** What the documentation shows as the default; also what is parsed when the variable is not set. */
+  /** The default, as the documentation shows it; it is parsed when the variable is not set. */
   default: string
-  /** The default as words, where the value is computed from other settings. */
+  /** Describes the default where it is computed from other settings. */
   defaultText?: string
   description: string
   /** Throws an Error whose message completes "NAME …". */
@@ -42,39 +42,39 @@ export const SETTINGS = {
   PORT: setting({ default: '8080', description: 'Port the HTTP server listens on.', parse: port }),
   DATA_DIR: setting({
     default: './data',
-    description: 'Folder for the embedded database, the secret key and everything else kept on disk.',
+    description: 'Folder for the embedded database, the secret key and all other files.',
     parse: (value) => resolve(text(value)),
   }),
   DATABASE_URL: setting({
     default: '',
     defaultText: 'the embedded PostgreSQL',
     description:
-      'A PostgreSQL 15 or later, `postgres://user:password@host/database`, which any number of instances may share.',
+      'PostgreSQL 15 or later, `postgres://user:password@host/database`. Any number of instances can share it.',
     parse: optional(urlOf('postgres:', 'postgresql:')),
     secret: true,
   }),
   BASE_URL: setting({
     default: '',
     defaultText: '`http://localhost:PORT`',
-    description: 'Address under which people reach the service.',
+    description: 'Public URL of the service.',
     parse: optional(origin),
   }),
   REPORTS_URL: setting({
     default: '',
     defaultText: 'BASE_URL',
-    description: 'Address of the attack-reporting endpoints, where it differs.',
+    description: 'URL of the attack-reporting endpoints, if it differs.',
     parse: optional(origin),
   }),
   WEBHOOK_BASE_URL: setting({
     default: '',
     defaultText: 'BASE_URL',
-    description: 'Address of the webhook capture URLs. An origin of its own is advised.',
+    description: 'URL of the webhook capture endpoints. Use a separate origin.',
     parse: optional(origin),
   }),
   SECRET_KEY: setting({
     default: '',
-    defaultText: 'made once into DATA_DIR/secret.key',
-    description: 'At least 32 bytes that seal passwords at rest and sign sessions. All instances need the same.',
+    defaultText: 'created once in DATA_DIR/secret.key',
+    description: 'Encrypts stored passwords and signs sessions: at least 32 bytes, the same for all instances.',
     parse: optional(secretKey),
     secret: true,
   }),
@@ -82,7 +82,7 @@ export const SETTINGS = {
     default: '',
     defaultText: 'none',
     description:
-      'The key before SECRET_KEY, while one takes the place of the other: what it sealed still opens, and is sealed anew.',
+      'The previous SECRET_KEY, during a key rotation. Data encrypted with it stays readable and is encrypted again with SECRET_KEY.',
     parse: optional(secretKey),
     secret: true,
   }),
@@ -97,7 +97,7 @@ export const SETTINGS = {
   }),
   ROLES: setting({
     default: 'web,worker,smtp',
-    description: 'What this instance does: `web`, `worker`, `smtp`.',
+    description: 'Roles of this instance: `web`, `worker`, `smtp`.',
     parse: (value) => {
       const roles = list(oneOf(ROLES))(value)
       if (roles.length === 0) throw new Error('must name at least one role')
@@ -114,13 +114,13 @@ export const SETTINGS = {
     default: '',
     defaultText: 'DNS_SERVERS',
     description:
-      'Resolvers for blacklist queries. Many lists refuse public resolvers: use a recursive resolver of your own.',
+      'Resolvers for blocklist queries. Many lists refuse public resolvers: use your own recursive resolver.',
     parse: list(dnsServer),
   }),
   DNSBL_FILE: setting({
     default: '',
     defaultText: 'the shipped catalogue',
-    description: 'A catalogue of blacklists in place of the shipped `data/blocklists.json`.',
+    description: 'A blocklist catalogue that replaces the shipped `data/blocklists.json`.',
     parse: optional((value) => resolve(value)),
   }),
   DNSBL_KEYS: setting({
@@ -133,12 +133,12 @@ export const SETTINGS = {
   ALLOW_PRIVATE_TARGETS: setting({
     default: 'false',
     description:
-      'Which non-public addresses checks, migrations and deliveries may connect to: `false`, `true`, or networks (CIDR, comma separated).',
+      'Non-public addresses that checks, migrations and deliveries may connect to: `false`, `true`, or networks (CIDR, comma separated).',
     parse: privateTargets,
   }),
   SMTP_LISTEN: setting({
     default: '127.0.0.1:2525',
-    description: 'Where incoming report mail is taken, `address:port`, or `off`.',
+    description: 'Address of the SMTP server for incoming report mail, `address:port`, or `off`.',
     parse: endpointOrOff,
   }),
   REPORT_DOMAIN: setting({
@@ -150,62 +150,62 @@ export const SETTINGS = {
   SMTP_TLS_CERT: setting({
     default: '',
     defaultText: 'none: no STARTTLS',
-    description: 'Certificate chain (PEM) for STARTTLS on SMTP_LISTEN. A renewed file is taken within a minute.',
+    description: 'Certificate chain (PEM) for STARTTLS on SMTP_LISTEN. A renewed file is loaded within a minute.',
     parse: optional((value) => resolve(value)),
   }),
   SMTP_TLS_KEY: setting({
     default: '',
     defaultText: 'none',
-    description: 'The key of SMTP_TLS_CERT (PEM).',
+    description: 'Private key of SMTP_TLS_CERT (PEM).',
     parse: optional((value) => resolve(value)),
   }),
   REPORTS_KEPT_MONTHS: setting({
     default: '24',
-    description: 'Months for which DMARC and TLS reports, and the statistics of them, are kept.',
+    description: 'Retention of DMARC and TLS reports and their statistics, in months.',
     parse: integer(1, 600),
   }),
   REPORT_FILES_KEPT_DAYS: setting({
     default: '30',
-    description: 'Days for which the files and mails that brought reports are kept as they came.',
+    description: 'Retention of the original report files and emails, in days.',
     parse: integer(1, 3650),
   }),
   MIN_FREE_DISK_BYTES: setting({
     default: '',
-    defaultText: '10% of the disk, at most 2 GB',
+    defaultText: '10% of the disk, up to 2 GB',
     description:
-      'Bytes that stay free on the disk of the embedded database. Below it, the oldest captured webhooks are removed, those of the accounts that store most first.',
+      'Free bytes to keep on the disk of the embedded database. Below this, Portreeve removes the oldest captured webhooks, starting with the accounts that store most.',
     parse: optional(bytes),
   }),
   MAX_DATABASE_BYTES: setting({
     default: '',
     defaultText: 'none',
     description:
-      'Bytes that the database may take, for a DATABASE_URL whose disk cannot be seen from here. Less than 10% (at most 2 GB) below it, the oldest captured webhooks are removed in the same way.',
+      'Maximum database size in bytes, for a DATABASE_URL on another machine. When less than 10% of it (up to 2 GB) is left, the oldest captured webhooks are removed in the same way.',
     parse: optional(bytes),
   }),
   ASN_DB_PATH: setting({
     default: '',
-    defaultText: 'the shipped table, for the attack list alone',
+    defaultText: 'the shipped table, for the attack list only',
     description:
-      'A table of autonomous systems on disk: lines of iptoasn.com, or an mmdb (GeoLite2 ASN, DB-IP ASN Lite, IPinfo Lite); gzip is taken too. `none`: no table at all.',
+      'File with a table of autonomous systems: lines of iptoasn.com, or an mmdb (GeoLite2 ASN, DB-IP ASN Lite, IPinfo Lite); gzip is supported. `none`: no table.',
     parse: optional((value) => (value === 'none' ? value : resolve(value))),
   }),
   SMTP_URL: setting({
     default: '',
-    defaultText: 'none: nothing is mailed',
-    description: 'Relay for outgoing mail, `smtp://user:password@host:587` or `smtps://…`.',
+    defaultText: 'none: no email is sent',
+    description: 'Relay for outgoing email, `smtp://user:password@host:587` or `smtps://…`.',
     parse: optional(urlOf('smtp:', 'smtps:')),
     secret: true,
   }),
   MAIL_FROM: setting({
     default: '',
     defaultText: '`portreeve@REPORT_DOMAIN`',
-    description: 'Sender of outgoing mail.',
+    description: 'Sender of outgoing email.',
     parse: optional(text),
   }),
   SIGNUP: setting({
     default: 'closed',
-    description: 'Whether people may make their own account: `closed` or `open`.',
+    description: 'Whether visitors can create an account: `closed` or `open`.',
     parse: oneOf(['closed', 'open'] as const),
   }),
   DEFAULT_PLAN: setting({
@@ -216,29 +216,29 @@ export const SETTINGS = {
   REQUEST_LIMITS: setting({
     default: 'on',
     description:
-      'Limits on expensive requests of one account or address (docs/api.md): `on` or `off`. Turn them off only where another service limits requests.',
+      'Limits on expensive requests per account or address (docs/api.md): `on` or `off`. Turn them off only if another service limits requests.',
     parse: oneOf(['on', 'off'] as const),
   }),
   MIGRATION_CONCURRENCY: setting({
     default: '4',
-    description: 'Migrations that run at once, over all instances.',
+    description: 'Concurrent migrations, over all instances.',
     parse: integer(1, 4),
   }),
   LOG_LEVEL: setting({
     default: 'info',
-    description: `How much is logged: ${LOG_LEVELS.join(', ')}.`,
+    description: `Log level: ${LOG_LEVELS.join(', ')}.`,
     parse: oneOf(LOG_LEVELS),
   }),
   METRICS_LISTEN: setting({
     default: 'off',
-    description: 'Where Prometheus metrics are served, `address:port`, or `off`.',
+    description: 'Address of the metrics server for Prometheus, `address:port`, or `off`.',
     parse: endpointOrOff,
   }),
   SECURITY_CONTACT: setting({
     default: '',
     defaultText: 'none: no security.txt',
     description:
-      'Who to contact about a vulnerability in this installation: e-mail addresses or https URLs, comma separated, shown in ' +
+      'Contacts for vulnerabilities in this installation: email addresses or https URLs, comma separated, published in ' +
       '`/.well-known/security.txt` (RFC 9116).',
     parse: list(contact),
   }),
@@ -258,7 +258,7 @@ export type Config = Omit<Parsed, 'BASE_URL' | 'REPORTS_URL' | 'WEBHOOK_BASE_URL
 /**
  * Reads and checks all settings at once.
  * @param env variables by name; by default `.env` of the working folder under the process environment
- * @throws Fault `invalid_request` that names every setting that is wrong, never a secret's value
+ * @throws Fault `invalid_request` that names every invalid setting, never the value of a secret
  */
 export function readConfig(env: Record<string, string | undefined> = environment()): Config {
   const details: FaultDetail[] = []
@@ -272,7 +272,7 @@ export function readConfig(env: Record<string, string | undefined> = environment
   }
   if (details.length > 0) {
     const sentence = details.map((d) => `${d.path} ${d.message}`).join('; ')
-    throw new Fault('invalid_request', `The settings are not usable: ${sentence}.`, { details })
+    throw new Fault('invalid_request', `Invalid settings: ${sentence}.`, { details })
   }
   return withComputedDefaults(parsed as Parsed)
 }
@@ -396,7 +396,7 @@ function endpoint(value: string, defaultPort?: number): Endpoint {
     const shape = defaultPort === undefined ? 'address:port' : 'ip or ip:port'
     throw new Error(`has “${value}”, which is not of the form ${shape}`)
   }
-  // Port 0 means “any free one” to a listener, and nothing to somebody who wants to be asked there.
+  // Port 0 means “any free port” to a listener. As a destination it is invalid.
   return { address, port: defaultPort === undefined ? port(portText) : integer(1, 65535)(portText) }
 }
 
@@ -408,11 +408,11 @@ function endpointOrOff(value: string): Endpoint | null {
   return value === 'off' ? null : endpoint(value)
 }
 
-/** A contact as RFC 9116, section 2.5.3, wants it: a URI. A bare e-mail address gets its scheme. */
+/** A contact as RFC 9116, section 2.5.3, wants it: a URI. A bare email address gets its scheme. */
 function contact(value: string): string {
   const uri = /^[^\s:@/]+@[^\s@]+$/.test(value) ? `mailto:${value}` : value
   const isContact = URL.canParse(uri) && /^(?:mailto|https|tel):\S+$/.test(uri)
-  if (!isContact) throw new Error(`has “${value}”, which is neither an e-mail address nor an https URL`)
+  if (!isContact) throw new Error(`has “${value}”, which is neither an email address nor an https URL`)
   return uri
 }
 

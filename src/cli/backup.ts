@@ -8,14 +8,15 @@ import { requireDatabase } from './database.ts'
 
 const BACKUP = `Usage: portreeve backup FILE
 
-Writes the whole embedded database into FILE, while the service runs or not. DATA_DIR/secret.key, which opens the
-passwords in it, is not in it: keep a copy of that somewhere else.
+Backs up the embedded database to FILE, while the service runs or not. The backup does not contain DATA_DIR/secret.key,
+which decrypts the passwords in it: keep a copy of the key in another place.
 
   --json    print JSON`
 
 const RESTORE = `Usage: portreeve restore FILE
 
-Puts the database of a backup into DATA_DIR, which must not have one, and sees that it starts. The service must not run.
+Restores the database of a backup into DATA_DIR and tests that it starts. DATA_DIR must not contain a database, and the
+service must be stopped.
 
   --json    print JSON`
 
@@ -41,7 +42,7 @@ export const restoreCommand: Command = {
     const { file, json, config } = read(args)
     const dataDir = config.DATA_DIR
     const takenAt = await restore({ dataDir, log, file })
-    const sentence = `The database of ${takenAt.toISOString()} is restored. Put secret.key into ${dataDir} before you start.`
+    const sentence = `Restored the database of ${takenAt.toISOString()}. Copy secret.key to ${dataDir} before you start the service.`
     console.log(json ? JSON.stringify({ success: true, takenAt }) : sentence)
     return 0
   },
@@ -51,12 +52,12 @@ function read(args: string[]) {
   const options = { json: { type: 'boolean', default: false } } as const
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options })
   const [file, ...others] = positionals
-  if (file === undefined || others.length > 0) throw new UsageError('give one file')
+  if (file === undefined || others.length > 0) throw new UsageError('Give one file.')
   const config = readConfig()
   if (config.DATABASE_URL) {
     throw new Fault(
       'conflict',
-      'This is for the embedded database. Yours, at DATABASE_URL, has tools of its own: pg_dump.',
+      'This command supports only the embedded database. For the database at DATABASE_URL, use pg_dump.',
     )
   }
   return { file, json: values.json, config }

@@ -6,7 +6,7 @@ const bad = (text: string) => paint(['bold', 'red'], text)
 const doubtful = (text: string) => paint('yellow', text)
 const quiet = (text: string) => paint('dim', text)
 
-/** The records of a domain, a type a block. */
+/** The records of a domain, grouped by type. */
 export function dnsReport(data: DnsResult): string {
   const types = [
     ['A', data.a],
@@ -20,13 +20,13 @@ export function dnsReport(data: DnsResult): string {
   ] as const
   const rows = types.flatMap(([type, values]) => {
     const error = data.errors[type.toLowerCase()]
-    return error ? [[quiet(type), doubtful(`could not be asked: ${error}`)]] : field(type, values.map(foreign))
+    return error ? [[quiet(type), doubtful(`lookup failed: ${error}`)]] : field(type, values.map(foreign))
   })
-  const verdict = data.status === 'NXDOMAIN' ? bad('There is no such name.') : good('The name exists.')
+  const verdict = data.status === 'NXDOMAIN' ? bad('Domain not found (NXDOMAIN).') : good('Domain found.')
   return [heading(data.unicodeDomain, verdict), table(rows), ...warnings(data.warnings)].join('\n')
 }
 
-/** A certificate and the connection it came over. */
+/** A certificate and its connection. */
 export function tlsReport(data: TlsResult): string {
   const days = `${data.daysRemaining} days left`
   const rows = [
@@ -47,8 +47,8 @@ export function tlsReport(data: TlsResult): string {
     ...field('SHA-256', data.fingerprint256),
   ]
   const verdict = data.authorized
-    ? good(`The certificate is good for ${data.domain}.`)
-    : bad(`The certificate is not to be trusted for ${data.domain}: ${data.authorizationError}.`)
+    ? good(`The certificate is valid for ${data.domain}.`)
+    : bad(`The certificate is not trusted for ${data.domain}: ${data.authorizationError}.`)
   return [heading(`${data.domain} port ${data.port}`, verdict), table(rows), ...warnings(data.warnings)].join('\n')
 }
 
@@ -64,20 +64,20 @@ export function blacklistRow(item: BlacklistItem): string {
   return `  ${MARKS[item.status]}  ${pad(quiet(item.category), 13)}  ${item.status === 'clean' ? quiet(name) : name}  ${foreign(why)}`.trimEnd()
 }
 
-/** The counts in a sentence, and for each listing where to go. */
+/** The verdict with the counts, and the removal page of each listing. */
 export function blacklistSummary(data: BlacklistResult): string {
   const { ip, totalChecked, listedCount, cleanCount, unknownCount } = data
   const listed = data.blacklists.filter((item) => item.listed)
   const counts = `${listedCount} listed, ${cleanCount} clean, ${unknownCount} unknown of ${totalChecked} lists in ${data.durationMs} ms`
   const verdict =
     listedCount > 0
-      ? bad(`${ip} is on ${listedCount} ${listedCount === 1 ? 'list' : 'lists'}.`)
+      ? bad(`${ip} is on ${listedCount} ${listedCount === 1 ? 'blocklist' : 'blocklists'}.`)
       : unknownCount > 0
-        ? doubtful(`No listing found, but ${unknownCount} of ${totalChecked} lists gave no answer one can believe.`)
-        : good(`${ip} is on none of them.`)
+        ? doubtful(`No listing found, but ${unknownCount} of ${totalChecked} lists gave no usable answer.`)
+        : good(`${ip} is on none of ${totalChecked} blocklists.`)
   const links = listed.map((item) => [
     item.name,
-    item.delistUrl ? quiet(foreign(item.delistUrl)) : quiet('no page known'),
+    item.delistUrl ? quiet(foreign(item.delistUrl)) : quiet('no removal page'),
   ])
   return [
     '',
@@ -87,11 +87,11 @@ export function blacklistSummary(data: BlacklistResult): string {
   ].join('\n')
 }
 
-/** DMARC, SPF, DKIM and what stands beside them, then what to mend. */
+/** DMARC, SPF, DKIM and the related records, then the fixes. */
 export function mailAuthReport(data: MailAuthResult): string {
   const { dmarc, spf, dkim, mtaSts, tlsRpt, bimi } = data
   const keys = dkim.filter((item) => item.found || item.error)
-  const none = `none under ${data.dkimSelectorsTried} selectors; give yours with --selector`
+  const none = `none under ${data.dkimSelectorsTried} common selectors; set yours with --selector`
   const rows = [
     ...field('DMARC', recordOf(dmarc)),
     ...field(
@@ -103,7 +103,7 @@ export function mailAuthReport(data: MailAuthResult): string {
     ),
     ...(dmarc.inheritedFrom ? field('', quiet(`inherited from ${dmarc.inheritedFrom}`)) : []),
     ...field('SPF', recordOf(spf)),
-    ...(spf.found ? field('', quiet(`${spf.lookups} of 10 look-ups, ${spf.voidLookups} of 2 void`)) : []),
+    ...(spf.found ? field('', quiet(`${spf.lookups} of 10 lookups, ${spf.voidLookups} of 2 void lookups`)) : []),
     ...(spf.senders?.length ? field('', spf.senders.map(senderOf)) : []),
     ...field('DKIM', keys.map(keyOf), none),
     ...field('MTA-STS', recordOf(mtaSts) + (mtaSts.policy?.mode ? quiet(`  mode ${mtaSts.policy.mode}`) : '')),
@@ -111,15 +111,14 @@ export function mailAuthReport(data: MailAuthResult): string {
     ...field('BIMI', recordOf(bimi)),
   ]
   const errors = data.warnings.filter(({ severity }) => severity === 'error').length
-  const verdict =
-    errors > 0 ? bad(`${errors} ${errors === 1 ? 'thing does' : 'things do'} not work.`) : good('It works.')
+  const verdict = errors > 0 ? bad(`${errors} ${errors === 1 ? 'error' : 'errors'} found.`) : good('No errors found.')
   return [heading(data.unicodeDomain, verdict), table(rows), '', ...data.warnings.flatMap(advice)].join('\n').trimEnd()
 }
 
-type Looked = { found: boolean; record: string | null; error?: string }
+type LookedUp = { found: boolean; record: string | null; error?: string }
 
-function recordOf({ found, record, error }: Looked): string {
-  if (error) return doubtful(`could not be asked: ${error}`)
+function recordOf({ found, record, error }: LookedUp): string {
+  if (error) return doubtful(`lookup failed: ${error}`)
   return found ? foreign(record ?? '') : quiet('not found')
 }
 
@@ -137,7 +136,7 @@ function senderOf({
 
 function keyOf(item: MailAuthResult['dkim'][number]): string {
   const { selector, keyType = '', keyBits, revoked, testing, error } = item
-  if (error) return `${foreign(selector)}  ${doubtful(`could not be asked: ${error}`)}`
+  if (error) return `${foreign(selector)}  ${doubtful(`lookup failed: ${error}`)}`
   const facts = [keyBits ? `${keyType} ${keyBits}` : keyType, revoked && 'revoked', testing && 'testing', item.provider]
   return `${foreign(selector)}  ${quiet(facts.filter(Boolean).join(', '))}`
 }

@@ -13,19 +13,26 @@ import { blacklistRow, blacklistSummary, dnsReport, mailAuthReport, tlsReport } 
 import { UsageError, type Command } from './command.ts'
 import { paint } from './text.ts'
 
+/** The name of the blocklist check in scripts and in the API. */
+const BLOCKLIST_CHECK = 'blacklist'
+
 const USAGE = `Usage: portreeve check dns DOMAIN
        portreeve check ssl HOST [--port N] [--starttls smtp|imap|pop3|ldap|postgres]
        portreeve check dmarc DOMAIN [--selector NAME …] [--ip ADDRESS …]
-       portreeve check blacklist IPV4
+       portreeve check ${BLOCKLIST_CHECK} IPV4
 
-Checks here and now, without a server or a database. Exits with 0 when all is well, with 1 when the check found
-something wrong or could not be done (a critical blacklist that gives no answer counts), with 2 when the words were wrong.
+Runs a check without a server or a database.
 
-  --ip        say whether this server may send for the domain, by its SPF record
-  --json      print the result as the API gives it
-  --help      show this
+Exit codes: 0 no problems, 1 problems found or check failed (also: a critical blocklist without an answer), 2 usage error.
 
-DNS_SERVERS and DNSBL_SERVERS name the resolvers, ALLOW_PRIVATE_TARGETS the networks beyond the public ones.`
+  --port      port of the host (443)
+  --starttls  protocol whose STARTTLS command starts TLS
+  --selector  DKIM selector of the domain; may be repeated
+  --ip        test this address against the domain’s SPF record; may be repeated
+  --json      print the result in the format of the API
+  --help      show this help
+
+DNS_SERVERS and DNSBL_SERVERS set the resolvers, ALLOW_PRIVATE_TARGETS the allowed private networks.`
 
 const OPTIONS = {
   json: { type: 'boolean' },
@@ -37,7 +44,7 @@ const OPTIONS = {
 
 type Options = { json?: boolean; port?: string; starttls?: string; selector?: string[]; ip?: string[] }
 
-/** What a check says at a terminal: whether it found something wrong, and the words to print. */
+/** The result of a check: its data, whether it found problems, and the text to print. */
 type Outcome = { data: unknown; failed: boolean; text: string }
 type Kind = (target: string, options: Options, deps: CheckDeps) => Promise<Outcome>
 
@@ -56,13 +63,13 @@ const KINDS: Record<string, Kind> = {
     const failed = data.warnings.some((warning) => warning.severity === 'error')
     return { data, failed, text: mailAuthReport(data) }
   },
-  async blacklist(ip, { json }, deps) {
+  async [BLOCKLIST_CHECK](ip, { json }, deps) {
     const show = json ? undefined : rowPrinter(deps.blocklists.lists.length)
     const run = (address: string, { blocklists }: CheckDeps, signal: AbortSignal) =>
       checkAddress(address, blocklists, signal, show?.row)
     const data = await runCheck({ run }, ip, deps)
     show?.end()
-    // Green must not mean “the lists that matter would not say”.
+    // Success must not mean that the lists that matter gave no answer.
     const undecided = data.blacklists.some((item) => item.status === 'unknown' && item.category === 'critical')
     return { data, failed: data.listedCount > 0 || undecided, text: blacklistSummary(data) }
   },
@@ -75,7 +82,8 @@ export const checkCommand: Command = {
     const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true })
     const [name = '', target = '', ...more] = positionals
     const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined
-    if (!kind || target === '' || more.length > 0) throw new UsageError('say what to check, and one target.')
+    if (!kind || target === '' || more.length > 0)
+      throw new UsageError(`Give a check (dns, ssl, dmarc or ${BLOCKLIST_CHECK}) and one target.`)
     const config = readConfig()
     const checks = createCheckServices(config, createLog('silent'))
     try {
@@ -106,12 +114,13 @@ function rowPrinter(total: number) {
 function portOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const port = Number(text)
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new UsageError('--port is a number from 1 to 65535.')
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new UsageError('--port must be a number from 1 to 65535.')
   return port
 }
 
 function startTlsOf(text: string | undefined): StartTls | undefined {
   const protocol = STARTTLS.find((known) => known === text)
-  if (text !== undefined && !protocol) throw new UsageError(`--starttls is one of ${STARTTLS.join(', ')}.`)
+  if (text !== undefined && !protocol) throw new UsageError(`--starttls must be one of ${STARTTLS.join(', ')}.`)
   return protocol
 }

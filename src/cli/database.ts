@@ -11,15 +11,15 @@ import type { DB } from '../store/tables.ts'
 type Work<T> = (db: Kysely<DB>, config: Config) => Promise<T>
 
 /**
- * Works on the database, beside the running service or without it: where it is the embedded one and does not run, it
- * runs for this moment.
- * @param mayBegin whether an embedded database that does not exist yet is made
+ * Runs work on the database, with or without the running service. A stopped embedded database is
+ * started for the work.
+ * @param mayCreate whether an embedded database is created where none exists
  * @throws Fault `unavailable` when the database does not answer, `not_found` when there is none
  */
-export async function withDatabase<T>(work: Work<T>, { mayBegin = false } = {}): Promise<T> {
+export async function withDatabase<T>(work: Work<T>, { mayCreate = false } = {}): Promise<T> {
   const config = readConfig()
-  if (!mayBegin && !config.DATABASE_URL) requireDatabase(config)
-  // Standard output belongs to the command's result.
+  if (!mayCreate && !config.DATABASE_URL) requireDatabase(config)
+  // Standard output is for the result of the command.
   const log = createLog('warn', process.stderr)
   const server = config.DATABASE_URL ? null : await reachEmbedded({ dataDir: config.DATA_DIR, log })
   try {
@@ -30,12 +30,12 @@ export async function withDatabase<T>(work: Work<T>, { mayBegin = false } = {}):
 }
 
 /**
- * In another folder than the service's, a new and empty database would answer that nobody is known.
+ * Requires an existing database: in the wrong folder, a new and empty one would have no accounts.
  * @throws Fault `not_found`
  */
 export function requireDatabase({ DATA_DIR }: Config): void {
   if (databaseIn(DATA_DIR) !== null) return
-  const sentence = `There is no database under ${resolve(DATA_DIR)} yet. Run this where the service runs, or set DATA_DIR or DATABASE_URL.`
+  const sentence = `No database found in ${resolve(DATA_DIR)}. Run this command in the folder of the service, or set DATA_DIR or DATABASE_URL.`
   throw new Fault('not_found', sentence)
 }
 

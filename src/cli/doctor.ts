@@ -25,14 +25,17 @@ import { foreign, pad, paint } from './text.ts'
 
 const USAGE = `Usage: portreeve doctor [--json]
 
-Looks at the settings, the data folder, the database, the clock, the resolvers, the blacklists, the ports and the mail relay, and says what
-is wrong (✗), what could be better (!), and how to mend it. An embedded database that does not run is started for the
-moment. Exits with 1 when something is wrong, else with 0.`
+Checks the settings, data folder, database, clock, resolvers, blocklists, ports and mail relay. Reports problems (✗) and
+possible improvements (!), with fixes. An embedded database that is stopped is started for the check.
+
+Exit codes: 0 no problems, 1 problems found.
+
+  --json    print JSON`
 
 type Examine = (config: Config, deps: CheckDeps) => Promise<Finding[]>
 
-/** Milliseconds for each look at something far away. */
-const PATIENCE = 5_000
+/** Time limit for each check over the network. */
+const TIMEOUT_MS = 5_000
 
 const EXAMINATIONS: Examine[] = [
   dataFolder,
@@ -50,7 +53,7 @@ export const doctorCommand: Command = {
     const { values } = parseArgs({ args, options: { json: { type: 'boolean' } } })
     const config = readConfig()
     const checks = createCheckServices(config, createLog('silent'))
-    const findings = [good('settings', 'All settings can be used.')]
+    const findings = [good('settings', 'All settings are valid.')]
     try {
       for (const examine of EXAMINATIONS) findings.push(...(await examine(config, checks.deps)))
     } finally {
@@ -71,29 +74,29 @@ function line({ about, state, sentence }: Finding): string {
 }
 
 async function dataFolder({ DATA_DIR }: Config): Promise<Finding[]> {
-  if (!existsSync(DATA_DIR)) return [good('data', `${DATA_DIR} will be made at the first start.`)]
+  if (!existsSync(DATA_DIR)) return [good('data', `${DATA_DIR} will be created at the first start.`)]
   try {
     accessSync(DATA_DIR, constants.R_OK | constants.W_OK)
   } catch (error) {
     return [
       bad(
         'data',
-        `${DATA_DIR} cannot be used: ${messageOf(error)}. Give it to the user that runs Portreeve, or set DATA_DIR.`,
+        `${DATA_DIR} is not accessible: ${messageOf(error)}. Make the user that runs Portreeve its owner, or set DATA_DIR.`,
       ),
     ]
   }
   const { bavail, bsize } = statfsSync(DATA_DIR)
-  const left = `${DATA_DIR} can be written and has ${((bavail * bsize) / 1e9).toFixed(1)} GB left.`
-  return [bavail * bsize < 1e9 ? doubtful('data', `${left} Make room.`) : good('data', left)]
+  const left = `${DATA_DIR} is writable, with ${((bavail * bsize) / 1e9).toFixed(1)} GB free.`
+  return [bavail * bsize < 1e9 ? doubtful('data', `${left} Free some disk space.`) : good('data', left)]
 }
 
 async function database({ DATABASE_URL, DATA_DIR }: Config): Promise<Finding[]> {
   if (!DATABASE_URL && databaseIn(DATA_DIR) === null) {
-    return [good('database', 'The embedded PostgreSQL will be made at the first start.')]
+    return [good('database', 'The embedded PostgreSQL will be created at the first start.')]
   }
   try {
     const { version, now } = await withDatabase((db) => databaseState(db))
-    const well = good('database', `PostgreSQL ${version} answers and has this version’s tables.`)
+    const well = good('database', `PostgreSQL ${version} responds and has the schema of this version.`)
     return DATABASE_URL ? [well, checkClock(now)] : [well]
   } catch (error) {
     if (error instanceof Fault) return [bad('database', error.message)]
@@ -102,47 +105,50 @@ async function database({ DATABASE_URL, DATA_DIR }: Config): Promise<Finding[]> 
 }
 
 async function ports({ HOST, PORT, SMTP_LISTEN }: Config, deps: CheckDeps): Promise<Finding[]> {
-  const doors = [{ address: HOST, port: PORT }, ...(SMTP_LISTEN ? [SMTP_LISTEN] : [])]
-  return Promise.all(doors.map(({ address, port }) => portFinding(deps, address, port)))
+  const listeners = [{ address: HOST, port: PORT }, ...(SMTP_LISTEN ? [SMTP_LISTEN] : [])]
+  return Promise.all(listeners.map(({ address, port }) => portFinding(deps, address, port)))
 }
 
 async function portFinding(deps: CheckDeps, address: string, port: number): Promise<Finding> {
   const about = `port ${port}`
-  const said = await firstLine(deps, address, port, 'GET /healthz HTTP/1.0\r\n\r\n').catch((error: unknown) => error)
-  if (typeof said === 'string' && /^(HTTP\/1\.\d 200|220 )/.test(said)) return good(about, 'A service answers there.')
-  if (said instanceof Fault && said.code === 'upstream_unreachable') return good(about, `Free on ${address}.`)
-  return doubtful(about, 'Another program holds it. Stop that, or choose another port in the settings.')
+  const response = await firstLine(deps, address, port, 'GET /healthz HTTP/1.0\r\n\r\n').catch(
+    (error: unknown) => error,
+  )
+  if (typeof response === 'string' && /^(HTTP\/1\.\d 200|220 )/.test(response))
+    return good(about, 'In use by a running service.')
+  if (response instanceof Fault && response.code === 'upstream_unreachable') return good(about, `Free on ${address}.`)
+  return doubtful(about, 'In use by another program. Stop it, or change the port in the settings.')
 }
 
 async function relay({ SMTP_URL }: Config, deps: CheckDeps): Promise<Finding[]> {
-  if (!SMTP_URL) return [doubtful('mail', 'Nothing is mailed: set SMTP_URL to your relay.')]
+  if (!SMTP_URL) return [doubtful('mail', 'No email is sent. Set SMTP_URL to your relay.')]
   const { protocol, hostname, port } = new URL(SMTP_URL)
   try {
     if (protocol === 'smtps:') return [await tlsRelay(deps, hostname, Number(port) || 465)]
     const greeting = await firstLine(deps, hostname, Number(port) || 25)
-    if (greeting.startsWith('220')) return [good('mail', `${hostname} answers: ${foreign(greeting)}`)]
-    return [bad('mail', `${hostname} does not take mail: ${foreign(greeting)}`)]
+    if (greeting.startsWith('220')) return [good('mail', `${hostname} responds: ${foreign(greeting)}`)]
+    return [bad('mail', `${hostname} does not accept mail: ${foreign(greeting)}`)]
   } catch (error) {
     return [bad('mail', `${messageOf(error)} Check SMTP_URL.`)]
   }
 }
 
 async function tlsRelay(deps: CheckDeps, host: string, port: number): Promise<Finding> {
-  const signal = AbortSignal.timeout(PATIENCE)
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
   const target = await reach(deps, host, signal)
   const { isTrusted, hostnameMatches, protocol } = await probeTls({ target, port, signal })
-  if (isTrusted && hostnameMatches) return good('mail', `${host} answers over ${protocol}.`)
-  return bad('mail', `The certificate of ${host} is not trusted, so no mail is handed to it.`)
+  if (isTrusted && hostnameMatches) return good('mail', `${host} responds over ${protocol}.`)
+  return bad('mail', `The certificate of ${host} is not trusted, so no email is sent through it. Fix the certificate.`)
 }
 
-/** The operator's own servers may stand anywhere. */
+/** The operator’s own servers may have private addresses. */
 function reach({ resolver }: CheckDeps, host: string, signal: AbortSignal): Promise<Target> {
   return checkTarget(parseHost(host), { resolver, allowPrivate: true }, signal)
 }
 
-/** The first line a server says, after a question where it waits for one. */
+/** Reads the first line of a server, after a request where the protocol needs one. */
 async function firstLine(deps: CheckDeps, host: string, port: number, question?: string): Promise<string> {
-  const signal = AbortSignal.timeout(PATIENCE)
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
   const socket = await openSocket(await reach(deps, host, signal), port, signal)
   try {
     const conversation = startConversation(socket, signal)

@@ -16,12 +16,12 @@ import { foreign, table } from './text.ts'
 
 const USAGE = `Usage: portreeve import-reports FILE… [--email E]
 
-Reads DMARC aggregate reports and SMTP TLS reports, in whatever wrapping: XML, JSON, gzip, zip, mails, mbox files, and
-folders of them (Maildir too). Works beside the running service, and without it. A report that is there already is
-counted as a duplicate, so the same files may be imported again.
+Imports DMARC aggregate reports and SMTP TLS reports: XML, JSON, gzip, zip, emails, mbox files, and folders of them
+(including Maildir). Works while the service runs, and without it. Files can be imported again: a report that is
+already stored counts as a duplicate.
 
   FILE        a file or a folder
-  --email E   only for the domains of this account; without it, for those of all
+  --email E   import only reports for the domains of this account (default: all accounts)
   --json      print JSON`
 
 export const importReportsCommand: Command = {
@@ -33,7 +33,7 @@ export const importReportsCommand: Command = {
       allowPositionals: true,
       options: { email: { type: 'string' }, json: { type: 'boolean', default: false } },
     })
-    if (positionals.length === 0) throw new UsageError('name the files or folders')
+    if (positionals.length === 0) throw new UsageError('Give at least one file or folder.')
     const found = await findFiles(positionals)
     const outcome = await withDatabase((db) => importFiles(db, found, values.email))
     if (values.json) console.log(JSON.stringify({ success: true, data: shown(outcome) }))
@@ -44,12 +44,12 @@ export const importReportsCommand: Command = {
 
 type FoundFile = { path: string; size: number }
 
-/** Every file named, and every file in the folders named, in the order of their names. */
+/** The given files, and all files in the given folders, sorted by name. */
 async function findFiles(paths: string[]): Promise<FoundFile[]> {
   const files: FoundFile[] = []
   for (const path of paths) {
     const found = await stat(path).catch(() => null)
-    if (!found) throw new UsageError(`there is no file or folder ${path}`)
+    if (!found) throw new UsageError(`File or folder not found: ${path}.`)
     if (found.isFile()) files.push({ path, size: found.size })
     if (!found.isDirectory()) continue
     const names = await readdir(path)
@@ -67,7 +67,7 @@ async function findFiles(paths: string[]): Promise<FoundFile[]> {
 
 async function importFiles(db: Kysely<DB>, files: FoundFile[], email: string | undefined): Promise<IntakeOutcome> {
   const account = email === undefined ? null : await findAccountByEmail(db, email.toLowerCase())
-  if (account === undefined) throw new Fault('not_found', `There is no account ${email}.`)
+  if (account === undefined) throw new Fault('not_found', `Account ${email} not found.`)
   const progress = createProgress(process.stderr, files)
   try {
     const origin = { via: 'import' as const, accountId: account?.id ?? null }
@@ -82,7 +82,7 @@ async function importFiles(db: Kysely<DB>, files: FoundFile[], email: string | u
   }
 }
 
-/** An mbox may be larger than memory: it is read mail by mail. */
+/** Reads an mbox file message by message: it may be larger than memory. */
 async function* readAll(files: FoundFile[], onRead: (bytes: number) => void): AsyncGenerator<GivenFile> {
   for (const { path, size } of files) {
     const name = basename(path)
@@ -108,9 +108,9 @@ async function head(path: string): Promise<Uint8Array> {
   }
 }
 
-/** Milliseconds between two drawings of the bar; where nothing can be written over, between two lines. */
-const DRAW_EVERY = 100
-const LINE_EVERY = 10_000
+/** Time between two updates of the bar; without a terminal, between two lines. */
+const DRAW_EVERY_MS = 100
+const LINE_EVERY_MS = 10_000
 
 function createProgress(out: NodeJS.WriteStream, files: FoundFile[]) {
   const total = files.reduce((sum, { size }) => sum + size, 0)
@@ -120,7 +120,7 @@ function createProgress(out: NodeJS.WriteStream, files: FoundFile[]) {
   let reports = 0
 
   function draw(): void {
-    if (Date.now() - drawn < (out.isTTY ? DRAW_EVERY : LINE_EVERY)) return
+    if (Date.now() - drawn < (out.isTTY ? DRAW_EVERY_MS : LINE_EVERY_MS)) return
     drawn = Date.now()
     const seconds = (drawn - started) / 1000
     const share = total === 0 ? 1 : Math.min(1, done / total)
@@ -146,12 +146,13 @@ function shown({ stored, duplicates, failureReports, rejected }: IntakeOutcome) 
   return { stored, duplicates, failureReports, rejected }
 }
 
-const MOST_NAMED = 20
+/** Rejected files that are listed by name. */
+const MAX_LISTED = 20
 
 function textOf({ stored, duplicates, failureReports, rejected }: IntakeOutcome, files: number): string {
-  const failures = failureReports > 0 ? `, ${numberText(failureReports)} failure reports passed over` : ''
-  const counts = `${numberText(files)} files: ${numberText(stored)} reports stored, ${numberText(duplicates)} there already${failures}, ${numberText(rejected.length)} not taken.`
-  const named = rejected.slice(0, MOST_NAMED).map(({ name, reason }) => [foreign(name), foreign(reason)])
-  const more = rejected.length > MOST_NAMED ? [`  and ${numberText(rejected.length - MOST_NAMED)} more`] : []
+  const failures = failureReports > 0 ? `, ${numberText(failureReports)} failure reports ignored` : ''
+  const counts = `${numberText(files)} files: ${numberText(stored)} reports stored, ${numberText(duplicates)} duplicates${failures}, ${numberText(rejected.length)} rejected.`
+  const named = rejected.slice(0, MAX_LISTED).map(({ name, reason }) => [foreign(name), foreign(reason)])
+  const more = rejected.length > MAX_LISTED ? [`  and ${numberText(rejected.length - MAX_LISTED)} more`] : []
   return [counts, ...(named.length > 0 ? [table(named)] : []), ...more].join('\n')
 }

@@ -8,7 +8,7 @@ import { askSecret } from './prompt.ts'
 
 export type Accounts = { source: SignIn; destination: SignIn }
 
-type Told = {
+type Given = {
   source?: string
   destination?: string
   'source-password-file'?: string
@@ -17,10 +17,10 @@ type Told = {
 }
 
 /**
- * The two accounts of a migration, with what opens them: from the environment, from files, or asked for.
+ * The two accounts of a migration with their credentials: from the environment, files, or prompts.
  * @throws UsageError, Fault
  */
-export async function accountsOf(values: Told): Promise<Accounts> {
+export async function accountsOf(values: Given): Promise<Accounts> {
   const source = addressOf(values.source, '--source')
   const destination = addressOf(values.destination, '--destination')
   const secrets = {
@@ -28,7 +28,7 @@ export async function accountsOf(values: Told): Promise<Accounts> {
     destination: await secretFor('DESTINATION', destination.user, values['destination-password-file']),
   }
   const resolver = createResolver({ servers: readConfig().DNS_SERVERS })
-  // Whoever sits at this terminal can connect to private addresses anyway.
+  // The user of this terminal can connect to private addresses anyway.
   const deps = { resolver, allowPrivate: true }
   const [tlsVerify, signal] = [!values['no-verify'], AbortSignal.timeout(15_000)]
   try {
@@ -44,10 +44,10 @@ export async function accountsOf(values: Told): Promise<Accounts> {
 /** `imaps://alice@example.org@imap.example.org:993`: the host is what follows the last @. */
 function addressOf(url: string | undefined, option: string) {
   const match = /^(imaps?):\/\/(.+)@(\[[^\]]+\]|[^@/:]+)(?::(\d{1,5}))?\/?$/i.exec(url ?? '')
-  if (!match) throw new UsageError(`${option} must be imaps://user@host or imap://user@host`)
+  if (!match) throw new UsageError(`${option} must be imaps://user@host or imap://user@host.`)
   const [, scheme = '', user = '', host = '', port] = match
   if (/:/.test(user))
-    throw new UsageError(`${option} must not have a password in it: others on this machine would see it`)
+    throw new UsageError(`${option} must not have a password in it: other users of this machine could see it.`)
   const secure = scheme.toLowerCase() === 'imaps'
   return { host, user: decodeURIComponent(user), secure, port: Number(port ?? (secure ? 993 : 143)) }
 }
@@ -55,13 +55,13 @@ function addressOf(url: string | undefined, option: string) {
 async function secretFor(side: 'SOURCE' | 'DESTINATION', user: string, file: string | undefined) {
   const accessToken = readCommandSecret(`PORTREEVE_${side}_TOKEN`)
   if (accessToken !== undefined) return { accessToken }
-  const told = file === undefined ? readCommandSecret(`PORTREEVE_${side}_PASSWORD`) : firstLineOf(file)
-  const password = told ?? (await askSecret(`Password of ${user} (${side.toLowerCase()})`))
-  if (!password) throw new UsageError(`there is no password for the ${side.toLowerCase()}`)
+  const given = file === undefined ? readCommandSecret(`PORTREEVE_${side}_PASSWORD`) : firstLineOf(file)
+  const password = given ?? (await askSecret(`Password of ${user} (${side.toLowerCase()})`))
+  if (!password) throw new UsageError(`Password missing for the ${side.toLowerCase()}.`)
   return { password }
 }
 
 function firstLineOf(file: string): string {
-  if (!existsSync(file)) throw new UsageError(`there is no file ${file}`)
+  if (!existsSync(file)) throw new UsageError(`File not found: ${file}.`)
   return readFileSync(file, 'utf8').split(/\r?\n/, 1)[0] ?? ''
 }

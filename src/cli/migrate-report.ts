@@ -5,10 +5,10 @@ import type { SurveyedFolder } from '../migration/survey.ts'
 import { numberText, timeText } from './progress-bars.ts'
 import { foreign, paint, table } from './text.ts'
 
-/** How it ended, with all that was not copied. `isDry`: nothing was meant to be. */
+/** The outcome with all failures. `isDry`: a dry run. */
 export type Reported = Outcome & { isDry: boolean; failures: readonly Failure[]; seconds: number }
 
-/** What is about to be copied: messages, size and folder. */
+/** The folders to copy, with messages and size. */
 export function tableOf(folders: readonly SurveyedFolder[]): string {
   const row = (messages: number, bytes: number, name: string) => [
     numberText(messages).padStart(9),
@@ -60,11 +60,11 @@ function sentenceOf({ state, isDry, progress, stopped, seconds }: Reported): str
     const size = bytesTotal === null ? '' : `, ${sizeText(bytesTotal)}`
     const failed = errorCount === 0 ? '' : `${paint('red', `${numberText(errorCount)} cannot be copied.`)} `
     const folders = foldersTotal - errorCount
-    return `${failed}Nothing was copied: ${numberText(messagesTotal)} messages in ${folders} folders${size} would be.`
+    return `${failed}Dry run: ${numberText(messagesTotal)} messages in ${folders} folders${size} would be copied.`
   }
-  const there = skippedByDedup > 0 ? `, ${numberText(skippedByDedup)} of them there already` : ''
+  const there = skippedByDedup > 0 ? `, ${numberText(skippedByDedup)} of them skipped as duplicates` : ''
   const counts = `${numberText(messagesDone)} of ${numberText(messagesTotal)} messages in ${foldersTotal} folders${there}, ${sizeText(bytesDone)}, in ${timeText(seconds)}.`
   if (state === 'completed') return `${paint('green', 'Verified:')} ${counts}`
   const why = stopped ? ` ${foreign(stopped.message)}` : ''
-  return `${paint('red', `${numberText(errorCount)} not copied:`)} ${counts}${why} The same command goes on; --retry tries the failed ones again.`
+  return `${paint('red', `${numberText(errorCount)} not copied:`)} ${counts}${why} Run the same command to continue; add --retry to retry failed messages.`
 }

@@ -15,27 +15,27 @@ import { createBars } from './progress-bars.ts'
 
 const USAGE = `Usage: portreeve migrate --source imaps://USER@HOST --destination imaps://USER@HOST (--all | --folder F…)
 
-Copies folders of one IMAP account into another, and checks that everything arrived. Needs no service and no database.
-Ctrl-C stops it; the same command goes on where it was, and later copies what came since.
+Copies folders of one IMAP account to another and verifies every message. Needs no service and no database.
+Ctrl-C stops it. Run the same command again to continue, and later to copy new messages.
 
   --source URL, --destination URL    imaps://user@host[:port] (TLS) or imap://user@host[:port] (STARTTLS)
   --all                 all folders
-  --folder F            a folder, as the table shows it; may be repeated
+  --folder F            a folder, named as in the table; may be repeated
   --prefix P            put everything under P: INBOX becomes P/INBOX
-  --map F=G             put folder F into G; may be repeated
-  --special-use         put sent mail, drafts, trash … into the destination's own folders for them
-  --deduplicate         leave out messages that are in the destination folder already
-  --all-mail-once       of Gmail's All Mail, copy only what no other of the folders has
-  --retry               try once more what failed before
-  --connections N       at most so many pairs of connections (4)
-  --dry-run             show what would go where, copy nothing
-  --no-verify           accept a certificate that does not verify
-  --state FOLDER        where the state is kept (DATA_DIR/migrations)
+  --map F=G             copy folder F to G; may be repeated
+  --special-use         map sent mail, drafts, trash and others to the destination’s special-use folders
+  --deduplicate         skip messages that already exist in the destination folder
+  --all-mail-once       from Gmail’s All Mail, copy only messages that no other folder has
+  --retry               retry messages that failed before
+  --connections N       maximum number of connection pairs (4)
+  --dry-run             show the folders and their destinations, copy nothing
+  --no-verify           accept invalid TLS certificates
+  --state FOLDER        folder for the state of migrations (DATA_DIR/migrations)
   --source-password-file FILE, --destination-password-file FILE
   --json                print the report as JSON
 
-Passwords are asked for, or come from those files or from PORTREEVE_SOURCE_PASSWORD and PORTREEVE_DESTINATION_PASSWORD
-(PORTREEVE_SOURCE_TOKEN and PORTREEVE_DESTINATION_TOKEN for OAuth access tokens).`
+Passwords come from these files, from PORTREEVE_SOURCE_PASSWORD and PORTREEVE_DESTINATION_PASSWORD, or from a prompt.
+For OAuth access tokens, set PORTREEVE_SOURCE_TOKEN and PORTREEVE_DESTINATION_TOKEN.`
 
 const OPTIONS = {
   source: { type: 'string' },
@@ -69,7 +69,7 @@ export const migrateCommand: Command = {
       return report(await copy(accounts, work, values, stop), values.json)
     } catch (error) {
       if (!stop.aborted) throw error
-      console.error('Stopped. The same command goes on where it was.')
+      console.error('Stopped. Run the same command to continue.')
       return 1
     }
   },
@@ -79,18 +79,18 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'
 type Work = { folders: string[] | 'all'; options: MigrateOptions }
 
 function foldersOf({ all, folder }: Values): string[] | 'all' {
-  if (all === folder.length > 0) throw new UsageError('say which folders: --all, or --folder for each')
+  if (all === folder.length > 0) throw new UsageError('Choose folders with --all, or with --folder for each one.')
   return all ? 'all' : [...new Set(folder)]
 }
 
 function optionsOf(values: Values): MigrateOptions {
   const connections = Number(values.connections)
   if (!(Number.isInteger(connections) && connections >= 1 && connections <= 16)) {
-    throw new UsageError('--connections is a number from 1 to 16')
+    throw new UsageError('--connections must be a number from 1 to 16.')
   }
   const pairs = values.map.map((text) => {
     const at = text.indexOf('=')
-    if (at < 1 || at === text.length - 1) throw new UsageError(`--map ${text} is not of the form F=G`)
+    if (at < 1 || at === text.length - 1) throw new UsageError(`--map ${text} must have the form F=G.`)
     return [text.slice(0, at), text.slice(at + 1)]
   })
   return {
@@ -117,7 +117,7 @@ function stopOnSignal(): AbortSignal {
   return stop.signal
 }
 
-async function faultless<T>(work: Promise<T>): Promise<T> {
+async function asFault<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
@@ -133,7 +133,7 @@ async function copy(
   signal: AbortSignal,
 ): Promise<Reported> {
   const { json, retry, state } = values
-  const surveyed = await faultless(survey(accounts.source, signal))
+  const surveyed = await asFault(survey(accounts.source, signal))
   const chosen = surveyed.filter(({ path }) => folders === 'all' || folders.includes(path))
   if (!json) console.error(tableOf(chosen))
   const bars = createBars(process.stderr)

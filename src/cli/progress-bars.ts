@@ -3,15 +3,15 @@ import type { Progress } from '../migration/progress.ts'
 import { sizeText } from '../migration/size-text.ts'
 import { foreign, pad, paint, width } from './text.ts'
 
-/** Lines at the bottom of a terminal that are written over and over; where there is none, a line now and then. */
+/** Progress lines at the bottom of a terminal; without a terminal, a line every ten seconds. */
 export type Bars = { show(progress: Progress): void; end(): void }
 
-const BAR = 24
-const MOST_FOLDERS = 8
-const NAME = 28
+const BAR_COLUMNS = 24
+const MAX_FOLDERS = 8
+const NAME_COLUMNS = 28
 
-/** Milliseconds between two lines where nothing can be written over. */
-const LINE_EVERY = 10_000
+/** Time between two lines without a terminal. */
+const LINE_EVERY_MS = 10_000
 
 export function createBars(out: NodeJS.WriteStream): Bars {
   let lines = 0
@@ -33,7 +33,7 @@ export function createBars(out: NodeJS.WriteStream): Bars {
         const shown = [...foldersOf(progress), totalOf(progress)]
         lines = shown.length
         out.write(`${shown.map((line) => cut(line, out.columns)).join('\n')}\n`)
-      } else if (Date.now() - lastLine >= LINE_EVERY) {
+      } else if (Date.now() - lastLine >= LINE_EVERY_MS) {
         lastLine = Date.now()
         out.write(`${totalOf(progress)}\n`)
       }
@@ -44,15 +44,15 @@ export function createBars(out: NodeJS.WriteStream): Bars {
 
 function foldersOf({ folderProgress }: Progress): string[] {
   const busy = Object.entries(folderProgress).filter(([, { doneCount, total }]) => doneCount > 0 && doneCount < total)
-  return busy.slice(0, MOST_FOLDERS).map(([path, { doneCount, total, bytes, bytesTotal }]) => {
+  return busy.slice(0, MAX_FOLDERS).map(([path, { doneCount, total, bytes, bytesTotal }]) => {
     const share = shareOf({ done: doneCount, total, bytes, bytesTotal })
-    return `${pad(shorten(foreign(path)), NAME)} ${bar(share)} ${counts(doneCount, total)}  ${sizes(bytes, bytesTotal)}`
+    return `${pad(shorten(foreign(path)), NAME_COLUMNS)} ${bar(share)} ${counts(doneCount, total)}  ${sizes(bytes, bytesTotal)}`
   })
 }
 
 function totalOf(progress: Progress): string {
   const { messagesDone: done, messagesTotal: total, bytesDone: bytes, bytesTotal } = progress
-  const name = paint('bold', pad(`${progress.foldersDone} of ${progress.foldersTotal} folders`, NAME))
+  const name = paint('bold', pad(`${progress.foldersDone} of ${progress.foldersTotal} folders`, NAME_COLUMNS))
   const rate = `${Math.round(progress.messagesPerSecond)}/s  ${sizeText(progress.bytesPerSecond)}/s`
   const amounts = `${counts(done, total)}  ${sizes(bytes, bytesTotal)}`
   return `${name} ${bar(shareOf({ done, total, bytes, bytesTotal }))} ${amounts}  ${rate}  ${whenDone(progress)}`
@@ -60,22 +60,22 @@ function totalOf(progress: Progress): string {
 
 type Amounts = { done: number; total: number; bytes: number; bytesTotal: number | null }
 
-/** By bytes where they are known. Servers estimate sizes at times: only messages tell that all is done. */
+/** The share by bytes where they are known. Some servers only estimate sizes, so messages decide when all is done. */
 function shareOf({ done, total, bytes, bytesTotal }: Amounts): number {
   if (done >= total) return 1
   return Math.min(bytesTotal ? bytes / bytesTotal : done / total, 0.999)
 }
 
 function whenDone({ throttledUntil, etaSeconds }: Progress): string {
-  if (throttledUntil !== null) return `waiting until ${throttledUntil.slice(11, 19)} UTC, as the server asked`
+  if (throttledUntil !== null) return `rate-limited by the server until ${throttledUntil.slice(11, 19)} UTC`
   return etaSeconds === null ? '' : `${timeText(etaSeconds)} left`
 }
 
-/** How much of it is done, 0 to 1. */
+/** A bar for a share from 0 to 1. */
 export function bar(share: number): string {
-  const full = Math.floor(share * BAR)
+  const full = Math.floor(share * BAR_COLUMNS)
   const percent = `${Math.floor(share * 100)}%`.padStart(4)
-  return `${paint('green', '█'.repeat(full))}${paint('dim', '░'.repeat(BAR - full))} ${percent}`
+  return `${paint('green', '█'.repeat(full))}${paint('dim', '░'.repeat(BAR_COLUMNS - full))} ${percent}`
 }
 
 function counts(done: number, total: number): string {
@@ -98,10 +98,10 @@ export function timeText(seconds: number): string {
 
 function shorten(name: string): string {
   const characters = Array.from(name)
-  return characters.length > NAME ? `…${characters.slice(1 - NAME).join('')}` : name
+  return characters.length > NAME_COLUMNS ? `…${characters.slice(1 - NAME_COLUMNS).join('')}` : name
 }
 
-/** A line that wraps could not be written over. Colours are given up first. */
+/** Cuts a line to the terminal: a wrapped line could not be overwritten. The cut removes its colours. */
 function cut(line: string, columns: number): string {
   if (width(line) < columns) return line
   return Array.from(stripVTControlCharacters(line))

@@ -1,4 +1,4 @@
-/** Asks for a password at the terminal without showing it; null where nobody can be asked. */
+/** Prompts for a password without echo; null without a terminal. */
 export async function askSecret(question: string): Promise<string | null> {
   const { stdin, stderr } = process
   if (!stdin.isTTY) return null
@@ -19,7 +19,7 @@ async function readHidden(input: AsyncIterable<string>): Promise<string> {
   for await (const keys of input) {
     for (const key of keys) {
       if (key === '\r' || key === '\n') return typed
-      // Raw mode leaves Ctrl-C and Ctrl-D to us.
+      // In raw mode, the terminal does not handle Ctrl-C and Ctrl-D.
       if (key === '\u0003' || key === '\u0004') process.exit(130)
       typed = key === '\u007f' || key === '\b' ? typed.slice(0, -1) : typed + key
     }

@@ -2,7 +2,7 @@ import { stripVTControlCharacters, styleText } from 'node:util'
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Text in a colour where the terminal shows colours (NO_COLOR and FORCE_COLOR are heard). */
+/** Text in a colour where the terminal shows colours (NO_COLOR and FORCE_COLOR apply). */
 export function paint(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout })
 }
@@ -25,14 +25,14 @@ export function table(rows: string[][], indent = '  '): string {
   return rows.map((row) => indent + line(row)).join('\n')
 }
 
-/** A label column and its values, a line each; an empty list says so. */
+/** A label and its values, one per line; `none` for an empty list. */
 export function field(label: string, values: string | string[], none = 'none'): string[][] {
   const lines = [values].flat()
   if (lines.length === 0) return [[paint('dim', label), paint('dim', none)]]
   return lines.map((value, i) => [i === 0 ? paint('dim', label) : '', value])
 }
 
-/** What a stranger wrote, made safe for a terminal: one line, no escape sequences. */
+/** Makes text from outside safe for a terminal: one line, no escape sequences. */
 export function foreign(text: string): string {
   // eslint-disable-next-line no-control-regex
   return stripVTControlCharacters(text).replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\uFFFD')

@@ -6,17 +6,18 @@ import { withDatabase } from './database.ts'
 
 const USAGE = `Usage: portreeve token create --email E [--label L]
 
-Makes an API token for an account and prints it, alone on one line. It is shown this once.
+Creates an API token for an account and prints it on one line. It cannot be shown again.
 
-  --email E    whose token it is
-  --label L    what it is for
+  --email E    email address of the account
+  --label L    label, such as the purpose of the token
   --json       print JSON`
 
 export const tokenCommand: Command = {
   name: 'token',
   usage: USAGE,
   async run([verb = '', ...args]) {
-    if (verb !== 'create') throw new UsageError(verb === '' ? 'say what to do: create' : `there is no “token ${verb}”`)
+    if (verb !== 'create')
+      throw new UsageError(verb === '' ? 'Subcommand missing: create.' : `“token ${verb}” is not a command.`)
     const { values } = parseArgs({
       args,
       options: {
@@ -26,7 +27,7 @@ export const tokenCommand: Command = {
       },
     })
     const { email, label, json } = values
-    if (email === undefined) throw new UsageError('--email is missing')
+    if (email === undefined) throw new UsageError('--email is required.')
     const issued = await withDatabase(async (db) => issueToken(db, (await requireAccount(db, email)).id, label))
     const { token, id, createdAt } = issued
     console.log(json ? JSON.stringify({ success: true, token, id, label: issued.label, createdAt }) : token)

@@ -15,16 +15,16 @@ const USAGE = `Usage: portreeve user create --email E --password-stdin [--name N
        portreeve user set-plan EMAIL PLAN
        portreeve user set-password EMAIL --password-stdin
 
-  create        make an account; its password is the first line of standard input
-  list          all accounts, oldest first
-  set-plan      change an account's plan, in the running service at once
-  set-password  give an account another password and end its sessions; API tokens stay
+  create        create an account
+  list          list all accounts, oldest first
+  set-plan      change the plan of an account; a running service applies it at once
+  set-password  change the password of an account and end its sessions; API tokens stay valid
 
-  --email E           address the person signs in with
-  --password-stdin    read the password (10 to 128 characters) from standard input
-  --name N            what to call them
-  --plan P            ${PLANS.join(', ')}; default DEFAULT_PLAN, and enterprise for a first administrator
-  --admin             may manage accounts
+  --email E           email address to sign in with
+  --password-stdin    read the password (10 to 128 characters) from the first line of standard input
+  --name N            display name
+  --plan P            ${PLANS.join(', ')} (default: DEFAULT_PLAN; enterprise for the first administrator)
+  --admin             allow the account to manage accounts
   --json              print JSON`
 
 export const userCommand: Command = {
@@ -36,7 +36,9 @@ export const userCommand: Command = {
     if (verb === 'set-plan') return changePlan(args)
     if (verb === 'set-password') return changePassword(args)
     const verbs = 'create, list, set-plan or set-password'
-    throw new UsageError(verb === '' ? `say what to do: ${verbs}` : `there is no “user ${verb}”`)
+    throw new UsageError(
+      verb === '' ? `Subcommand missing: ${verbs}.` : `“user ${verb}” is not a command. Use ${verbs}.`,
+    )
   },
 }
 
@@ -53,24 +55,24 @@ async function create(args: string[]): Promise<number> {
     },
   })
   const { email, name, admin, json } = values
-  if (email === undefined) throw new UsageError('--email is missing')
-  const plan = values.plan === undefined ? undefined : planCalled(values.plan)
+  if (email === undefined) throw new UsageError('--email is required.')
+  const plan = values.plan === undefined ? undefined : parsePlan(values.plan)
   const password = await readPassword(values['password-stdin'])
   const make = async (db: Kysely<DB>, { DEFAULT_PLAN }: Config) => {
     const byDefault = admin && !(await hasAccounts(db)) ? 'enterprise' : DEFAULT_PLAN
     const account = await createAccount(db, { email, password, name, admin, plan: plan ?? byDefault })
-    await writeDown(db, 'create', { account: account.email, plan: account.plan, admin })
+    await recordAudit(db, 'create', { account: account.email, plan: account.plan, admin })
     return account
   }
-  const account = await withDatabase(make, { mayBegin: true })
-  return tell(account, json, `Made the account ${account.email} with the plan ${account.plan}.`)
+  const account = await withDatabase(make, { mayCreate: true })
+  return printResult(account, json, `Created account ${account.email} with plan ${account.plan}.`)
 }
 
 async function list(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: { json: { type: 'boolean', default: false } } })
   const accounts = await withDatabase((db) => listAccounts(db))
-  const text = accounts.length === 0 ? 'There are no accounts yet.' : table(accounts.map(rowOf), '')
-  return tell(accounts, values.json, text)
+  const text = accounts.length === 0 ? 'No accounts yet.' : table(accounts.map(rowOf), '')
+  return printResult(accounts, values.json, text)
 }
 
 function rowOf({ email, plan, admin, createdAt, name }: AccountRow): string[] {
@@ -86,14 +88,15 @@ async function changePlan(args: string[]): Promise<number> {
   const words = [...positionals]
   const email = values.email ?? words.shift()
   const plan = values.plan ?? words.shift()
-  if (email === undefined || plan === undefined || words.length > 0) throw new UsageError('give an e-mail and a plan')
-  const name = planCalled(plan)
+  if (email === undefined || plan === undefined || words.length > 0)
+    throw new UsageError('Give an email address and a plan.')
+  const name = parsePlan(plan)
   const account = await withDatabase(async (db) => {
     const changed = await setPlan(db, email, name)
-    await writeDown(db, 'set-plan', { account: changed.email, plan: name })
+    await recordAudit(db, 'set-plan', { account: changed.email, plan: name })
     return changed
   })
-  return tell(account, values.json, `${account.email} now has the plan ${account.plan}.`)
+  return printResult(account, values.json, `${account.email} now has plan ${account.plan}.`)
 }
 
 async function changePassword(args: string[]): Promise<number> {
@@ -107,42 +110,46 @@ async function changePassword(args: string[]): Promise<number> {
     },
   })
   const [email = values.email, ...others] = positionals
-  if (email === undefined || others.length > 0) throw new UsageError('give one e-mail')
+  if (email === undefined || others.length > 0) throw new UsageError('Give one email address.')
   const password = await readPassword(values['password-stdin'])
   const account = await withDatabase(async (db) => {
     const changed = await setPassword(db, email, password)
-    await writeDown(db, 'set-password', { account: changed.email })
+    await recordAudit(db, 'set-password', { account: changed.email })
     return changed
   })
-  return tell(account, values.json, `${account.email} has a new password, and is signed out everywhere.`)
+  return printResult(account, values.json, `Changed the password of ${account.email} and ended its sessions.`)
 }
 
-const ACTS = {
-  create: 'Make an account',
+const AUDIT_TEXTS = {
+  create: 'Create an account',
   'set-plan': 'Change the plan of an account',
-  'set-password': 'Give an account another password',
+  'set-password': 'Change the password of an account',
 }
 
-/** Whoever may run commands here is an administrator without a name. */
-async function writeDown(db: Kysely<DB>, verb: keyof typeof ACTS, details: Record<string, unknown>): Promise<void> {
+/** The audit log cannot name the actor: any user of this machine’s command line is an administrator. */
+async function recordAudit(
+  db: Kysely<DB>,
+  verb: keyof typeof AUDIT_TEXTS,
+  details: Record<string, unknown>,
+): Promise<void> {
   const who = { actorId: null, actorEmail: 'command line' }
-  await insertAuditEntry(db, { ...who, what: ACTS[verb], route: `portreeve user ${verb}`, details })
+  await insertAuditEntry(db, { ...who, what: AUDIT_TEXTS[verb], route: `portreeve user ${verb}`, details })
   await notifyChange(db, ADMINISTRATORS, 'administration')
 }
 
 /** The first line of standard input. */
 async function readPassword(isOnStdin?: boolean): Promise<string> {
-  if (!isOnStdin) throw new UsageError('give the password on standard input, with --password-stdin')
+  if (!isOnStdin) throw new UsageError('Give the password on standard input, with --password-stdin.')
   return (await consume.text(process.stdin)).split(/\r?\n/, 1)[0] ?? ''
 }
 
-function planCalled(text: string): Plan {
+function parsePlan(text: string): Plan {
   const plan = PLANS.find((name) => name === text)
-  if (plan === undefined) throw new UsageError(`there is no plan “${text}”: ${PLANS.join(', ')}`)
+  if (plan === undefined) throw new UsageError(`“${text}” is not a plan. Use ${PLANS.join(', ')}.`)
   return plan
 }
 
-function tell(data: unknown, json: boolean, text: string): number {
+function printResult(data: unknown, json: boolean, text: string): number {
   console.log(json ? JSON.stringify({ success: true, data }) : text)
   return 0
 }

@@ -12,21 +12,21 @@ export type Evidence = {
   dmarc: string | null
 }
 
-export type Standing = ReverseDns & { evidence?: Evidence }
+export type ReverseDnsEvidence = ReverseDns & { evidence?: Evidence }
 
 /** Milliseconds for it: a letter is as good without. */
-const PATIENCE = 10_000
+const TIMEOUT_MS = 10_000
 
 /** Never throws: what could not be found out is not said. */
-export async function withEvidence(
+export async function addEvidence(
   ip: string,
   reverse: ReverseDns,
   resolver: Resolver,
   outer: AbortSignal,
-): Promise<Standing> {
+): Promise<ReverseDnsEvidence> {
   const [name] = reverse.names
   if (reverse.status !== 'confirmed' || name === undefined) return reverse
-  const signal = AbortSignal.any([outer, AbortSignal.timeout(PATIENCE)])
+  const signal = AbortSignal.any([outer, AbortSignal.timeout(TIMEOUT_MS)])
   const [spf, { effectivePolicy: dmarc }] = await Promise.all([
     checkHelo(name, ip, resolver, signal),
     discoverDmarc(name, createDnsQueries(resolver, signal)),

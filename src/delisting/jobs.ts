@@ -1,14 +1,14 @@
 import { defineJob, type Job } from '../jobs/job.ts'
-import { tend, type TendDeps } from './tend.ts'
+import { processDueSteps, type SchedulerDeps } from './scheduler.ts'
 
-/** Every minute, and whenever a person has done something: looks at all steps that are due. */
-export function delistingJob(deps: Omit<TendDeps, 'log'>): Job {
+/** Processes due steps every minute and after each action of a user. */
+export function delistingJob(deps: Omit<SchedulerDeps, 'log'>): Job {
   return defineJob({
     name: 'delisting.tend',
     schedule: '* * * * *',
     uniqueBy: () => 'all',
-    // The next minute's is as good as another try.
+    // The run of the next minute serves as the retry.
     retry: { limit: 0 },
-    run: (_data, { signal, log }) => tend({ ...deps, log }, signal),
+    run: (_data, { signal, log }) => processDueSteps({ ...deps, log }, signal),
   })
 }

@@ -10,7 +10,7 @@ import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import type { DB } from '../store/tables.ts'
 import { delistingJob } from './jobs.ts'
 import { delistingRoutes } from './routes.ts'
-import type { RaiseAlert, TellDeps } from './tell.ts'
+import type { RaiseAlert, NotifyDeps } from './notify.ts'
 
 export type DelistingOptions = {
   db: Kysely<DB>
@@ -20,14 +20,14 @@ export type DelistingOptions = {
   raiseAlert: RaiseAlert
   config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM'>
   log: Logger
-  /** The time, where it is not the clock's. */
+  /** Replaces the clock in tests. */
   now?: () => Date
 }
 
-/** Delistings: what runs them, and what one asks of them. */
+/** Creates the delisting module: its job and its routes. */
 export function createDelistingModule({ config, now = () => new Date(), ...rest }: DelistingOptions) {
   const relay = config.SMTP_URL === undefined ? null : { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM }
-  const isToldElsewhere: TellDeps['isToldElsewhere'] = async (db, { accountId, ip, createdAt: since }, zones) => {
+  const isToldElsewhere: NotifyDeps['isToldElsewhere'] = async (db, { accountId, ip, createdAt: since }, zones) => {
     const lists = rest.blocklists.lists.filter(({ zone }) => zones.includes(zone))
     return lists.length === zones.length && isWatched(db, { accountId, ip, since }, lists)
   }

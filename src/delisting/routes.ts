@@ -4,19 +4,19 @@ import { callerOf, type AuthHooks } from '../http/auth.ts'
 import { answers, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { canonical } from '../net/address.ts'
-import { act, type Action, type Words } from './act.ts'
-import { beginProcess, type BeginDeps } from './begin.ts'
+import { performAction, type Action, type CauseAndFix } from './actions.ts'
+import { createProcess, type CreateDeps } from './create-process.ts'
 import { Confirmation, DelistingProcess, NewProcess, ProcessPage, ProcessQuery, ProcessWithHistory } from './shapes.ts'
 import { countProcesses, findProcess, listProcesses } from './store.ts'
-import { shownProcesses, shownWithHistory } from './view.ts'
+import { presentProcesses, presentWithHistory } from './view.ts'
 
-export type DelistingRoutesDeps = BeginDeps & { authHooks: AuthHooks }
+export type DelistingRoutesDeps = CreateDeps & { authHooks: AuthHooks }
 
 const tags = ['Delisting']
 const params = Type.Object({ id: Uuid })
 const stepParams = Type.Object({ id: Uuid, stepId: Uuid })
 
-/** `/api/v1/delisting…`: get an address off the lists, step by step. */
+/** `/api/v1/delisting…`: remove an address from blocklists, step by step. */
 export function delistingRoutes(app: App, deps: DelistingRoutesDeps): void {
   processRoutes(app, deps)
   actionRoutes(app, deps)
@@ -28,9 +28,9 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Begin to get an address off the blacklists',
+        summary: 'Start a delisting',
         description:
-          'Asks every list, and makes a step for each that lists the address. A mail goes to a list only when cause and fix are said and the reverse DNS is in order.',
+          'Checks every blocklist and creates a step for each listing. An email goes to a list only when cause and fix are given and the reverse DNS is valid.',
         tags,
         security,
         body: NewProcess,
@@ -39,8 +39,8 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
     },
     async (request, reply) => {
       const { accountId } = callerOf(request)
-      const id = await beginProcess(deps, accountId, request.body, goneOf(reply))
-      const [data] = await shownProcesses(deps.db, [await found(deps, accountId, id)])
+      const id = await createProcess(deps, accountId, request.body, goneOf(reply))
+      const [data] = await presentProcesses(deps.db, [await found(deps, accountId, id)])
       return reply.code(201).send({ success: true, data })
     },
   )
@@ -49,7 +49,8 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'My delistings, newest first',
+        summary: 'List delistings',
+        description: 'Newest first.',
         operationId: 'listDelistings',
         tags,
         security,
@@ -64,7 +65,7 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
       const total = await countProcesses(deps.db, accountId, filter)
       const rows = await listProcesses(deps.db, accountId, filter, sliceOf({ page, limit }))
       const pagination = paginationOf({ page, limit }, total)
-      return { success: true, data: { processes: await shownProcesses(deps.db, rows), pagination } }
+      return { success: true, data: { processes: await presentProcesses(deps.db, rows), pagination } }
     },
   )
   app.get(
@@ -72,7 +73,7 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'A delisting with all that happened',
+        summary: 'Get a delisting with its events',
         tags,
         security,
         params,
@@ -81,15 +82,15 @@ function processRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): v
     },
     async (request) => ({
       success: true,
-      data: await shownWithHistory(deps.db, await found(deps, callerOf(request).accountId, request.params.id)),
+      data: await presentWithHistory(deps.db, await found(deps, callerOf(request).accountId, request.params.id)),
     }),
   )
 }
 
 const SUMMARIES: Record<Exclude<Action, 'confirm'>, string> = {
-  submitted: 'Say that you have submitted the form or sent the mail',
-  retry: 'Ask the list again now, or begin a failed step anew',
-  cancel: 'Give a step up',
+  submitted: 'Mark a form as submitted or an email as sent',
+  retry: 'Check a list now, or restart a failed step',
+  cancel: 'Cancel a step',
 }
 
 function actionRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): void {
@@ -97,11 +98,11 @@ function actionRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): vo
     accountId: string,
     ids: { id: string; stepId: string },
     action: Action,
-    words: Words,
+    words: CauseAndFix,
     gone: AbortSignal,
   ) {
-    await act(deps, action, { accountId, ...ids }, words, gone)
-    return { success: true, data: await shownWithHistory(deps.db, await found(deps, accountId, ids.id)) }
+    await performAction(deps, action, { accountId, ...ids }, words, gone)
+    return { success: true, data: await presentWithHistory(deps.db, await found(deps, accountId, ids.id)) }
   }
 
   app.post(
@@ -109,8 +110,8 @@ function actionRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): vo
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Say cause and fix to a list that has to be asked',
-        description: 'Without `cause` and `fix`, those of the process stand.',
+        summary: 'Confirm cause and fix for a step',
+        description: '`cause` and `fix` default to those of the process.',
         tags,
         security,
         params: stepParams,
@@ -135,15 +136,15 @@ function actionRoutes(app: App, { authHooks, ...deps }: DelistingRoutesDeps): vo
   }
 }
 
-/** Aborts when nobody waits for the answer any more. */
+/** Aborts when the client closes the connection. */
 function goneOf(reply: { raw: NodeJS.EventEmitter }): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())
   return gone.signal
 }
 
-async function found({ db }: BeginDeps, accountId: string, id: string) {
+async function found({ db }: CreateDeps, accountId: string, id: string) {
   const row = await findProcess(db, accountId, id)
-  if (!row) throw new Fault('not_found', 'There is no such delisting.')
+  if (!row) throw new Fault('not_found', 'Delisting not found.')
   return row
 }

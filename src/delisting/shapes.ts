@@ -1,10 +1,10 @@
 import { Type, type Static } from 'typebox'
 import { Address, nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
-import { METHODS, NEEDS, OUTCOMES, STEP_STATUSES } from './steps/machine.ts'
+import { METHODS, NEEDS, OUTCOMES, STEP_STATUSES } from './steps/state-machine.ts'
 import { PROCESS_STATUSES } from './store.ts'
 
-/** PostgreSQL keeps no NUL, and a mail needs no other control characters than the ends of lines. */
+/** Text without control characters but line ends and tabs: PostgreSQL stores no NUL, and emails need no others. */
 const Words = Type.String({
   minLength: 1,
   maxLength: 2_000,
@@ -13,9 +13,9 @@ const Words = Type.String({
 
 export const NewProcess = Type.Object(
   {
-    ip: Type.String({ maxLength: 100, description: 'A public address.' }),
-    cause: Type.Optional({ ...Words, description: 'Why it was listed, for the lists to read.' }),
-    fix: Type.Optional({ ...Words, description: 'What was done about it, and when.' }),
+    ip: Type.String({ maxLength: 100, description: 'A public IP address.' }),
+    cause: Type.Optional({ ...Words, description: 'Cause of the listing, for the operators of the lists.' }),
+    fix: Type.Optional({ ...Words, description: 'How and when the cause was fixed.' }),
   },
   {
     examples: [
@@ -28,7 +28,7 @@ export const Confirmation = Type.Object(
   {
     cause: Type.Optional(Words),
     fix: Type.Optional(Words),
-    text: Type.Optional({ ...Words, maxLength: 5_000, description: 'Sent in place of the prepared text.' }),
+    text: Type.Optional({ ...Words, maxLength: 5_000, description: 'Replaces the prepared text.' }),
   },
   { examples: [{ cause: 'An open relay.', fix: 'Closed on 20 November.' }] },
 )
@@ -38,24 +38,24 @@ const Answer = Type.Object({
   at: Timestamp,
   codes: Type.Array(Type.String()),
   meanings: Type.Array(Type.String()),
-  reason: Nullable(Type.String({ description: 'The list’s own text.' })),
-  detail: Nullable(Type.String({ description: 'Why unknown, or what is odd about the list.' })),
+  reason: Nullable(Type.String({ description: 'The TXT record of the list.' })),
+  detail: Nullable(Type.String({ description: 'Why the status is unknown, or a note about the list.' })),
   health: Type.String(),
 })
 
 const Request = Type.Object(
   {
-    to: Nullable(Type.String({ description: 'The list’s mail address, where it takes mail.' })),
+    to: Nullable(Type.String({ description: 'The email address of the list, where it accepts email.' })),
     subject: Type.String(),
     text: Type.String(),
     state: Type.Enum(['none', 'claimed', 'made', 'unsure']),
     at: Nullable(Timestamp),
     messageId: Nullable(Type.String()),
-    reply: Nullable(Type.String({ description: 'What the mail relay said.' })),
+    reply: Nullable(Type.String({ description: 'The response of the mail relay.' })),
   },
   {
     description:
-      'What the list is asked, or for `provider` the owner of the network, and whether it was. `unsure`: nobody knows; it is not sent again.',
+      'The removal request to the list, or for `provider` to the owner of the network, and its state. `unsure`: the relay did not confirm it; it is not sent again.',
   },
 )
 
@@ -68,9 +68,9 @@ export const DelistingStep = Type.Object({
   status: Type.Enum([...STEP_STATUSES]),
   attempt: Type.Integer({ minimum: 1 }),
   outcome: Nullable(Type.Enum([...OUTCOMES])),
-  needs: Nullable(Type.Enum([...NEEDS], { description: 'What a person must do before it goes on.' })),
-  nextStep: Type.String({ description: 'What comes next and who does it, in plain words.' }),
-  url: Nullable(Type.String({ description: 'The list’s page about leaving it.' })),
+  needs: Nullable(Type.Enum([...NEEDS], { description: 'The action that the step needs from you.' })),
+  nextStep: Type.String({ description: 'The next action and who takes it.' }),
+  url: Nullable(Type.String({ description: 'The removal page of the list.' })),
   request: Nullable(Request),
   firstAnswer: Answer,
   lastAnswer: Answer,
@@ -86,10 +86,10 @@ const Reverse = Type.Object({
   evidence: Type.Optional(
     Type.Object(
       {
-        spf: Type.String({ description: 'Of the first name, for the address: a word of RFC 8601.' }),
-        dmarc: Nullable(Type.String({ description: 'The policy that applies to the first name.' })),
+        spf: Type.String({ description: 'SPF result of the first name for the address, a keyword of RFC 8601.' }),
+        dmarc: Nullable(Type.String({ description: 'The DMARC policy that applies to the first name.' })),
       },
-      { description: 'Stands in the letters as far as it speaks for the address.' },
+      { description: 'Included in the request where it supports the address.' },
     ),
   ),
 })
@@ -105,19 +105,22 @@ export const DelistingProcess = Type.Object({
   cause: Nullable(Type.String()),
   fix: Nullable(Type.String()),
   reverseDns: Nullable(Reverse),
-  listsAsked: Type.Integer({ description: 'Lists asked at the beginning.' }),
-  listsUnknown: Type.Integer({ description: 'Those of them that gave no usable answer.' }),
+  listsAsked: Type.Integer({ description: 'Lists checked at the start.' }),
+  listsUnknown: Type.Integer({ description: 'Lists without a usable answer at the start.' }),
   notPursued: Type.Array(Type.Object({ blacklistName: Type.String(), dnsbl: Type.String(), reason: Type.String() }), {
-    description: 'Lists that have the address, but say nothing about one address.',
+    description: 'Informational lists that have the address and get no step.',
   }),
-  relistedAfter: Nullable({ ...Uuid, description: 'The process that had cleared it within the last 30 days.' }),
+  relistedAfter: Nullable({
+    ...Uuid,
+    description: 'The delisting of this address that completed within the last 30 days.',
+  }),
   createdAt: Timestamp,
   completedAt: Nullable(Timestamp),
 })
 
 const Event = Type.Object({ stepId: Uuid, at: Timestamp, text: Type.String() })
 
-/** One process with all that happened. */
+/** A process with its events. */
 export const ProcessWithHistory = Type.Object({ ...DelistingProcess.properties, events: Type.Array(Event) })
 
 export const ProcessQuery = Type.Object({

@@ -1,7 +1,7 @@
 import { sql, type ExpressionBuilder } from 'kysely'
 import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
-import type { Standing } from './evidence.ts'
+import type { ReverseDnsEvidence } from './evidence.ts'
 import type { NotPursued } from './steps/plan.ts'
 
 export const PROCESS_STATUSES = ['pending', 'in-progress', 'completed', 'failed'] as const
@@ -21,7 +21,7 @@ export type ProcessRow = {
   askedCount: number
   unknownCount: number
   notPursued: NotPursued[]
-  reverseDns: Standing | null
+  reverseDns: ReverseDnsEvidence | null
   createdAt: Date
   completedAt: Date | null
   /** The owner's mail address, and whether it is proven to be the owner's. */
@@ -157,7 +157,7 @@ function conditions(eb: ExpressionBuilder<DB, 'delistingProcess'>, accountId: st
  * Makes the status of a process what its steps say.
  * @returns the new status; null when it stays
  */
-export async function refreshProcess(db: Db, id: string, now: Date): Promise<ProcessStatus | null> {
+export async function refreshProcessStatus(db: Db, id: string, now: Date): Promise<ProcessStatus | null> {
   const { rows } = await sql<{ status: ProcessStatus }>`
     update delisting_process p set status = said.status,
       completed_at = case when said.status in ('completed', 'failed') then ${now}::timestamptz end
@@ -174,11 +174,11 @@ export async function refreshProcess(db: Db, id: string, now: Date): Promise<Pro
   return rows[0]?.status ?? null
 }
 
-export async function updateWords(db: Db, id: string, words: Pick<ProcessRow, 'cause' | 'fix'>): Promise<void> {
+export async function updateCauseAndFix(db: Db, id: string, words: Pick<ProcessRow, 'cause' | 'fix'>): Promise<void> {
   await db.updateTable('delistingProcess').set(words).where('id', '=', id).execute()
 }
 
-export async function updateReverse(db: Db, ip: string, reverse: Standing): Promise<void> {
+export async function updateReverseDns(db: Db, ip: string, reverse: ReverseDnsEvidence): Promise<void> {
   await db
     .updateTable('delistingProcess')
     .set({ reverseDns: JSON.stringify(reverse) })

@@ -3,10 +3,10 @@ import { letterOf } from './requests/send.ts'
 import { listRequests, type RequestRow } from './requests/store.ts'
 import { listEvents, listSteps, type StepRow } from './steps/store.ts'
 import type { ProcessRow } from './store.ts'
-import { nextStepOf } from './words.ts'
+import { describeNextStep } from './messages.ts'
 
-/** Processes as their owner sees them. */
-export async function shownProcesses(db: Db, processes: ProcessRow[]) {
+/** Processes in the shape of the API. */
+export async function presentProcesses(db: Db, processes: ProcessRow[]) {
   const ids = processes.map(({ id }) => id)
   const steps = ids.length > 0 ? await listSteps(db, ids) : []
   const requests =
@@ -18,16 +18,16 @@ export async function shownProcesses(db: Db, processes: ProcessRow[]) {
       : []
   const requestOf = new Map(requests.map((request) => [request.stepId, request]))
   const stepsOf = Map.groupBy(steps, ({ processId }) => processId)
-  return processes.map((process) => shownProcess(process, stepsOf.get(process.id) ?? [], requestOf))
+  return processes.map((process) => presentProcess(process, stepsOf.get(process.id) ?? [], requestOf))
 }
 
-/** One, with all that happened. */
-export async function shownWithHistory(db: Db, process: ProcessRow) {
-  const [shown] = await shownProcesses(db, [process])
+/** A process with its events, in the shape of the API. */
+export async function presentWithHistory(db: Db, process: ProcessRow) {
+  const [shown] = await presentProcesses(db, [process])
   return { ...shown, events: await listEvents(db, process.id) }
 }
 
-function shownProcess(process: ProcessRow, steps: StepRow[], requestOf: Map<string, RequestRow>) {
+function presentProcess(process: ProcessRow, steps: StepRow[], requestOf: Map<string, RequestRow>) {
   const { askedCount, unknownCount, ...rest } = process
   return {
     ...rest,
@@ -36,24 +36,24 @@ function shownProcess(process: ProcessRow, steps: StepRow[], requestOf: Map<stri
     stepsRunning: steps.filter(({ status }) => status === 'running').length,
     listsAsked: askedCount,
     listsUnknown: unknownCount,
-    steps: steps.map((step) => shownStep(process, step, requestOf.get(step.id))),
+    steps: steps.map((step) => presentStep(process, step, requestOf.get(step.id))),
   }
 }
 
-function shownStep(process: ProcessRow, step: StepRow, request: RequestRow | undefined) {
+function presentStep(process: ProcessRow, step: StepRow, request: RequestRow | undefined) {
   return {
     ...step,
     blacklistName: step.name,
     dnsbl: step.zone,
     url: step.plan.url ?? null,
-    nextStep: nextStepOf(step),
-    request: step.method === 'automatic' ? null : shownRequest(process, step, request),
+    nextStep: describeNextStep(step),
+    request: step.method === 'automatic' ? null : presentRequest(process, step, request),
     nextCheckAt: step.nextAt,
   }
 }
 
-/** The text to send or paste; after it was sent, what was sent. */
-function shownRequest(process: ProcessRow, step: StepRow, request: RequestRow | undefined) {
+/** The text to send or paste; after sending, the text that was sent. */
+function presentRequest(process: ProcessRow, step: StepRow, request: RequestRow | undefined) {
   const made = request?.attempt === step.attempt ? request : undefined
   return {
     to: step.plan.email ?? null,

@@ -70,8 +70,8 @@ const OWN: Screen[] = [
   { at: '/monitoring/:host', shows: 'What changed' },
   { at: '/monitoring/:host/settings', shows: 'SpamCop' },
   { at: '/monitoring/lists', shows: 'SpamCop' },
-  { at: '/delisting', shows: 'No address was led off' },
-  { at: '/delisting/new?ip=8.8.4.4', shows: 'What caused the listing' },
+  { at: '/delisting', shows: 'No delistings yet' },
+  { at: '/delisting/new?ip=8.8.4.4', shows: 'Cause of the listing' },
   { at: '/alerts', shows: 'This service sends no mail.' },
   {
     at: '/alerts/channels',

@@ -128,7 +128,7 @@ describe('somebody who is to be told', () => {
   })
 
   it('goes from an alert to what it is about, with the keyboard alone too', async () => {
-    const title = `The delisting of ${IP} needs you`
+    const title = `Delisting ${IP}: action needed`
     await page.goto('/alerts')
     await page.getByRole('link', { name: title }).waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])

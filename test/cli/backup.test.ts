@@ -31,6 +31,6 @@ describe('portreeve backup and restore', () => {
     const { code, err } = await runPortreeve(['backup', 'x'], { DATABASE_URL: 'postgres://db.example/portreeve' })
     expect([code, err]).toEqual([1, expect.stringContaining('pg_dump')])
     const none = await runPortreeve(['backup', join(folder, 'x')], { DATA_DIR: join(folder, 'nothing') })
-    expect([none.code, none.err]).toEqual([1, expect.stringContaining('There is no database under')])
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining('No database found in')])
   })
 })

@@ -100,7 +100,7 @@ describe('portreeve migrate', () => {
     child.kill('SIGINT')
     expect(await done).toMatchObject({
       code: 1,
-      err: expect.stringContaining('The same command goes on where it was.'),
+      err: expect.stringContaining('Run the same command to continue.'),
     })
     proxy.roundTrip = 0
     expect(await run('three', ['--all'], { port: proxy.port })).toMatchObject({ code: 0 })
@@ -133,7 +133,7 @@ describe('portreeve migrate', () => {
   it('says that there is no password where nobody can be asked', async () => {
     expect(await run('four', ['--all'], { env: {} })).toMatchObject({
       code: 2,
-      err: expect.stringContaining('there is no password'),
+      err: expect.stringContaining('Password missing'),
     })
   })
 })

@@ -54,7 +54,7 @@ const url = (path: string) => `http://localhost:${env['PORT']}${path}`
 describe('portreeve serve', () => {
   it('makes its database, prints the set-up link, and ends cleanly with the first signal', async () => {
     const { child, said } = await serve()
-    expect(said()).toMatch(/Make the first account: {2}http:\/\/localhost:\d+\/setup#\S{43}/)
+    expect(said()).toMatch(/Create first account: {4}http:\/\/localhost:\d+\/setup#\S{43}/)
     expect((await fetch(url('/readyz'))).status).toBe(200)
     child.kill('SIGTERM')
     expect(await once(child, 'exit')).toEqual([0, null])
@@ -110,7 +110,7 @@ describe('portreeve doctor', () => {
   it('says what is well and what is not, before and while the service runs', async () => {
     const broken = { ...env, DNS_SERVERS: '127.0.0.1:1', SMTP_URL: 'smtp://127.0.0.1:1' }
     const before = await runPortreeve(['doctor'], broken)
-    expect(before.out).toMatch(/database.*will be made at the first start/)
+    expect(before.out).toMatch(/database.*will be created at the first start/)
     expect(before.out).toMatch(/✗ DNS/)
     expect(before.out).toMatch(/✗ mail.*Check SMTP_URL/)
     expect(before.code).toBe(1)

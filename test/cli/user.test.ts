@@ -42,7 +42,7 @@ describe('portreeve user', () => {
 
   it('makes ordinary accounts with the default plan or the named one', async () => {
     expect((await create(['--email', 'bob@people.test'])).out).toBe(
-      'Made the account bob@people.test with the plan starter.\n',
+      'Created account bob@people.test with plan starter.\n',
     )
     const charlie = await create(['--email', 'charlie@people.test', '--plan', 'pro', '--json'])
     expect(JSON.parse(charlie.out)).toMatchObject({ data: { plan: 'pro', admin: false } })
@@ -69,11 +69,11 @@ describe('portreeve user', () => {
     expect((await acts.orderBy('id', 'desc').limit(3).execute()).toReversed()).toEqual([
       {
         ...who,
-        what: 'Make an account',
+        what: 'Create an account',
         route: 'portreeve user create',
         details: { ...account, plan: 'starter', admin: false },
       },
-      { ...who, what: 'Give an account another password', route: 'portreeve user set-password', details: account },
+      { ...who, what: 'Change the password of an account', route: 'portreeve user set-password', details: account },
       {
         ...who,
         what: 'Change the plan of an account',
@@ -92,7 +92,7 @@ describe('portreeve user', () => {
       ((await (await portreeve.request('/api/v1/account', { token })).json()) as { data: { plan: string } }).data.plan
     expect(await plan()).toBe('free')
     const { code, out } = await runPortreeve(['user', 'set-plan', 'Dora@people.test', 'business'], env)
-    expect([code, out]).toEqual([0, 'dora@people.test now has the plan business.\n'])
+    expect([code, out]).toEqual([0, 'dora@people.test now has plan business.\n'])
     await expect.poll(plan).toBe('business')
     const named = await runPortreeve(['user', 'set-plan', '--plan', 'pro', '--email', 'dora@people.test'], env)
     expect(named.code).toBe(0)
@@ -107,7 +107,7 @@ describe('portreeve user', () => {
       env,
       'another password',
     )
-    expect(changed).toMatchObject({ code: 0, out: `${erin.email} has a new password, and is signed out everywhere.\n` })
+    expect(changed).toMatchObject({ code: 0, out: `Changed the password of ${erin.email} and ended its sessions.\n` })
     expect((await portreeve.request('/api/v1/account', { cookie })).status).toBe(401)
     expect((await portreeve.request('/api/v1/account', { token: erin.token })).status).toBe(200)
     await expect(portreeve.signIn(erin)).rejects.toThrow()
@@ -168,7 +168,7 @@ describe('with the embedded database', () => {
   it('says that there is none in this folder instead of making one for a question', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
     const { code, err } = await runPortreeve(['token', 'create', '--email', 'a@people.test'], { DATA_DIR: folder })
-    expect([code, err]).toEqual([1, expect.stringContaining(`There is no database under ${folder} yet.`)])
+    expect([code, err]).toEqual([1, expect.stringContaining(`No database found in ${folder}.`)])
     expect(readdirSync(folder)).toEqual([])
     rmSync(folder, { recursive: true })
   })
@@ -194,7 +194,7 @@ describe('with the embedded database', () => {
       settings,
       PASSWORD,
     )
-    expect(made).toMatchObject({ code: 0, out: 'Made the account a@people.test with the plan free.\n' })
+    expect(made).toMatchObject({ code: 0, out: 'Created account a@people.test with plan free.\n' })
 
     const server = await startEmbedded({ dataDir, log: createLog('silent') })
     const { code, out } = await runPortreeve(['token', 'create', '--email', 'a@people.test'], settings)

@@ -25,8 +25,8 @@ it('does what docs/delisting.md says, command by command', async () => {
   await place.portreeve.tend()
   const seen = await run(look)
   expect(seen).toContain('in-progress')
-  expect(seen).toContain('SpamCop SCBL: automatic, waiting. Entries leave by themselves')
-  expect(seen).toContain('NordSpam BL: email, waiting. Say what caused the listing')
+  expect(seen).toContain('SpamCop SCBL: automatic, waiting. Entries expire automatically')
+  expect(seen).toContain('NordSpam BL: email, waiting. Enter the cause of the listing')
   expect(await run(confirm)).toMatch(/please remove 8\.8\.4\.4[^]*true\n$/)
   await place.portreeve.tend()
   expect(place.sink.mails.map(({ text }) => text)).toEqual([

@@ -4,20 +4,20 @@ import {
   isFinal,
   METHODS,
   transition,
-  UNTOUCHED,
+  INITIAL_STATE,
   type Method,
   type Readiness,
   type StepEvent,
   type StepState,
-} from '../../src/delisting/steps/machine.ts'
-import { DAY, HOUR, MOST_ATTEMPTS } from '../../src/delisting/steps/timing.ts'
+} from '../../src/delisting/steps/state-machine.ts'
+import { DAY_MS, HOUR_MS, MAX_ATTEMPTS } from '../../src/delisting/steps/timing.ts'
 
 const START = new Date('2026-11-21T12:00:00Z')
 const MINUTE = 60_000
 const READY: Readiness = { obstacles: [], wait: null, canSend: true }
 
 function fresh(method: Method, rest: Partial<StepState> = {}): StepState {
-  return { ...UNTOUCHED, method, plan: {}, attempt: 1, confirmed: true, nextAt: START, ...rest }
+  return { ...INITIAL_STATE, method, plan: {}, attempt: 1, confirmed: true, nextAt: START, ...rest }
 }
 
 const at = (milliseconds: number) => new Date(START.getTime() + milliseconds)
@@ -41,12 +41,15 @@ describe('a step', () => {
       { type: 'start' },
       listed(),
     )
-    expect(waiting).toMatchObject({ status: 'waiting', needs: null, deadlineAt: at(72 * HOUR) })
-    const once = transition(waiting, clean, at(24 * HOUR)) as StepState
-    expect(once).toMatchObject({ status: 'waiting', nextAt: at(24 * HOUR + 15 * MINUTE) })
-    expect(transition(once, clean, at(24 * HOUR + 14 * MINUTE))).toMatchObject({ status: 'waiting' })
-    expect(transition(once, listed(), at(24 * HOUR + 15 * MINUTE))).toMatchObject({ status: 'waiting', cleanAt: null })
-    expect(transition(once, clean, at(24 * HOUR + 15 * MINUTE))).toMatchObject({
+    expect(waiting).toMatchObject({ status: 'waiting', needs: null, deadlineAt: at(72 * HOUR_MS) })
+    const once = transition(waiting, clean, at(24 * HOUR_MS)) as StepState
+    expect(once).toMatchObject({ status: 'waiting', nextAt: at(24 * HOUR_MS + 15 * MINUTE) })
+    expect(transition(once, clean, at(24 * HOUR_MS + 14 * MINUTE))).toMatchObject({ status: 'waiting' })
+    expect(transition(once, listed(), at(24 * HOUR_MS + 15 * MINUTE))).toMatchObject({
+      status: 'waiting',
+      cleanAt: null,
+    })
+    expect(transition(once, clean, at(24 * HOUR_MS + 15 * MINUTE))).toMatchObject({
       status: 'completed',
       outcome: 'cleared',
     })
@@ -54,8 +57,8 @@ describe('a step', () => {
 
   it('does not ask again before the resolver may ask the list itself', () => {
     const step = after(fresh('automatic'), { type: 'start' })
-    const answered: StepEvent = { type: 'answered', answer: 'clean', ttl: 3 * HOUR, ready: null }
-    expect(transition(step, answered, START)).toMatchObject({ nextAt: at(3 * HOUR) })
+    const answered: StepEvent = { type: 'answered', answer: 'clean', ttl: 3 * HOUR_MS, ready: null }
+    expect(transition(step, answered, START)).toMatchObject({ nextAt: at(3 * HOUR_MS) })
   })
 
   it('believes one clean answer when a person looks on', () => {
@@ -75,7 +78,7 @@ describe('a step', () => {
       request: 'none',
       obstacles: blocked.obstacles,
     })
-    const early = { ...READY, wait: { until: at(DAY), why: 'Asked yesterday.' } }
+    const early = { ...READY, wait: { until: at(DAY_MS), why: 'Asked yesterday.' } }
     expect(transition(said, listed(early), START)).toMatchObject({
       needs: null,
       request: 'none',
@@ -114,24 +117,24 @@ describe('a step', () => {
 
   it('gives a form its time only from when a person submitted it', () => {
     const prepared = after(fresh('form'), { type: 'start' }, listed())
-    expect(prepared).toMatchObject({ status: 'waiting', needs: 'submit', deadlineAt: at(30 * DAY) })
-    const submitted = transition(prepared, { type: 'submitted' }, at(DAY)) as StepState
+    expect(prepared).toMatchObject({ status: 'waiting', needs: 'submit', deadlineAt: at(30 * DAY_MS) })
+    const submitted = transition(prepared, { type: 'submitted' }, at(DAY_MS)) as StepState
     expect(submitted).toMatchObject({
       request: 'made',
       needs: null,
-      deadlineAt: at(8 * DAY),
-      nextAt: at(DAY + 6 * HOUR),
+      deadlineAt: at(8 * DAY_MS),
+      nextAt: at(DAY_MS + 6 * HOUR_MS),
     })
-    expect(transition(submitted, { type: 'submitted' }, at(DAY))).toBeNull()
-    expect(transition(submitted, { type: 'confirm' }, at(DAY))).toBeNull()
+    expect(transition(submitted, { type: 'submitted' }, at(DAY_MS))).toBeNull()
+    expect(transition(submitted, { type: 'confirm' }, at(DAY_MS))).toBeNull()
   })
 
   it('fails at its deadline, which waits a week at most for a list that does not answer', () => {
     const waiting = after(fresh('automatic', { plan: { deadlineHours: 72 } }), { type: 'start' }, listed())
-    expect(transition(waiting, listed(), at(72 * HOUR))).toMatchObject({ status: 'failed', outcome: 'still-listed' })
+    expect(transition(waiting, listed(), at(72 * HOUR_MS))).toMatchObject({ status: 'failed', outcome: 'still-listed' })
     const silent = follow(waiting, () => unknown)
     expect(silent).toMatchObject({ status: 'failed', outcome: 'unanswered' })
-    expect(silent.endedAt).toEqual(at(72 * HOUR + 7 * DAY))
+    expect(silent.endedAt).toEqual(at(72 * HOUR_MS + 7 * DAY_MS))
   })
 
   it('asks for cause and fix again when a list is to be asked once more', () => {
@@ -141,7 +144,7 @@ describe('a step', () => {
     expect(transition(fresh('email', { ...failed, outcome: 'undelivered' }), { type: 'retry' }, START)).toMatchObject({
       confirmed: true,
     })
-    expect(transition(fresh('email', { ...failed, attempt: MOST_ATTEMPTS }), { type: 'retry' }, START)).toBeNull()
+    expect(transition(fresh('email', { ...failed, attempt: MAX_ATTEMPTS }), { type: 'retry' }, START)).toBeNull()
   })
 
   it('is cancelled in any state but the last ones', () => {
@@ -174,13 +177,15 @@ const plan = fc.record(
 )
 const readiness: fc.Arbitrary<Readiness> = fc.record({
   obstacles: fc.constantFrom<string[][]>([], ['Mend it.']),
-  wait: fc.option(fc.integer({ min: -DAY, max: 60 * DAY }).map((time) => ({ until: at(time), why: 'Too early.' }))),
+  wait: fc.option(
+    fc.integer({ min: -DAY_MS, max: 60 * DAY_MS }).map((time) => ({ until: at(time), why: 'Too early.' })),
+  ),
   canSend: fc.boolean(),
 })
 const answer: fc.Arbitrary<StepEvent> = fc.record({
   type: fc.constant('answered' as const),
   answer: fc.constantFrom('listed', 'clean', 'unknown'),
-  ttl: fc.integer({ min: 0, max: DAY }),
+  ttl: fc.integer({ min: 0, max: DAY_MS }),
   ready: fc.option<Readiness>(readiness),
   atOnce: fc.boolean(),
 })
@@ -201,7 +206,7 @@ const anyEvent: fc.Arbitrary<StepEvent> = fc.oneof(
 )
 const story = fc.record({
   step: fc.record({ method, plan, confirmed: fc.boolean() }).map(({ method: by, ...rest }) => fresh(by, rest)),
-  events: fc.array(fc.record({ event: anyEvent, pause: fc.integer({ min: 0, max: 3 * DAY }) }), { maxLength: 60 }),
+  events: fc.array(fc.record({ event: anyEvent, pause: fc.integer({ min: 0, max: 3 * DAY_MS }) }), { maxLength: 60 }),
 })
 
 describe('whatever happens', () => {
@@ -214,7 +219,7 @@ describe('whatever happens', () => {
           if (step.status === 'completed') expect(next).toBeNull()
           if (step.status === 'failed' && next) expect(event.type).toBe('retry')
           step = next ?? step
-          expect(step.attempt).toBeLessThanOrEqual(MOST_ATTEMPTS)
+          expect(step.attempt).toBeLessThanOrEqual(MAX_ATTEMPTS)
           expect(step.nextAt === null).toBe(isFinal(step))
         }
       }),
@@ -243,7 +248,7 @@ describe('whatever happens', () => {
     fc.assert(
       fc.property(from, ({ step, answers }) => {
         const ended = follow(step, (look) => answers[look % answers.length] as StepEvent)
-        const most = Math.max(30 * DAY, 1_000 * HOUR) + 7 * DAY + 2 * DAY
+        const most = Math.max(30 * DAY_MS, 1_000 * HOUR_MS) + 7 * DAY_MS + 2 * DAY_MS
         expect(isFinal(ended)).toBe(true)
         expect((ended.endedAt as Date).getTime() - START.getTime()).toBeLessThanOrEqual(most)
       }),

@@ -45,7 +45,7 @@ describe('the mail to a list', () => {
     await place.portreeve.tend()
     expect((await place.read(id)).reverseDns).toMatchObject({ evidence: { spf: 'pass', dmarc: 'reject' } })
     expect(place.sink.mails[0]?.text).toContain(
-      `Its reverse DNS is mail.alice.example, which leads back to ${IP}. Its SPF record permits ${IP}. Its DMARC policy is reject.`,
+      `Its reverse DNS is mail.alice.example, which resolves back to ${IP}. Its SPF record permits ${IP}. Its DMARC policy is reject.`,
     )
   })
 
@@ -84,12 +84,12 @@ describe('the mail to a list', () => {
     })
     place.dns.records['4.4.8.8.in-addr.arpa PTR'] = ['other.alice.example']
     await place.portreeve.pass(1)
-    expect((await stepNow(process)).nextStep).toContain('other.alice.example, which does not lead back')
+    expect((await stepNow(process)).nextStep).toContain('other.alice.example, which does not resolve back')
     place.dns.behaviours['4.4.8.8.in-addr.arpa PTR'] = 'SERVFAIL'
     await place.portreeve.pass(1)
     expect(await stepNow(process)).toMatchObject({
       needs: null,
-      nextStep: expect.stringContaining('could not be looked up'),
+      nextStep: expect.stringContaining('could not be resolved'),
     })
     expect(place.sink.mails).toEqual([])
     delete place.dns.behaviours['4.4.8.8.in-addr.arpa PTR']
@@ -104,7 +104,7 @@ describe('the mail to a list', () => {
     await place.portreeve.tend()
     expect(await stepNow(process)).toMatchObject({
       needs: 'confirm',
-      nextStep: expect.stringContaining('an open relay'),
+      nextStep: expect.stringContaining('reports an open relay'),
     })
     await place.act(process, EMAIL, 'confirm')
     await place.portreeve.tend()
@@ -201,7 +201,7 @@ describe('the mail to a list', () => {
     await place.portreeve.tend()
     expect(stepOf(await place.read(process.id), 'bl.suomispam.net')).toMatchObject({
       needs: 'send',
-      nextStep: expect.stringContaining('stands on https://suomispam.net/'),
+      nextStep: expect.stringContaining('email address on https://suomispam.net/'),
     })
   })
 

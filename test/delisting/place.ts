@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { RaiseAlert } from '../../src/delisting/tell.ts'
+import type { RaiseAlert } from '../../src/delisting/notify.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { IP } from '../servers/blacklists.ts'
 import { startDns, type DnsServer } from '../servers/dns.ts'

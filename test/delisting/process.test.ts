@@ -42,7 +42,7 @@ describe('a delisting', () => {
     }
     const [all, most] = [ZONES.length, ZONES.length - 1]
     expect(await said({ 'tor.dan.me.uk': '127.0.0.2' })).toBe(
-      `502 ${most} of ${all} lists gave no usable answer about ${IP}, and only lists that say nothing about one address have it: dan.me.uk Tor. Check DNSBL_SERVERS.`,
+      `502 ${most} of ${all} lists gave no usable answer about ${IP}, and the others with a listing are informational: dan.me.uk Tor. Check DNSBL_SERVERS.`,
     )
     expect(await said({ 'tor.dan.me.uk': {} })).toBe(
       `502 ${most} of ${all} lists gave no usable answer about ${IP}, and the others do not list it. Check DNSBL_SERVERS.`,
@@ -95,7 +95,7 @@ describe('a delisting', () => {
     expect(place.portreeve.alerts).toEqual([
       expect.objectContaining({
         kind: 'delisting.failed',
-        title: `${IP} is still on one blacklist`,
+        title: `${IP} is still on 1 blocklist`,
         path: `/delisting/${id}`,
         nextStep: expect.stringContaining('SpamCop SCBL still lists the address'),
       }),
@@ -127,7 +127,7 @@ describe('a delisting', () => {
     await place.portreeve.pass(0.25)
     expect(stepOf(await place.read(id), AUTOMATIC)).toMatchObject({ status: 'completed' })
     const texts = (await place.read(id)).events.map(({ text }) => text)
-    expect(texts).toEqual(['Begun.', 'The list says: not listed. Asked once more before it is believed.', 'Completed.'])
+    expect(texts).toEqual(['Started.', 'Not listed. A second check will confirm this.', 'Delisted.'])
   })
 
   it('deals with a list that repeats others through those, and sends the owner of a network where only he can help', async () => {
@@ -191,7 +191,9 @@ describe('a delisting', () => {
     const process = await place.begin()
     await place.portreeve.tend()
     const step = stepOf(await place.read(process.id), PROVIDER)
-    expect(step.nextStep).toContain('The entry is for a whole range, whose owner alone can have it removed')
+    expect(step.nextStep).toContain(
+      'The entry covers a whole range, so only its owner can request removal. Forward the text',
+    )
     for (const part of [IP, 'UCEPROTECT Level 2', 'Your provider is infested', 'alice@people.test', String(step.url)]) {
       expect(step.request?.text).toContain(part)
     }

@@ -42,7 +42,7 @@ describe('the reminder of a mail', () => {
     expect(stepOf(reminded, EMAIL)).toMatchObject({ status: 'waiting', deadlineAt })
     expect(stepOf(reminded, EMAIL).request?.messageId).toBe(first?.messageId)
     expect(reminded.events.map(({ text }) => text)).toContain(
-      'The relay has taken the reminder. It said: 250 taken as 42',
+      'The relay accepted the reminder. Response: 250 taken as 42',
     )
     await place.portreeve.pass(8 * DAY)
     expect(place.sink.mails.length).toBe(2)

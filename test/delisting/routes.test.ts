@@ -55,12 +55,19 @@ describe('POST /api/v1/delisting', () => {
 
   it('says so when no list has the address, and when that cannot be known', async () => {
     const clean = await call(place.alice, 'POST', '', { ip: '9.9.9.9' })
-    expect(clean).toMatchObject({ status: 409, json: { error: expect.stringContaining('There is nothing to delist') } })
+    expect(clean).toMatchObject({
+      status: 409,
+      json: {
+        code: 'conflict',
+        error: expect.stringContaining('There is nothing to delist'),
+        details: [{ path: 'ip', message: 'is not listed' }],
+      },
+    })
     await place.list({ [AUTOMATIC]: {}, [EMAIL]: {}, [FORM]: {}, 'tor.dan.me.uk': '127.0.0.2' })
     const informational = await call(place.alice, 'POST', '', { ip: IP })
     expect(informational).toMatchObject({
       status: 409,
-      json: { error: expect.stringContaining('say nothing about one address') },
+      json: { error: expect.stringContaining('is only on informational lists') },
     })
     await place.list({ 'tor.dan.me.uk': {} })
   })
@@ -121,7 +128,7 @@ describe('what a person does', () => {
     for (const zone of [AUTOMATIC, FORM])
       for (const action of ['submitted', 'retry']) expect(await done(zone, action)).toBe(409)
     expect((await place.act(process, FORM, 'retry')).json.error).toBe(
-      'Only a step that waits for its list, or has failed, is retried. This one has the method form and is pending.',
+      'Only a waiting or failed step can be retried. This step has the method form and the status pending.',
     )
     await place.portreeve.tend()
     for (const action of ['submitted', 'confirm']) expect(await done(AUTOMATIC, action, WORDS)).toBe(409)

@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { alertsSearch } from './alerts/search.ts'
-import { casesSearch, newCaseSearch } from './delisting/search.ts'
+import { delistingsSearch, newDelistingSearch } from './delisting/search.ts'
 import { reportsSearch, sourceSearch, summarySearch } from './dmarc/search.ts'
 import { PublicFrame } from './frame/public-frame.tsx'
 import { AccountFrame } from './frame/account-frame.tsx'
@@ -100,8 +100,8 @@ const screens = root.addChildren([
     ownScreen('/monitoring/lists', () => import('./pages/monitored-lists.tsx')),
     ownScreen('/monitoring/$id', () => import('./pages/monitored-host.tsx'), historySearch),
     ownScreen('/monitoring/$id/settings', () => import('./pages/monitored-host-settings.tsx')),
-    ownScreen('/delisting', () => import('./pages/delisting.tsx'), casesSearch),
-    ownScreen('/delisting/new', () => import('./pages/new-delisting.tsx'), newCaseSearch),
+    ownScreen('/delisting', () => import('./pages/delisting.tsx'), delistingsSearch),
+    ownScreen('/delisting/new', () => import('./pages/new-delisting.tsx'), newDelistingSearch),
     ownScreen('/delisting/$id', () => import('./pages/delisting-case.tsx')),
     ownScreen('/migrations', () => import('./pages/migrations.tsx'), pageSearch),
     ownScreen('/migrations/new', () => import('./pages/new-migration.tsx')),

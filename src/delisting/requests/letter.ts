@@ -1,14 +1,14 @@
-import type { Standing } from '../evidence.ts'
-import type { Method } from '../steps/machine.ts'
+import type { ReverseDnsEvidence } from '../evidence.ts'
+import type { Method } from '../steps/state-machine.ts'
 import { openProblem, type Answer } from '../steps/plan.ts'
 
 export type Letter = { subject: string; text: string }
 
-/** What a request is written from. */
+/** The facts in a request. */
 export type LetterFacts = {
   ip: string
   method: Method
-  /** The list, for people and for the DNS. */
+  /** The list’s name, and its DNS zone. */
   name: string
   zone: string
   answer: Answer
@@ -16,16 +16,17 @@ export type LetterFacts = {
   fix: string | null
   /** The list's page. */
   url: string | undefined
-  /** The owner's own text, in place of what is written here. */
+  /** The owner’s own text, which replaces the prepared one. */
   ownText: string | null
-  reverse: Standing | null
-  /** Where the list may answer. */
+  reverse: ReverseDnsEvidence | null
+  /** The email address for the list’s reply. */
   contact: string
 }
 
 /**
- * A request to be removed from a list, in plain English: for the mail we send, or for a person to send or paste. Where
- * the owner of the network alone can ask, it is for him.
+ * Writes the request to remove an address from a list: for the email that Portreeve sends, or for
+ * the user to send or paste. Where only the owner of the network can request it, the text is for
+ * that owner.
  */
 export function writeLetter(facts: LetterFacts): Letter {
   const subject = `Delist IP: ${facts.ip}`
@@ -34,16 +35,16 @@ export function writeLetter(facts: LetterFacts): Letter {
 
 type ReminderFacts = Pick<LetterFacts, 'ip' | 'name' | 'zone' | 'answer' | 'contact'> & { requestedAt: Date | null }
 
-/** The one reminder of a request that a list has not acted on, with what was written then. */
+/** Writes the only reminder of a request, with the request quoted below. */
 export function writeReminder(facts: ReminderFacts, { subject, text }: Letter): Letter {
   const { ip, name, zone, answer, requestedAt, contact } = facts
   const paragraphs = [
     'Hello,',
     `on ${requestedAt?.toISOString().slice(0, 10)} I asked you to remove ${ip} from ${name} (${zone}).`,
     listingSentence(answer),
-    'Please look at it once more. What I wrote then stands below; I shall not remind you again.',
-    `You reach me at ${contact}.`,
-    'Thank you for your work.',
+    'Could you please take another look? My original request is quoted below. I will not send another reminder.',
+    `You can reach me at ${contact}.`,
+    'Thank you for your help.',
     text.replaceAll(/^/gm, '> '),
   ]
   return { subject: `Re: ${subject}`, text: paragraphs.join('\n\n') }
@@ -52,10 +53,10 @@ export function writeReminder(facts: ReminderFacts, { subject, text }: Letter): 
 function providerText({ ip, name, zone, answer, url, contact }: LetterFacts): string {
   return [
     'Hello,',
-    `${ip} lies in your network and is listed by ${name} (${zone}), where only the owner of the network can have it removed.`,
+    `${ip} is in your network and is listed by ${name} (${zone}). Only the owner of the network can request its removal.`,
     listingSentence(answer),
-    `Please see to it.${url === undefined ? '' : ` The list's page: ${url}`}`,
-    `You reach me at ${contact}.`,
+    `Could you please request the removal?${url === undefined ? '' : ` The list’s page: ${url}`}`,
+    `You can reach me at ${contact}.`,
     'Thank you.',
   ].join('\n\n')
 }
@@ -65,35 +66,35 @@ function listText({ ip, name, zone, answer, cause, fix, reverse, contact }: Lett
     'Hello,',
     `please remove ${ip} from ${name} (${zone}).`,
     listingSentence(answer),
-    `What caused it:\n${cause ?? '[say what caused it]'}`,
-    `What was done about it:\n${fix ?? '[say what was done about it, and when]'}`,
+    `Cause:\n${cause ?? '[cause of the listing]'}`,
+    `Fix:\n${fix ?? '[what you did to fix the cause, and when]'}`,
     ...reverseSentence(ip, reverse),
-    `I am responsible for this address. You reach me at ${contact}.`,
-    'Thank you for your work.',
+    `I operate this IP address. You can reach me at ${contact}.`,
+    'Thank you for your help.',
   ].join('\n\n')
 }
 
 function listingSentence({ codes, reason, at }: Answer): string {
-  const said = reason === null ? '' : `, with the text “${reason}”`
-  return `It answers ${codes.join(', ')}${said}, last seen on ${dayAndTime(at)}.`
+  const quoted = reason === null ? '' : `, with the text “${reason}”`
+  return `The list returned ${codes.join(', ')}${quoted} on ${dayAndTime(at)}.`
 }
 
-function reverseSentence(ip: string, reverse: Standing | null): string[] {
+function reverseSentence(ip: string, reverse: ReverseDnsEvidence | null): string[] {
   if (reverse?.status !== 'confirmed') return []
   const { names, evidence } = reverse
   const spf = evidence?.spf === 'pass' ? [`Its SPF record permits ${ip}.`] : []
   const dmarc = evidence?.dmarc ? [`Its DMARC policy is ${evidence.dmarc}.`] : []
-  return [[`Its reverse DNS is ${names[0]}, which leads back to ${ip}.`, ...spf, ...dmarc].join(' ')]
+  return [[`Its reverse DNS is ${names[0]}, which resolves back to ${ip}.`, ...spf, ...dmarc].join(' ')]
 }
 
 function dayAndTime(at: string): string {
   return `${at.slice(0, 10)} at ${at.slice(11, 16)} UTC`
 }
 
-/** What the owner is asked to say, once more where the list names something that stands open. */
-export function confirmationAsked(answer: Answer): string {
+/** The request for cause and fix; it names the open service that the list reports. */
+export function describeConfirmation(answer: Answer): string {
   const problem = openProblem(answer)
-  const asked = 'Say what caused the listing and what you did about it'
-  if (problem === null) return `${asked}; then the mail is sent.`
-  return `The list says that the address is ${problem}. Close it first. ${asked}, for this list; then the mail is sent.`
+  const needed = 'Enter the cause of the listing and how you fixed it'
+  if (problem === null) return `${needed}. Portreeve then sends the email.`
+  return `The list reports ${problem} at this address. Close it first. ${needed}, for this list. Portreeve then sends the email.`
 }

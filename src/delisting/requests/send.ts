@@ -3,21 +3,21 @@ import { Fault, messageOf } from '../../errors.ts'
 import type { Logger } from '../../log.ts'
 import { mayHaveBeenAccepted, sendMail } from '../../net/smtp.ts'
 import type { Db } from '../../store/database.ts'
-import { changeStep } from '../steps/change.ts'
+import { applyEvent } from '../steps/change.ts'
 import { findStep, type StepRow } from '../steps/store.ts'
-import { SENDING_PATIENCE } from '../steps/timing.ts'
+import { SENDING_TIMEOUT_MS } from '../steps/timing.ts'
 import type { ProcessRow } from '../store.ts'
-import type { TellDeps } from '../tell.ts'
+import type { NotifyDeps } from '../notify.ts'
 import { writeLetter, writeReminder, type Letter } from './letter.ts'
 import { deleteRequest, insertRequest, lockRecipient, markRequest, type Attempt } from './store.ts'
-import { tooEarly } from './too-early.ts'
+import { findDelay } from './delay.ts'
 
-/** The relay of the installation, and the address its mails come from. */
+/** The mail relay of the installation, and its sender address. */
 export type MailRelay = { smtpUrl: string; from: string }
 
-export type SendDeps = TellDeps & { relay: MailRelay | null; log: Logger }
+export type SendDeps = NotifyDeps & { relay: MailRelay | null; log: Logger }
 
-/** What a list is written about this step: to be sent, or shown to a person. */
+/** The request of this step, to send or to show. */
 export function letterOf(process: ProcessRow, step: StepRow): Letter {
   const { ip, cause, fix, reverseDns: reverse, contact } = process
   const { name, zone, method, ownText, lastAnswer, firstAnswer } = step
@@ -26,13 +26,13 @@ export function letterOf(process: ProcessRow, step: StepRow): Letter {
   return writeLetter({ ip, name, zone, method, url, answer, cause, fix, ownText, reverse, contact })
 }
 
-/** The same for every try of an attempt: whoever gets it twice all the same can see so. */
+/** The same for every try of an attempt, so that a recipient can recognize a duplicate. */
 export function messageIdOf({ id, attempt, isReminder }: Attempt, from: string): string {
   const domain = /@([\w.-]+)>?$/.exec(from)?.[1] ?? 'localhost'
   return `<delisting.${id}.${attempt}${isReminder ? '.reminder' : ''}@${domain}>`
 }
 
-/** The mail that a step is ready for, or has on its way. */
+/** The mail that a step is ready to send or is sending. */
 function mailOf({ id, attempt, reminder }: StepRow): Attempt {
   return { id, attempt, isReminder: reminder === 'due' || reminder === 'claimed' }
 }
@@ -46,8 +46,9 @@ function reminderOf(process: ProcessRow, step: StepRow): Letter {
 }
 
 /**
- * Sends the mail of a step that is ready for it. It is claimed when the relay has let us in and before it is given the
- * message, so that of any number of workers, at whatever time they die, one hands it over, once.
+ * Sends the mail of a step that is ready for it. The mail is claimed after the relay has accepted
+ * the sign-in and before it gets the message, so that it is handed over once, by one worker, no
+ * matter when a worker dies.
  */
 export async function sendRequest(deps: SendDeps, ready: StepRow): Promise<void> {
   const found = await findStep(deps.db, ready.id)
@@ -59,33 +60,33 @@ export async function sendRequest(deps: SendDeps, ready: StepRow): Promise<void>
   const mail = { to: recipient, ...letter, messageId: messageIdOf(attempt, from) }
   const first = attempt.isReminder && messageIdOf({ ...attempt, isReminder: false }, from)
   const headers = { 'Reply-To': found.process.contact, ...(first && { 'In-Reply-To': first, References: first }) }
-  const relay = { ...deps.relay, beforeMessage: () => claim(deps, attempt, mail) }
-  // A service that stops waits for the relay's word as long as it can: without it nobody knows what became of the mail.
-  const patience = AbortSignal.timeout(SENDING_PATIENCE)
-  const settle = await sendMail(relay, { ...mail, headers }, patience).then(
+  const relay = { ...deps.relay, beforeMessage: () => claimMail(deps, attempt, mail) }
+  // A stopping service waits for the relay’s response: without it the state of the mail is unknown.
+  const timeout = AbortSignal.timeout(SENDING_TIMEOUT_MS)
+  const record = await sendMail(relay, { ...mail, headers }, timeout).then(
     ({ reply }) =>
       () =>
-        settleSent(deps, attempt, reply),
-    (error: unknown) => () => settleUnsent(deps, attempt, error),
+        recordSent(deps, attempt, reply),
+    (error: unknown) => () => recordNotSent(deps, attempt, error),
   )
-  await insist(settle)
+  await retryWrite(record)
 }
 
 type Mail = { to: string; text: string; messageId: string }
 
-/** @throws Fault `conflict` when the step is not to be sent any more */
-async function claim(deps: SendDeps, mail: Attempt, { to, text, messageId }: Mail): Promise<void> {
+/** @throws Fault `conflict` when the step must not be sent */
+async function claimMail(deps: SendDeps, mail: Attempt, { to, text, messageId }: Mail): Promise<void> {
   const { id, attempt, isReminder: reminder } = mail
-  const claimed = await changeStep(deps, id, {
+  const claimed = await applyEvent(deps, id, {
     event: { type: 'claimed' },
     attempt,
     async also(db, { process, step }) {
       await lockRecipient(db, to)
-      // Others have written there since it was looked at: it is looked at again.
-      if (await tooEarly(db, process.ip, step, deps.now())) throw overtaken()
+      // Another request went to this recipient since the check, so the step is checked again.
+      if (await findDelay(db, process.ip, step, deps.now())) throw overtaken()
       const request = { stepId: id, attempt, reminder, ip: process.ip, zone: step.zone, recipient: to, messageId }
       await insertRequest(db, { ...request, state: 'claimed', at: deps.now() })
-      // What is shown from now on is what was sent.
+      // From now on the API shows the text that was sent.
       return reminder ? {} : { ownText: text }
     },
   })
@@ -93,58 +94,58 @@ async function claim(deps: SendDeps, mail: Attempt, { to, text, messageId }: Mai
 }
 
 function overtaken(): Fault {
-  return new Fault('conflict', 'Somebody else has dealt with this step.')
+  return new Fault('conflict', 'Another worker has processed this step.')
 }
 
-async function settleSent(deps: SendDeps, mail: Attempt, reply: string): Promise<void> {
+async function recordSent(deps: SendDeps, mail: Attempt, reply: string): Promise<void> {
   const { id, attempt } = mail
   const mark = (db: Db) => markRequest(db, mail, 'made', reply)
-  const changed = await changeStep(deps, id, {
+  const changed = await applyEvent(deps, id, {
     event: { type: 'sent' },
     attempt,
-    note: `It said: ${reply}`,
+    note: `Response: ${reply}`,
     also: mark,
   })
-  // Cancelled while it was on its way: it was sent all the same.
+  // The step was cancelled while the mail was being sent.
   if (!changed) await mark(deps.db)
 }
 
-async function settleUnsent(deps: SendDeps, mail: Attempt, error: unknown): Promise<void> {
+async function recordNotSent(deps: SendDeps, mail: Attempt, error: unknown): Promise<void> {
   if (error instanceof Fault && error.code === 'conflict') return
-  deps.log.warn({ err: error, stepId: mail.id }, 'a delisting mail could not be sent')
-  await (mayHaveBeenAccepted(error) ? settleUnsure(deps, mail) : settleRefused(deps, mail, error))
+  deps.log.warn({ err: error, stepId: mail.id }, 'could not send a delisting email')
+  await (mayHaveBeenAccepted(error) ? recordUnsure(deps, mail) : recordRefused(deps, mail, error))
 }
 
-async function settleRefused(deps: SendDeps, mail: Attempt, error: unknown): Promise<void> {
+async function recordRefused(deps: SendDeps, mail: Attempt, error: unknown): Promise<void> {
   const { id, attempt } = mail
   const forGood = error instanceof Fault && error.code === 'upstream_rejected'
   const forget = (db: Db) => deleteRequest(db, mail)
   const event = { type: 'refused', forGood } as const
-  const changed = await changeStep(deps, id, { event, attempt, note: messageOf(error), also: forget })
+  const changed = await applyEvent(deps, id, { event, attempt, note: messageOf(error), also: forget })
   if (!changed) await forget(deps.db)
 }
 
-/** A mail of which nobody knows whether it arrived: it counts as sent. */
-async function settleUnsure(deps: TellDeps, mail: Attempt): Promise<void> {
+/** A mail whose delivery is unknown counts as sent. */
+async function recordUnsure(deps: NotifyDeps, mail: Attempt): Promise<void> {
   const { id, attempt } = mail
   const mark = (db: Db) => markRequest(db, mail, 'unsure')
-  await changeStep(deps, id, { event: { type: 'unsure' }, attempt, also: mark })
+  await applyEvent(deps, id, { event: { type: 'unsure' }, attempt, also: mark })
 }
 
-/** For a mail that was on its way when its worker died. */
-export function settleLost(deps: TellDeps, step: StepRow): Promise<void> {
-  return settleUnsure(deps, mailOf(step))
+/** Records a mail whose worker died while sending it. */
+export function recordLost(deps: NotifyDeps, step: StepRow): Promise<void> {
+  return recordUnsure(deps, mailOf(step))
 }
 
-const TRIES = 5
+const WRITE_TRIES = 5
 
-/** The relay has answered: a database that is away for a moment must not make that be forgotten. */
-async function insist(write: () => Promise<void>): Promise<void> {
+/** Retries a write, so that a short outage of the database does not lose the relay’s response. */
+async function retryWrite(write: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       return await write()
     } catch (error) {
-      if (tries === TRIES) throw error
+      if (tries === WRITE_TRIES) throw error
       await pause(tries * 1_000)
     }
   }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import type { RequestState } from '../steps/machine.ts'
+import type { RequestState } from '../steps/state-machine.ts'
 
 export type RequestRow = {
   stepId: string

@@ -1,34 +1,34 @@
 import type { Blocklist, Category } from '../../protocols/dnsbl/catalogue.ts'
 import type { Listing } from '../../protocols/dnsbl/blocklists.ts'
-import type { Method } from './machine.ts'
+import type { Method } from './state-machine.ts'
 
-/** Where and how a list is asked, and how long it takes. */
+/** The removal procedure of a list, and how long it takes. */
 export type Plan = {
   url?: string | undefined
-  /** Where the request goes by mail; without it the address stands on the page of `url`. */
+  /** Recipient of the request. Without it, the page at `url` names the address. */
   email?: string | undefined
-  /** What the catalogue knows about leaving this list. */
+  /** When entries expire, from the catalogue. */
   expiry?: string | undefined
   notes?: string | undefined
   expectedHours?: number | undefined
   deadlineHours?: number | undefined
   cooldownHours?: number | undefined
-  /** Asked only when no other list has the address any more. */
+  /** The request is made only when no other list has the address. */
   last?: boolean | undefined
-  /** Lists whose entries this one repeats: it follows them. */
+  /** Lists whose entries this one repeats. */
   follows?: string[] | undefined
-  /** What the entry stands for. */
+  /** What an entry of the list covers. */
   scope: Blocklist['scope']
 }
 
-/** What a list said about the address. */
+/** The answer of a list about the address. */
 export type Answer = {
   status: Listing['status']
   at: string
   codes: string[]
   meanings: string[]
   reason: string | null
-  /** Why unknown, or what is odd about the list. */
+  /** Why the status is unknown, or a note about the list. */
   detail: string | null
   health: Listing['health']
 }
@@ -44,13 +44,13 @@ export type NewStep = {
   firstAnswer: Answer
 }
 
-/** A list that has the address and is left alone, with the reason. */
+/** A list that has the address and gets no step, with the reason. */
 export type NotPursued = { blacklistName: string; dnsbl: string; reason: string }
 
 /**
- * A step for each list that lists the address, in the order in which a person should go through them.
- * @param listings a whole sweep
- * @param confirmed the owner has said cause and fix
+ * Plans a step for each listing, in the order in which the user should handle them.
+ * @param listings the results of a complete sweep
+ * @param confirmed the owner gave cause and fix
  */
 export function planSteps(ip: string, listings: Listing[], confirmed: boolean): NewStep[] {
   const listed = listings.filter(isPursued)
@@ -59,7 +59,7 @@ export function planSteps(ip: string, listings: Listing[], confirmed: boolean): 
   return steps.toSorted((a, b) => orderOf(a) - orderOf(b)).map((step, rank) => ({ ...step, rank }))
 }
 
-/** Informational lists say nothing about one address, so that there is nothing to ask them for. */
+/** Informational lists have no removal procedure: they do not rate single addresses. */
 function isPursued({ status, list }: Listing): boolean {
   return status === 'listed' && list.category !== 'informational'
 }
@@ -70,13 +70,13 @@ export function notPursued(listings: Listing[]): NotPursued[] {
     .map(({ list }) => ({
       blacklistName: list.name,
       dnsbl: list.zone,
-      reason: `Says nothing about one address: ${SCOPES[list.scope]}.`,
+      reason: `Informational list: ${SCOPES[list.scope]}.`,
     }))
 }
 
 const SCOPES: Record<Blocklist['scope'], string> = {
-  ip: 'a score rather than a listing',
-  policy: 'a policy or the place of a network',
+  ip: 'a score, not a listing',
+  policy: 'a policy or the location of a network',
   range: 'a whole range of a provider',
   asn: 'a whole provider',
 }
@@ -90,7 +90,7 @@ function stepOf(ip: string, listing: Listing, zones: Set<string>, confirmed: boo
     category: list.category,
     method: methodOf(listing, plan),
     plan,
-    // What was said before it was known what the list says does not answer it.
+    // Cause and fix given before the check cannot refer to the open service that the list reports.
     confirmed: confirmed && openProblem(answerOf(listing)) === null,
     firstAnswer: answerOf(listing),
   }
@@ -112,7 +112,7 @@ function methodOf({ list, codes }: Listing, { follows }: Plan): Method {
   return method === 'none' ? 'automatic' : method
 }
 
-/** Those that are asked only at the end last; feeding lists before those that repeat them; the sweep's order within. */
+/** Lists that want to be last come last; lists come before those that repeat them; then the order of the sweep. */
 function orderOf({ plan }: Pick<NewStep, 'plan'>): number {
   return plan.last ? 2 : plan.follows ? 1 : 0
 }
@@ -127,8 +127,8 @@ const PROBLEMS: [RegExp, string][] = [
   [/\bopen[ -](?:dns )?(?:resolver|recursor)/i, 'an open resolver'],
 ]
 
-/** What the list says is open on this machine, and would get it listed again; null when it names nothing of the kind. */
+/** The open service that the list reports and that would cause a new listing; null when there is none. */
 export function openProblem({ reason, meanings }: Pick<Answer, 'reason' | 'meanings'>): string | null {
-  const said = [reason, ...meanings].join(' ')
-  return PROBLEMS.find(([pattern]) => pattern.test(said))?.[1] ?? null
+  const text = [reason, ...meanings].join(' ')
+  return PROBLEMS.find(([pattern]) => pattern.test(text))?.[1] ?? null
 }

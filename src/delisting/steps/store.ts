@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Category } from '../../protocols/dnsbl/catalogue.ts'
 import type { Db } from '../../store/database.ts'
 import { loadProcess, type ProcessRow } from '../store.ts'
-import type { StepState } from './machine.ts'
+import type { StepState } from './state-machine.ts'
 import type { Answer, NewStep, Plan } from './plan.ts'
 
 export type StepRow = StepState & {
@@ -53,7 +53,7 @@ const STEP = [
 ] as const
 
 /** A step with the process it belongs to. */
-export type Found = { process: ProcessRow; step: StepRow }
+export type StepWithProcess = { process: ProcessRow; step: StepRow }
 
 /** They are due at once. */
 export async function insertSteps(db: Db, processId: string, steps: NewStep[], now: Date): Promise<void> {
@@ -79,14 +79,14 @@ export async function listSteps(db: Db, processIds: string[]): Promise<StepRow[]
   return rows as unknown as StepRow[]
 }
 
-export async function findStep(db: Db, id: string): Promise<Found | undefined> {
+export async function findStep(db: Db, id: string): Promise<StepWithProcess | undefined> {
   const step = await db.selectFrom('delistingStep').select(STEP).where('id', '=', id).executeTakeFirst()
   if (!step) return undefined
   return { process: await loadProcess(db, step.processId), step: step as unknown as StepRow }
 }
 
 /** The same, and nobody else changes a step of this process until the transaction ends. */
-export async function lockStep(db: Db, id: string): Promise<Found | undefined> {
+export async function lockStep(db: Db, id: string): Promise<StepWithProcess | undefined> {
   await db
     .selectFrom('delistingProcess')
     .select('id')
@@ -122,11 +122,11 @@ export async function updateStep(
     .execute()
 }
 
-export type Due = { id: string; zone: string; ip: string }
+export type DueStep = { id: string; zone: string; ip: string }
 
 /** Takes steps that are due, for nobody else until then; the longest due first. */
-export async function claimDue(db: Db, now: Date, until: Date, limit: number): Promise<Due[]> {
-  const { rows } = await sql<Due>`
+export async function claimDueSteps(db: Db, now: Date, until: Date, limit: number): Promise<DueStep[]> {
+  const { rows } = await sql<DueStep>`
     update delisting_step s set leased_until = ${until}
     from delisting_process p
     where p.id = s.process_id and s.id in (
@@ -156,7 +156,7 @@ export async function countOthersOpen(db: Db, { processId, id }: Pick<StepRow, '
 }
 
 /** Processes with steps that wait for a person who was not told. */
-export async function listUntold(db: Db): Promise<string[]> {
+export async function listUnnotified(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('delistingStep')
     .select('processId')
@@ -168,7 +168,7 @@ export async function listUntold(db: Db): Promise<string[]> {
 }
 
 /** Marks what waits for a person as told; none when somebody else did. */
-export async function claimUntold(db: Db, processId: string): Promise<{ process: ProcessRow; steps: StepRow[] }> {
+export async function claimUnnotified(db: Db, processId: string): Promise<{ process: ProcessRow; steps: StepRow[] }> {
   const rows = await db
     .updateTable('delistingStep')
     .set({ needsTold: true })

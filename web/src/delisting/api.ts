@@ -11,52 +11,57 @@ import type {
 import { request, type ApiResponse } from '../api.ts'
 import { searchOf } from '../search.ts'
 
-export type Case = Static<typeof DelistingProcess>
-export type CaseWithHistory = Static<typeof ProcessWithHistory>
+export type Delisting = Static<typeof DelistingProcess>
+export type DelistingWithHistory = Static<typeof ProcessWithHistory>
 export type Step = Static<typeof DelistingStep>
 export type Answer = Step['lastAnswer']
 
-/** What narrows the list down, as the address of the screen has it. */
-export type CaseFilter = { ip?: string | undefined; status?: Case['status'] | undefined; page?: number | undefined }
+/** Filters of the list, as in the search parameters of the page. */
+export type DelistingFilter = {
+  ip?: string | undefined
+  status?: Delisting['status'] | undefined
+  page?: number | undefined
+}
 
 const BASE = '/api/v1/delisting'
 
-async function act(id: string, stepId: string, action: string, body?: object): Promise<CaseWithHistory> {
+async function postAction(id: string, stepId: string, action: string, body?: object): Promise<DelistingWithHistory> {
   const path = `${BASE}/${id}/steps/${stepId}/${action}`
-  return (await request<ApiResponse<CaseWithHistory>>('POST', path, body ? { body } : {})).data
+  return (await request<ApiResponse<DelistingWithHistory>>('POST', path, body ? { body } : {})).data
 }
 
 export const delisting = {
-  list: async (filter: CaseFilter, limit: number) =>
+  list: async (filter: DelistingFilter, limit: number) =>
     (await request<ApiResponse<Static<typeof ProcessPage>>>('GET', `${BASE}/status?${searchOf({ ...filter, limit })}`))
       .data,
-  find: async (id: string) => (await request<ApiResponse<CaseWithHistory>>('GET', `${BASE}/${id}`)).data,
-  /** Asks every list; takes some seconds. */
-  begin: async (wanted: Static<typeof NewProcess>) =>
-    (await request<ApiResponse<Case>>('POST', BASE, { body: wanted })).data,
-  confirm: (id: string, stepId: string, words: Static<typeof Confirmation>) => act(id, stepId, 'confirm', words),
-  submitted: (id: string, stepId: string) => act(id, stepId, 'submitted'),
-  retry: (id: string, stepId: string) => act(id, stepId, 'retry'),
-  cancel: (id: string, stepId: string) => act(id, stepId, 'cancel'),
+  find: async (id: string) => (await request<ApiResponse<DelistingWithHistory>>('GET', `${BASE}/${id}`)).data,
+  /** Checks every list, which takes a few seconds. */
+  create: async (body: Static<typeof NewProcess>) =>
+    (await request<ApiResponse<Delisting>>('POST', BASE, { body })).data,
+  confirm: (id: string, stepId: string, confirmation: Static<typeof Confirmation>) =>
+    postAction(id, stepId, 'confirm', confirmation),
+  submitted: (id: string, stepId: string) => postAction(id, stepId, 'submitted'),
+  retry: (id: string, stepId: string) => postAction(id, stepId, 'retry'),
+  cancel: (id: string, stepId: string) => postAction(id, stepId, 'cancel'),
 }
 
-/** Whether it still changes by itself. */
-export const isOpen = ({ status }: Pick<Case, 'status'>) => status === 'pending' || status === 'in-progress'
+/** Whether the delisting still changes without the user. */
+export const isOpen = ({ status }: Pick<Delisting, 'status'>) => status === 'pending' || status === 'in-progress'
 
-export const casesQuery = (filter: CaseFilter) =>
+export const delistingsQuery = (filter: DelistingFilter) =>
   queryOptions({
     queryKey: ['delisting', 'list', filter],
     queryFn: () => delisting.list(filter, 20),
   })
 
-export const caseQuery = (id: string) =>
+export const delistingQuery = (id: string) =>
   queryOptions({
     queryKey: ['delisting', 'one', id],
     queryFn: () => delisting.find(id),
   })
 
-/** The delisting of this address that is under way; null when there is none. */
-export const openCaseQuery = (ip: string) =>
+/** The delisting of this address that is in progress, or null. */
+export const openDelistingQuery = (ip: string) =>
   queryOptions({
     queryKey: ['delisting', 'open', ip],
     queryFn: async () => (await delisting.list({ ip }, 1)).processes.find(isOpen) ?? null,

@@ -1,15 +1,14 @@
 import { Letter } from '../ui/text/letter.tsx'
 import type { Step } from './api.ts'
+import { request as messages } from './messages.ts'
 
-/** What the list, or the owner of the network, is asked: to read, copy and send. */
+/** The request to the list or to the owner of the network, for the user to read, copy and send. */
 export function RequestText({ step: { request, method, blacklistName } }: { step: Step }) {
   if (!request) return null
   const { to, subject, text } = request
   const head: [string, string | null][] = [
-    ['To', to],
-    ['Subject', subject],
+    [messages.to, to],
+    [messages.subject, subject],
   ]
-  return (
-    <Letter what="the text" head={method === 'form' ? [['For', `the form of ${blacklistName}`]] : head} text={text} />
-  )
+  return <Letter what={messages.text} head={method === 'form' ? [[messages.form, blacklistName]] : head} text={text} />
 }

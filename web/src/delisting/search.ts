@@ -1,12 +1,12 @@
 import { oneOf, pageOf, textOf, type Search } from '../search.ts'
-import type { Case, CaseFilter } from './api.ts'
+import type { Delisting, DelistingFilter } from './api.ts'
 
-const STATUSES: Case['status'][] = ['pending', 'in-progress', 'completed', 'failed']
+const STATUSES: Delisting['status'][] = ['pending', 'in-progress', 'completed', 'failed']
 
-export function casesSearch({ ip, status, page }: Search): CaseFilter {
+export function delistingsSearch({ ip, status, page }: Search): DelistingFilter {
   return { ip: textOf(ip), status: oneOf(status, STATUSES), page: pageOf(page) }
 }
 
-export function newCaseSearch({ ip }: Search): { ip?: string | undefined } {
+export function newDelistingSearch({ ip }: Search): { ip?: string | undefined } {
   return { ip: textOf(ip) }
 }

@@ -7,60 +7,65 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Row, Muted } from '../ui/layout/page.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { TitledCard } from '../ui/layout/titled-card.tsx'
-import { caseQuery, delisting, type Case, type CaseWithHistory, type Step } from './api.ts'
-import { Asked, Evidence, LastAsked } from './evidence.tsx'
+import { delistingQuery, delisting, type Delisting, type DelistingWithHistory, type Step } from './api.ts'
+import { SentRequest, StepAnswers, LastChecked } from './step-answers.tsx'
+import { step as messages } from './messages.ts'
 import { RequestText } from './request-text.tsx'
-import { CATEGORIES, isFinal, isUnasked, mayRetry, METHODS, stepStanding } from './words.ts'
-import { WordsForm } from './words-form.tsx'
+import { canRetry, describeStepStatus, isFinal, isNotRequested } from './status.ts'
+import { CauseAndFixForm } from './cause-and-fix-form.tsx'
 
-type StepProps = { of: Case; step: Step }
+type StepProps = { of: Delisting; step: Step }
 
-/** One list: how it stands, what to do now, and what the list said. */
+/** One list: its status, the next action, and the answers of the list. */
 export function StepCard({ of, step }: StepProps) {
   const { blacklistName, category, method, nextStep } = step
-  const { tone, word } = stepStanding(step)
+  const { tone, word } = describeStepStatus(step)
   return (
     <TitledCard title={blacklistName} aside={<Status tone={tone}>{word}</Status>}>
       <p>
         <Muted>
-          {CATEGORIES[category]} {METHODS[method]}
+          {messages.categories[category]} {messages.methods[method]}
         </Muted>
       </p>
       <p>{nextStep}</p>
-      {!isFinal(step) && <LastAsked answer={step.lastAnswer} />}
-      <Need of={of} step={step} />
-      <Asked step={step} />
-      <Evidence step={step} />
+      {!isFinal(step) && <LastChecked answer={step.lastAnswer} />}
+      <RequiredAction of={of} step={step} />
+      <SentRequest step={step} />
+      <StepAnswers step={step} />
       <Actions of={of} step={step} />
     </TitledCard>
   )
 }
 
-/** What a person needs for doing it: first the words, then the text with them, and the page. */
-function Need({ of, step }: StepProps) {
+/** The form for cause and fix, then the text that contains both, and a link to the list’s page. */
+function RequiredAction({ of, step }: StepProps) {
   const { needs, method, url, blacklistName } = step
   if (isFinal(step)) return null
   if (method === 'provider') return <RequestText step={step} />
-  if (!isUnasked(step)) return null
-  const isSilent = needs === 'confirm' || of.cause === null
+  if (!isNotRequested(step)) return null
+  const isMissingCause = needs === 'confirm' || of.cause === null
   return (
     <>
-      {/* What was said for another list is there to be confirmed for this one. */}
-      {isSilent ? <WordsForm key={`${of.cause} ${of.fix}`} of={of} step={step} /> : <RequestText step={step} />}
+      {/* Cause and fix of another list are filled in, to be confirmed for this one. */}
+      {isMissingCause ? (
+        <CauseAndFixForm key={`${of.cause} ${of.fix}`} of={of} step={step} />
+      ) : (
+        <RequestText step={step} />
+      )}
       {url && (needs === 'submit' || needs === 'send') && (
         <a href={url} target="_blank" rel="noreferrer">
-          Open the page of {blacklistName}
+          {messages.openPage(blacklistName)}
         </a>
       )}
     </>
   )
 }
 
-/** The buttons, each while its turn is. */
+/** The buttons that the status of the step allows. */
 function Actions({ of, step }: StepProps) {
   const { id, blacklistName, status, needs } = step
   const { run, busy, problem } = useActions(of.id)
-  if (isFinal(step) && !mayRetry(step)) return null
+  if (isFinal(step) && !canRetry(step)) return null
   return (
     <>
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
@@ -71,24 +76,25 @@ function Actions({ of, step }: StepProps) {
             busy={busy === 'submitted'}
             onClick={() => void run('submitted', id)}
           >
-            {needs === 'submit' ? 'I have submitted it' : 'I have sent it'}{' '}
-            <VisuallyHidden>to {blacklistName}</VisuallyHidden>
+            {needs === 'submit' ? messages.formSubmitted : messages.emailSent}{' '}
+            <VisuallyHidden>{messages.to(blacklistName)}</VisuallyHidden>
           </Button>
         )}
-        {mayRetry(step) && (
+        {canRetry(step) && (
           <Button size="small" busy={busy === 'retry'} onClick={() => void run('retry', id)}>
-            {status === 'failed' ? 'Begin anew' : 'Ask the list now'} <VisuallyHidden>: {blacklistName}</VisuallyHidden>
+            {status === 'failed' ? messages.restart : messages.checkAgain}{' '}
+            <VisuallyHidden>{messages.about(blacklistName)}</VisuallyHidden>
           </Button>
         )}
         {!isFinal(step) && (
           <ConfirmButton
-            label="Give up"
+            label={messages.cancel}
             about={blacklistName}
-            title={`Give up on ${blacklistName}?`}
-            keep="Go on"
+            title={messages.cancelTitle(blacklistName)}
+            keep={messages.keep}
             onConfirm={() => run('cancel', id)}
           >
-            The step counts as failed. It can be begun anew.
+            {messages.cancelText}
           </ConfirmButton>
         )}
       </Row>
@@ -98,16 +104,16 @@ function Actions({ of, step }: StepProps) {
 
 type Action = 'submitted' | 'retry' | 'cancel'
 
-/** Does something to a step, and shows what became of the case. */
-function useActions(caseId: string) {
+/** Runs an action on a step and shows the changed delisting. */
+function useActions(delistingId: string) {
   const queries = useQueryClient()
   const [state, setState] = useState<{ busy: Action | null; problem: string }>({ busy: null, problem: '' })
 
   async function run(action: Action, stepId: string): Promise<void> {
     setState({ busy: action, problem: '' })
     try {
-      const changed: CaseWithHistory = await delisting[action](caseId, stepId)
-      queries.setQueryData(caseQuery(caseId).queryKey, changed)
+      const changed: DelistingWithHistory = await delisting[action](delistingId, stepId)
+      queries.setQueryData(delistingQuery(delistingId).queryKey, changed)
       setState({ busy: null, problem: '' })
     } catch (error) {
       setState({ busy: null, problem: (error as Error).message })

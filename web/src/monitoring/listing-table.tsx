@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { openCaseQuery } from '../delisting/api.ts'
+import { openDelistingQuery } from '../delisting/api.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { Button, ButtonLink } from '../ui/actions/button.tsx'
 import { VisuallyHidden } from '../ui/text/visually-hidden.tsx'
@@ -85,7 +85,7 @@ function ListingRow({ listing, onMute }: { listing: Listing; onMute: () => void 
 
 /** The delisting of this address that is under way, or the way to begin one. */
 function WayOff({ listing: { ip, name, category, delistUrl } }: { listing: Listing }) {
-  const { data: open } = useQuery(openCaseQuery(ip))
+  const { data: open } = useQuery(openDelistingQuery(ip))
   if (open) {
     return (
       <Link to="/delisting/$id" params={{ id: open.id }}>

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import type { Case } from '../delisting/api.ts'
-import { sentenceOf as sentenceOfCase } from '../delisting/words.ts'
+import type { Delisting } from '../delisting/api.ts'
+import { summarizeDelisting as sentenceOfCase } from '../delisting/status.ts'
 import type { Listed } from '../migrations/api.ts'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'
@@ -8,7 +8,7 @@ import { Section } from '../ui/layout/page.tsx'
 import { inProgress as messages, overview } from './messages.ts'
 
 /** Migrations and delistings that run without the user. */
-export function InProgress({ cases, migrations }: { cases: Case[]; migrations: Listed[] }) {
+export function InProgress({ cases, migrations }: { cases: Delisting[]; migrations: Listed[] }) {
   if (cases.length + migrations.length === 0) return null
   return (
     <Section title={overview.inProgress}>

@@ -2,8 +2,8 @@ import type { LinkProps } from '@tanstack/react-router'
 import type { Channel } from '../alerts/api.ts'
 import { targetOf } from '../alerts/words.ts'
 import type { Appeals, Hold } from '../attacks/api.ts'
-import type { Case } from '../delisting/api.ts'
-import { needing } from '../delisting/words.ts'
+import type { Delisting } from '../delisting/api.ts'
+import { stepsNeedingAction } from '../delisting/status.ts'
 import type { ReportDomain, ReportMailbox } from '../dmarc/api.ts'
 import { isOpen, type Listed } from '../migrations/api.ts'
 import type { Host } from '../monitoring/api.ts'
@@ -22,7 +22,7 @@ export type Issue = {
 /** The objects of all modules. Appeals, a held list and candidates are loaded for administrators only. */
 export type OverviewData = {
   hosts: Host[]
-  cases: Case[]
+  cases: Delisting[]
   migrations: Listed[]
   domains: ReportDomain[]
   mailboxes: ReportMailbox[]
@@ -71,8 +71,8 @@ function failedMigration({ migrationId: id, srcUser, errorCount }: Listed): Issu
   }
 }
 
-function waitingCase(it: Case): Issue[] {
-  const waiting = needing(it).length
+function waitingCase(it: Delisting): Issue[] {
+  const waiting = stepsNeedingAction(it).length
   if (waiting === 0) return []
   return [
     {
@@ -165,9 +165,10 @@ export function issuesTitle(issues: readonly Issue[]): string {
 
 /** Migrations and delistings that run without the user. */
 export function findInProgress({ cases, migrations }: Pick<OverviewData, 'cases' | 'migrations'>): {
-  cases: Case[]
+  cases: Delisting[]
   migrations: Listed[]
 } {
-  const isRunning = (it: Case) => (it.status === 'pending' || it.status === 'in-progress') && needing(it).length === 0
+  const isRunning = (it: Delisting) =>
+    (it.status === 'pending' || it.status === 'in-progress') && stepsNeedingAction(it).length === 0
   return { cases: cases.filter(isRunning), migrations: migrations.filter(isOpen) }
 }

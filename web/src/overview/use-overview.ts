@@ -1,7 +1,7 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { channelsQuery } from '../alerts/api.ts'
 import { appealsQuery, candidatesQuery, holdQuery } from '../attacks/api.ts'
-import { casesQuery } from '../delisting/api.ts'
+import { delistingsQuery } from '../delisting/api.ts'
 import { domainsQuery, mailboxesQuery } from '../dmarc/api.ts'
 import { migrationsQuery } from '../migrations/api.ts'
 import { hostsQuery } from '../monitoring/api.ts'
@@ -25,7 +25,7 @@ export function useOverview(): Overview {
   return useQueries({
     queries: [
       hostsQuery,
-      casesQuery({}),
+      delistingsQuery({}),
       migrationsQuery(1),
       domainsQuery,
       mailboxesQuery,

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { caseQuery, type CaseWithHistory, type Step } from '../delisting/api.ts'
+import { delistingQuery, type DelistingWithHistory, type Step } from '../delisting/api.ts'
+import { detail, list } from '../delisting/messages.ts'
 import { StepCard } from '../delisting/step-card.tsx'
-import { forwarding, isFinal, needing, sentenceOf, standing } from '../delisting/words.ts'
+import { stepsToForward, isFinal, stepsNeedingAction, summarizeDelisting, describeStatus } from '../delisting/status.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
@@ -10,93 +11,81 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Page, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { counted } from '../ui/text/format.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/delisting/$id' })
-  const { data, error } = useQuery(caseQuery(id))
+  const { data, error } = useQuery(delistingQuery(id))
   return (
-    <Page title={data ? `Delisting of ${data.ip}` : 'Delisting'} above={<BackLink to="/delisting">Delisting</BackLink>}>
+    <Page title={data ? detail.title(data.ip) : list.title} above={<BackLink to="/delisting">{list.title}</BackLink>}>
       <LoadingOrError there={data} error={error} lines={5}>
-        Fetching the delisting …
+        {detail.loading}
       </LoadingOrError>
-      {data && <Known it={data} />}
+      {data && <Content delisting={data} />}
     </Page>
   )
 }
 
-function Known({ it }: { it: CaseWithHistory }) {
-  const waiting = needing(it)
-  const forwarded = forwarding(it)
-  const open = it.steps.filter((step) => !isFinal(step) && !waiting.includes(step) && !forwarded.includes(step))
-  const failed = it.steps.filter(({ status }) => status === 'failed')
-  const done = it.steps.filter(({ status }) => status === 'completed')
+function Content({ delisting }: { delisting: DelistingWithHistory }) {
+  const waiting = stepsNeedingAction(delisting)
+  const forwarded = stepsToForward(delisting)
+  const open = delisting.steps.filter((step) => !isFinal(step) && !waiting.includes(step) && !forwarded.includes(step))
+  const failed = delisting.steps.filter(({ status }) => status === 'failed')
+  const done = delisting.steps.filter(({ status }) => status === 'completed')
   return (
     <>
       <div role="status">
-        <Notice tone={standing(it).tone}>
-          <strong>{sentenceOf(it)}</strong>
-          {it.relistedAfter && (
+        <Notice tone={describeStatus(delisting).tone}>
+          <strong>{summarizeDelisting(delisting)}</strong>
+          {delisting.relistedAfter && (
             <p>
-              It was listed again: a{' '}
-              <Link to="/delisting/$id" params={{ id: it.relistedAfter }}>
-                delisting of the last 30 days
-              </Link>{' '}
-              had cleared it. Is the cause really gone?
+              {detail.relisted}{' '}
+              <Link to="/delisting/$id" params={{ id: delisting.relistedAfter }}>
+                {detail.earlierDelisting}
+              </Link>
+              . {detail.relistedAdvice}
             </p>
           )}
         </Notice>
       </div>
-      <Steps title="What to do now" it={it} steps={waiting} />
-      <Steps title="For your provider" it={it} steps={forwarded} />
-      <Steps title="Goes on by itself" it={it} steps={open} />
-      <Steps title="Ended without success" it={it} steps={failed} />
-      <Steps title="Off the list" it={it} steps={done} />
-      <Section title="What was found">
-        <Found it={it} />
+      <Steps title={detail.needsAction} delisting={delisting} steps={waiting} />
+      <Steps title={detail.forProvider} delisting={delisting} steps={forwarded} />
+      <Steps title={detail.inProgress} delisting={delisting} steps={open} />
+      <Steps title={detail.failed} delisting={delisting} steps={failed} />
+      <Steps title={detail.completed} delisting={delisting} steps={done} />
+      <Section title={detail.summary}>
+        <Summary delisting={delisting} />
       </Section>
-      <Section title="What happened">
-        <Events it={it} />
+      <Section title={detail.activity}>
+        <Activity delisting={delisting} />
       </Section>
     </>
   )
 }
 
-function Steps({ title, it, steps }: { title: string; it: CaseWithHistory; steps: Step[] }) {
+function Steps({ title, delisting, steps }: { title: string; delisting: DelistingWithHistory; steps: Step[] }) {
   if (steps.length === 0) return null
   return (
     <Section title={title}>
       <Stack rows>
         {steps.map((step) => (
-          <StepCard key={step.id} of={it} step={step} />
+          <StepCard key={step.id} of={delisting} step={step} />
         ))}
       </Stack>
     </Section>
   )
 }
 
-const REVERSE: Record<NonNullable<CaseWithHistory['reverseDns']>['status'], string> = {
-  confirmed: 'leads back to the address',
-  unconfirmed: 'does not lead back to the address',
-  missing: 'There is none.',
-  unknown: 'It could not be asked.',
-}
-
-function Found({ it }: { it: CaseWithHistory }) {
-  const { listsAsked, listsUnknown, reverseDns, cause, fix, notPursued, createdAt, completedAt } = it
+function Summary({ delisting }: { delisting: DelistingWithHistory }) {
+  const { listsAsked, listsUnknown, reverseDns, cause, fix, notPursued, createdAt, completedAt } = delisting
   return (
     <Facts
       facts={[
+        [detail.checked, detail.lists(listsAsked, listsUnknown)],
+        [detail.reverseDns, reverseDns && [...reverseDns.names, detail.reverseDnsStatus[reverseDns.status]].join(', ')],
+        [detail.cause, cause],
+        [detail.fix, fix],
         [
-          'Asked',
-          counted(listsAsked, 'blacklist') +
-            (listsUnknown > 0 ? `, of which ${listsUnknown} gave no usable answer` : ''),
-        ],
-        ['Reverse DNS', reverseDns && [...reverseDns.names, REVERSE[reverseDns.status]].join(', ')],
-        ['Cause', cause],
-        ['Fix', fix],
-        [
-          'Left alone',
+          detail.notPursued,
           notPursued.length > 0 && (
             <ul key="left">
               {notPursued.map(({ blacklistName, reason }) => (
@@ -107,18 +96,18 @@ function Found({ it }: { it: CaseWithHistory }) {
             </ul>
           ),
         ],
-        ['Begun', <Ago key="begun" at={createdAt} />],
-        ['Ended', completedAt && <Ago key="ended" at={completedAt} />],
+        [detail.started, <Ago key="started" at={createdAt} />],
+        [detail.ended, completedAt && <Ago key="ended" at={completedAt} />],
       ]}
     />
   )
 }
 
-function Events({ it: { events, steps } }: { it: CaseWithHistory }) {
+function Activity({ delisting: { events, steps } }: { delisting: DelistingWithHistory }) {
   const names = new Map(steps.map(({ id, blacklistName }) => [id, blacklistName]))
-  if (events.length === 0) return <Muted>Nothing yet.</Muted>
+  if (events.length === 0) return <Muted>{detail.noActivity}</Muted>
   return (
-    <Table caption="What happened" quiet columns={['Blacklist', 'What', 'When']}>
+    <Table caption={detail.activity} quiet columns={[...detail.activityColumns]}>
       {events.toReversed().map(({ stepId, at, text }, index) => (
         <tr key={`${at} ${index}`}>
           <th scope="row">{names.get(stepId)}</th>

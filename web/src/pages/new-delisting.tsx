@@ -2,7 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiError } from '../api.ts'
-import { delisting, openCaseQuery } from '../delisting/api.ts'
+import { delisting, openDelistingQuery } from '../delisting/api.ts'
+import { causeAndFix, create as messages, list } from '../delisting/messages.ts'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { AreaField, Form, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -17,48 +18,44 @@ export function Screen() {
   const [goodNews, setGoodNews] = useState('')
   const news = useInView<HTMLDivElement>(goodNews)
 
-  async function begin({ ip: address = '', cause = '', fix = '' }: Record<string, string>): Promise<void> {
-    const said = { ...(cause.trim() && { cause: cause.trim() }), ...(fix.trim() && { fix: fix.trim() }) }
+  async function create({ ip: address = '', cause = '', fix = '' }: Record<string, string>): Promise<void> {
+    const explanation = { ...(cause.trim() && { cause: cause.trim() }), ...(fix.trim() && { fix: fix.trim() }) }
     setOpenId(null)
     setGoodNews('')
     try {
-      const { id } = await delisting.begin({ ip: address.trim(), ...said })
+      const { id } = await delisting.create({ ip: address.trim(), ...explanation })
       await queries.invalidateQueries({ queryKey: ['delisting'] })
       await navigate({ to: '/delisting/$id', params: { id } })
     } catch (error) {
-      if (isGoodNews(error)) return setGoodNews(error.message)
-      throw isConflict(error) ? await inTheWay(address.trim(), error) : error
+      if (isNotListed(error)) return setGoodNews(error.message)
+      throw isConflict(error) ? await explainConflict(address.trim(), error) : error
     }
   }
 
-  /** Offers the way to the delisting that is under way, where that is what is in the way. */
-  async function inTheWay(address: string, error: Error): Promise<Error> {
-    const open = await queries.fetchQuery(openCaseQuery(address)).catch(() => null)
+  /** Links to the delisting in progress, where there is one. */
+  async function explainConflict(address: string, error: Error): Promise<Error> {
+    const open = await queries.fetchQuery(openDelistingQuery(address)).catch(() => null)
     setOpenId(open?.id ?? null)
-    return open ? new Error(`The delisting of ${open.ip} is under way already.`) : error
+    return open ? new Error(messages.inProgress(open.ip)) : error
   }
 
   return (
-    <Page
-      title="New delisting"
-      above={<BackLink to="/delisting">Delisting</BackLink>}
-      lead="Every blacklist is asked about the address, which takes a few seconds. Each that has it gets a step."
-    >
+    <Page title={messages.title} above={<BackLink to="/delisting">{list.title}</BackLink>} lead={messages.lead}>
       <Form
-        onSubmit={begin}
-        submit="Ask the lists, and begin"
-        check={wrongAddress}
+        onSubmit={create}
+        submit={messages.submit}
+        check={findMissing}
         aside={
           openId && (
             <Link to="/delisting/$id" params={{ id: openId }}>
-              Go to the delisting that is under way
+              {messages.open}
             </Link>
           )
         }
       >
         <TextField
           name="ip"
-          label="Address"
+          label={messages.address}
           placeholder="8.8.4.4"
           defaultValue={ip}
           autoComplete="off"
@@ -68,21 +65,13 @@ export function Screen() {
         <AreaField
           prose
           name="cause"
-          label="What caused the listing"
-          hint="Lists that take mail are written to only when cause and fix are said, here or later."
-          placeholder="A mailbox with a guessed password sent spam."
+          label={causeAndFix.cause}
+          hint={messages.hint}
+          placeholder={causeAndFix.causeExample}
           rows={2}
         />
-        <AreaField
-          prose
-          name="fix"
-          label="What was done about it, and when"
-          placeholder="Its password was changed on 20 November."
-          rows={2}
-        />
-        <Muted>
-          See that the cause is gone first: a list that is asked too early refuses, or lists the address again.
-        </Muted>
+        <AreaField prose name="fix" label={causeAndFix.fix} placeholder={causeAndFix.fixExample} rows={2} />
+        <Muted>{messages.advice}</Muted>
       </Form>
       <div role="status" ref={news}>
         {goodNews && <Notice tone="good">{goodNews}</Notice>}
@@ -95,11 +84,11 @@ function isConflict(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 'conflict'
 }
 
-/** The service refuses to begin what has nothing to do, and says so in words alone. */
-function isGoodNews(error: unknown): error is ApiError {
-  return isConflict(error) && error.message.endsWith('There is nothing to delist.')
+/** The conflict that names the field `ip`: no list has the address, so there is nothing to delist. */
+function isNotListed(error: unknown): error is ApiError {
+  return isConflict(error) && error.details.some(({ path }) => path === 'ip')
 }
 
-function wrongAddress({ ip = '' }: Record<string, string>): Record<string, string> {
-  return ip.trim() === '' ? { ip: 'Type a public IP address.' } : {}
+function findMissing({ ip = '' }: Record<string, string>): Record<string, string> {
+  return ip.trim() === '' ? { ip: messages.enterAddress } : {}
 }

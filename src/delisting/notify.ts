@@ -2,23 +2,26 @@ import type { Kysely } from 'kysely'
 import type { NewAlert } from '../alerts/raise.ts'
 import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
-import { claimUntold, listSteps, listUntold, type StepRow } from './steps/store.ts'
+import { claimUnnotified, listSteps, listUnnotified, type StepRow } from './steps/store.ts'
 import type { ProcessRow } from './store.ts'
-import { nextStepOf } from './words.ts'
+import { describeNextStep } from './messages.ts'
 
-/** Tells an account, once for each key; in the caller's transaction. */
+/** Raises an alert for an account, once per key, in the caller’s transaction. */
 export type RaiseAlert = (db: Db, alert: NewAlert) => Promise<unknown>
 
-export type TellDeps = {
+export type NotifyDeps = {
   db: Kysely<DB>
   raiseAlert: RaiseAlert
   now: () => Date
-  /** Whether the account is told by other means that these lists have let the address go. */
+  /** Whether a monitored host of the account reports the end of these listings. */
   isToldElsewhere: (db: Db, process: ProcessRow, zones: string[]) => Promise<boolean>
 }
 
-/** Tells that a process has ended, unless all is well and the watch of the address says so: nobody wants that twice. */
-export async function tellEnd(db: Db, deps: TellDeps, process: ProcessRow): Promise<void> {
+/**
+ * Raises an alert for the end of a process. A completed one is left to the monitored host, where
+ * there is one, so that the account does not get two alerts.
+ */
+export async function notifyEnd(db: Db, deps: NotifyDeps, process: ProcessRow): Promise<void> {
   const steps = await listSteps(db, [process.id])
   const zones = steps.map(({ zone }) => zone)
   if (process.status === 'completed' && (await deps.isToldElsewhere(db, process, zones))) return
@@ -36,22 +39,22 @@ function endAlert(process: ProcessRow, steps: StepRow[], at: Date): NewAlert {
     at,
   }
   if (left.length === 0) {
-    const text = `${namesOf(steps)} ${steps.length === 1 ? 'does' : 'do'} not list ${ip} any more.`
-    return { ...common, title: `${ip} is off the blacklists`, text, nextStep: '' }
+    const text = `${namesOf(steps)} no longer ${steps.length === 1 ? 'lists' : 'list'} ${ip}.`
+    return { ...common, title: `${ip} is delisted`, text, nextStep: '' }
   }
   return {
     ...common,
     title: `${ip} is still on ${countOf(left.length)}`,
-    text: `The delisting of ${ip} has ended; ${steps.length - left.length} of ${steps.length} lists let it go.`,
-    nextStep: left.map((step) => `${step.name}: ${nextStepOf(step)}`).join('\n'),
+    text: `The delisting of ${ip} has ended: ${steps.length - left.length} of ${steps.length} lists removed it.`,
+    nextStep: left.map((step) => `${step.name}: ${describeNextStep(step)}`).join('\n'),
   }
 }
 
-/** Tells every account whose delisting waits for a person what it waits for, once. */
-export async function tellNeeds({ db, raiseAlert, now }: TellDeps): Promise<void> {
-  for (const processId of await listUntold(db)) {
+/** Raises one alert for the steps of each process that need the user’s action. */
+export async function notifyNeeds({ db, raiseAlert, now }: NotifyDeps): Promise<void> {
+  for (const processId of await listUnnotified(db)) {
     await db.transaction().execute(async (trx) => {
-      const { process, steps } = await claimUntold(trx, processId)
+      const { process, steps } = await claimUnnotified(trx, processId)
       if (steps.length > 0) await raiseAlert(trx, needAlert(process, steps, now()))
     })
   }
@@ -63,16 +66,16 @@ function needAlert({ accountId, id, ip }: ProcessRow, steps: StepRow[], at: Date
     accountId,
     kind: 'delisting.needs-you',
     key: `delisting/${id}/needs/${at.toISOString()}/${stepIds}`,
-    title: `The delisting of ${ip} needs you`,
-    text: `${namesOf(steps)} ${steps.length === 1 ? 'waits' : 'wait'} for something that only you can do.`,
-    nextStep: steps.map((step) => `${step.name}: ${nextStepOf(step)}`).join('\n'),
+    title: `Delisting ${ip}: action needed`,
+    text: `${steps.length} ${steps.length === 1 ? 'step needs' : 'steps need'} your action: ${namesOf(steps)}.`,
+    nextStep: steps.map((step) => `${step.name}: ${describeNextStep(step)}`).join('\n'),
     path: `/delisting/${id}`,
     at,
   }
 }
 
 function countOf(lists: number): string {
-  return lists === 1 ? 'one blacklist' : `${lists} blacklists`
+  return lists === 1 ? '1 blocklist' : `${lists} blocklists`
 }
 
 function namesOf(steps: StepRow[]): string {

@@ -1,20 +1,20 @@
 import {
   afterExpected,
   afterRequest,
-  CLAIM_PATIENCE,
-  CONFIRMATION,
+  CLAIM_TIMEOUT_MS,
+  CONFIRMATION_MS,
   deadlineMs,
-  FIRST_LOOK_AFTER_MAIL,
-  later,
-  MOST_ATTEMPTS,
-  MOST_GRACE,
-  OBSTACLE_PAUSE,
-  PERSON_PATIENCE,
-  PERSON_PAUSE,
-  PROVIDER_PAUSE,
-  REFUSED_PAUSES,
-  REMINDER_AFTER,
-  UNKNOWN_PAUSE,
+  FIRST_CHECK_AFTER_MAIL_MS,
+  addMs,
+  MAX_ATTEMPTS,
+  MAX_GRACE_MS,
+  BLOCKER_PAUSE_MS,
+  USER_DEADLINE_MS,
+  USER_PAUSE_MS,
+  PROVIDER_PAUSE_MS,
+  REFUSED_PAUSES_MS,
+  REMINDER_AFTER_MS,
+  UNKNOWN_PAUSE_MS,
 } from './timing.ts'
 
 /**
@@ -110,7 +110,7 @@ export type StepEvent =
   | { type: 'cancel' }
 
 /** A step whose list must be asked, and was not yet. */
-export function isUnasked({ method, request }: StepState): boolean {
+export function isNotRequested({ method, request }: StepState): boolean {
   return (method === 'email' || method === 'form') && (request === 'none' || request === 'due')
 }
 
@@ -120,9 +120,9 @@ function isAwaited({ status }: StepState): boolean {
 }
 
 /** A mail of ours that a list has not acted on for a week. */
-export function mayRemind({ method, request, reminder, requestedAt }: StepState, now: Date): boolean {
+export function canRemind({ method, request, reminder, requestedAt }: StepState, now: Date): boolean {
   if (method !== 'email' || request !== 'made' || reminder !== 'open' || requestedAt === null) return false
-  return elapsed(requestedAt, now) >= REMINDER_AFTER
+  return elapsed(requestedAt, now) >= REMINDER_AFTER_MS
 }
 
 export function isFinal({ status }: { status: StepStatus }): boolean {
@@ -134,13 +134,13 @@ type Rule<Event> = (step: StepState, event: Event, now: Date) => StepState | nul
 /** What each event makes of a step that has not ended; null where its state does not allow the event. */
 const RULES: { [Type in StepEvent['type']]: Rule<Extract<StepEvent, { type: Type }>> } = {
   start: (step, _event, now) => (step.status === 'pending' ? started(step, now) : null),
-  answered: (step, event, now) => (canHear(step) ? answered(step, event, now) : null),
+  answered: (step, event, now) => (canCheck(step) ? answered(step, event, now) : null),
   claimed: (step, _event, now) => claimed(step, now),
   sent: (step, _event, now) => sent(step, 'made', now),
   refused: (step, { forGood }, now) => refused(step, forGood, now),
   unsure: (step, _event, now) => sent(step, 'unsure', now),
-  confirm: (step, _event, now) => (isUnasked(step) ? confirmed(step, now) : null),
-  submitted: (step, _event, now) => (isUnasked(step) && step.status !== 'pending' ? submitted(step, now) : null),
+  confirm: (step, _event, now) => (isNotRequested(step) ? confirmed(step, now) : null),
+  submitted: (step, _event, now) => (isNotRequested(step) && step.status !== 'pending' ? submitted(step, now) : null),
   retry: (step, _event, now) => (isAwaited(step) ? { ...step, nextAt: now } : null),
   cancel: (step, _event, now) => ended(step, 'failed', 'cancelled', now),
 }
@@ -150,22 +150,22 @@ const RULES: { [Type in StepEvent['type']]: Rule<Extract<StepEvent, { type: Type
  * @returns null when its state does not allow this event; nothing is left of `completed`, and `failed` only by `retry`
  */
 export function transition(step: StepState, event: StepEvent, now: Date): StepState | null {
-  if (isFinal(step)) return event.type === 'retry' ? begunAnew(step, now) : null
+  if (isFinal(step)) return event.type === 'retry' ? restarted(step, now) : null
   return (RULES[event.type] as Rule<StepEvent>)(step, event, now)
 }
 
 function started(step: StepState, now: Date): StepState {
-  return { ...step, status: 'running', startedAt: now, nextAt: now, deadlineAt: later(now, patienceWith(step)) }
+  return { ...step, status: 'running', startedAt: now, nextAt: now, deadlineAt: addMs(now, timeLimitMs(step)) }
 }
 
 /** Milliseconds until a step ends that nothing happens to: those that come last wait for the others first. */
-function patienceWith(step: StepState): number {
+function timeLimitMs(step: StepState): number {
   if (step.method === 'automatic' || step.method === 'provider') return deadlineMs(step)
-  return step.plan.last ? 2 * PERSON_PATIENCE : PERSON_PATIENCE
+  return step.plan.last ? 2 * USER_DEADLINE_MS : USER_DEADLINE_MS
 }
 
 /** A mail that is on its way is waited for first. */
-function canHear(step: StepState): boolean {
+function canCheck(step: StepState): boolean {
   return step.status !== 'pending' && !isClaimed(step)
 }
 
@@ -190,64 +190,65 @@ function answered(before: StepState, event: Answered, now: Date): StepState {
 /** Only the second clean answer counts, some time after the first: lists and resolvers stutter. */
 function clean(step: StepState, { ttl, atOnce = false }: Answered, now: Date): StepState {
   const cleanAt = step.cleanAt ?? now
-  if (atOnce || elapsed(cleanAt, now) >= CONFIRMATION) return ended(step, 'completed', 'cleared', now)
-  return { ...step, cleanAt, nextAt: latest(later(cleanAt, CONFIRMATION), later(now, ttl)) }
+  if (atOnce || elapsed(cleanAt, now) >= CONFIRMATION_MS) return ended(step, 'completed', 'cleared', now)
+  return { ...step, cleanAt, nextAt: latest(addMs(cleanAt, CONFIRMATION_MS), addMs(now, ttl)) }
 }
 
 /** “We could not ask” is neither listed nor clean: the deadline waits, but not for ever. */
 function unknown(step: StepState, now: Date): StepState {
-  const grace = Math.min(step.grace + UNKNOWN_PAUSE, MOST_GRACE)
+  const grace = Math.min(step.grace + UNKNOWN_PAUSE_MS, MAX_GRACE_MS)
   const added = grace - step.grace
-  const deadlineAt = later(added > 0 ? latest(deadlineOf(step, now), now) : deadlineOf(step, now), added)
+  const deadlineAt = addMs(added > 0 ? latest(deadlineOf(step, now), now) : deadlineOf(step, now), added)
   if (deadlineAt <= now) return ended(step, 'failed', 'unanswered', now)
-  return { ...step, grace, deadlineAt, nextAt: earliest(later(now, UNKNOWN_PAUSE), deadlineAt) }
+  return { ...step, grace, deadlineAt, nextAt: earliest(addMs(now, UNKNOWN_PAUSE_MS), deadlineAt) }
 }
 
 function listed(before: StepState, { ttl, ready }: Answered, now: Date): StepState {
   const step: StepState = { ...before, cleanAt: null }
   if (deadlineOf(step, now) <= now) return ended(step, 'failed', 'still-listed', now)
-  if (isUnasked(step)) return prepared(step, ready, now)
+  if (isNotRequested(step)) return prepared(step, ready, now)
   const still = waiting(step, { needs: null, obstacles: [], pause: Math.max(pauseOf(step, now), ttl) }, now)
-  return mayRemind(step, now) && mayWrite(ready) ? { ...still, reminder: 'due' } : still
+  return canRemind(step, now) && canSendNow(ready) ? { ...still, reminder: 'due' } : still
 }
 
-function mayWrite(ready: Readiness | null): boolean {
+function canSendNow(ready: Readiness | null): boolean {
   return ready !== null && ready.canSend && ready.wait === null && ready.obstacles.length === 0
 }
 
 /** What stands between a listed address and asking the list to remove it. */
 function prepared(step: StepState, ready: Readiness | null, now: Date): StepState {
-  if (ready === null) return waiting(step, { needs: step.needs, obstacles: step.obstacles, pause: OBSTACLE_PAUSE }, now)
+  if (ready === null)
+    return waiting(step, { needs: step.needs, obstacles: step.obstacles, pause: BLOCKER_PAUSE_MS }, now)
   const { obstacles, wait, canSend } = ready
-  if (obstacles.length > 0) return waiting(step, { needs: 'mend', obstacles, pause: OBSTACLE_PAUSE }, now)
+  if (obstacles.length > 0) return waiting(step, { needs: 'mend', obstacles, pause: BLOCKER_PAUSE_MS }, now)
   if (wait) {
-    const pause = Math.min(Math.max(elapsed(now, wait.until), UNKNOWN_PAUSE), PERSON_PAUSE)
+    const pause = Math.min(Math.max(elapsed(now, wait.until), UNKNOWN_PAUSE_MS), USER_PAUSE_MS)
     return waiting(step, { needs: null, obstacles: [wait.why], pause }, now)
   }
   if (step.method === 'email' && step.confirmed && canSend) {
     return { ...step, status: 'running', request: 'due', needs: null, obstacles: [], nextAt: now }
   }
   const needs = step.method === 'form' ? 'submit' : step.confirmed ? 'send' : 'confirm'
-  return waiting(step, { needs, obstacles: [], pause: PERSON_PAUSE }, now)
+  return waiting(step, { needs, obstacles: [], pause: USER_PAUSE_MS }, now)
 }
 
 type Waiting = { needs: Need | null; obstacles: string[]; pause: number }
 
 function waiting(step: StepState, { needs, obstacles, pause }: Waiting, now: Date): StepState {
-  const nextAt = earliest(later(now, pause), deadlineOf(step, now))
+  const nextAt = earliest(addMs(now, pause), deadlineOf(step, now))
   return { ...step, status: 'waiting', needs, obstacles, nextAt }
 }
 
 /** Milliseconds until the next look at a list that has nothing to hear from us. */
 function pauseOf(step: StepState, now: Date): number {
-  if (step.method === 'provider') return PROVIDER_PAUSE
+  if (step.method === 'provider') return PROVIDER_PAUSE_MS
   if (step.requestedAt) return afterRequest(elapsed(step.requestedAt, now))
   return afterExpected(elapsed(step.startedAt ?? now, now), step.plan.expectedHours)
 }
 
 /** The time that a list is given begins when it was asked. */
 function asked(step: StepState, request: 'made' | 'unsure', now: Date): StepState {
-  const deadlineAt = later(now, deadlineMs(step))
+  const deadlineAt = addMs(now, deadlineMs(step))
   return { ...step, request, requestedAt: now, deadlineAt, needs: null, obstacles: [] }
 }
 
@@ -258,7 +259,7 @@ function sent(step: StepState, request: 'made' | 'unsure', now: Date): StepState
 }
 
 function afterMail(step: StepState, now: Date): StepState {
-  return { ...step, nextAt: earliest(later(now, FIRST_LOOK_AFTER_MAIL), deadlineOf(step, now)) }
+  return { ...step, nextAt: earliest(addMs(now, FIRST_CHECK_AFTER_MAIL_MS), deadlineOf(step, now)) }
 }
 
 /** Who has written there himself reminds them himself. */
@@ -272,7 +273,7 @@ function confirmed(step: StepState, now: Date): StepState {
 }
 
 function claimed(step: StepState, now: Date): StepState | null {
-  const nextAt = later(now, CLAIM_PATIENCE)
+  const nextAt = addMs(now, CLAIM_TIMEOUT_MS)
   if (step.request === 'due') return { ...step, request: 'claimed', nextAt }
   return step.reminder === 'due' ? { ...step, reminder: 'claimed', nextAt } : null
 }
@@ -286,18 +287,18 @@ function refused(step: StepState, forGood: boolean, now: Date): StepState | null
   if (isOnItsWay(step.reminder)) return afterMail({ ...step, reminder: forGood ? 'settled' : 'open' }, now)
   if (!isOnItsWay(step.request)) return null
   const next: StepState = { ...step, request: 'none', tries: step.tries + 1 }
-  const pause = REFUSED_PAUSES[step.tries]
+  const pause = REFUSED_PAUSES_MS[step.tries]
   if (forGood || pause === undefined) return ended(next, 'failed', 'undelivered', now)
-  return { ...next, nextAt: earliest(later(now, pause), deadlineOf(next, now)) }
+  return { ...next, nextAt: earliest(addMs(now, pause), deadlineOf(next, now)) }
 }
 
-function begunAnew(step: StepState, now: Date): StepState | null {
-  if (step.status !== 'failed' || step.attempt >= MOST_ATTEMPTS) return null
+function restarted(step: StepState, now: Date): StepState | null {
+  if (step.status !== 'failed' || step.attempt >= MAX_ATTEMPTS) return null
   // What did not convince the list is not sent a second time as it was.
   const mayRepeat = step.outcome === 'undelivered'
   return {
     ...step,
-    ...UNTOUCHED,
+    ...INITIAL_STATE,
     attempt: step.attempt + 1,
     confirmed: step.confirmed && mayRepeat,
     nextAt: now,
@@ -305,7 +306,7 @@ function begunAnew(step: StepState, now: Date): StepState | null {
 }
 
 /** A step that nobody has dealt with, beside what it is about. */
-export const UNTOUCHED = {
+export const INITIAL_STATE = {
   status: 'pending',
   outcome: null,
   needs: null,

@@ -4,31 +4,33 @@ import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { Muted } from '../ui/layout/page.tsx'
 import type { Answer, Step } from './api.ts'
+import { answers, request as requestWords } from './messages.ts'
 import { RequestText } from './request-text.tsx'
 
-/** What the list said, first and last, and when it is looked at again. */
-export function Evidence({ step }: { step: Step }) {
+/** The first and the latest answer of the list, and the time of the next check. */
+export function StepAnswers({ step }: { step: Step }) {
   const { firstAnswer, lastAnswer, nextCheckAt, deadlineAt, endedAt, attempt, dnsbl } = step
   return (
-    <Disclosure summary="What the list says">
+    <Disclosure summary={answers.title}>
       <Facts
         facts={[
-          ['Asked', <code key="zone">{dnsbl}</code>],
-          ['At first', <AnswerText key="first" answer={firstAnswer} />],
+          [answers.zone, <code key="zone">{dnsbl}</code>],
+          [answers.first, <AnswerText key="first" answer={firstAnswer} />],
           [
-            'Last time',
+            answers.last,
             isSame(firstAnswer, lastAnswer) ? (
               <Fragment key="same">
-                The same, <ExactTime at={lastAnswer.at} />
+                {answers.unchanged}
+                <ExactTime at={lastAnswer.at} />
               </Fragment>
             ) : (
               <AnswerText key="last" answer={lastAnswer} />
             ),
           ],
-          ['Looked at next', nextCheckAt && <ExactTime key="next" at={nextCheckAt} />],
-          ['Looked at until', deadlineAt && !endedAt && <ExactTime key="deadline" at={deadlineAt} />],
-          ['Ended', endedAt && <ExactTime key="ended" at={endedAt} />],
-          ['Attempt', attempt > 1 ? String(attempt) : null],
+          [answers.next, nextCheckAt && <ExactTime key="next" at={nextCheckAt} />],
+          [answers.deadline, deadlineAt && !endedAt && <ExactTime key="deadline" at={deadlineAt} />],
+          [answers.ended, endedAt && <ExactTime key="ended" at={endedAt} />],
+          [answers.attempt, attempt > 1 ? String(attempt) : null],
         ]}
       />
     </Disclosure>
@@ -42,14 +44,12 @@ function isSame(one: Answer, other: Answer): boolean {
   )
 }
 
-const WORDS: Record<Answer['status'], string> = { listed: 'Listed', clean: 'Not listed', unknown: 'No usable answer' }
-
 function AnswerText({ answer: { status, codes, meanings, reason, detail, at } }: { answer: Answer }) {
-  const words = [...meanings, detail].filter(Boolean).join('. ')
+  const explanation = [...meanings, detail].filter(Boolean).join('. ')
   return (
     <>
       <p>
-        {WORDS[status]}
+        {answers.statuses[status]}
         {codes.length > 0 && (
           <>
             {' '}
@@ -58,35 +58,35 @@ function AnswerText({ answer: { status, codes, meanings, reason, detail, at } }:
         )}
         , <ExactTime at={at} />
       </p>
-      {words && <p>{words}</p>}
-      {reason && <p>“{reason}”</p>}
+      {explanation && <p>{explanation}</p>}
+      {reason && <p>{answers.quoted(reason)}</p>}
     </>
   )
 }
 
-/** What the list said last: where “Ask the list now” shows that it was asked. */
-export function LastAsked({ answer: { status, at } }: { answer: Answer }) {
+/** The latest answer of the list and its time, so that “Check again” has a visible result. */
+export function LastChecked({ answer: { status, at } }: { answer: Answer }) {
   return (
     <p>
       <Muted>
-        {WORDS[status]} when last asked, <Ago at={at} />
+        {answers.lastChecked(status)} <Ago at={at} />
       </Muted>
     </p>
   )
 }
 
-/** What the list, or the owner of the network, was asked. */
-export function Asked({ step }: { step: Step }) {
+/** The request as it was sent, with the response of the relay. */
+export function SentRequest({ step }: { step: Step }) {
   const { request } = step
   if (!request || request.state === 'none') return null
   const { at, reply } = request
   return (
-    <Disclosure summary="What was asked">
+    <Disclosure summary={requestWords.title}>
       <RequestText step={step} />
       <Facts
         facts={[
-          ['At', at && <ExactTime key="at" at={at} />],
-          ['The relay said', reply],
+          [requestWords.sent, at && <ExactTime key="at" at={at} />],
+          [requestWords.relayReply, reply],
         ]}
       />
     </Disclosure>
