@@ -24,7 +24,11 @@ export type Publication = {
 }
 
 /** Queries a domain's DMARC record. Without an answer in time, the fields are null and the record is a first one. */
-export async function findPublication(domain: string, reportEmail: string, questions: DnsQueries): Promise<Publication> {
+export async function findPublication(
+  domain: string,
+  reportEmail: string,
+  questions: DnsQueries,
+): Promise<Publication> {
   const [discovery, destination] = await Promise.all([
     discoverDmarc(domain, questions),
     destinationOf(domain, reportEmail, questions),
