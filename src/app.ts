@@ -38,11 +38,12 @@ export type Service = {
  */
 export async function startService(config: Config, log: Logger): Promise<Service> {
   await using undo = new AsyncDisposableStack()
+  const named = (part: string, stop: () => Promise<void>) => reportSlowStop(log, part, stop)
   const secretKey = loadSecretKey(config)
   const { url: databaseUrl, database } = await openStore(config, log, undo)
   const { db, pool } = database
   const notifications = await openNotifications(databaseUrl, log)
-  undo.defer(() => notifications.close())
+  undo.defer(named('notifications', () => notifications.close()))
   const metrics = config.METRICS_LISTEN && createMetrics(VERSION)
   const context = { config, log, db, pool, notifications, secretKey, metrics }
   const { all: modules, authHooks, capture } = await createModules(context, undo)
@@ -55,7 +56,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
 
   const jobs = modules.flatMap((module) => module.jobs ?? [])
   const queue = await openQueue({ pool, jobs, log })
-  undo.defer(() => queue.close())
+  undo.defer(named('job queue', () => queue.close()))
   const futureTimestamps = modules.flatMap((module) => module.futureTimestamps ?? [])
   const onClockChange = async () =>
     void (await Promise.all([clampFutureTimestamps(db, futureTimestamps), queue.clampTimestamps()]))
@@ -70,13 +71,13 @@ export async function startService(config: Config, log: Logger): Promise<Service
 
   if (config.ROLES.includes('worker')) {
     const worker = startWorker({ queue, jobs, notifications, log })
-    running.add(() => worker.stop(STOP_GRACE_MS))
-    for (const module of modules) if (module.startWork) running.add(module.startWork())
+    running.add(named('worker', () => worker.stop(STOP_GRACE_MS)))
+    for (const module of modules) if (module.startWork) running.add(named('background work', module.startWork()))
   }
   if (config.ROLES.includes('smtp')) {
     for (const module of modules) {
       const listener = await module.listen?.()
-      if (listener) running.add(() => listener.close())
+      if (listener) running.add(named('SMTP server', () => listener.close()))
     }
   }
   if (!config.ROLES.includes('web')) return { url: config.BASE_URL, setupLink: null, stop: stopOf(undo.move(), log) }
@@ -85,7 +86,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const isSecure = config.BASE_URL.startsWith('https:')
   const app = await createServer({ log, version: VERSION, trustedProxies, isSecure, isUnavailable, isReady, capture })
   metrics?.observeRequests(app)
-  running.add(() => closeWithin(app, STOP_GRACE_MS))
+  running.add(named('HTTP server', () => closeWithin(app, STOP_GRACE_MS)))
   if (config.REQUEST_LIMITS === 'on') {
     limitConcurrency(app)
     limitRequests(app, db)
@@ -106,10 +107,10 @@ async function openStore(
   undo: AsyncDisposableStack,
 ): Promise<{ url: string; database: Database }> {
   const embedded = config.DATABASE_URL ? null : await startEmbedded({ dataDir: config.DATA_DIR, log })
-  if (embedded) undo.defer(() => embedded.stop())
+  if (embedded) undo.defer(reportSlowStop(log, 'embedded PostgreSQL', () => embedded.stop()))
   const url = embedded?.url ?? config.DATABASE_URL ?? ''
   const database = await openMigrated(url, (applied) => log.info({ applied }, 'migrated the database schema'))
-  undo.defer(() => database.close())
+  undo.defer(reportSlowStop(log, 'database connections', () => database.close()))
   return { url, database }
 }
 
@@ -123,6 +124,14 @@ async function startMetrics(
   addReadings(metrics, { pool, countJobs: () => queue.stats(), isReady })
   const server = await startMetricsServer(config.METRICS_LISTEN, { registry: metrics.registry, isReady })
   undo.defer(() => server.close())
+}
+
+/** Wraps the stop of a part of the service: one that takes longer than the grace period is named in the log. */
+function reportSlowStop(log: Logger, part: string, stop: () => Promise<void>): () => Promise<void> {
+  return async () => {
+    const timer = setTimeout(() => log.warn({ part }, 'still stopping'), STOP_GRACE_MS + 2_000)
+    await stop().finally(() => clearTimeout(timer))
+  }
 }
 
 function stopOf(stack: AsyncDisposableStack, log: Logger): () => Promise<void> {

@@ -1,7 +1,7 @@
 import type { Server } from 'node:net'
 import { once } from 'node:events'
 import { Fault } from '../errors.ts'
-import { openAcceptors, PORT_OPTIONS, requireFreePort } from './acceptors.ts'
+import { openAcceptors, PORT_OPTIONS, requireFreePort } from '../net/acceptors.ts'
 import type { App } from './server.ts'
 
 const PROBLEMS: Record<string, string> = {

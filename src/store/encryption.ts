@@ -40,7 +40,7 @@ export function decrypt(sealed: string, secretKey: string, context: string): str
     return decipher.update(bytes.subarray(NONCE, -TAG), undefined, 'utf8') + decipher.final('utf8')
   } catch (cause) {
     const sentence =
-      'A stored secret does not open with this SECRET_KEY. Start with the key it was stored under, or enter it anew.'
+      'A stored secret cannot be decrypted with this SECRET_KEY. Start with the key that encrypted it, or enter the secret again.'
     throw new Fault('internal', sentence, { cause })
   }
 }

@@ -54,7 +54,7 @@ describe('a webhook channel', () => {
     await portreeve.raise(alice.id, 'one.test')
     await portreeve.raise(alice.id, 'two.test', { kind: 'blacklist.cleared' })
     const all = await requests(2)
-    expect(all.map(({ path }) => path)).toEqual(['/hook?room=7', '/hook?room=7'])
+    expect(all.map(({ path }) => path)).toEqual(['/hook?portreeve=7', '/hook?portreeve=7'])
     expect(all.map((one) => verdictOn(one, secret))).toEqual(['valid', 'valid'])
     const bodies = all.map(({ body }) => JSON.parse(body) as { type: string; data: { title: string } })
     expect(bodies.toSorted((a, b) => a.data.title.localeCompare(b.data.title))).toMatchObject([
@@ -164,7 +164,7 @@ describe('a webhook channel', () => {
     receiver.answerWith(status(302, '', { location: '/elsewhere' }))
     const { status: code, json } = await portreeve.call(alice.token, 'POST', `alerts/channels/${channel.id}/test`)
     expect([code, json.code]).toEqual([422, 'upstream_rejected'])
-    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook?room=7'])
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook?portreeve=7'])
   })
 
   it('may not lead to an address that is not allowed, by its name either', async () => {

@@ -160,7 +160,7 @@ describe('a server administrator', () => {
     await page.getByText('Evidence: 2 lines').click()
     await page.getByRole('row', { name: /SSH .* port 22 50 events/ }).waitFor()
     await page.getByText(/^\d+ reports in 30 days, the most on \d+ \w+: \d+\.$/).waitFor()
-    await page.getByRole('row', { name: /^SSH .* 2 \d+ %/ }).waitFor()
+    await page.getByRole('row', { name: /^SSH .* 2 \d+%/ }).waitFor()
     expect(await faultsAtAllWidths(page)).toEqual([])
   })
 

@@ -149,12 +149,12 @@ describe('single-key shortcuts', () => {
 })
 
 describe('API tokens, with the keyboard alone', () => {
-  it('are made, copied and revoked', async () => {
+  it('are created, copied and revoked', async () => {
     await begin('/tokens', 'API tokens')
-    await tabTo(page, 'What is it for?')
+    await tabTo(page, 'Token name')
     await page.keyboard.type('backups')
     await page.keyboard.press('Enter')
-    await page.getByText('The token “backups” is made').waitFor()
+    await page.getByText('Token “backups” created').waitFor()
     await tabTo(page, 'Copy the token')
     await page.keyboard.press('Enter')
     await page.getByText('Copied.').waitFor()
@@ -168,6 +168,6 @@ describe('API tokens, with the keyboard alone', () => {
   })
 })
 
-it('meets no complaint of the browser on the way', () => {
+it('causes no browser errors', () => {
   expect(alice.complaints.filter((complaint) => !/status of (4|5)\d\d/.test(complaint))).toEqual([])
 })

@@ -119,7 +119,7 @@ describe('portreeve user', () => {
     expect([taken.code, taken.out, taken.err]).toEqual([
       1,
       '',
-      'portreeve user: An account with the email bob@people.test already exists.\n',
+      'Error: An account with the email bob@people.test already exists.\n',
     ])
     expect((await runPortreeve(['user', 'set-plan', 'nobody@people.test', 'pro'], env)).code).toBe(1)
     for (const words of [

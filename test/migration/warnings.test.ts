@@ -29,7 +29,7 @@ describe('what a migration says beforehand', () => {
       {
         code: 'over_quota',
         folder: '',
-        message: expect.stringMatching(/portreeve for 307\.2 kB, .* 40\d\.\d kB to copy/),
+        message: expect.stringMatching(/room for 307\.2 kB, .* 40\d\.\d kB to copy/),
       },
     ])
     expect(codes(await migrate(here, there, { dryRun: true, folders: ['INBOX'] }))).toEqual([])

@@ -39,7 +39,7 @@ export function unprivilegedUser(): User {
   const user = UNPRIVILEGED.map((name) => users.find((u) => u.name === name)).find((u) => u !== undefined)
   if (user) return user
   const sentence =
-    'PostgreSQL refuses to run as root, and this system has no user portreeve, postgres or nobody. ' +
+    `PostgreSQL does not run as root, and this system has none of the users ${UNPRIVILEGED.join(', ')}. ` +
     'Start Portreeve as an ordinary user, or set DATABASE_URL.'
   throw new Fault('unavailable', sentence)
 }

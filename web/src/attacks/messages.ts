@@ -238,6 +238,7 @@ export const servers = {
   columns: ['Server', 'Reports', 'Last 7 days', 'Listed now', 'Token'],
   columnLabels: { reports: 'Reports', week: 'Last 7 days', listed: 'Listed now' },
   unnamed: 'Unnamed server',
+  masked: (lastFour: string) => `ar_…${lastFour}`,
   revoke: 'Revoke',
   revokeTitle: (name: string) => `Revoke the token of “${name}”?`,
   revokeText: 'Further reports from this server count as anonymous. Its statistics are deleted.',

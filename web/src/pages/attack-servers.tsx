@@ -100,7 +100,7 @@ function ServerRow({ id, label, lastFour, totalReports, last7d, currentlyListedF
       <th scope="row">
         {name}
         <small>
-          <code>ar_…{lastFour}</code>
+          <code>{messages.masked(lastFour)}</code>
         </small>
       </th>
       <td data-label={messages.columnLabels.reports}>{numberText(totalReports)}</td>
