@@ -3,7 +3,6 @@ import { readTexts, RULES, type Text } from './wording.ts'
 
 /** Areas whose texts have not been rewritten to the style guide yet. */
 const PENDING = [
-  /^(CHANGELOG|CONTRIBUTING|SECURITY)\.md/,
   /^docs\/(alerts|monitoring)\.md/,
   /^src\/(alerts|monitoring)\b/,
   /^web\/src\/(alerts|monitoring|pages\/(alert|monitor))/,
@@ -11,10 +10,10 @@ const PENDING = [
   /^src\/(migration|net\/imap)\b/,
   /^docs\/webhooks\.md/,
   /^src\/webhooks\b/,
-  /^docs\/style\.md/,
 ]
 
-const texts = readTexts()
+// The right column of the glossary lists words to avoid.
+const texts = readTexts().filter(({ file, text }) => !(file === 'docs/style.md' && text.startsWith('|')))
 const reviewed = texts.filter(({ file }) => !PENDING.some((area) => area.test(file)))
 
 const broken = (all: Text[]) =>
