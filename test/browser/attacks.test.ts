@@ -126,7 +126,7 @@ describe('a server administrator', () => {
     await page.getByLabel('Also block listed addresses').check()
     await page.getByRole('button', { name: 'Create install command' }).click()
     await page.getByText('Run this on web-1').waitFor()
-    await page.getByRole('button', { name: 'Copy the command' }).click()
+    await page.getByRole('button', { name: 'Copy the install command' }).click()
     const line = await page.evaluate<string>('navigator.clipboard.readText()')
     expect(line).toMatch(/^curl -fsS ".*token=ar_\w{32}&block=1" \| sudo sh -s -- --yes$/)
     const [fetches = ''] = line.split(' | ')

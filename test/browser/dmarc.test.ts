@@ -214,9 +214,9 @@ describe('the DMARC screens', () => {
   it('add a mailbox and show why it fails', async () => {
     await page.goto('/dmarc/mailboxes')
     await page.getByRole('button', { name: 'Add mailbox' }).click()
-    await page.getByText('Type the name of the server').waitFor()
+    await page.getByText('Enter the name of the server').waitFor()
     await page.getByLabel('IMAP server').fill('127.0.0.1')
-    await page.getByLabel('User').fill('dmarc')
+    await page.getByLabel('User name').fill('dmarc')
     await page.getByLabel('Password', { exact: true }).fill('secret')
     await page.getByText('Port and security').click()
     await page.getByLabel('Port', { exact: true }).fill('1')

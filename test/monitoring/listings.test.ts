@@ -232,7 +232,7 @@ describe('lists that cannot be believed', () => {
       host,
       ({ status: now, unknownCount }) => now === 'unknown' && unknownCount > enabled.length / 2,
     )
-    expect(down.detail).toMatch('the resolver')
+    expect(down.detail).toMatch('The resolver')
     await portreeve.looked(host, 2)
     await lists.setZones(all({}))
     expect(await portreeve.told()).toEqual([])

@@ -228,6 +228,7 @@ export const servers = {
   block: 'Also block listed addresses',
   blockHint: 'The firewall drops their packets before they reach any service.',
   created: (label: string) => `Run this on ${label || 'the server'}`,
+  installCommand: 'the install command',
   command: 'the command',
   createdText: 'The report token in it is shown only once. Run the command again after you add a fail2ban jail.',
   review: 'Review the script first',

@@ -58,7 +58,7 @@ function NewServer() {
 function InstallCommand({ token, label, blocks }: NewServerToken) {
   return (
     <Notice tone="good" title={messages.created(label)}>
-      <Snippet what={messages.command} text={installCommand({ token, blocks })} />
+      <Snippet what={messages.installCommand} text={installCommand({ token, blocks })} />
       <p>{messages.createdText}</p>
       <Disclosure summary={messages.review}>
         <Snippet what={messages.reviewSteps} text={reviewedInstallCommands({ token, blocks })} />
