@@ -42,7 +42,7 @@ export function createCopier(migration: Migration, folder: Folder): Copier {
 
   async function reading(lane: Lane, { sourceUidValidity }: OpenFolder): Promise<Wire> {
     const { wire, opened } = await lane.reading(folder.pathAsListed)
-    if (opened.uidValidity !== sourceUidValidity) throw new Reopen('The source numbered its messages anew.')
+    if (opened.uidValidity !== sourceUidValidity) throw new Reopen('The source assigned new UIDs to its messages.')
     return wire
   }
 

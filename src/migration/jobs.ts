@@ -55,7 +55,7 @@ export function migrationJob(deps: MigrationJobDeps): Job<MigrationData> {
     retry: { limit: MOST_RUNS, delay: 2, maxDelay: 30 },
     async run({ migrationId }, { signal, log }) {
       const claimed = await claimMigration(deps.db, migrationId)
-      if (claimed === 'busy') throw new Error('its last worker still has the migration')
+      if (claimed === 'busy') throw new Error('another worker is still running this migration')
       if (claimed) await runClaimed(claimed, deps, signal, log.child({ migrationId }))
     },
   })
@@ -113,13 +113,13 @@ async function endStandstill(row: Claimed, last: Progress | null, db: Kysely<DB>
   const minutes = Math.ceil((isDry ? slots.dryRun : slots.standstill) / 60_000)
   if (isDry || row.stalls + 1 >= slots.standstills) {
     const message = isDry
-      ? `The dry run did not end within ${minutes} minutes. Name fewer folders, or try again when the servers answer faster.`
-      : `Nothing was copied for ${minutes} minutes, ${row.stalls + 1} times in a row. Check that both servers answer, then retry; what was copied is kept.`
+      ? `The dry run did not end within ${minutes} minutes. Select fewer folders, or try again when the servers respond faster.`
+      : `No messages were copied for ${minutes} minutes, ${row.stalls + 1} times in a row. Check that both servers respond, then retry. Copied messages stay.`
     return await endFailed(row, { ...failureOf('no_progress', message) }, progress, db)
   }
-  const message = `Nothing was copied for ${minutes} minutes: the migration made room for others and is tried again.`
+  const message = `No messages were copied for ${minutes} minutes. The migration was queued again to let others run.`
   await markStalled(db, row, { ...progress, notes: [...progress.notes, { folder: '', message }] })
-  throw new PutBack('it stood still', slots.pause * 2 ** row.stalls)
+  throw new PutBack('no progress', slots.pause * 2 ** row.stalls)
 }
 
 /** Host names are looked up and checked again at every start: what they point to may have changed since. */
@@ -128,7 +128,7 @@ async function openSides(
   deps: MigrationJobDeps,
   signal: AbortSignal,
 ): Promise<{ source: Side; destination: Side }> {
-  if (row.sealed === null) throw new Fault('internal', 'The passwords of this migration are gone.')
+  if (row.sealed === null) throw new Fault('internal', 'The passwords of this migration have been deleted.')
   const secrets = decryptSecrets(row.sealed, deps.secretKey, row.id)
   const source = await accountOf({ ...row.source, ...secrets.source }, deps, signal)
   const destination = await accountOf({ ...row.destination, ...secrets.destination }, deps, signal)
@@ -196,7 +196,7 @@ function showLife(db: Kysely<DB>, run: Run & { stalls: number }, log: Logger, on
       if (!(await markAlive(db, run, progress))) onLost()
     } catch (error) {
       news ??= progress
-      log.debug({ err: error }, 'the progress could not be written')
+      log.debug({ err: error }, 'could not store the progress')
     }
   }
 

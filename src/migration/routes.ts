@@ -91,8 +91,8 @@ function submitRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): vo
       config: { limit: 'connections' },
       onRequest: authHooks.account,
       schema: {
-        summary: 'Copy folders of one IMAP account into another',
-        description: 'Waits in a queue; ask for its status every 2 to 5 seconds, or follow its events.',
+        summary: 'Start a migration between IMAP accounts',
+        description: 'The migration is queued. Request its status every 2 to 5 seconds, or follow its events.',
         tags,
         security,
         body: NewMigration,
@@ -111,8 +111,8 @@ function submitRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): vo
       config: { limit: 'connections' },
       onRequest: authHooks.account,
       schema: {
-        summary: 'Try again what failed',
-        description: 'Needs the passwords once more: they were erased when the migration ended.',
+        summary: 'Retry a failed migration',
+        description: 'Requires the passwords again: they were deleted when the migration ended.',
         tags,
         security,
         params,
@@ -152,7 +152,7 @@ function statusRoutes(app: App, { authHooks, events, notifications, ...deps }: M
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'My migrations, newest first',
+        summary: 'List migrations, newest first',
         tags,
         security,
         querystring: PageQuery,
@@ -175,7 +175,7 @@ function statusRoutes(app: App, { authHooks, events, notifications, ...deps }: M
     '/api/v1/imap/migrate/:id',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'How far a migration is', tags, security, params, response: answers(FoundMigration) },
+      schema: { summary: 'Get a migration', tags, security, params, response: answers(FoundMigration) },
     },
     async (request) => ({ success: true, ...(await found(deps, callerOf(request).accountId, request.params.id)) }),
   )
@@ -186,7 +186,7 @@ function statusRoutes(app: App, { authHooks, events, notifications, ...deps }: M
       onRequest: authHooks.account,
       schema: {
         summary: 'Follow a migration (server-sent events)',
-        description: 'An event `migration` with the status as it is, then one for every change, at most one a second.',
+        description: 'Sends an event `migration` with the current status, then one per change, up to one a second.',
         tags,
         security,
         params,
@@ -215,6 +215,6 @@ function statusRoutes(app: App, { authHooks, events, notifications, ...deps }: M
 
 async function found({ db }: SubmitDeps, accountId: string, id: string) {
   const row = await findMigration(db, accountId, id)
-  if (!row) throw new Fault('not_found', 'There is no such migration.')
+  if (!row) throw new Fault('not_found', 'The migration was not found.')
   return shownWithErrors(row, row.errorCount > 0 ? await listErrors(db, id) : [])
 }

@@ -86,7 +86,7 @@ function settleCopied(fate: FateOf<'copied'>, deps: SettleDeps): Reopen | null {
   noteDate(row, datedBy, remedy, deps)
   noteLeftOut(row.flags, deps)
   const isElsewhere = uidValidity !== null && uidValidity !== at.place.opened.uidValidity
-  return isElsewhere ? new Reopen('The destination numbered its messages anew.') : null
+  return isElsewhere ? new Reopen('The destination assigned new UIDs to its messages.') : null
 }
 
 /** Only where the source has no date at all is that said once for the folder: it may have none of any message. */
@@ -97,14 +97,14 @@ function noteDate(
   { migration, folder }: SettleDeps,
 ): void {
   const date = sanitise(internalDate ?? '')
-  const given = datedBy === 'nobody' ? 'one of its own' : 'the one in the header of the message'
+  const given = datedBy === 'nobody' ? 'a date set by the destination' : 'the date of its Date header'
   const isReal = internalDate !== null && serialiseDate(internalDate) !== null
   if (datedBy === 'source') return
   if (isReal && remedy !== 'as-is') {
-    migration.note({ folder, uid, message: `The destination refused the date “${date}”: the message got ${given}.` })
+    migration.note({ folder, uid, message: `The destination rejected the date “${date}”. The message has ${given}.` })
   } else if (datedBy === 'header') migration.note({ folder, message: NOTES.dateless })
   else if (datedBy === 'nobody') migration.note({ folder, uid, message: NOTES.undated })
-  else migration.note({ folder, uid, message: `The source’s date “${date}” is none: the message got ${given}.` })
+  else migration.note({ folder, uid, message: `The source’s date “${date}” is invalid. The message has ${given}.` })
 }
 
 /** Each keyword once: a folder that keeps none would fill the report. */
@@ -113,18 +113,18 @@ function noteLeftOut(flags: readonly string[], { at, migration, folder, leftOut 
   const { dropped } = storableFlags(flags, at.place.opened.permanentFlags)
   for (const keyword of dropped.filter((flag) => isUserFlag(flag) && !leftOut.has(flag))) {
     leftOut.add(keyword)
-    const message = `The keyword “${sanitise(keyword)}” was left out: the destination does not keep it.`
+    const message = `The keyword “${sanitise(keyword)}” was dropped: the destination does not store it.`
     migration.note({ folder, message })
   }
 }
 
 const NOTES = {
-  'without-keywords': 'The destination took this message only without its keywords.',
-  'line-ends': 'The destination took this message only with its line ends made CRLF (altered).',
+  'without-keywords': 'The destination accepted this message only without its keywords.',
+  'line-ends': 'The destination accepted this message only with CRLF line ends (changed).',
   announced:
-    'The source announces other sizes than messages of this folder have. What it gave was confirmed, and copied as it is.',
-  dateless: 'The source keeps no dates of messages of this folder: they got the ones in their headers.',
-  undated: 'Neither the source nor this message has a date that can be kept: the destination gave it one of its own.',
+    'The source reports wrong sizes for messages of this folder. Their content was confirmed and copied unchanged.',
+  dateless: 'The source stores no dates for messages of this folder. They have the dates of their headers.',
+  undated: 'Neither the source nor this message has a valid date. The destination set one.',
 }
 
 function settleRefused(fate: FateOf<'refused'>, deps: SettleDeps): Stop | Reopen | null {
@@ -133,7 +133,7 @@ function settleRefused(fate: FateOf<'refused'>, deps: SettleDeps): Stop | Reopen
   const words = wordsOf(refusal)
   if (mayPass(refusal) && patienceIsLeft(row.uid, refusal, deps)) migration.gate.close(refusal)
   else if (refusal.kind === 'over_quota') return new Stop('over_quota', `The destination is full: ${words}`)
-  else if (refusal.kind === 'no_such_mailbox') return new Reopen(`“${at.place.path}” went away: ${words}`)
+  else if (refusal.kind === 'no_such_mailbox') return new Reopen(`“${at.place.path}” disappeared: ${words}`)
   else if (refusal.kind === 'not_permitted') return new FolderStop('not_permitted', `“${at.place.path}”: ${words}`)
   else if (refusal.kind === 'too_large') fail(fate, 'too_large', deps)
   else if (next !== null) remedies.set(row.uid, next)

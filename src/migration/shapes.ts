@@ -11,10 +11,10 @@ export const Connection = Type.Object(
   {
     host: Type.String({ minLength: 1, maxLength: 255 }),
     port: Type.Integer({ minimum: 1, maximum: 65_535, default: 993 }),
-    secure: Type.Boolean({ default: true, description: 'TLS from the first byte; else STARTTLS where offered.' }),
+    secure: Type.Boolean({ default: true, description: 'Implicit TLS; otherwise STARTTLS if offered.' }),
     user: Type.String({ minLength: 1, maxLength: 500 }),
     password: Type.Optional(Secret),
-    accessToken: Type.Optional(Type.String({ ...Secret, description: 'For XOAUTH2, in place of the password.' })),
+    accessToken: Type.Optional(Type.String({ ...Secret, description: 'For XOAUTH2, instead of a password.' })),
     tlsVerify: Type.Boolean({ default: true }),
   },
   {
@@ -28,14 +28,14 @@ export const ConnectionTest = Type.Object({
   success: Type.Literal(true),
   connected: Type.Literal(true),
   folderCount: Type.Integer(),
-  listFailed: Type.Boolean({ description: 'The server refused LIST; folders were found one by one.' }),
-  statusOnly: Type.Boolean({ description: 'Only STATUS answered: there may be folders we cannot guess.' }),
+  listFailed: Type.Boolean({ description: 'The server rejected LIST. Folders were found one by one.' }),
+  statusOnly: Type.Boolean({ description: 'Only STATUS works: there may be folders with names that were not tried.' }),
   server: Type.Object({ host: Type.String(), port: Type.Integer(), secure: Type.Boolean() }),
   message: Type.String(),
 })
 
 export const Folder = Type.Object({
-  path: Type.String({ description: 'What the folders of a migration are named by.' }),
+  path: Type.String({ description: 'The name of the folder in a migration.' }),
   name: Type.String(),
   messages: Type.Integer(),
   unseen: Type.Integer(),
@@ -58,11 +58,11 @@ export const NewMigration = Type.Object(
     source: Connection,
     destination: Connection,
     folders: Type.Array(Path, { minItems: 1, maxItems: 200, uniqueItems: true }),
-    destPrefix: Type.String({ default: '', maxLength: 500, pattern: PLAIN, description: 'P makes INBOX P/INBOX.' }),
-    deduplicate: Type.Boolean({ default: false, description: 'Skip what is in the destination folder already.' }),
+    destPrefix: Type.String({ default: '', maxLength: 500, pattern: PLAIN, description: 'A parent folder: P copies INBOX to P/INBOX.' }),
+    deduplicate: Type.Boolean({ default: false, description: 'Skips messages that are already in the destination folder.' }),
     allMailOnce: Type.Boolean({
       default: false,
-      description: 'Of a folder that shows all mail (Gmail), copy only what no other of the folders has.',
+      description: 'Copies only messages of an all-mail folder (Gmail) that are in no other folder.',
     }),
     folderMap: Type.Record(Path, Path, {
       default: {},
@@ -70,7 +70,7 @@ export const NewMigration = Type.Object(
       propertyNames: Path,
       description: 'Source path to destination path.',
     }),
-    dryRun: Type.Boolean({ default: false, description: 'Map and count, copy nothing; does not count for the month.' }),
+    dryRun: Type.Boolean({ default: false, description: 'Maps folders and counts messages, but copies nothing. Does not count towards the monthly limit.' }),
   },
   {
     examples: [
@@ -97,7 +97,7 @@ export const CreatedMigration = Type.Object({
 })
 
 export const MigrationError = Type.Object({
-  folder: Type.String({ description: '"" where it is about the whole migration.' }),
+  folder: Type.String({ description: '"" for the whole migration.' }),
   uid: Type.Optional(Type.Integer()),
   messageId: Type.Optional(Type.String()),
   size: Type.Optional(Type.Integer()),
@@ -107,17 +107,17 @@ export const MigrationError = Type.Object({
 })
 
 const FolderProgress = Type.Object({
-  lastUid: Type.Integer({ description: 'Every source message up to here is dealt with.' }),
+  lastUid: Type.Integer({ description: 'Every source message up to this UID has been processed.' }),
   doneCount: Type.Integer(),
   total: Type.Integer(),
-  bytes: Type.Integer({ description: 'Of the messages that are done.' }),
+  bytes: Type.Integer({ description: 'Bytes of processed messages.' }),
   bytesTotal: Nullable(Type.Integer()),
-  destination: Type.String({ description: 'Where it goes, as the destination writes it.' }),
+  destination: Type.String({ description: 'The destination folder, as named there.' }),
 })
 
 const Warning = Type.Object({
   code: Type.Enum(['over_quota', 'trash_expires', 'all_mail']),
-  folder: Type.String({ description: '"" where it is about the whole migration.' }),
+  folder: Type.String({ description: '"" for the whole migration.' }),
   message: Type.String(),
 })
 
@@ -131,20 +131,20 @@ const ProgressFields = {
   currentFolder: Type.String(),
   foldersDone: Type.Integer(),
   foldersTotal: Type.Integer(),
-  messagesDone: Type.Integer({ description: 'Copied, already there, or failed.' }),
+  messagesDone: Type.Integer({ description: 'Messages that were copied, skipped, or failed.' }),
   messagesTotal: Type.Integer(),
   skippedByDedup: Type.Integer(),
   folderProgress: Type.Record(Type.String(), FolderProgress),
-  bytesDone: Type.Integer({ description: 'Of the messages that are done.' }),
-  bytesTotal: Nullable(Type.Integer({ description: 'Null where the source does not tell sizes at once.' })),
+  bytesDone: Type.Integer({ description: 'Bytes of processed messages.' }),
+  bytesTotal: Nullable(Type.Integer({ description: 'Null if the source does not report sizes in one command.' })),
   messagesPerSecond: Type.Number(),
   bytesPerSecond: Type.Integer(),
   etaSeconds: Nullable(Type.Integer()),
   throttledUntil: Nullable(Timestamp),
   warnings: Type.Array(Warning, {
-    description: 'What to know beforehand: a dry run tells, too. Nothing stops for it.',
+    description: 'Warnings, also in a dry run. They do not stop the migration.',
   }),
-  notes: Type.Array(Note, { description: 'The first hundred things that were not kept exactly as they were.' }),
+  notes: Type.Array(Note, { description: 'The first hundred changes to copied messages.' }),
 }
 
 const MigrationFields = {
@@ -183,9 +183,9 @@ export const MigrationPage = Type.Object({
   month: Type.Object(
     {
       used: Type.Integer(),
-      limit: Nullable(Type.Integer({ description: 'Of the plan; null: as many as one likes.' })),
+      limit: Nullable(Type.Integer({ description: 'The limit of the plan; null if unlimited.' })),
     },
-    { description: 'What counts for this calendar month (UTC).' },
+    { description: 'Usage in this calendar month (UTC).' },
   ),
 })
 const Renewed = Type.Object(

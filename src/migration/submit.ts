@@ -108,7 +108,7 @@ function prefixOf(given: string): string {
 function requireDistinct(folders: readonly string[]): void {
   if (folders.filter(isInbox).length <= 1) return
   const details = [{ path: 'folders', message: 'must name every folder once' }]
-  throw new Fault('invalid_request', 'folders must name every folder once.', { details })
+  throw new Fault('invalid_request', 'folders must contain every folder only once.', { details })
 }
 
 function noProgress(folders: readonly string[]): Progress {
@@ -144,9 +144,9 @@ export async function retry(deps: SubmitDeps, accountId: string, id: string, req
   }
   return db.transaction().execute(async (trx) => {
     const row = await findMigration(trx, accountId, id)
-    if (!row) throw new Fault('not_found', 'There is no such migration.')
+    if (!row) throw new Fault('not_found', 'The migration was not found.')
     if (!(await requeueMigration(trx, accountId, id, encryptSecrets(secrets, secretKey, id)))) {
-      throw new Fault('conflict', `Only a failed migration can be tried again; this one is ${row.status}.`)
+      throw new Fault('conflict', `Only a failed migration can be retried. This one is ${row.status}.`)
     }
     await queue.enqueue(trx, job, { migrationId: id, accountId })
     return (await findMigration(trx, accountId, id)) as MigrationRow

@@ -17,7 +17,7 @@ export function failureAlert(row: MigrationRow, progress: Progress, failure: Fai
     key: `migration.failed ${id} ${run}`,
     title: `The ${what} to ${nameOf(destination)} failed`,
     text: `From ${nameOf(source)}: ${failure?.message ?? whatIsLeft(progress)}`,
-    nextStep: 'See its errors, mend what they name, and retry it: what was copied is not copied again.',
+    nextStep: 'See the errors, fix their causes, and retry. Copied messages are not copied again.',
     path: `/migrations/${id}`,
     at: new Date(),
   }
@@ -29,5 +29,5 @@ function nameOf({ user, host }: Reached): string {
 
 function whatIsLeft({ messagesDone, messagesTotal, errorCount }: Progress): string {
   const number = (count: number) => count.toLocaleString('en-US')
-  return `${number(messagesDone)} of ${number(messagesTotal)} messages were dealt with; ${number(errorCount)} ${errorCount === 1 ? 'error is' : 'errors are'} listed.`
+  return `${number(messagesDone)} of ${number(messagesTotal)} messages processed, with ${number(errorCount)} ${errorCount === 1 ? 'error' : 'errors'}.`
 }

@@ -25,10 +25,10 @@ export async function verify(lane: Lane, at: OpenFolder, copier: Copier, note: N
   }
   const { wire } = await lane.destination()
   const { exists, uidValidity } = await examine(wire, place.name)
-  if (uidValidity !== place.opened.uidValidity) throw new Reopen('The destination numbered its messages anew.')
+  if (uidValidity !== place.opened.uidValidity) throw new Reopen('The destination assigned new UIDs to its messages.')
   const { copied } = ledger.saved
   if (exists < copied) {
-    throw new FolderStop('verification', `“${place.path}” has ${exists} messages, though ${copied} were copied there.`)
+    throw new FolderStop('verification', `“${place.path}” has ${exists} messages, but ${copied} were copied there.`)
   }
   reportDeviations(await compareArrivals(at.arrivals, source, wire), at, copier, note)
   return true
@@ -39,23 +39,23 @@ function reportDeviations({ sizes, dates }: Deviations, { place }: OpenFolder, c
   const { path: folder } = copier.folder
   if (dates) {
     const [sent, kept] = [dates.sent, dates.kept].map((moment) => new Date(moment).toISOString())
-    const message = `The destination keeps other dates of ${dates.count} messages than they have, such as ${kept} in place of ${sent}.`
+    const message = `The destination changed the dates of ${dates.count} messages, for example to ${kept} instead of ${sent}.`
     note({ folder, uid: dates.uid, message })
   }
   for (const { uid, sent, kept } of sizes) {
     const lost = bytesBesideLineEnds(sent) - bytesBesideLineEnds(kept)
-    const counts = `${kept.bytes} bytes, and ${sent.bytes} were sent`
+    const counts = `${kept.bytes} bytes of ${sent.bytes} sent`
     if (lost > 0) {
-      throw new FolderStop('verification', `“${place.path}” keeps less of the source’s message ${uid}: ${counts}.`)
+      throw new FolderStop('verification', `“${place.path}” stores only a part of source message ${uid}: ${counts}.`)
     }
     const what = lost === 0 ? 'with other line ends' : 'with additions of its own'
-    note({ folder, uid, message: `The destination keeps this message ${what}: ${counts}.` })
+    note({ folder, uid, message: `The destination stores this message ${what}: ${counts}.` })
   }
 }
 
 /** What the source did not give, as if it were gone, and still lists. */
 function refuteVanished({ ledger }: OpenFolder, { folder, blame }: Copier, uids: number[]): void {
-  const message = 'The source lists this message but does not give it.'
+  const message = 'The source lists this message but does not return it.'
   for (const uid of uids.filter((one) => blame.vanished.has(one))) {
     blame.vanished.delete(uid)
     const unknown = { messageId: null, size: null }
@@ -68,7 +68,7 @@ export function giveUpPoison({ ledger }: OpenFolder, { folder, blame }: Copier):
   const suspects = ledger.saved.suspicions.filter(([uid, times]) => times >= LIMITS.breaks.most && !ledger.isDone(uid))
   for (const [uid, attempts] of suspects) {
     const { messageId = null, size = null, text = '' } = blame.words.get(uid) ?? {}
-    const message = `The connection broke each time this message was on its way. ${text}`.trim()
+    const message = `The connection broke each time this message was copied. ${text}`.trim()
     ledger.failed({ folder: folder.path, uid, messageId, size, code: 'connection_lost', message, attempts })
   }
 }

@@ -28,7 +28,7 @@ async function warnOfQuota(routes: readonly Route[], { journal, room }: WarningD
     needed += Math.max(0, (bytes ?? 0) - (saved?.bytes ?? 0))
   }
   if (needed <= room) return null
-  const message = `The destination has room for ${sizeText(room)}, and there are ${sizeText(needed)} to copy: it will be full before everything is there.`
+  const message = `The destination has room for ${sizeText(room)}, but there are ${sizeText(needed)} to copy. Free space there, or copy fewer folders.`
   return { code: 'over_quota', folder: '', message }
 }
 
@@ -39,13 +39,13 @@ function warnOfTrash(routes: readonly Route[], { isCourier }: WarningDeps): Warn
   )
   if (!isCourier || !trash) return null
   const { source, destination } = trash.mapped
-  const message = `The destination is a Courier, which deletes what has been in “${destination}” for a week, unless IMAP_EMPTYTRASH is turned off there.`
+  const message = `The destination is a Courier server. It deletes messages that have been in “${destination}” for a week, unless IMAP_EMPTYTRASH is off.`
   return { code: 'trash_expires', folder: source, message }
 }
 
 function warnOfAllMail(routes: readonly Route[], { options }: WarningDeps): Warning | null {
   const all = routes.find(({ folder }) => isAllMail(folder))
   if (!all || routes.length === 1 || options?.allMailOnce) return null
-  const message = `“${all.folder.path}” shows the messages of the other folders once more, and each of them will be copied as often as it is shown. Copy only what no other folder has (allMailOnce), or leave this one out.`
+  const message = `“${all.folder.path}” contains the messages of the other folders. Each of them will be copied as often as it appears. Copy only what no other folder has (allMailOnce), or leave this one out.`
   return { code: 'all_mail', folder: all.folder.path, message }
 }

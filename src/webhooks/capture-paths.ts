@@ -15,8 +15,8 @@ function operationOf(method: (typeof METHODS)[number]): Operation {
     operationId: `capture${method.charAt(0).toUpperCase()}${method.slice(1)}`,
     summary: `Capture a ${method.toUpperCase()} request`,
     description:
-      'Stores the request, then answers what the endpoint is set to answer. Paths below the token belong to it. Of a body the ' +
-      `first ${BODY_KEPT} bytes are kept, whatever its type.`,
+      'Stores the request, then sends the configured response. Paths below the token belong to the endpoint. The ' +
+      `first ${BODY_KEPT} bytes of a body are stored, whatever its type.`,
     tags: ['Webhooks'],
     security: [],
     parameters: [
@@ -30,8 +30,8 @@ function operationOf(method: (typeof METHODS)[number]): Operation {
     ],
     ...(WITH_BODY.has(method) && { requestBody: { content: anything } }),
     responses: {
-      200: { description: 'What the endpoint is set to answer', ...(method !== 'head' && { content: anything }) },
-      '4XX': plain('There is no such endpoint, or the request was refused', method),
+      200: { description: 'The configured response', ...(method !== 'head' && { content: anything }) },
+      '4XX': plain('The endpoint does not exist, or the request was rejected', method),
       '5XX': plain('The request could not be stored', method),
     },
   }

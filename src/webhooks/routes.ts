@@ -75,7 +75,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     '/api/webhook/endpoints',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'My webhook endpoints, oldest first', ...common, response: answers(AllEndpoints) },
+      schema: { summary: 'List webhook endpoints, oldest first', ...common, response: answers(AllEndpoints) },
     },
     async (request) => {
       const rows = await listEndpoints(db, callerOf(request).accountId)
@@ -87,7 +87,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Make a webhook endpoint',
+        summary: 'Create a webhook endpoint',
         ...common,
         body: WebhookSettings,
         response: answers(OneEndpoint, 201),
@@ -103,7 +103,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     '/api/webhook/endpoints/:id',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'A webhook endpoint', ...common, params, response: answers(OneEndpoint) },
+      schema: { summary: 'Get a webhook endpoint', ...common, params, response: answers(OneEndpoint) },
     },
     async (request) => {
       const endpoint = await requireEndpoint(db, callerOf(request).accountId, request.params.id)
@@ -115,7 +115,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Set what a webhook endpoint answers; what is not given stays',
+        summary: 'Change settings of a webhook endpoint',
         ...common,
         params,
         body: WebhookSettings,
@@ -146,14 +146,14 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
   const common = { tags, security, params }
   const path = '/api/webhook/endpoints/:id/response-secret'
   const description =
-    '{{hmac_sha256 …}} in a response body signs with it. Anyone who knows the URL can request a signature of any data, so it ' +
+    '`{{hmac_sha256 …}}` in a response body signs with it. Anyone who knows the URL can request a signature of any data, so it ' +
     'is never the secret that verifies senders.'
   app.get(
     path,
     {
       onRequest: deps.authHooks.account,
       schema: {
-        summary: 'The secret that responses are signed with',
+        summary: 'Get the secret that responses are signed with',
         description,
         ...common,
         response: answers(OneSecret),
@@ -191,7 +191,7 @@ function listRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl, versio
       config: { limit: limitOfList },
       onRequest: authHooks.account,
       schema: {
-        summary: 'Captured requests, newest first',
+        summary: 'List captured requests, newest first',
         tags,
         security,
         params,
@@ -247,7 +247,7 @@ function requestRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl }: W
   async function find(accountId: string, { id, requestId }: { id: string; requestId: string }) {
     const endpoint = await requireEndpoint(db, accountId, id)
     const row = await findRequest(db, id, requestId)
-    if (!row) throw new Fault('not_found', 'There is no such captured request, or it is not kept any longer.')
+    if (!row) throw new Fault('not_found', 'The captured request was not found, or it has been deleted.')
     return { endpoint, row }
   }
   app.get(
@@ -255,7 +255,7 @@ function requestRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl }: W
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'A captured request, its signature checked, and the command that sends it again',
+        summary: 'Get a captured request, with its signature verified and a curl command',
         ...common,
         response: answers(OneRequest),
       },
@@ -272,7 +272,7 @@ function requestRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl }: W
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'The body of a captured request, byte for byte',
+        summary: 'Get the body of a captured request, byte for byte',
         ...common,
         produces: ['application/octet-stream'],
         response: answersAs('application/octet-stream', Bytes, 'The body'),
@@ -297,8 +297,8 @@ function eventRoute(app: App, { db, authHooks, live }: WebhookRoutesDeps): void 
       schema: {
         summary: 'Follow an endpoint (server-sent events)',
         description:
-          'An event `request` for each captured request, `endpoint` when its settings change or it is cleared, `skipped` when a ' +
-          'stream fell too far behind, `deleted` at its end. Resumes with `Last-Event-ID`.',
+          'Sends an event `request` for each captured request, `endpoint` when settings change or requests are deleted, `skipped` when a ' +
+          'stream fell too far behind, and `deleted` at the end. Resumes with `Last-Event-ID`.',
         tags,
         security,
         params,

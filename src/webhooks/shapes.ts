@@ -19,32 +19,32 @@ const EXAMPLE = {
   createdAt: '2026-11-21T12:00:00.000Z',
 }
 
-const Label = Type.String({ pattern: '^[^\\p{Cc}]*$', maxLength: 100, description: 'What sends to it.' })
-const ResponseStatus = Type.Integer({ minimum: 200, maximum: 599, description: 'What callers are answered.' })
+const Label = Type.String({ pattern: '^[^\\p{Cc}]*$', maxLength: 100, description: 'A name, for example of the sender.' })
+const ResponseStatus = Type.Integer({ minimum: 200, maximum: 599, description: 'The status of the response.' })
 const Timeout = Type.Number({
   minimum: 0,
   maximum: LONGEST_DELAY,
-  description: `Seconds before the answer, 0 to ${LONGEST_DELAY}; fractions are allowed.`,
+  description: `Seconds before the response, 0 to ${LONGEST_DELAY}; fractions are allowed.`,
   // Milliseconds are what is meant by those who meet the limits.
   'x-sentence': `is in seconds (0-${LONGEST_DELAY})`,
 })
 const Template = Type.Boolean({
   description:
-    'Whether {{body.x}}, {{query.x}}, {{header.x}} and {{hmac_sha256 body.x}} in the response body are filled in.',
+    'Replaces {{body.x}}, {{query.x}}, {{header.x}} and {{hmac_sha256 body.x}} in the response body.',
 })
 
 const SIGNATURE = {
-  scheme: Type.Enum([...SIGNATURE_SCHEMES], { description: '`standard` is Standard Webhooks, and Svix.' }),
+  scheme: Type.Enum([...SIGNATURE_SCHEMES], { description: '`standard` is Standard Webhooks, also used by Svix.' }),
   header: Type.Optional(
     Type.String({ pattern: "^[\\w!#$%&'*+.^`|~-]{1,100}$", maxLength: 100, description: 'For `hmac`.' }),
   ),
   prefix: Type.Optional(
-    Type.String({ pattern: '^[ -~]{0,50}$', maxLength: 50, description: 'For `hmac`: `sha256=` and the like.' }),
+    Type.String({ pattern: '^[ -~]{0,50}$', maxLength: 50, description: 'For `hmac`, for example `sha256=`.' }),
   ),
   algorithm: Type.Optional(Type.Enum(['sha1', 'sha256', 'sha512'], { description: 'For `hmac`; sha256 by default.' })),
   encoding: Type.Optional(Type.Enum(['hex', 'base64'], { description: 'For `hmac`; hex by default.' })),
 }
-const Secret = Type.String({ minLength: 1, maxLength: 500, description: 'Sealed, and never shown again.' })
+const Secret = Type.String({ minLength: 1, maxLength: 500, description: 'Stored encrypted, and never shown again.' })
 
 /** A provider may prescribe the secret; without one, it is generated. */
 export const NewResponseSecret = Type.Object({
@@ -56,16 +56,16 @@ export const NewResponseSecret = Type.Object({
 export const WebhookEndpoint = Type.Object(
   {
     id: Uuid,
-    token: Type.String({ description: 'Ten letters and digits that make the URL.' }),
+    token: Type.String({ description: 'Ten letters and digits, part of the URL.' }),
     url: Type.String(),
     label: Type.String(),
     responseStatus: ResponseStatus,
     responseBody: Type.String(),
     responseType: Type.String(),
     template: Template,
-    cors: Type.Boolean({ description: 'Whether pages of any origin may send here, preflights included.' }),
+    cors: Type.Boolean({ description: 'Allows web pages of any origin to send requests, including preflights.' }),
     timeout: Timeout,
-    requestCount: Type.Integer({ description: 'Captures since the creation or the last clearing.' }),
+    requestCount: Type.Integer({ description: 'Requests since the endpoint was created or its requests were deleted.' }),
     signature: Nullable(Type.Object(SIGNATURE)),
     createdAt: Timestamp,
   },
@@ -86,7 +86,7 @@ export const WebhookSettings = Type.Object(
       Nullable(
         Type.Object(
           { ...SIGNATURE, secret: Type.Optional(Secret) },
-          { description: 'How its sender signs. Without `secret` the one that is kept stays.' },
+          { description: 'How the sender signs. Without `secret`, the stored one is kept.' },
         ),
       ),
     ),
@@ -95,51 +95,51 @@ export const WebhookSettings = Type.Object(
 )
 
 const Headers = Type.Array(Type.Tuple([Type.String(), Type.String()]), {
-  description: 'As received: order, letters and repetitions. One character a byte.',
+  description: 'As received: order, case and repetitions. One character per byte.',
 })
 
 export const WebhookRequest = Type.Object(
   {
     id: Uuid,
     method: Type.String(),
-    path: Type.String({ description: 'Below the token, raw; "" when there is none.' }),
-    query: Type.String({ description: 'Behind the question mark, raw.' }),
+    path: Type.String({ description: 'The raw path below the token; "" if there is none.' }),
+    query: Type.String({ description: 'The raw query string, without the question mark.' }),
     headers: Headers,
     trailers: Nullable(Headers),
     ip: Type.String(),
     body: Type.String(),
     bodyEncoding: Type.Enum(['utf8', 'base64']),
-    bodySize: Type.Integer({ description: 'Bytes received, also when fewer were kept.' }),
-    truncated: Type.Boolean({ description: `Only the first ${BODY_KEPT} bytes were kept.` }),
+    bodySize: Type.Integer({ description: 'Bytes received, even if fewer are stored.' }),
+    truncated: Type.Boolean({ description: `Only the first ${BODY_KEPT} bytes are stored.` }),
     contentType: Nullable(Type.String()),
-    receivedAt: Type.String({ format: 'date-time', description: 'When its last byte had come.' }),
+    receivedAt: Type.String({ format: 'date-time', description: 'When the last byte arrived.' }),
     durationMs: Type.Number({ description: 'From the end of the headers to the last byte.' }),
     httpVersion: Type.String(),
-    preflight: Type.Boolean({ description: 'A browser asked whether its page may send.' }),
-    aborted: Type.Boolean({ description: 'The sender went away before the end of the body.' }),
+    preflight: Type.Boolean({ description: 'A CORS preflight of a browser.' }),
+    aborted: Type.Boolean({ description: 'The sender disconnected before the end of the body.' }),
     rejected: Nullable(
-      Type.String({ description: 'Why it was refused. Of a malformed request the body holds its first bytes, raw.' }),
+      Type.String({ description: 'Why the request was rejected. The body of a malformed request contains its first bytes, raw.' }),
     ),
     responseStatus: Nullable(
-      Type.Integer({ description: 'What it was answered; null when nobody was there any more.' }),
+      Type.Integer({ description: 'The status of the response; null if the sender had disconnected.' }),
     ),
     surplus: Nullable(
       Type.Object(
         {
-          size: Type.Integer({ description: 'Bytes that had arrived when they were noticed.' }),
+          size: Type.Integer({ description: 'Bytes that had arrived when they were detected.' }),
           start: Type.String({ description: `The first ${REJECTED_KEPT} bytes.` }),
           startEncoding: Type.Enum(['utf8', 'base64']),
           responseStatus: Nullable(
             Type.Integer({
               description:
-                'How these bytes were answered, after the request’s own answer; null when the connection ended with that.',
+                'The status of a second response to these bytes; null if the connection ended with the first.',
             }),
           ),
         },
         {
           description:
-            'Bytes that followed the request on its connection and are not another request: most often the rest of a body ' +
-            'whose `Content-Length` is too small or missing. Null: there were none.',
+            'Bytes after the request on its connection that are not another request: usually the rest of a body ' +
+            'whose `Content-Length` is too small or missing. Null if there were none.',
         },
       ),
     ),
@@ -178,7 +178,7 @@ export const WebhookRequest = Type.Object(
 const Signature = Nullable(
   Type.Object(
     { status: Type.Enum(['valid', 'invalid', 'unsigned', 'unknown']), reason: Type.String() },
-    { description: 'Whether the sender’s signature holds; null when the endpoint has no scheme and secret.' },
+    { description: 'The result of verifying the signature; null if the endpoint has no scheme and secret.' },
   ),
 )
 
@@ -187,24 +187,24 @@ export const ListedRequest = Type.Object({ ...WebhookRequest.properties, signatu
 
 export const RequestQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 50 }),
-  since: Type.Optional(Type.String({ format: 'date-time', description: 'Received after this, strictly.' })),
-  until: Type.Optional(Type.String({ format: 'date-time', description: 'Received until then.' })),
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'Received after this time, exclusive.' })),
+  until: Type.Optional(Type.String({ format: 'date-time', description: 'Received until this time, inclusive.' })),
   cursor: Type.Optional(
     Type.String({
       maxLength: 16,
       pattern: '^[1-9]\\d{0,15}$',
-      description: 'The `nextCursor` of the page before, in the same order.',
+      description: 'The `nextCursor` of the previous page, in the same order.',
     }),
   ),
   order: Type.Enum(['desc', 'asc'], { default: 'desc', description: 'Newest first, or oldest first.' }),
   method: Type.Optional(Type.String({ maxLength: 20 })),
-  path: Type.Optional(Type.String({ maxLength: 2_000, description: 'What the path begins with.' })),
+  path: Type.Optional(Type.String({ maxLength: 2_000, description: 'A prefix of the path.' })),
   ip: Type.Optional(Type.String(Address)),
   q: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'In path, query, header values, or the body’s first 64 KiB.',
+      description: 'Searches the path, query, header values, and the first 64 KiB of the body.',
     }),
   ),
   format: Type.Enum(['json', 'har'], { default: 'json', description: '`har`: the page as an HTTP Archive 1.2.' }),
@@ -217,18 +217,18 @@ export const RequestPage = Type.Object(
     nextCursor: Nullable(
       Type.String({
         description:
-          'Where the next page begins. Oldest first there is always one, for whoever asks again later. Null: there is nothing older.',
+          'Start of the next page. Null if there are no older requests; never null with `order=asc`, so that a client can poll.',
       }),
     ),
     laterCursor: Nullable(
       Type.String({
         description:
-          'The newest of this page: with `order=asc`, the `cursor` for what was captured after it. Null: nothing yet.',
+          'The newest request of this page: with `order=asc`, the `cursor` for later requests. Null if there are none yet.',
       }),
     ),
     hasMore: Type.Boolean(),
   },
-  { description: `At most ${KEPT} requests are kept. A page ends early when its bodies are large.` },
+  { description: `Up to ${KEPT} requests are stored. A page ends early when its bodies are large.` },
 )
 
 export const OneRequest = Type.Object({
@@ -236,7 +236,7 @@ export const OneRequest = Type.Object({
   request: WebhookRequest,
   signature: Signature,
   curl: Nullable(
-    Type.String({ description: 'A command that sends it again, safe to paste; null when not all of it was kept.' }),
+    Type.String({ description: 'A command that sends the request again, safe to paste; null if the body is truncated.' }),
   ),
 })
 

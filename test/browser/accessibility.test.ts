@@ -28,7 +28,7 @@ const OPEN: Screen[] = [
   { at: '/sign-up', shows: 'This link is incomplete' },
   { at: '/sign-up?with=link#token', shows: 'Confirm your account' },
   { at: '/address', shows: 'Listing rules' },
-  { at: '/network', shows: 'Join with one line' },
+  { at: '/network', shows: 'Report attacks from your server' },
   { at: '/nothing/here', shows: 'Page not found' },
 ]
 

@@ -299,7 +299,7 @@ describe('a migration of another account', () => {
     const { migrationId } = (await made.json()) as { migrationId: string }
     const { page, close } = await signedIn(browser, portreeve, 'Charlie')
     await page.goto(`/migrations/${migrationId}`)
-    await page.getByText('There is no such migration.').waitFor()
+    await page.getByText('The migration was not found.').waitFor()
     await page.goto('/migrations')
     await page.getByText('No migrations yet').waitFor()
     await close()

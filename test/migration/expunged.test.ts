@@ -201,7 +201,7 @@ describe('a source whose answers are not of the size it tells', () => {
       counting(({ length }) => length + 777, bodies),
     )
     expect([state, failures, sizes]).toEqual(['completed', [], sizesOf(bodies)])
-    expect(notes).toEqual([{ folder: 'INBOX', message: expect.stringContaining('announces other sizes') }])
+    expect(notes).toEqual([{ folder: 'INBOX', message: expect.stringContaining('reports wrong sizes') }])
     const bytes = source.commands.filter(({ args }) => /^\d+ \(UID BODY\.PEEK\[\]\)/.test(args)).length
     expect(bytes).toBeLessThanOrEqual(2 + 5)
   })

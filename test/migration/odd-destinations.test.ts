@@ -107,7 +107,7 @@ describe('a migration to a destination such as strangers have', () => {
     const { state, notes } = await migrate(at(from, user), at(closed, user))
     expect([state, notes]).toEqual([
       'completed',
-      [{ folder: 'INBOX', message: 'The keyword “work” was left out: the destination does not keep it.' }],
+      [{ folder: 'INBOX', message: 'The keyword “work” was dropped: the destination does not store it.' }],
     ])
     expect(sent.join('')).not.toContain('work')
     expect((await readAt(to, user))['INBOX']?.map(({ flags }) => flags)).toEqual([['\\Seen'], ['\\Flagged']])

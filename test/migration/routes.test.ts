@@ -384,7 +384,7 @@ describe('migrations over HTTP', () => {
     account_id: alice.id,
     kind: 'migration.failed',
     title: 'The migration to alice on 127.0.0.1 failed',
-    text: `From ${user} on 127.0.0.1: 3 of 3 messages were dealt with; 1 error is listed.`,
+    text: `From ${user} on 127.0.0.1: 3 of 3 messages processed, with 1 error.`,
     path: `/migrations/${id}`,
   })
   const alerts = async () => (await fresh.pool.query('select account_id, kind, title, text, path from alert')).rows

@@ -7,7 +7,7 @@ import { findFolder, saveFolder, type Run } from './store.ts'
 /** The migration has ended, or another worker has it: nothing more may be sent. */
 export class LostClaim extends Error {
   constructor() {
-    super('the migration is not this worker’s any more')
+    super('another worker has taken over the migration')
   }
 }
 

@@ -41,7 +41,7 @@ export function createHearing(
       sink = listener.literal?.(assembler.head, size)
       if (sink) return assembler.literal({ streamed: size })
     }
-    if (size > LIMITS.inlineLiteral) throw new NotImap(`it sent ${size} bytes that nobody asked for`)
+    if (size > LIMITS.inlineLiteral) throw new NotImap(`it sent ${size} unexpected bytes`)
     kept = { bytes: Buffer.allocUnsafe(size), filled: 0 }
   }
 

@@ -76,7 +76,7 @@ export async function createEndpoint(
   requireSound(settings)
   return db.transaction().execute(async (trx) => {
     if ((await countEndpoints(trx, accountId)) >= ENDPOINTS_PER_ACCOUNT) {
-      const sentence = `An account has at most ${ENDPOINTS_PER_ACCOUNT} endpoints. Delete one that is not used any more.`
+      const sentence = `An account can have up to ${ENDPOINTS_PER_ACCOUNT} webhook endpoints. Delete one that is no longer used.`
       throw new Fault('conflict', sentence)
     }
     const { signature, ...plain } = settings
@@ -242,7 +242,7 @@ function requireSound({ responseBody, responseType, signature }: Settings): void
     details.push({ path: 'responseType', message: 'must be a media type such as text/plain; charset=utf-8' })
   }
   if (responseBody !== undefined && Buffer.byteLength(responseBody) > RESPONSE_BODY) {
-    details.push({ path: 'responseBody', message: `must have at most ${RESPONSE_BODY} bytes` })
+    details.push({ path: 'responseBody', message: `must have up to ${RESPONSE_BODY} bytes` })
   }
   if (responseBody?.includes('\u0000')) details.push({ path: 'responseBody', message: 'must not have NUL characters' })
   if (signature?.scheme === 'hmac' && signature.header === undefined) {
@@ -260,9 +260,9 @@ function isMediaType(text: string): boolean {
 
 function withoutSecret(): Fault {
   const details = [{ path: 'signature.secret', message: 'is required' }]
-  return new Fault('invalid_request', 'signature.secret is required: there is none yet.', { details })
+  return new Fault('invalid_request', 'signature.secret is required: no secret is stored yet.', { details })
 }
 
 function noSuchEndpoint(): Fault {
-  return new Fault('not_found', 'There is no such webhook endpoint.')
+  return new Fault('not_found', 'The webhook endpoint was not found.')
 }

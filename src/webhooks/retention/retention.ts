@@ -73,7 +73,7 @@ export function webhookCleanUpJob(deps: QuotaDeps): Job {
       const before = new Date(Date.now() - KEPT_DAYS * DAY)
       const old = await untilNone(() => deleteOlder(db, before, TRIM_ROWS), signal)
       if (beyond + overQuota + old > 0)
-        log.info({ beyond, overQuota, old }, 'captured requests that are not kept any longer deleted')
+        log.info({ beyond, overQuota, old }, 'deleted expired captured requests')
     },
   })
 }
