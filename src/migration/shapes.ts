@@ -58,8 +58,16 @@ export const NewMigration = Type.Object(
     source: Connection,
     destination: Connection,
     folders: Type.Array(Path, { minItems: 1, maxItems: 200, uniqueItems: true }),
-    destPrefix: Type.String({ default: '', maxLength: 500, pattern: PLAIN, description: 'A parent folder: P copies INBOX to P/INBOX.' }),
-    deduplicate: Type.Boolean({ default: false, description: 'Skips messages that are already in the destination folder.' }),
+    destPrefix: Type.String({
+      default: '',
+      maxLength: 500,
+      pattern: PLAIN,
+      description: 'A parent folder: P copies INBOX to P/INBOX.',
+    }),
+    deduplicate: Type.Boolean({
+      default: false,
+      description: 'Skips messages that are already in the destination folder.',
+    }),
     allMailOnce: Type.Boolean({
       default: false,
       description: 'Copies only messages of an all-mail folder (Gmail) that are in no other folder.',
@@ -70,7 +78,10 @@ export const NewMigration = Type.Object(
       propertyNames: Path,
       description: 'Source path to destination path.',
     }),
-    dryRun: Type.Boolean({ default: false, description: 'Maps folders and counts messages, but copies nothing. Does not count towards the monthly limit.' }),
+    dryRun: Type.Boolean({
+      default: false,
+      description: 'Maps folders and counts messages, but copies nothing. Does not count towards the monthly limit.',
+    }),
   },
   {
     examples: [

@@ -45,7 +45,7 @@ export async function addHost(
 
 function whyNotWatched(address: string): string | null {
   const reach = classify(address)
-  return reach.public ? null : `is ${reach.why}; blacklists know public addresses only`
+  return reach.public ? null : `is ${reach.why}; blocklists have only public addresses`
 }
 
 /** @throws Fault `invalid_request`, `not_found` */

@@ -19,7 +19,11 @@ const EXAMPLE = {
   createdAt: '2026-11-21T12:00:00.000Z',
 }
 
-const Label = Type.String({ pattern: '^[^\\p{Cc}]*$', maxLength: 100, description: 'A name, for example of the sender.' })
+const Label = Type.String({
+  pattern: '^[^\\p{Cc}]*$',
+  maxLength: 100,
+  description: 'A name, for example of the sender.',
+})
 const ResponseStatus = Type.Integer({ minimum: 200, maximum: 599, description: 'The status of the response.' })
 const Timeout = Type.Number({
   minimum: 0,
@@ -29,8 +33,7 @@ const Timeout = Type.Number({
   'x-sentence': `is in seconds (0-${LONGEST_DELAY})`,
 })
 const Template = Type.Boolean({
-  description:
-    'Replaces {{body.x}}, {{query.x}}, {{header.x}} and {{hmac_sha256 body.x}} in the response body.',
+  description: 'Replaces {{body.x}}, {{query.x}}, {{header.x}} and {{hmac_sha256 body.x}} in the response body.',
 })
 
 const SIGNATURE = {
@@ -65,7 +68,9 @@ export const WebhookEndpoint = Type.Object(
     template: Template,
     cors: Type.Boolean({ description: 'Allows web pages of any origin to send requests, including preflights.' }),
     timeout: Timeout,
-    requestCount: Type.Integer({ description: 'Requests since the endpoint was created or its requests were deleted.' }),
+    requestCount: Type.Integer({
+      description: 'Requests since the endpoint was created or its requests were deleted.',
+    }),
     signature: Nullable(Type.Object(SIGNATURE)),
     createdAt: Timestamp,
   },
@@ -118,7 +123,9 @@ export const WebhookRequest = Type.Object(
     preflight: Type.Boolean({ description: 'A CORS preflight of a browser.' }),
     aborted: Type.Boolean({ description: 'The sender disconnected before the end of the body.' }),
     rejected: Nullable(
-      Type.String({ description: 'Why the request was rejected. The body of a malformed request contains its first bytes, raw.' }),
+      Type.String({
+        description: 'Why the request was rejected. The body of a malformed request contains its first bytes, raw.',
+      }),
     ),
     responseStatus: Nullable(
       Type.Integer({ description: 'The status of the response; null if the sender had disconnected.' }),
@@ -236,7 +243,9 @@ export const OneRequest = Type.Object({
   request: WebhookRequest,
   signature: Signature,
   curl: Nullable(
-    Type.String({ description: 'A command that sends the request again, safe to paste; null if the body is truncated.' }),
+    Type.String({
+      description: 'A command that sends the request again, safe to paste; null if the body is truncated.',
+    }),
   ),
 })
 

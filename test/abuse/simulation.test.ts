@@ -5,7 +5,7 @@ import { playAttacks } from '../../bench/abuse/simulate.ts'
 import { ROOT } from '../../src/version.ts'
 
 const page = readFileSync(join(ROOT, 'docs', 'scoring.md'), 'utf8')
-const [, section = ''] = /## What attacks on the list achieve\n(.*?)\n## /s.exec(page) ?? []
+const [, section = ''] = /## Attacks on the blocklist\n(.*?)\n## /s.exec(page) ?? []
 
 /** What the page says that each attack achieves now: a score, and what becomes of the address. */
 const claims = [...section.matchAll(/^\| (.+?) +\| .+? \| ([\d.]+), (.+?) +\|$/gm)].map(

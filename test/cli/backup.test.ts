@@ -20,7 +20,7 @@ describe('portreeve backup and restore', () => {
     const made = await runPortreeve(['backup', file, '--json'], here)
     expect([made.code, JSON.parse(made.out)]).toMatchObject([0, { success: true, file }])
     const restored = await runPortreeve(['restore', file], there)
-    expect([restored.code, restored.out]).toEqual([0, expect.stringMatching(/^The database of 20.*Z is restored\./)])
+    expect([restored.code, restored.out]).toEqual([0, expect.stringMatching(/^Restored the database of 20.*Z\./)])
     expect((await runPortreeve(['user', 'list'], there)).out).toMatch(/^a@people\.test /)
     expect((await runPortreeve(['restore', file], there)).code).toBe(1)
   })

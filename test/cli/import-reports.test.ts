@@ -48,7 +48,7 @@ describe('portreeve import-reports', () => {
     expect(data).toMatchObject({ stored: 4, duplicates: 0, failureReports: 0, rejected: [{ name: 'notes.txt' }] })
     const second = await importing(folder)
     expect(second.out).toMatch(
-      /^5 files: 0 reports stored, 4 there already, 1 not taken\.\n {2}notes\.txt {2}It is no report/,
+      /^5 files: 0 reports stored, 4 duplicates, 1 rejected\.\n {2}notes\.txt {2}The file is not a report/,
     )
     expect(await total()).toBe(3)
   })

@@ -119,8 +119,8 @@ describe('portreeve migrate', () => {
   })
 
   it.each([
-    [['--all', '--folder', 'x'], 'say which folders'],
-    [[], 'say which folders'],
+    [['--all', '--folder', 'x'], 'Choose folders with --all'],
+    [[], 'Choose folders with --all'],
     [['--all', '--connections', '0'], '--connections'],
     [['--all', '--map', 'x'], '--map x'],
     [['--all', '--source', 'imap://a:b@c'], 'must not have a password'],

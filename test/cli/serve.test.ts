@@ -121,7 +121,7 @@ describe('portreeve doctor', () => {
     expect(findings).toContainEqual({
       about: `port ${env['PORT']}`,
       state: 'good',
-      sentence: 'A service answers there.',
+      sentence: 'In use by a running service.',
     })
   })
 })

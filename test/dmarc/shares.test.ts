@@ -48,7 +48,7 @@ describe('reading the mailboxes of several accounts', () => {
       async () => {
         const { body } = await portreeve.ask('mailboxes', alice)
         const errors = (body.data as { lastError: string | null }[]).map(({ lastError }) => lastError ?? '')
-        expect(errors.filter((error) => error.includes('gave no message in the time'))).not.toEqual([])
+        expect(errors.filter((error) => error.includes('sent no message before the time limit'))).not.toEqual([])
       },
       { timeout: 25_000, interval: 200 },
     )

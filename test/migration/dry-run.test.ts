@@ -54,7 +54,7 @@ describe('a dry run', () => {
     expect(report({ ...dry, isDry: true, seconds: 1 }, false)).toBe(1)
     const lines = log.mock.calls.map(([line]) => stripVTControlCharacters(String(line)))
     expect(lines).toContainEqual(expect.stringMatching(/no_such_mailbox Missing: /))
-    expect(lines.at(-1)).toMatch(/^1 cannot be copied\. Nothing was copied: 3 messages in 2 folders, .* would be\.$/)
+    expect(lines.at(-1)).toMatch(/^1 cannot be copied\. Dry run: 3 messages in 2 folders, .* would be copied\.$/)
   })
 
   it('leaves nothing in the state that a terminal goes on from', async () => {

@@ -134,11 +134,12 @@ describe('a migration from a source such as strangers have', () => {
     const source = await sourceWith({ INBOX: holding(bodies, (uid) => ({ INTERNALDATE: dates[uid - 1] ?? 'NIL' })) })
     const header = Date.parse('2024-03-02T09:00:00Z')
     const future = Date.parse('2099-01-01T00:00:00Z')
-    const unreadable = /^The source’s date “31-Feb-2001 25:61:06 .*” is invalid\. The message has the date of its Date header/
+    const unreadable =
+      /^The source’s date “31-Feb-2001 25:61:06 .*” is invalid\. The message has the date of its Date header/
     const always = [
       [undefined, /^The source stores no dates for messages of this folder/],
       [2, unreadable],
-      [5, /gave it one of its own/],
+      [5, /The destination set one\./],
     ] as const
     const changed = [3, /changed the dates of 2 messages, .* instead of 2099-01-01T00:00:00.000Z/] as const
     const refused = [4, /rejected the date “01-Jan-1904 .*”\. The message has the date of its Date header/] as const

@@ -411,7 +411,7 @@ describe('migrations over HTTP', () => {
     onTestFinished(() => undated.close())
     const sides = { source: { ...source(), port: undated.port }, destination: await newDestination() }
     const { migrationId: id = '' } = (await post('migrate', { ...sides, folders: ['INBOX'] })).body
-    const notes = [{ folder: 'INBOX', uid: 1, message: expect.stringContaining('one of its own') }]
+    const notes = [{ folder: 'INBOX', uid: 1, message: expect.stringContaining('The destination set one') }]
     for (let time = 0; time < 2; time++) {
       await ends(id, 'failed')
       expect((await statusOf(id)).progress).toMatchObject({ messagesDone: 2, notes })

@@ -29,13 +29,13 @@ describe('what was typed to sign in to a mailbox', () => {
       'password',
       'port',
     ])
-    expect(wrongAccount({ ...TYPED, accessToken: ' ' })).toEqual({ accessToken: 'Paste the access token.' })
+    expect(wrongAccount({ ...TYPED, accessToken: ' ' })).toEqual({ accessToken: 'Enter the access token.' })
   })
 
   it('keeps the secrets of two accounts in one form apart', () => {
     const typed = { 'source.password': 'old', 'destination.accessToken': '' }
     expect(secretOf(typed, 'source.')).toEqual({ password: 'old' })
     expect(wrongSecret(typed, 'source.')).toEqual({})
-    expect(wrongSecret(typed, 'destination.')).toEqual({ 'destination.accessToken': 'Paste the access token.' })
+    expect(wrongSecret(typed, 'destination.')).toEqual({ 'destination.accessToken': 'Enter the access token.' })
   })
 })

@@ -42,7 +42,7 @@ function problemOf(name: string, told: string[], answers: DnsAnswer[], current: 
   if (current.size > 0) return null
   const failed = answers.find((answer) => answer.status === 'FAILED')
   if (failed) return `The address of ${name} could not be looked up (${failed.failure}).`
-  if (told.length > 0) return `${name} leads to ${told.join(', ')}; blacklists know public addresses only.`
+  if (told.length > 0) return `${name} leads to ${told.join(', ')}; blocklists have only public addresses.`
   return answers.every(({ status }) => status === 'NXDOMAIN')
     ? `There is no such host: ${name}.`
     : `${name} has no address.`

@@ -72,8 +72,7 @@ export function webhookCleanUpJob(deps: QuotaDeps): Job {
       const overQuota = sumOf(await trimToQuotas(deps, upTo, { signal }))
       const before = new Date(Date.now() - KEPT_DAYS * DAY)
       const old = await untilNone(() => deleteOlder(db, before, TRIM_ROWS), signal)
-      if (beyond + overQuota + old > 0)
-        log.info({ beyond, overQuota, old }, 'deleted expired captured requests')
+      if (beyond + overQuota + old > 0) log.info({ beyond, overQuota, old }, 'deleted expired captured requests')
     },
   })
 }
