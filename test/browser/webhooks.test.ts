@@ -288,7 +288,7 @@ describe('an endpoint of somebody else', () => {
     const { page, close } = await signedIn(browser, portreeve, 'Charlie')
     for (const path of [`/hooks/${id}`, `/hooks/${id}/settings`]) {
       await page.goto(path)
-      await page.getByText('There is no such').first().waitFor()
+      await page.getByText('was not found').first().waitFor()
       expect(await page.content()).not.toContain('secret plans')
     }
     await close()

@@ -194,7 +194,7 @@ describe('a migration between servers that misbehave', () => {
     expect(proxy.recorded('toServer').toString('latin1')).not.toContain(long)
     expect([state, notes]).toEqual([
       'completed',
-      [{ folder: 'INBOX', message: expect.stringMatching(/^The keyword “k+” was left out/) }],
+      [{ folder: 'INBOX', message: expect.stringMatching(/^The keyword “k+” was dropped/) }],
     ])
     expect((await inboxOf(to.port, user)).map(({ flags }) => flags)).toEqual([['\\Seen', 'fine']])
     await proxy.close()
