@@ -142,7 +142,9 @@ describe('the slots of migrations', () => {
         async () => {
           const { status, progress } = await statusOf(migrationId, alice)
           expect(status).toBe('pending')
-          expect(progress.notes).toMatchObject([{ message: expect.stringContaining('was queued again to let others run') }])
+          expect(progress.notes).toMatchObject([
+            { message: expect.stringContaining('was queued again to let others run') },
+          ])
         },
         { timeout: 20_000, interval: 50 },
       )
