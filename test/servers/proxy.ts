@@ -17,15 +17,20 @@ export type Proxy = {
   close(): Promise<void>
 }
 
-/** Stands between a client and a server on 127.0.0.1: delays, records, and cuts the line where it is told. */
-export async function startProxy(target: number, { roundTrip = 0, record = false } = {}): Promise<Proxy> {
+/**
+ * Starts a proxy on 127.0.0.1 that delays, records and cuts connections on request.
+ * @param target port on 127.0.0.1, or path of a Unix socket
+ */
+export async function startProxy(target: number | string, { roundTrip = 0, record = false } = {}): Promise<Proxy> {
   const sockets = new Set<Socket>()
   const traffic: Record<Direction, Buffer[]> = { toServer: [], toClient: [] }
   let cutNext: { direction: Direction; bytes: number } | null = null
   let connections = 0
 
   const server = createServer({ noDelay: true }, (client) => {
-    const upstream = connect({ port: target, host: '127.0.0.1', noDelay: true })
+    const upstream = connect(
+      typeof target === 'number' ? { port: target, host: '127.0.0.1', noDelay: true } : { path: target },
+    )
     const end = () => [client, upstream].forEach((socket) => socket.destroy())
     const cut = cutNext
     cutNext = null

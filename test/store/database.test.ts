@@ -4,6 +4,7 @@ import { afterEach, expect, it } from 'vitest'
 import { isUnavailable, openDatabase, requireSupported } from '../../src/store/database.ts'
 import { emptyDatabase, type FreshDatabase } from '../database.ts'
 import { startPostgres } from '../servers/postgres.ts'
+import { startProxy } from '../servers/proxy.ts'
 
 let fresh: FreshDatabase | undefined
 
@@ -16,6 +17,31 @@ it('speaks camelCase outside and leaves the keys of JSON as they are', async () 
   fresh = await emptyDatabase()
   const { rows } = await sql`select 1 as first_column, '{"some_key": 1}'::jsonb as the_json`.execute(fresh.db)
   expect(rows).toEqual([{ firstColumn: 1, theJson: { some_key: 1 } }])
+})
+
+it('keeps its connections when callers give up waiting for one', { timeout: 60_000 }, async () => {
+  fresh = await emptyDatabase()
+  const { searchParams, pathname } = new URL(fresh.url)
+  const proxy = await startProxy(`${searchParams.get('host')}/.s.PGSQL.5432`)
+  const url = `postgres://postgres@127.0.0.1:${proxy.port}${pathname}`
+  const { pool } = openDatabase(url, { max: 1 })
+  pool.options.connectionTimeoutMillis = 400
+  // Over this range the deadline passes before, during and after the statements that set up a connection.
+  for (const roundTrip of [160, 240, 280, 320, 360]) {
+    proxy.roundTrip = 0
+    const held = await pool.connect()
+    const waiting = pool.connect().then(
+      (client) => client.release(true),
+      (error: unknown) => expect(isUnavailable(error)).toBe(true),
+    )
+    proxy.roundTrip = roundTrip
+    held.release(true)
+    await waiting
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+  }
+  await pool.end()
+  expect(pool.totalCount).toBe(0)
+  await proxy.close()
 })
 
 it('reads a bigint as a number, and refuses one that a number cannot hold', async () => {
