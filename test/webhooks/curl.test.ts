@@ -24,16 +24,17 @@ function row(change: Partial<RequestRow>): RequestRow {
   } as RequestRow
 }
 
-/** What the shell makes of the command: the words that curl is called with, and what stands on its standard input. */
+/** Runs a command with a fake curl; returns its arguments and its standard input. */
 function run(shell: string, command: string, folder: string): { words: string[]; input: Buffer } {
-  const script = `curl() { printf '%s\\0' "$@"; case " $* " in *' @- '*) cat;; esac; }\n${command}`
+  const script = `curl() { printf '%s\\0' "$@"; case " $* " in *' --data-binary @- '*) cat;; esac; }\n${command}`
   const { stdout, status } = spawnSync(shell, ['-c', script], { cwd: folder, timeout: 10_000 })
   expect(status).toBe(0)
-  const end = stdout.indexOf('@-\0')
+  const readsInput = '--data-binary\0@-\0'
+  const end = stdout.indexOf(readsInput)
   const head = end === -1 ? stdout : stdout.subarray(0, end)
   return {
     words: head.toString('latin1').split('\0').slice(0, -1),
-    input: end === -1 ? Buffer.alloc(0) : stdout.subarray(end + 3),
+    input: end === -1 ? Buffer.alloc(0) : stdout.subarray(end + readsInput.length),
   }
 }
 
