@@ -76,7 +76,7 @@ export async function createModules(context: AppContext, undo: AsyncDisposableSt
     createDiagnosticsModule({ ...checks, db, secretKey, selectorsSeen, baseUrl: config.BASE_URL }),
   )
   add({ routes: (app, { queue }) => healthRoutes(app, { db, authHooks, queue, resolver, blocklists }) })
-  add(createMonitoringModule({ db, resolver, blocklists, config, log, onLook: metrics?.countHostCheck }))
+  add(createMonitoringModule({ db, resolver, blocklists, config, log, onChecked: metrics?.countHostCheck }))
   add(createDelistingModule({ db, blocklists, resolver, raiseAlert, config, log }))
   add(createAlertsModule({ db, notifications, secretKey, resolver, config, log, onTry: metrics?.countAlertAttempt }))
   const webhooks = add(

@@ -3,10 +3,10 @@ import { cpus, loadavg } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { sql } from 'kysely'
 import { createLog } from '../../src/log.ts'
-import { RHYTHM } from '../../src/monitoring/limits.ts'
-import type { LookDeps } from '../../src/monitoring/looks/look.ts'
-import { createPace } from '../../src/monitoring/looks/pace.ts'
-import { sweepDue } from '../../src/monitoring/looks/sweep.ts'
+import { CHECK_INTERVALS } from '../../src/monitoring/limits.ts'
+import type { HostCheckDeps } from '../../src/monitoring/checks/deps.ts'
+import { createRateLimiter } from '../../src/monitoring/checks/rate-limiter.ts'
+import { checkDueHosts } from '../../src/monitoring/checks/sweep.ts'
 import { createResolver, type Resolver } from '../../src/net/dns.ts'
 import { readCatalogue, type Catalogue } from '../../src/protocols/dnsbl/catalogue.ts'
 import { createBlocklists } from '../../src/protocols/dnsbl/blocklists.ts'
@@ -51,7 +51,7 @@ function openCatalogue(): Catalogue {
   return { lists: lists.slice(0, ZONES).map((list) => ({ ...list, enabled: true })), warnings: [] }
 }
 
-function open(db: Kysely<DB>, catalogue: Catalogue, server: Rbldnsd): { deps: LookDeps; asked: () => number } {
+function open(db: Kysely<DB>, catalogue: Catalogue, server: Rbldnsd): { deps: HostCheckDeps; asked: () => number } {
   let asked = 0
   const own = createResolver({ servers: [server] })
   const resolver: Resolver = {
@@ -62,7 +62,12 @@ function open(db: Kysely<DB>, catalogue: Catalogue, server: Rbldnsd): { deps: Lo
     },
   }
   const blocklists = createBlocklists({ catalogue, keys: new Map(), resolver })
-  const rest = { rhythm: RHYTHM, pace: createPace(0), allowPrivate: false, log: createLog('warn') } as const
+  const rest = {
+    intervals: CHECK_INTERVALS,
+    waitForTurn: createRateLimiter(0),
+    allowPrivate: false,
+    log: createLog('warn'),
+  } as const
   return { deps: { db, resolver, blocklists, ...rest }, asked: () => asked }
 }
 
@@ -76,12 +81,12 @@ async function addHosts(db: Kysely<DB>): Promise<void> {
 type Figures = { seconds: number; asked: number; lost: number; cpu: number; delayP50: number; delayP99: number }
 
 /** One look at everything of all hosts. */
-async function measure(deps: LookDeps, asked: () => number): Promise<Figures> {
+async function measure(deps: HostCheckDeps, asked: () => number): Promise<Figures> {
   await sql`update monitored_host set full_due_at = now() - interval '1 second'`.execute(deps.db)
   const delay = monitorEventLoopDelay({ resolution: 5 })
   const [before, cpu, started] = [asked(), process.cpuUsage(), performance.now()]
   delay.enable()
-  const looked = await sweepDue(deps, AbortSignal.timeout(300_000))
+  const looked = await checkDueHosts(deps, AbortSignal.timeout(300_000))
   delay.disable()
   const seconds = (performance.now() - started) / 1000
   const { user, system } = process.cpuUsage(cpu)

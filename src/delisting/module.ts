@@ -4,7 +4,7 @@ import type { AuthHooks } from '../http/auth.ts'
 import type { App } from '../http/server.ts'
 import type { Queue } from '../jobs/queue.ts'
 import type { Logger } from '../log.ts'
-import { isWatched } from '../monitoring/watched.ts'
+import { isMonitored } from '../monitoring/blocklists/is-monitored.ts'
 import type { Resolver } from '../net/dns.ts'
 import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import type { DB } from '../store/tables.ts'
@@ -29,7 +29,7 @@ export function createDelistingModule({ config, now = () => new Date(), ...rest 
   const relay = config.SMTP_URL === undefined ? null : { smtpUrl: config.SMTP_URL, from: config.MAIL_FROM }
   const isToldElsewhere: NotifyDeps['isToldElsewhere'] = async (db, { accountId, ip, createdAt: since }, zones) => {
     const lists = rest.blocklists.lists.filter(({ zone }) => zones.includes(zone))
-    return lists.length === zones.length && isWatched(db, { accountId, ip, since }, lists)
+    return lists.length === zones.length && isMonitored(db, { accountId, ip, since }, lists)
   }
   const deps = { ...rest, relay, now, isToldElsewhere }
   const job = delistingJob(deps)

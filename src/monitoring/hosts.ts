@@ -6,18 +6,19 @@ import { classify, parseHost } from '../net/address.ts'
 import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import { notifyChange } from '../store/changes.ts'
 import type { DB } from '../store/tables.ts'
-import { HOSTS_PER_ACCOUNT } from './limits.ts'
-import { lookAtHost, takeHost, type LookDeps } from './looks/look.ts'
-import { EVERYTHING } from './looks/plan.ts'
+import { checkHost, waitForHost } from './checks/check-host.ts'
+import type { HostCheckDeps } from './checks/deps.ts'
+import { FULL_CHECK } from './checks/plan.ts'
+import { MAX_HOSTS_PER_ACCOUNT } from './limits.ts'
 import { countHosts, findHost, insertHost, updateHost, type HostRow, type HostSettings } from './store.ts'
 
 export type HostDeps = { db: Kysely<DB>; queue: Queue; sweep: Job; blocklists: Blocklists }
 
-/** Where a name's certificate is looked at unless somebody says otherwise. */
-const TLS_PORTS = [443]
+/** Ports of a new name whose certificates are monitored by default. */
+const DEFAULT_TLS_PORTS = [443]
 
 /**
- * Begins to watch a host; the first look is enqueued with it.
+ * Adds a monitored host and enqueues its first check in the same transaction.
  * @throws Fault `invalid_request`, `conflict`
  */
 export async function addHost(
@@ -26,26 +27,28 @@ export async function addHost(
   { host: text, ...settings }: HostSettings & { host: string },
 ): Promise<HostRow> {
   const host = parseHost(text)
-  const wrong = host.kind === 'ip' ? whyNotWatched(host.address) : null
-  if (wrong) throw new Fault('invalid_request', `${text} ${wrong}.`, { details: [{ path: 'host', message: wrong }] })
+  const reason = host.kind === 'ip' ? notPublicReason(host.address) : null
+  if (reason) {
+    throw new Fault('invalid_request', `${text} ${reason}.`, { details: [{ path: 'host', message: reason }] })
+  }
   requireLists(settings, blocklists)
-  if ((await countHosts(db, accountId)) >= HOSTS_PER_ACCOUNT) {
-    throw new Fault('conflict', `An account watches at most ${HOSTS_PER_ACCOUNT} hosts.`)
+  if ((await countHosts(db, accountId)) >= MAX_HOSTS_PER_ACCOUNT) {
+    throw new Fault('conflict', `An account can have up to ${MAX_HOSTS_PER_ACCOUNT} monitored hosts. Remove one first.`)
   }
   const name = host.kind === 'ip' ? host.address : host.name
-  const tlsPorts = host.kind === 'ip' ? [] : TLS_PORTS
+  const tlsPorts = host.kind === 'ip' ? [] : DEFAULT_TLS_PORTS
   return db.transaction().execute(async (trx) => {
     const row = await insertHost(trx, { accountId, host: name, tlsPorts, ...settings })
-    if (!row) throw new Fault('conflict', `${name} is watched already.`)
+    if (!row) throw new Fault('conflict', `${name} is already monitored.`)
     await queue.enqueue(trx, sweep, {})
     await notifyChange(trx, accountId, 'monitoring', row.id)
     return row
   })
 }
 
-function whyNotWatched(address: string): string | null {
+function notPublicReason(address: string): string | null {
   const reach = classify(address)
-  return reach.public ? null : `is ${reach.why}; blocklists have only public addresses`
+  return reach.public ? null : `is ${reach.why}; blocklists contain only public addresses`
 }
 
 /** @throws Fault `invalid_request`, `not_found` */
@@ -57,7 +60,7 @@ export async function changeHost(
 ): Promise<HostRow> {
   requireLists(settings, blocklists)
   return db.transaction().execute(async (trx) => {
-    const row = (await updateHost(trx, accountId, id, settings)) ?? noHost()
+    const row = (await updateHost(trx, accountId, id, settings)) ?? hostNotFound()
     await queue.enqueue(trx, sweep, {})
     await notifyChange(trx, accountId, 'monitoring', id)
     return row
@@ -67,7 +70,7 @@ export async function changeHost(
 function requireLists({ lists = {} }: HostSettings, blocklists: Blocklists): void {
   const unknown = Object.keys(lists).find((zone) => !findList(zone, blocklists))
   if (unknown === undefined) return
-  const message = `names ${unknown.slice(0, 100)}, which is not a blacklist that is asked here`
+  const message = `contains ${unknown.slice(0, 100)}, which is not a blocklist of this service`
   throw new Fault('invalid_request', `The field lists ${message}.`, { details: [{ path: 'lists', message }] })
 }
 
@@ -79,28 +82,33 @@ function findList(zone: string, { lists }: Blocklists) {
 export function requireList(zone: string, blocklists: Blocklists) {
   const found = findList(zone, blocklists)
   if (found) return found
-  throw new Fault('not_found', `${zone.slice(0, 100)} is not a blacklist that is asked here.`)
+  throw new Fault('not_found', `${zone.slice(0, 100)} is not a blocklist of this service.`)
 }
 
 /** @throws Fault `not_found` */
 export async function requireHost({ db }: { db: Kysely<DB> }, accountId: string, id: string): Promise<HostRow> {
-  return (await findHost(db, accountId, id)) ?? noHost()
+  return (await findHost(db, accountId, id)) ?? hostNotFound()
 }
 
-export function noHost(): never {
-  throw new Fault('not_found', 'There is no such monitored host.')
+/** @throws Fault `not_found` */
+export function hostNotFound(): never {
+  throw new Fault('not_found', 'Monitored host not found.')
 }
 
-/** Milliseconds to wait for a host that is being looked at. */
-const PATIENCE = 20_000
+/** Milliseconds to wait for a check of the same host that is already running. */
+const CHECK_WAIT_MS = 20_000
 
 /**
- * Looks at everything of a host now.
- * @throws Fault `unavailable` when it is being looked at, and that does not end
+ * Checks everything of a host now.
+ * @throws Fault `unavailable` when another check of it does not finish in time
  */
-export async function checkNow(deps: LookDeps, { id, accountId }: HostRow, gone: AbortSignal): Promise<HostRow> {
-  const host = await takeHost(deps.db, id, AbortSignal.any([gone, AbortSignal.timeout(PATIENCE)]))
-  if (!host) throw new Fault('unavailable', 'This host is being looked at; ask again in a minute.', { retryAfter: 60 })
-  await lookAtHost(host, deps, gone, EVERYTHING)
+export async function checkNow(deps: HostCheckDeps, { id, accountId }: HostRow, gone: AbortSignal): Promise<HostRow> {
+  const host = await waitForHost(deps.db, id, AbortSignal.any([gone, AbortSignal.timeout(CHECK_WAIT_MS)]))
+  if (!host) {
+    throw new Fault('unavailable', 'A check of this host is already running. Try again in a minute.', {
+      retryAfter: 60,
+    })
+  }
+  await checkHost(host, deps, gone, FULL_CHECK)
   return requireHost(deps, accountId, id)
 }

@@ -1,30 +1,31 @@
 import type { Kysely } from 'kysely'
 import { defineJob, type Job } from '../jobs/job.ts'
 import type { DB } from '../store/tables.ts'
+import type { HostCheckDeps } from './checks/deps.ts'
+import { checkDueHosts } from './checks/sweep.ts'
 import { deleteEventsBefore } from './history/store.ts'
-import { EVENTS_KEPT } from './limits.ts'
-import type { LookDeps } from './looks/look.ts'
-import { sweepDue } from './looks/sweep.ts'
+import { HISTORY_RETENTION_MS } from './limits.ts'
 
-/** Seconds of one sweep, after which the next goes on where it was. */
-const SWEEP_DEADLINE = 900
-const SWEEP_TAKES_MORE = 600_000
+/** Seconds for one sweep; the next one continues with the hosts that are left. */
+const SWEEP_DEADLINE_SECONDS = 900
+/** Milliseconds during which a sweep claims further hosts. */
+const SWEEP_CLAIMS_FOR_MS = 600_000
 
 /**
- * Looks at all hosts that are due; every minute, and when one was added. One in the whole installation, so that the
- * questions to one list keep their distance over all instances.
+ * Checks all hosts that are due, every minute and after a host was added. One sweep runs in the
+ * whole installation, so that the rate limit of queries holds across all instances.
  */
-export function sweepJob(deps: LookDeps): Job {
+export function sweepJob(deps: HostCheckDeps): Job {
   return defineJob({
     name: 'monitoring.sweep',
     schedule: '* * * * *',
     concurrency: 1,
     uniqueBy: () => 'all',
-    deadline: SWEEP_DEADLINE,
+    deadline: SWEEP_DEADLINE_SECONDS,
     retry: { limit: 0 },
     async run(_data, { signal, log }) {
-      const looked = await sweepDue({ ...deps, log }, signal, performance.now() + SWEEP_TAKES_MORE)
-      if (looked > 0) log.debug({ looked }, 'hosts looked at')
+      const checked = await checkDueHosts({ ...deps, log }, signal, performance.now() + SWEEP_CLAIMS_FOR_MS)
+      if (checked > 0) log.debug({ checked }, 'hosts checked')
     },
   })
 }
@@ -34,7 +35,7 @@ export function cleanUpJob({ db }: { db: Kysely<DB> }): Job {
     name: 'monitoring.clean-up',
     schedule: '37 3 * * *',
     async run(_data, { log }) {
-      const deleted = await deleteEventsBefore(db, new Date(Date.now() - EVENTS_KEPT))
+      const deleted = await deleteEventsBefore(db, new Date(Date.now() - HISTORY_RETENTION_MS))
       if (deleted > 0) log.info({ deleted }, 'old history deleted')
     },
   })

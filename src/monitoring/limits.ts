@@ -1,63 +1,66 @@
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
 
-/** How often what is looked at, in milliseconds. */
-export type Rhythm = {
-  /** Critical and major lists: a listing there is known within the hour. */
-  grave: number
-  /** All lists. */
-  full: number
-  /** Certificates and DNS records. */
-  side: number
-  /** Between two answers that have to say the same before a change is believed. */
-  confirm: number
-  /** Until lists that did not answer by chance are asked again. */
-  retry: number
+/** Intervals between two checks of a host, in milliseconds. */
+export type CheckIntervals = {
+  /** Critical and major blocklists: a listing there is found within the hour. */
+  importantListsMs: number
+  allListsMs: number
+  certificatesAndRecordsMs: number
+  /** Time after which a change must be seen again before it counts. */
+  confirmMs: number
+  /** Time until blocklists that failed for a moment are queried again. */
+  retryMs: number
 }
 
-export const RHYTHM: Rhythm = { grave: HOUR, full: DAY, side: 3 * HOUR, confirm: 5 * MINUTE, retry: 15 * MINUTE }
+export const CHECK_INTERVALS: CheckIntervals = {
+  importantListsMs: HOUR_MS,
+  allListsMs: DAY_MS,
+  certificatesAndRecordsMs: 3 * HOUR_MS,
+  confirmMs: 5 * MINUTE_MS,
+  retryMs: 15 * MINUTE_MS,
+}
 
-/** Part of an interval by which it is shortened at random, so that hosts added together do not stay together. */
-export const JITTER = 0.1
+/** Share of an interval by which it is shortened at random: hosts added together drift apart. */
+export const JITTER_RATIO = 0.1
 
-/** Milliseconds between the first questions about two addresses: no list gets more than ten a second from us. */
-export const SPACING = 100
+/** Milliseconds between the first queries for two addresses: a blocklist gets at most ten a second. */
+export const QUERY_SPACING_MS = 100
 
 /**
- * Hosts taken at once, looked at side by side, and of these those of one account: thousands of hosts that do not answer
- * hold up their own account alone.
+ * Hosts claimed at once, hosts checked in parallel, and of these the share of one account:
+ * thousands of hosts that do not answer delay only their own account.
  */
-export const BATCH = 16
-export const LANES = 16
-export const LANES_PER_ACCOUNT = 8
+export const CLAIM_BATCH = 16
+export const PARALLEL_HOSTS = 16
+export const PARALLEL_HOSTS_PER_ACCOUNT = 8
 
-/** Milliseconds after which a sweep that is still busy looks again for hosts that came due. */
-export const CLAIM_AGAIN = 1_000
+/** Milliseconds after which a busy sweep looks for hosts that became due. */
+export const CLAIM_INTERVAL_MS = 1_000
 
-/** Seconds a host is with whoever looks at it: longer than it takes to look at two of them. */
-export const LEASE = 300
+/** Seconds for which a host is claimed: longer than two checks take. */
+export const HOST_LEASE_SECONDS = 300
 
-/** Milliseconds for all of one look, and for one handshake. */
-export const LOOK_DEADLINE = 120_000
-export const HANDSHAKE_DEADLINE = 15_000
+/** Milliseconds for one check of a host, and for one TLS handshake. */
+export const CHECK_DEADLINE_MS = 120_000
+export const HANDSHAKE_DEADLINE_MS = 15_000
 
-/** Milliseconds after which an address that the name does not lead to any more is forgotten: round robin comes back. */
-export const ADDRESS_KEPT = DAY
+/** Milliseconds after which an address that left the name is removed: round robin brings it back. */
+export const ADDRESS_RETENTION_MS = DAY_MS
 
-/** Addresses of one name that are watched. */
-export const MOST_ADDRESSES = 16
+export const MAX_ADDRESSES_PER_NAME = 16
 
-/** Looks that were missed after which nobody knows how it was meanwhile. */
-export const MISSED_LOOKS = 3
+/** Number of missed checks after which the time in between counts as unknown. */
+export const MISSED_CHECKS = 3
 
-/** Changes of a record in a week after which it is known to keep changing, and is told no more. */
-export const RESTLESS = 3
-export const RESTLESS_FOR = 7 * DAY
+/** Changes of one record within the window after which further ones only go into the history. */
+export const FREQUENT_CHANGES = 3
+export const FREQUENT_CHANGES_WINDOW_MS = 7 * DAY_MS
 
-/** Over which time the availability is counted. */
+/** Days over which availability is computed. */
 export const AVAILABILITY_DAYS = 30
 
-export const EVENTS_KEPT = 400 * DAY
+export const HISTORY_RETENTION_MS = 400 * DAY_MS
 
-export const HOSTS_PER_ACCOUNT = 10_000
+export const MAX_HOSTS_PER_ACCOUNT = 10_000

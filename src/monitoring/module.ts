@@ -9,57 +9,57 @@ import type { Resolver } from '../net/dns.ts'
 import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import type { FutureTimestamp } from '../store/clock.ts'
 import type { DB } from '../store/tables.ts'
+import type { HostCheckDeps } from './checks/deps.ts'
+import { createRateLimiter } from './checks/rate-limiter.ts'
 import { cleanUpJob, sweepJob } from './jobs.ts'
-import { LEASE, RHYTHM, SPACING, type Rhythm } from './limits.ts'
-import type { LookDeps } from './looks/look.ts'
-import { createPace } from './looks/pace.ts'
+import { CHECK_INTERVALS, HOST_LEASE_SECONDS, QUERY_SPACING_MS, type CheckIntervals } from './limits.ts'
 import { monitoringRoutes } from './routes.ts'
 
 export type MonitoringOptions = {
   db: Kysely<DB>
-  /** For names, certificates and records; blacklists are asked through their own. */
+  /** For names, certificates and records; blocklists are queried through their own resolver. */
   resolver: Resolver
   blocklists: Blocklists
   config: Pick<Config, 'ALLOW_PRIVATE_TARGETS'>
   log: Logger
-  onLook?: LookDeps['onLook'] | undefined
-  rhythm?: Rhythm
-  /** Milliseconds between the questions to one list about two addresses. */
-  spacing?: number
+  onChecked?: HostCheckDeps['onChecked'] | undefined
+  intervals?: CheckIntervals
+  /** Milliseconds between the queries to the blocklists for two addresses. */
+  querySpacingMs?: number
 }
 
-/** Watching hosts: blacklists, certificates, DNS records. */
+/** Monitors hosts: blocklists, certificates and DNS records. */
 export function createMonitoringModule(options: MonitoringOptions) {
-  const { db, resolver, blocklists, config, log, onLook, rhythm = RHYTHM, spacing = SPACING } = options
-  const pace = createPace(spacing)
-  const deps: LookDeps = {
+  const { db, resolver, blocklists, config, log, onChecked } = options
+  const { intervals = CHECK_INTERVALS, querySpacingMs = QUERY_SPACING_MS } = options
+  const deps: HostCheckDeps = {
     db,
     resolver,
     blocklists,
     allowPrivate: config.ALLOW_PRIVATE_TARGETS,
     log,
-    onLook,
-    rhythm,
-    pace,
+    onChecked,
+    intervals,
+    waitForTurn: createRateLimiter(querySpacingMs),
   }
   const sweep = sweepJob(deps)
   const jobs: Job[] = [sweep, cleanUpJob({ db })]
   return {
     jobs,
-    futureTimestamps: momentsOf(rhythm),
+    futureTimestamps: futureTimestamps(intervals),
     routes: (app: App, { authHooks, queue }: { authHooks: AuthHooks; queue: Queue }) =>
       monitoringRoutes(app, { ...deps, authHooks, queue, sweep }),
     close: async () => {},
   }
 }
 
-function momentsOf({ grave, full, side, retry }: Rhythm): FutureTimestamp[] {
+function futureTimestamps(intervals: CheckIntervals): FutureTimestamp[] {
   const seconds = {
-    grave_due_at: grave / 1000,
-    full_due_at: full / 1000,
-    side_due_at: side / 1000,
-    recheck_at: retry / 1000,
-    claimed_until: LEASE,
+    grave_due_at: intervals.importantListsMs / 1000,
+    full_due_at: intervals.allListsMs / 1000,
+    side_due_at: intervals.certificatesAndRecordsMs / 1000,
+    recheck_at: intervals.retryMs / 1000,
+    claimed_until: HOST_LEASE_SECONDS,
   }
   return Object.entries(seconds).map(([column, maxAheadSeconds]) => ({
     table: 'monitored_host',

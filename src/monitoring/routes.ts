@@ -6,10 +6,10 @@ import { notifyChange } from '../store/changes.ts'
 import { listFacts } from './facts/store.ts'
 import { availabilityOf, availableSince } from './history/availability.ts'
 import { countEvents, listEvents, listPeriods } from './history/store.ts'
-import { addHost, changeHost, checkNow, noHost, requireHost, requireList, type HostDeps } from './hosts.ts'
-import { listAddresses } from './listings/store.ts'
-import type { LookDeps } from './looks/look.ts'
-import { listChoices, setChoice } from './modes/store.ts'
+import { addHost, changeHost, checkNow, hostNotFound, requireHost, requireList, type HostDeps } from './hosts.ts'
+import { listAddresses } from './blocklists/store.ts'
+import type { HostCheckDeps } from './checks/deps.ts'
+import { listAccountModes, setAccountMode } from './blocklists/mode-store.ts'
 import {
   History,
   HistoryQuery,
@@ -21,15 +21,15 @@ import {
   WatchedList,
 } from './shapes.ts'
 import { deleteHost, listHosts, type HostRow } from './store.ts'
-import { shownDetail, shownEvent, shownHost, shownList } from './view.ts'
+import { presentHostDetail, presentEvent, presentHost, presentList } from './view.ts'
 
-export type MonitoringRoutesDeps = LookDeps & HostDeps & { authHooks: AuthHooks }
+export type MonitoringRoutesDeps = HostCheckDeps & HostDeps & { authHooks: AuthHooks }
 
 const tags = ['Monitoring']
 const params = Type.Object({ id: Uuid })
 const OneHost = Success(MonitoredHostDetail)
 
-/** `/api/v1/monitoring/…`: hosts that are watched, what happened to them, and the lists that are asked. */
+/** `/api/v1/monitoring/…`: monitored hosts, their history, and the modes of the blocklists. */
 export function monitoringRoutes(app: App, deps: MonitoringRoutesDeps): void {
   hostsRoutes(app, deps)
   hostRoutes(app, deps)
@@ -37,14 +37,17 @@ export function monitoringRoutes(app: App, deps: MonitoringRoutesDeps): void {
   listRoutes(app, deps)
 }
 
-async function withDetail({ db, blocklists }: MonitoringRoutesDeps, row: HostRow) {
+async function respondWithDetail({ db, blocklists }: MonitoringRoutesDeps, row: HostRow) {
   const [availability, addresses, facts, periods] = await Promise.all([
     availabilityOf(db, [row.id]),
     listAddresses(db, [row.id]),
     listFacts(db, [row.id]),
     listPeriods(db, row.id, availableSince()),
   ])
-  return { success: true, data: shownDetail(row, availability(row.id), { addresses, facts, periods }, blocklists) }
+  return {
+    success: true,
+    data: presentHostDetail(row, availability(row.id), { addresses, facts, periods }, blocklists),
+  }
 }
 
 function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
@@ -54,7 +57,7 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'My monitored hosts, oldest first',
+        summary: 'List monitored hosts',
         tags,
         security,
         response: answers(Success(Type.Array(MonitoredHost))),
@@ -66,7 +69,7 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
         db,
         rows.map(({ id }) => id),
       )
-      return { success: true, data: rows.map((row) => shownHost(row, availability(row.id))) }
+      return { success: true, data: rows.map((row) => presentHost(row, availability(row.id))) }
     },
   )
   app.post(
@@ -74,8 +77,9 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Watch a host',
-        description: 'The first look, a few seconds later, is silent: it is what later looks are compared with.',
+        summary: 'Create a monitored host',
+        description:
+          'The first check runs a few seconds later and raises no alerts: later checks are compared with it.',
         tags,
         security,
         body: NewHost,
@@ -84,7 +88,7 @@ function hostsRoutes(app: App, deps: MonitoringRoutesDeps): void {
     },
     async (request, reply) => {
       const row = await addHost(deps, callerOf(request).accountId, request.body)
-      return reply.code(201).send(await withDetail(deps, row))
+      return reply.code(201).send(await respondWithDetail(deps, row))
     },
   )
 }
@@ -96,21 +100,21 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'A monitored host with its listings, certificates and records',
+        summary: 'Get a monitored host',
         tags,
         security,
         params,
         response: answers(OneHost),
       },
     },
-    async (request) => withDetail(deps, await requireHost(deps, callerOf(request).accountId, request.params.id)),
+    async (request) => respondWithDetail(deps, await requireHost(deps, callerOf(request).accountId, request.params.id)),
   )
   app.patch(
     '/api/v1/monitoring/hosts/:id',
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Change what is watched; what is not given stays',
+        summary: 'Update a monitored host',
         tags,
         security,
         params,
@@ -119,17 +123,17 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
       },
     },
     async (request) =>
-      withDetail(deps, await changeHost(deps, callerOf(request).accountId, request.params.id, request.body)),
+      respondWithDetail(deps, await changeHost(deps, callerOf(request).accountId, request.params.id, request.body)),
   )
   app.delete(
     '/api/v1/monitoring/hosts/:id',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Watch a host no longer', tags, security, params, response: answers(Done) },
+      schema: { summary: 'Delete a monitored host', tags, security, params, response: answers(Done) },
     },
     async (request) => {
       const { accountId } = callerOf(request)
-      if (!(await deleteHost(db, accountId, request.params.id))) noHost()
+      if (!(await deleteHost(db, accountId, request.params.id))) hostNotFound()
       await notifyChange(db, accountId, 'monitoring', request.params.id)
       return { success: true }
     },
@@ -140,9 +144,9 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
       config: { limit: 'verifications' },
       onRequest: authHooks.account,
       schema: {
-        summary: 'Look at a host now',
+        summary: 'Check a monitored host now',
         description:
-          'Asks everything anew and answers when it is known. A change is still believed only when it is seen a second time, some minutes later.',
+          'Runs all checks and responds with their results. A change is still confirmed by a second check some minutes later.',
         tags,
         security,
         params,
@@ -153,7 +157,7 @@ function hostRoutes(app: App, deps: MonitoringRoutesDeps): void {
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
       const host = await requireHost(deps, callerOf(request).accountId, request.params.id)
-      return withDetail(deps, await checkNow(deps, host, gone.signal))
+      return respondWithDetail(deps, await checkNow(deps, host, gone.signal))
     },
   )
 }
@@ -165,7 +169,7 @@ function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'What changed, newest first',
+        summary: 'List changes of a monitored host',
         tags,
         security,
         params,
@@ -179,29 +183,29 @@ function historyRoute(app: App, deps: MonitoringRoutesDeps): void {
       const total = await countEvents(db, id, filter)
       const events = await listEvents(db, id, filter, sliceOf({ page, limit }))
       const pagination = paginationOf({ page, limit }, total)
-      return { success: true, data: { events: events.map(shownEvent), pagination } }
+      return { success: true, data: { events: events.map(presentEvent), pagination } }
     },
   )
 }
 
 function listRoutes(app: App, { db, authHooks, blocklists }: MonitoringRoutesDeps): void {
-  async function choicesOf(accountId: string) {
-    return (await listChoices(db, [accountId])).get(accountId) ?? {}
+  async function modesOf(accountId: string) {
+    return (await listAccountModes(db, [accountId])).get(accountId) ?? {}
   }
   app.get(
     '/api/v1/monitoring/lists',
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'The blacklists that are asked, and what a listing there means',
+        summary: 'List blocklists and their modes',
         tags,
         security,
         response: answers(Success(Type.Array(WatchedList))),
       },
     },
     async (request) => {
-      const choices = await choicesOf(callerOf(request).accountId)
-      return { success: true, data: blocklists.lists.map((list) => shownList(list, choices)) }
+      const modes = await modesOf(callerOf(request).accountId)
+      return { success: true, data: blocklists.lists.map((list) => presentList(list, modes)) }
     },
   )
   app.put(
@@ -209,7 +213,7 @@ function listRoutes(app: App, { db, authHooks, blocklists }: MonitoringRoutesDep
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Say what a listing on a blacklist means, for all my hosts',
+        summary: 'Set the mode of a blocklist',
         tags,
         security,
         params: Type.Object({ dnsbl: Type.String({ maxLength: 200 }) }),
@@ -221,9 +225,9 @@ function listRoutes(app: App, { db, authHooks, blocklists }: MonitoringRoutesDep
       const { accountId } = callerOf(request)
       const { mode } = request.body
       const list = requireList(request.params.dnsbl, blocklists)
-      await setChoice(db, accountId, list.zone, mode === 'default' ? null : mode)
+      await setAccountMode(db, accountId, list.zone, mode === 'default' ? null : mode)
       await notifyChange(db, accountId, 'monitoring')
-      return { success: true, data: shownList(list, await choicesOf(accountId)) }
+      return { success: true, data: presentList(list, await modesOf(accountId)) }
     },
   )
 }

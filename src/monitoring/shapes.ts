@@ -1,21 +1,22 @@
 import { Type, type Static } from 'typebox'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
-import { KINDS } from './facts/store.ts'
-import { MODES } from './modes/modes.ts'
+import { MONITORED_KINDS } from './facts/store.ts'
+import { LIST_MODES } from './blocklists/modes.ts'
 
 const Label = Type.String({ pattern: '^[^\\p{Cc}]*$', maxLength: 100 })
-const ModeShape = Type.Enum([...MODES], {
-  description: '`alert`: tell me. `watch`: count it and write it down. `mute`: do not ask.',
+const ListModeShape = Type.Enum([...LIST_MODES], {
+  description:
+    '`alert`: count the listing and raise an alert. `watch`: count it without an alert. `mute`: do not query the list.',
 })
 
 const Settings = {
   label: Type.Optional(Label),
   lists: Type.Optional(
-    Type.Record(Type.String({ maxLength: 200 }), ModeShape, {
+    Type.Record(Type.String({ maxLength: 200 }), ListModeShape, {
       maxProperties: 200,
       propertyNames: { maxLength: 200 },
-      description: 'By blacklist hostname; others follow the account’s choice.',
+      description: 'Modes by blocklist hostname. Other blocklists follow the account’s settings.',
     }),
   ),
   tlsPorts: Type.Optional(
@@ -23,16 +24,19 @@ const Settings = {
       maxItems: 8,
       uniqueItems: true,
       description:
-        'Whose certificate is watched; at 25, 587, 143, 110, 389 and 5432 behind STARTTLS. A name begins with 443.',
+        'Ports whose certificates are monitored, with STARTTLS on 25, 587, 143, 110, 389 and 5432. Default for a name: 443.',
     }),
   ),
   dnsRecords: Type.Optional(
-    Type.Boolean({ description: 'Whether changes of A, AAAA, CNAME, MX, NS, TXT and DMARC are watched.' }),
+    Type.Boolean({ description: 'Whether changes of A, AAAA, CNAME, MX, NS, TXT and DMARC records are monitored.' }),
   ),
 }
 
 export const NewHost = Type.Object(
-  { host: Type.String({ minLength: 1, maxLength: 260, description: 'A name or a public address.' }), ...Settings },
+  {
+    host: Type.String({ minLength: 1, maxLength: 260, description: 'A host name or a public IP address.' }),
+    ...Settings,
+  },
   { examples: [{ host: 'mail.example.com', label: 'outgoing mail' }] },
 )
 
@@ -46,7 +50,10 @@ const AvailabilityShape = Type.Object(
     listedSeconds: Type.Integer(),
     unknownSeconds: Type.Integer(),
   },
-  { description: 'Share of the known time without a critical or major listing; null while nothing is known.' },
+  {
+    description:
+      'Share of the known time without a listing on a critical or major blocklist; null while nothing is known.',
+  },
 )
 
 export const MonitoredHost = Type.Object({
@@ -54,16 +61,17 @@ export const MonitoredHost = Type.Object({
   host: Type.String(),
   label: Type.String(),
   status: Type.Enum(['pending', 'clean', 'listed', 'unknown'], {
-    description: '`clean`: every critical and major list said so. `unknown`: some of them could not be asked.',
+    description:
+      '`clean`: no critical or major blocklist has a listing. `unknown`: no listing is known, but some of them could not be queried.',
   }),
-  listedCount: Type.Integer({ description: 'Confirmed listings, over all its addresses.' }),
-  totalChecked: Type.Integer({ description: 'Lists times addresses.' }),
-  unknownCount: Type.Integer({ description: 'Of these, how many could not be told last time.' }),
-  detail: Nullable(Type.String({ description: 'Why something is unknown.' })),
+  listedCount: Type.Integer({ description: 'Confirmed listings of all its addresses.' }),
+  totalChecked: Type.Integer({ description: 'Blocklists times addresses.' }),
+  unknownCount: Type.Integer({ description: 'How many of these gave no usable answer in the last check.' }),
+  detail: Nullable(Type.String({ description: 'Reason why a result is unknown.' })),
   lastCheckAt: Nullable(Timestamp),
   nextCheckAt: Timestamp,
   createdAt: Timestamp,
-  lists: Type.Record(Type.String(), ModeShape),
+  lists: Type.Record(Type.String(), ListModeShape),
   tlsPorts: Type.Array(Type.Integer()),
   dnsRecords: Type.Boolean(),
   availability: AvailabilityShape,
@@ -75,7 +83,7 @@ const ListingShape = Type.Object({
   dnsbl: Type.String(),
   category: Type.Enum([...CATEGORIES]),
   state: Type.Enum(['listed', 'suspected', 'clearing'], {
-    description: '`suspected` and `clearing` were seen once and are asked again before anybody is told.',
+    description: '`suspected` and `clearing` were seen once and are confirmed before an alert is raised.',
   }),
   codes: Type.Array(Type.String()),
   meanings: Type.Array(Type.String()),
@@ -104,38 +112,38 @@ const RecordShape = Type.Object({
 })
 
 const PeriodShape = Type.Object({
-  state: Type.Enum(['clean', 'listed', 'unknown'], { description: '`listed`: on a critical or major list.' }),
+  state: Type.Enum(['clean', 'listed', 'unknown'], { description: '`listed`: on a critical or major blocklist.' }),
   from: Timestamp,
   to: Timestamp,
 })
 
-/** One host with all that is known of it. */
+/** One host with its listings, certificates and records. */
 export const MonitoredHostDetail = Type.Object({
   ...MonitoredHost.properties,
   addresses: Type.Array(Type.Object({ ip: Type.String(), unknownLists: Type.Array(Type.String()) })),
   listings: Type.Array(ListingShape),
   certificates: Type.Array(CertificateShape),
   records: Type.Array(RecordShape),
-  periods: Type.Array(PeriodShape, { description: 'How it was in the days of `availability`, oldest first.' }),
+  periods: Type.Array(PeriodShape, { description: 'States during the days of `availability`, oldest first.' }),
 })
 export type MonitoredHostDetail = Static<typeof MonitoredHostDetail>
 
 export const HistoryQuery = Type.Object({
   ...PageQuery.properties,
-  kind: Type.Optional(Type.Enum([...KINDS])),
+  kind: Type.Optional(Type.Enum([...MONITORED_KINDS])),
 })
 
 const Change = Type.Object({
   at: Timestamp,
-  name: Type.String({ description: 'The blacklist, `Certificate on port 443`, or `example.com MX`.' }),
+  name: Type.String({ description: 'The blocklist, `Certificate on port 443`, or `example.com MX`.' }),
   dnsbl: Nullable(Type.String()),
   from: Type.String(),
   to: Type.String(),
   codes: Type.Array(Type.String()),
   reason: Nullable(Type.String()),
-  kind: Type.Enum([...KINDS]),
+  kind: Type.Enum([...MONITORED_KINDS]),
   ip: Nullable(Type.String()),
-  baseline: Type.Boolean({ description: 'It was so at the first look, and nobody was told.' }),
+  baseline: Type.Boolean({ description: 'Found by the first check, which raises no alerts.' }),
 })
 
 export const History = Type.Object({
@@ -147,12 +155,12 @@ export const WatchedList = Type.Object({
   name: Type.String(),
   dnsbl: Type.String(),
   category: Type.Enum([...CATEGORIES]),
-  mode: ModeShape,
+  mode: ListModeShape,
   isDefault: Type.Boolean(),
 })
 
 export const ListChoice = Type.Object({
-  mode: Type.Enum([...MODES, 'default'], { description: '`default` takes the choice back.' }),
+  mode: Type.Enum([...LIST_MODES, 'default'], { description: '`default` removes the setting.' }),
 })
 
 nameComponents({

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../store/database.ts'
-import type { Choices } from './modes/modes.ts'
+import type { ListModes } from './blocklists/modes.ts'
 
 export type HostStatus = 'pending' | 'clean' | 'listed' | 'unknown'
 
@@ -9,7 +9,7 @@ export type HostRow = {
   accountId: string
   host: string
   label: string
-  lists: Choices
+  lists: ListModes
   tlsPorts: number[]
   dnsRecords: boolean
   status: HostStatus
@@ -26,7 +26,7 @@ export type HostRow = {
   run: number
 }
 
-/** What a row is read by. */
+/** Columns of a `HostRow`. */
 export const HOST = [
   'id',
   'accountId',
@@ -51,7 +51,7 @@ export const HOST = [
 
 export type HostSettings = Partial<Pick<HostRow, 'label' | 'lists' | 'tlsPorts' | 'dnsRecords'>>
 
-/** @returns undefined when the account watches this host already */
+/** @returns undefined when the account already monitors this host */
 export async function insertHost(
   db: Db,
   { accountId, host, lists = {}, ...settings }: HostSettings & { accountId: string; host: string },
@@ -74,7 +74,7 @@ export async function countHosts(db: Db, accountId: string): Promise<number> {
   return count
 }
 
-/** Oldest first. */
+/** Lists the hosts of an account, oldest first. */
 export async function listHosts(db: Db, accountId: string): Promise<HostRow[]> {
   const rows = await db
     .selectFrom('monitoredHost')
@@ -95,7 +95,7 @@ export async function findHost(db: Db, accountId: string, id: string): Promise<H
   return row as HostRow | undefined
 }
 
-/** Sets what is given, and looks at the host anew: what is watched may have changed. */
+/** Updates the given settings and makes a full check due, because they may change what is checked. */
 export async function updateHost(
   db: Db,
   accountId: string,

@@ -1,41 +1,41 @@
 import type { Blocklist } from '../protocols/dnsbl/catalogue.ts'
 import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
-import type { CertificateDetail } from './certificates/look.ts'
-import { daysLeft } from './certificates/words.ts'
+import type { CertificateDetail } from './certificates/check.ts'
+import { daysLeft } from './certificates/messages.ts'
 import type { FactRow } from './facts/store.ts'
 import type { Availability } from './history/availability.ts'
 import type { EventRow, PeriodRow } from './history/store.ts'
-import { ipOf, zoneOf, type ListingDetail } from './listings/settle.ts'
-import type { AddressRow } from './listings/store.ts'
-import { defaultMode, type Choices } from './modes/modes.ts'
-import type { RecordDetail } from './records/look.ts'
+import { ipOf, zoneOf, type ListingDetail } from './blocklists/evaluate.ts'
+import type { AddressRow } from './blocklists/store.ts'
+import { defaultMode, type ListModes } from './blocklists/modes.ts'
+import type { RecordDetail } from './records/check.ts'
 import type { HostRow } from './store.ts'
 
-export function shownHost(row: HostRow, availability: Availability) {
+export function presentHost(row: HostRow, availability: Availability) {
   const times = [row.graveDueAt, row.fullDueAt, row.recheckAt ?? row.graveDueAt]
   return { ...row, nextCheckAt: new Date(Math.min(...times.map(Number))), availability }
 }
 
-/** A host with what is known of it. */
-export function shownDetail(
+/** Presents a host with its addresses, facts and periods. */
+export function presentHostDetail(
   row: HostRow,
   availability: Availability,
-  knowledge: { addresses: AddressRow[]; facts: FactRow[]; periods: PeriodRow[] },
+  known: { addresses: AddressRow[]; facts: FactRow[]; periods: PeriodRow[] },
   { lists }: Blocklists,
 ) {
-  const { addresses, facts, periods } = knowledge
+  const { addresses, facts, periods } = known
   const of = (kind: FactRow['kind']) => facts.filter((fact) => fact.kind === kind)
   return {
-    ...shownHost(row, availability),
+    ...presentHost(row, availability),
     addresses: addresses.map(({ ip, unknown }) => ({ ip, unknownLists: unknown })),
-    listings: of('blacklist').flatMap((fact) => shownListing(fact, lists)),
-    certificates: of('certificate').map(shownCertificate),
-    records: of('dns').map(shownRecord),
+    listings: of('blacklist').flatMap((fact) => presentListing(fact, lists)),
+    certificates: of('certificate').map(presentCertificate),
+    records: of('dns').map(presentRecord),
     periods,
   }
 }
 
-function shownListing(fact: FactRow, lists: readonly Blocklist[]) {
+function presentListing(fact: FactRow, lists: readonly Blocklist[]) {
   const list = lists.find(({ zone }) => zone === zoneOf(fact))
   if (!list) return []
   const { codes = [], meanings = [], reason = null } = fact.detail as Partial<ListingDetail>
@@ -46,23 +46,23 @@ function shownListing(fact: FactRow, lists: readonly Blocklist[]) {
   return [{ ip, name, dnsbl, category, state, codes, meanings, reason, delistUrl, since: fact.suspectAt ?? fact.since }]
 }
 
-function shownCertificate({ subject, state, detail, since }: FactRow) {
+function presentCertificate({ subject, state, detail, since }: FactRow) {
   const certificate = detail as CertificateDetail
   const daysRemaining = daysLeft(certificate, new Date())
   return { ...certificate, port: Number(subject), state, daysRemaining, since }
 }
 
-function shownRecord({ subject, detail, since }: FactRow) {
+function presentRecord({ subject, detail, since }: FactRow) {
   const [name = '', type = ''] = subject.split(' ')
   return { name, type, values: (detail as RecordDetail).values, since }
 }
 
-export function shownEvent({ fromState, toState, ...event }: EventRow) {
+export function presentEvent({ fromState, toState, ...event }: EventRow) {
   return { ...event, from: fromState, to: toState }
 }
 
-export function shownList(list: Blocklist, choices: Choices) {
-  const chosen = choices[list.zone]
+export function presentList(list: Blocklist, modes: ListModes) {
+  const chosen = modes[list.zone]
   const { name, zone: dnsbl, category } = list
   return { name, dnsbl, category, mode: chosen ?? defaultMode(list), isDefault: chosen === undefined }
 }

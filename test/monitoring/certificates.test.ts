@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server } from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { stateOf, warnAt } from '../../src/monitoring/certificates/look.ts'
+import { stateOf, warnAt } from '../../src/monitoring/certificates/check.ts'
 import type { TlsFacts } from '../../src/net/tls/probe-tls.ts'
 import { makeCertificate } from '../servers/certificates.ts'
 import type { DnsServer } from '../servers/dns.ts'
@@ -29,7 +29,7 @@ const portOf = () => (server.address() as AddressInfo).port
 const selfSigned = (altName: string, to = 90) =>
   makeCertificate({ subject: `/CN=${altName}`, altNames: [`DNS:${altName}`], from: -90, to })
 
-describe('the certificate of a watched host', () => {
+describe('the certificate of a monitored host', () => {
   beforeEach(async () => {
     test += 1
     sink.mails.length = 0
@@ -40,25 +40,25 @@ describe('the certificate of a watched host', () => {
   })
   afterEach(() => server.close())
 
-  it('is seen at the first look in silence, and each change for the worse and the better is told once', async () => {
+  it('raises no alert at the first check, and one alert for each later change', async () => {
     const port = portOf()
     const host = await portreeve.add(NAME, { tlsPorts: [port], dnsRecords: false })
     const first = await portreeve.seen(host, ({ certificates }) => certificates.length === 1)
     expect(first.certificates).toMatchObject([{ port, state: 'untrusted', daysRemaining: 89 }])
-    await portreeve.looked(host)
-    expect(await portreeve.told()).toEqual([])
+    await portreeve.checked(host)
+    expect(await portreeve.alertTitles()).toEqual([])
 
     server.setSecureContext(selfSigned('other.test'))
     await portreeve.seen(host, ({ certificates }) => certificates[0]?.state === 'wrong-host')
     server.setSecureContext(selfSigned(NAME, -1))
     await portreeve.seen(host, ({ certificates }) => certificates[0]?.state === 'expired')
-    await portreeve.looked(host, 3)
-    expect(await portreeve.told()).toEqual([
+    await portreeve.checked(host, 3)
+    expect(await portreeve.alertTitles()).toEqual([
       `The certificate of ${NAME}, port ${port} is for another host`,
       `The certificate of ${NAME}, port ${port} has expired`,
     ])
     const mail = sink.mails.map(({ text }) => text ?? '').join('\n')
-    expect(mail).toContain(`The certificate of ${NAME}, port ${port} is for other.test.`)
+    expect(mail).toContain(`The certificate of ${NAME}, port ${port} is valid for other.test.`)
     expect(mail).toContain('certbot renew')
     expect(await portreeve.history(host, 'kind=certificate')).toMatchObject([
       { name: `Certificate on port ${port}`, from: 'wrong-host', to: 'expired', dnsbl: null },
@@ -67,17 +67,17 @@ describe('the certificate of a watched host', () => {
     ])
   })
 
-  it('changes nothing while the port cannot be reached', async () => {
+  it('keeps its state while the port is unreachable', async () => {
     const port = portOf()
     const host = await portreeve.add(NAME, { tlsPorts: [port], dnsRecords: false })
     await portreeve.seen(host, ({ certificates }) => certificates.length === 1)
     server.close()
-    await portreeve.looked(host, 3)
+    await portreeve.checked(host, 3)
     expect((await portreeve.read(host.id)).certificates).toMatchObject([{ state: 'untrusted' }])
-    expect(await portreeve.told()).toEqual([])
+    expect(await portreeve.alertTitles()).toEqual([])
   })
 
-  it('is forgotten when its port is no longer watched', async () => {
+  it('is removed when its port is no longer monitored', async () => {
     const port = portOf()
     const host = await portreeve.add(NAME, { tlsPorts: [port], dnsRecords: false })
     await portreeve.seen(host, ({ certificates }) => certificates.length === 1)
@@ -113,13 +113,13 @@ describe('the state of a certificate', () => {
     expect(stateOf(facts(life, left), NOW)).toBe(state)
   })
 
-  it('names what is wrong now before what will be', () => {
+  it('puts present problems before future ones', () => {
     expect(stateOf(facts(90, 1, { hostnameMatches: false }), NOW)).toBe('wrong-host')
     expect(stateOf(facts(90, 1, { isTrusted: false }), NOW)).toBe('untrusted')
     expect(stateOf(facts(90, 100), NOW)).toBe('not-yet-valid')
   })
 
-  it('warns earlier the longer it lives, but not earlier than three weeks', () => {
+  it('warns earlier the longer it is valid, up to three weeks before it expires', () => {
     expect(warnAt(365 * DAY)).toEqual({ soon: 21 * DAY, verySoon: 5 * DAY })
     expect(warnAt(8 * DAY)).toEqual({ soon: 2 * DAY, verySoon: 0.8 * DAY })
   })

@@ -30,7 +30,7 @@ afterEach(async () => {
   await Promise.all([lists.stop(), dns.close(), sink.stop(), database.drop()])
 })
 
-it('does what docs/monitoring.md says: from the baseline over one mail and the delisting to the other mail', async () => {
+it('does what docs/monitoring.md says: first check, listing alert, delisting, removal alert', async () => {
   const url = portreeve.app.listeningOrigin
   const blocks = examplesIn(readFileSync('docs/monitoring.md', 'utf8'))
   const [functions, watch, baseline, check, told, delist, retry, cleared] = blocks as [string, ...string[]]
@@ -60,8 +60,8 @@ it('does what docs/monitoring.md says: from the baseline over one mail and the d
   await mailed(1)
   const history = await run(told)
   expect(history).toContain('"to": "listed"')
-  expect(history).toContain('The list says: “Spam seen at a trap”')
-  expect(sink.mails[0]?.text).toContain('start the delisting of 8.8.4.4')
+  expect(history).toContain('Reason given by the list: “Spam seen at a trap”')
+  expect(sink.mails[0]?.text).toContain('start delisting 8.8.4.4')
 
   expect(await run(delist)).toContain('SpamCop SCBL: ')
   await until(

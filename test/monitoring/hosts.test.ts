@@ -12,7 +12,7 @@ let test = 0
 
 beforeAll(async () => {
   ;[lists, database] = await Promise.all([startLists({}, { ttl: 1, negativeTtl: 1 }), freshDatabase()])
-  portreeve = await startMonitoring(database.url, { lists, rhythm: NEVER })
+  portreeve = await startMonitoring(database.url, { lists, intervals: NEVER })
 })
 afterAll(async () => {
   await portreeve.stop()
@@ -38,7 +38,7 @@ describe('monitored hosts', () => {
     })
   })
 
-  it('are looked at when somebody asks, and answered when it is known', async () => {
+  it('are checked on request, and the response has the result', async () => {
     const host = await portreeve.add(IP)
     const checked = await portreeve.check(host)
     expect(checked).toMatchObject({ status: 'clean', totalChecked: enabled.length, unknownCount: 0 })
@@ -46,13 +46,13 @@ describe('monitored hosts', () => {
     expect(Date.parse(again.lastCheckAt ?? '')).toBeGreaterThan(Date.parse(checked.lastCheckAt ?? ''))
   })
 
-  it('with an IPv6 address are asked about only where lists take it', async () => {
+  it('with an IPv6 address are checked only on lists that support it', async () => {
     const host = await portreeve.add('2001:4860:4860::8888')
     const { totalChecked } = await portreeve.check(host)
     expect(totalChecked).toBe(enabled.filter(({ ipv6 }) => ipv6).length)
   })
 
-  it('are there once each, whatever their spelling', async () => {
+  it('exist once each, in any spelling', async () => {
     await portreeve.add('Bücher.example')
     expect((await portreeve.call('POST', 'hosts', { host: 'xn--bcher-kva.example.' })).status).toBe(409)
   })
@@ -104,7 +104,7 @@ describe('monitored hosts', () => {
     expect((await portreeve.call('GET', `hosts/${host.id}/history?limit=101`)).status).toBe(400)
   })
 
-  it('have an availability: the share of the known time without a grave listing', async () => {
+  it('have an availability: the share of the known time without an important listing', async () => {
     const host = await portreeve.add(IP)
     const hours = (ago: number) => new Date(Date.now() - ago * 3_600_000)
     const periods = [
@@ -129,7 +129,7 @@ describe('monitored hosts', () => {
     expect(availability.unknownSeconds).toBe(144_000)
   })
 
-  it('count time in which nobody looked as unknown', async () => {
+  it('count time without checks as unknown', async () => {
     const host = await portreeve.add(IP)
     await portreeve.check(host)
     const longAgo = new Date(Date.now() - 5e9)
@@ -141,7 +141,7 @@ describe('monitored hosts', () => {
     expect(Date.now() - Date.parse(periods[0]?.from ?? '')).toBeLessThan(30 * 86_400_000 + 60_000)
   })
 
-  it('are nobody else’s business', async () => {
+  it('are visible to their own account only', async () => {
     const { id } = await portreeve.add(IP)
     const charlie = await portreeve.addPerson(`Charlie${test}`)
     const asCharlie = (method: string, path: string, body?: object) =>
@@ -158,7 +158,7 @@ describe('monitored hosts', () => {
     expect((await portreeve.call('GET', 'hosts', undefined, 'no token')).status).toBe(401)
   })
 
-  it('go with all that was known of them', async () => {
+  it('are deleted with their facts', async () => {
     const host = await portreeve.add(IP)
     await portreeve.check(host)
     expect((await portreeve.call('DELETE', `hosts/${host.id}`)).status).toBe(200)
@@ -170,7 +170,7 @@ describe('monitored hosts', () => {
 })
 
 describe('the lists', () => {
-  it('show what a listing means, and take an account’s choice and give it back', async () => {
+  it('have a mode that an account can set and reset', async () => {
     type List = { dnsbl: string; mode: string; isDefault: boolean }
     const modeOf = async () =>
       (await portreeve.call<List[]>('GET', 'lists')).json.data.find(({ dnsbl }) => dnsbl === SPAMCOP) as List

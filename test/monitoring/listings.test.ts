@@ -46,13 +46,13 @@ const listed = (text: string): Zone => ({ listed: { [IP]: text } })
 const mailed = () => sink.mails.map(({ subject }) => subject)
 const posted = () => receiver.received.map(({ body }) => (JSON.parse(body) as { data: { title: string } }).data.title)
 
-describe('a watched address', () => {
-  it('is told once when it is listed, with the reason and what to do, and once when it is clear again', async () => {
+describe('a monitored address', () => {
+  it('raises one alert when it is listed, with reason and next step, and one when it is removed', async () => {
     const host = await portreeve.add(IP, { label: 'outgoing mail' })
     expect(host).toMatchObject({ status: 'pending', listedCount: 0, totalChecked: 0, lastCheckAt: null })
     const clean = await portreeve.seen(host, ({ status: now }) => now === 'clean')
     expect(clean).toMatchObject({ totalChecked: enabled.length, listedCount: 0, unknownCount: 0, detail: null })
-    await portreeve.looked(host, 2)
+    await portreeve.checked(host, 2)
     expect(mailed()).toEqual([])
 
     await lists.setZones({ [SPAMCOP]: listed('127.0.0.2 Blocked - see https://www.spamcop.net/bl.shtml?8.8.4.4') })
@@ -60,19 +60,19 @@ describe('a watched address', () => {
     expect(bad.listings).toMatchObject([
       { ip: IP, dnsbl: SPAMCOP, state: 'listed', codes: ['127.0.0.2'], delistUrl: expect.stringMatching('spamcop') },
     ])
-    await portreeve.looked(host, 3)
+    await portreeve.checked(host, 3)
     const title = `${IP} (outgoing mail) is listed on ${nameOf(SPAMCOP)}`
     expect(mailed()).toEqual([title])
     expect(posted()).toEqual([title])
     const { text = '' } = sink.mails[0] ?? {}
-    expect(text).toContain('The list says: “Blocked - see https://www.spamcop.net/bl.shtml?8.8.4.4”')
-    expect(text).toContain(`start the delisting of ${IP}`)
+    expect(text).toContain('Reason given by the list: “Blocked - see https://www.spamcop.net/bl.shtml?8.8.4.4”')
+    expect(text).toContain(`start delisting ${IP}`)
     expect(text).toContain(`/monitoring/${host.id}\n`)
 
     await lists.setZones({ [SPAMCOP]: {} })
     await portreeve.seen(host, ({ status: now }) => now === 'clean')
-    await portreeve.looked(host, 3)
-    const cleared = `${IP} (outgoing mail) is not listed on ${nameOf(SPAMCOP)} any more`
+    await portreeve.checked(host, 3)
+    const cleared = `Resolved: ${IP} (outgoing mail) was removed from ${nameOf(SPAMCOP)}`
     expect(mailed()).toEqual([title, cleared])
     expect(posted()).toEqual([title, cleared])
     expect(await portreeve.history(host, 'kind=blacklist')).toMatchObject([
@@ -97,28 +97,28 @@ describe('a watched address', () => {
     ])
   })
 
-  it('has a silent baseline: what was listed before is in the history, and only its end is told', async () => {
+  it('raises no alert for listings found by the first check, only for their removal', async () => {
     await lists.setZones({ [BARRACUDA]: listed('127.0.0.2 since long') })
     const host = await portreeve.add(IP)
     await portreeve.seen(host, ({ status: now }) => now === 'listed')
-    await portreeve.looked(host, 3)
+    await portreeve.checked(host, 3)
     expect(mailed()).toEqual([])
     expect(await portreeve.history(host)).toMatchObject([
       { dnsbl: BARRACUDA, from: 'unknown', to: 'listed', baseline: true },
     ])
     await lists.setZones({ [BARRACUDA]: {} })
     await portreeve.seen(host, ({ status: now }) => now === 'clean')
-    await portreeve.looked(host)
-    expect(mailed()).toEqual([`${IP} is not listed on ${nameOf(BARRACUDA)} any more`])
+    await portreeve.checked(host)
+    expect(mailed()).toEqual([`Resolved: ${IP} was removed from ${nameOf(BARRACUDA)}`])
   })
 
-  it('is told nothing of a listing that is gone when it is asked again', async () => {
+  it('raises no alert for a listing that is gone at the second check', async () => {
     await portreeve.stop()
     portreeve = await startMonitoring(database.url, {
       lists,
       dns,
       smtpUrl: sink.url,
-      rhythm: { ...NEVER, confirm: 400 },
+      intervals: { ...NEVER, confirmMs: 400 },
       name: 'Bob',
     })
     const host = await portreeve.add(IP)
@@ -134,26 +134,26 @@ describe('a watched address', () => {
     expect((await portreeve.check(host)).listings).toEqual([])
     await new Promise((resolve) => setTimeout(resolve, 500))
     expect((await portreeve.check(host)).listings).toEqual([])
-    expect(await portreeve.told()).toEqual([])
+    expect(await portreeve.alertTitles()).toEqual([])
     expect(await portreeve.history(host)).toEqual([])
   })
 
-  it('is told nothing of lists that are not used to refuse mail, unless it was asked for', async () => {
+  it('raises no alert for lists that are not used to reject mail, unless the account sets mode alert', async () => {
     const host = await portreeve.add(IP)
     await portreeve.seen(host, ({ status: now }) => now === 'clean')
     await lists.setZones({ [MINOR]: listed('127.0.0.2 minor') })
     expect(await portreeve.seen(host, ({ listedCount }) => listedCount === 1)).toMatchObject({ status: 'listed' })
-    await portreeve.looked(host)
-    expect(await portreeve.told()).toEqual([])
+    await portreeve.checked(host)
+    expect(await portreeve.alertTitles()).toEqual([])
     await lists.setZones({ [MINOR]: {} })
     await portreeve.seen(host, ({ listedCount }) => listedCount === 0)
     expect((await portreeve.call('PUT', `lists/${MINOR}`, { mode: 'alert' })).status).toBe(200)
     await lists.setZones({ [MINOR]: listed('127.0.0.2 minor') })
     await portreeve.seen(host, ({ listedCount }) => listedCount === 1)
-    expect(await portreeve.told()).toEqual([`${IP} is listed on ${nameOf(MINOR)}`])
+    expect(await portreeve.alertTitles()).toEqual([`${IP} is listed on ${nameOf(MINOR)}`])
   })
 
-  it('is not told of a muted list, which is not even asked, and begins silently when it is no longer muted', async () => {
+  it('does not query a muted list, and raises no alert at the first check after unmuting', async () => {
     const host = await portreeve.add(IP, { lists: { [SPAMCOP]: 'mute' } })
     await lists.setZones({ [SPAMCOP]: listed('127.0.0.2 muted') })
     const seen = await portreeve.seen(host, ({ status: now }) => now === 'clean')
@@ -161,11 +161,11 @@ describe('a watched address', () => {
     expect(lists.queryLog().some((line) => line.startsWith(`4.4.8.8.${SPAMCOP}`))).toBe(false)
     await portreeve.call('PATCH', `hosts/${host.id}`, { lists: {} })
     await portreeve.seen(host, ({ status: now }) => now === 'listed')
-    await portreeve.looked(host)
-    expect(await portreeve.told()).toEqual([])
+    await portreeve.checked(host)
+    expect(await portreeve.alertTitles()).toEqual([])
   })
 
-  it('of two hosts with the same address is told once, and of the end when both are clear', async () => {
+  it('of two hosts raises one alert when listed and one when removed', async () => {
     dns.records['mail.twice.test A'] = [IP]
     const [one, two] = [await portreeve.add(IP), await portreeve.add('mail.twice.test', { tlsPorts: [] })]
     for (const host of [one, two]) await portreeve.seen(host, ({ status: now }) => now === 'clean')
@@ -173,8 +173,8 @@ describe('a watched address', () => {
     for (const host of [one, two]) await portreeve.seen(host, ({ status: now }) => now === 'listed')
     await lists.setZones({ [SPAMCOP]: {} })
     for (const host of [one, two]) await portreeve.seen(host, ({ status: now }) => now === 'clean')
-    await portreeve.looked(one)
-    expect(await portreeve.told()).toHaveLength(2)
+    await portreeve.checked(one)
+    expect(await portreeve.alertTitles()).toHaveLength(2)
   })
 })
 
@@ -182,7 +182,7 @@ function nameOf(zone: string): string {
   return enabled.find((list) => list.zone === zone)?.name ?? ''
 }
 
-describe('lists that cannot be believed', () => {
+describe('blocklists without a usable answer', () => {
   it.each(['silent', 'refused', 'refusing', 'expired', 'parked'] as const)(
     'neither open nor close a listing while they are %s',
     async (behaviour) => {
@@ -193,9 +193,9 @@ describe('lists that cannot be believed', () => {
       const unsure = await portreeve.seen(host, ({ unknownCount }) => unknownCount >= 2)
       expect(unsure).toMatchObject({ status: 'listed', listedCount: 1, detail: expect.any(String) })
       expect(unsure.addresses[0]?.unknownLists.toSorted()).toEqual([BARRACUDA, SPAMCOP].toSorted())
-      await portreeve.looked(host, 3)
+      await portreeve.checked(host, 3)
       expect(await portreeve.read(host.id)).toMatchObject({ status: 'listed', listedCount: 1 })
-      expect(await portreeve.told()).toEqual([])
+      expect(await portreeve.alertTitles()).toEqual([])
       expect(await portreeve.history(host, 'kind=blacklist')).toHaveLength(1)
     },
   )
@@ -206,8 +206,8 @@ describe('lists that cannot be believed', () => {
     await lists.setZones({ [SPAMCOP]: { behaviour: 'wildcard' } })
     const unsure = await portreeve.seen(host, ({ unknownCount }) => unknownCount === 1)
     expect(unsure).toMatchObject({ status: 'unknown', listedCount: 0, listings: [{ state: 'suspected' }] })
-    await portreeve.looked(host, 3)
-    expect(await portreeve.told()).toEqual([])
+    await portreeve.checked(host, 3)
+    expect(await portreeve.alertTitles()).toEqual([])
     await lists.setZones({ [SPAMCOP]: {} })
     expect(await portreeve.history(host)).toEqual([])
   })
@@ -223,7 +223,7 @@ describe('lists that cannot be believed', () => {
     })
   })
 
-  it('do not alert anybody when all of them are down at once, nor when they come back', async () => {
+  it('raise no alert when all of them fail at once, nor when they recover', async () => {
     const host = await portreeve.add(IP)
     await portreeve.seen(host, ({ status: now }) => now === 'clean')
     const all = (zone: Zone) => Object.fromEntries(enabled.map((list) => [list.zone, zone]))
@@ -233,24 +233,24 @@ describe('lists that cannot be believed', () => {
       ({ status: now, unknownCount }) => now === 'unknown' && unknownCount > enabled.length / 2,
     )
     expect(down.detail).toMatch('The resolver')
-    await portreeve.looked(host, 2)
+    await portreeve.checked(host, 2)
     await lists.setZones(all({}))
-    expect(await portreeve.told()).toEqual([])
+    expect(await portreeve.alertTitles()).toEqual([])
     expect(await portreeve.history(host)).toEqual([])
   })
 
-  it('do not alert anybody when a resolver suddenly answers “listed” to everything', async () => {
+  it('raise no alert when a resolver suddenly answers “listed” to everything', async () => {
     const host = await portreeve.add(IP)
     await portreeve.seen(host, ({ status: now }) => now === 'clean')
     await lists.setZones(Object.fromEntries(enabled.map((list) => [list.zone, { behaviour: 'wildcard' as const }])))
-    await portreeve.looked(host, 3)
+    await portreeve.checked(host, 3)
     expect(await portreeve.read(host.id)).toMatchObject({ listedCount: 0 })
-    expect(await portreeve.told()).toEqual([])
+    expect(await portreeve.alertTitles()).toEqual([])
   })
 })
 
-describe('a watched name', () => {
-  it('is looked up at every look, and each of its addresses is asked about', async () => {
+describe('a monitored name', () => {
+  it('is looked up at every check, and each of its addresses is checked', async () => {
     dns.records['mail.moving.test A'] = [IP, '8.8.8.8']
     const host = await portreeve.add('Mail.Moving.Test.', { tlsPorts: [], dnsRecords: false })
     expect(host.host).toBe('mail.moving.test')
@@ -261,25 +261,25 @@ describe('a watched name', () => {
     dns.records['mail.moving.test A'] = ['9.9.9.9']
     const moved = await portreeve.seen(host, ({ status: now }) => now === 'listed')
     expect(moved.listings).toMatchObject([{ ip: '9.9.9.9', dnsbl: SPAMCOP }])
-    expect(await portreeve.told()).toEqual([`mail.moving.test (9.9.9.9) is listed on ${nameOf(SPAMCOP)}`])
+    expect(await portreeve.alertTitles()).toEqual([`mail.moving.test (9.9.9.9) is listed on ${nameOf(SPAMCOP)}`])
   })
 
-  it('that cannot be looked up is unknown, and what it led to is still watched', async () => {
+  it('whose lookup fails is unknown, and its known addresses are still checked', async () => {
     dns.records['mail.lost.test A'] = [IP]
     const host = await portreeve.add('mail.lost.test', { tlsPorts: [], dnsRecords: false })
     await portreeve.seen(host, ({ status: now }) => now === 'clean')
     dns.behaviours['mail.lost.test *'] = 'SERVFAIL'
-    await portreeve.seen(host, ({ detail }) => detail?.includes('could not be looked up') === true)
+    await portreeve.seen(host, ({ detail }) => detail?.includes('The address lookup of') === true)
     await lists.setZones({ [SPAMCOP]: listed('127.0.0.2 spam') })
     await portreeve.seen(host, ({ status: now }) => now === 'listed')
   })
 
-  it('that does not exist or is private says so', async () => {
+  it('that does not exist or is private is unknown with the reason', async () => {
     dns.records['inside.test A'] = ['10.1.2.3']
     const [nowhere, inside] = [await portreeve.add('nowhere.test'), await portreeve.add('inside.test')]
     expect(await portreeve.seen(nowhere, ({ lastCheckAt }) => lastCheckAt !== null)).toMatchObject({
       status: 'unknown',
-      detail: 'There is no such host: nowhere.test.',
+      detail: 'nowhere.test does not exist in the DNS.',
     })
     expect(await portreeve.seen(inside, ({ lastCheckAt }) => lastCheckAt !== null)).toMatchObject({
       status: 'unknown',

@@ -5,18 +5,30 @@ import type { Endpoint } from '../../src/config.ts'
 import type { Job } from '../../src/jobs/job.ts'
 import { openQueue } from '../../src/jobs/queue.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
-import type { Rhythm } from '../../src/monitoring/limits.ts'
+import type { CheckIntervals } from '../../src/monitoring/limits.ts'
 import { createDelistingModule } from '../../src/delisting/module.ts'
 import { createMonitoringModule } from '../../src/monitoring/module.ts'
 import { createResolver } from '../../src/net/dns.ts'
 import { AT_ONCE, SECRET_KEY, startAlertsContext, until } from '../alerts/module.ts'
 import { open as openLists } from '../servers/blacklists.ts'
 
-/** What takes minutes and hours takes as many milliseconds here. */
-export const FAST: Rhythm = { grave: 300, full: 600, side: 300, confirm: 150, retry: 200 }
+/** Intervals of milliseconds in place of minutes and hours. */
+export const FAST: CheckIntervals = {
+  importantListsMs: 300,
+  allListsMs: 600,
+  certificatesAndRecordsMs: 300,
+  confirmMs: 150,
+  retryMs: 200,
+}
 
-/** Nothing is looked at but by request. */
-export const NEVER: Rhythm = { grave: 1e9, full: 1e9, side: 1e9, confirm: 100, retry: 1e9 }
+/** Checks run only on request. */
+export const NEVER: CheckIntervals = {
+  importantListsMs: 1e9,
+  allListsMs: 1e9,
+  certificatesAndRecordsMs: 1e9,
+  confirmMs: 100,
+  retryMs: 1e9,
+}
 
 export type Host = {
   id: string
@@ -61,16 +73,16 @@ type Options = {
   lists: Endpoint
   dns?: Endpoint
   smtpUrl?: string
-  rhythm?: Rhythm
+  intervals?: CheckIntervals
   works?: boolean
-  /** Who watches. */
+  /** Name of the account. */
   name?: string
 }
 
 /** One instance of monitoring with alerts; several may share a database. */
 export async function startMonitoring(
   databaseUrl: string,
-  { lists, dns, smtpUrl, rhythm = FAST, works = true, name = 'Alice' }: Options,
+  { lists, dns, smtpUrl, intervals = FAST, works = true, name = 'Alice' }: Options,
 ) {
   const ground = await startAlertsContext(databaseUrl, { ...(smtpUrl && { smtpUrl }) })
   const { db, pool, log, notifications, app, authHooks } = ground
@@ -78,7 +90,7 @@ export async function startMonitoring(
   // Long enough for a machine that runs other tests meanwhile: a list that is late once counts as failing for a minute.
   const blocklists = openLists(lists, { timeoutMs: 1_000 })
   const alerts = createAlertsModule({ ...ground, secretKey: SECRET_KEY, patience: AT_ONCE })
-  const monitoring = createMonitoringModule({ ...ground, resolver, blocklists, rhythm, spacing: 0 })
+  const monitoring = createMonitoringModule({ ...ground, resolver, blocklists, intervals, querySpacingMs: 0 })
   const delisting = createDelistingModule({ ...ground, blocklists, resolver, raiseAlert })
   const jobs: Job[] = [...alerts.jobs, ...monitoring.jobs, ...delisting.jobs]
   const queue = await openQueue({ pool, jobs, log })
@@ -92,7 +104,7 @@ export async function startMonitoring(
   const [sweep] = monitoring.jobs
   const timer = setInterval(() => void sweepSoon(), 200)
 
-  /** The schedule looks once a minute; here as often as is due. */
+  /** The schedule runs once a minute; tests run it as often as hosts are due. */
   async function sweepSoon(): Promise<void> {
     if (works && sweep) await queue.enqueue(db, sweep, {}).catch(() => {})
   }
@@ -110,7 +122,7 @@ export async function startMonitoring(
     blocklists,
     /** Any route of the API. */
     callAs: ground.call,
-    /** Somebody new, who from now on is the one who asks. */
+    /** Adds an account, which makes the requests from now on. */
     async become(newcomer: string): Promise<void> {
       person = await ground.addPerson(newcomer)
     },
@@ -122,17 +134,17 @@ export async function startMonitoring(
       expect(status, json.error).toBe(201)
       return json.data
     },
-    /** Looks at everything of a host now. */
+    /** Checks everything of a host now. */
     async check({ id }: { id: string }): Promise<Host> {
       const { status, json } = await call<Host>('POST', `hosts/${id}/check`)
       expect(status, json.error).toBe(200)
       return json.data
     },
-    /** Waits until the host is so. */
+    /** Waits until the host meets the condition. */
     seen: ({ id }: { id: string }, holds: (host: Host) => boolean) => until(() => read(id), holds, 40),
-    /** Waits until it was looked at so many times more. */
-    async looked({ id }: { id: string }, times = 3): Promise<void> {
-      for (let look = 0; look < times; look++) {
+    /** Waits until it was checked this many more times. */
+    async checked({ id }: { id: string }, times = 3): Promise<void> {
+      for (let n = 0; n < times; n++) {
         const { lastCheckAt } = await read(id)
         await until(
           () => read(id),
@@ -144,7 +156,7 @@ export async function startMonitoring(
     async history({ id }: { id: string }, query = 'limit=100'): Promise<Change[]> {
       return (await call<{ events: Change[] }>('GET', `hosts/${id}/history?${query}`)).json.data.events
     },
-    async told(): Promise<string[]> {
+    async alertTitles(): Promise<string[]> {
       const { json } = await ground.call<{ alerts: { kind: string; title: string }[] }>(
         person.token,
         'GET',

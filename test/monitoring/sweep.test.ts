@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { judge, type Fact } from '../../src/monitoring/facts/judge.ts'
-import { createPace } from '../../src/monitoring/looks/pace.ts'
-import { claimDue } from '../../src/monitoring/looks/store.ts'
-import { sweepDue } from '../../src/monitoring/looks/sweep.ts'
+import { applyObservation, type Fact } from '../../src/monitoring/facts/observation.ts'
+import { createRateLimiter } from '../../src/monitoring/checks/rate-limiter.ts'
+import { claimDue } from '../../src/monitoring/checks/store.ts'
+import { checkDueHosts } from '../../src/monitoring/checks/sweep.ts'
 import type { Resolver } from '../../src/net/dns.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startLists } from '../servers/blacklists.ts'
@@ -36,16 +36,16 @@ const addresses = (count: number) =>
   Array.from({ length: count }, (_, index) => `8.9.${Math.floor(index / 250)}.${(index % 250) + 1}`)
 
 describe('a sweep', () => {
-  it('looks at each host once when it is due, whoever of two instances has the work', async () => {
-    const first = await start({ rhythm: NEVER })
-    await start({ rhythm: NEVER, name: 'Bob' })
+  it('checks each due host once, with two instances at work', async () => {
+    const first = await start({ intervals: NEVER })
+    await start({ intervals: NEVER, name: 'Bob' })
     const hosts = await Promise.all(addresses(12).map((ip) => first.add(ip)))
     for (const host of hosts) await first.seen(host, ({ lastCheckAt }) => lastCheckAt !== null)
     const runs = await first.db.selectFrom('monitoredHost').select('run').execute()
     expect(runs.map(({ run }) => run)).toEqual(hosts.map(() => 1))
   })
 
-  it('takes up what an instance that died had in its hands, and finds what it would have found', async () => {
+  it('checks the hosts that a killed instance had claimed', async () => {
     const idle = await start({ works: false })
     const host = await idle.add('8.8.4.4')
     expect(await claimDue(idle.db, 10, 1)).toMatchObject([{ id: host.id }])
@@ -55,7 +55,7 @@ describe('a sweep', () => {
     expect(seen.totalChecked).toBe(alive.blocklists.lists.length)
   })
 
-  it('raises an alert that was suspected before a restart, and only once', async () => {
+  it('raises one alert for a change that was unconfirmed before a restart', async () => {
     const first = await start()
     const host = await first.add('8.8.4.4')
     await first.seen(host, ({ status }) => status === 'clean')
@@ -69,14 +69,14 @@ describe('a sweep', () => {
       (await second.db.selectFrom('monitoredHost').select('status').executeTakeFirstOrThrow()).status
     for (let tries = 0; tries < 200 && (await read()) !== 'listed'; tries++)
       await new Promise((done) => setTimeout(done, 50))
-    await new Promise((done) => setTimeout(done, FAST.grave * 3))
+    await new Promise((done) => setTimeout(done, FAST.importantListsMs * 3))
     expect(await alerts()).toHaveLength(1)
     await lists.setZones({ 'bl.spamcop.net': {} })
   })
 })
 
 describe('hosts of several accounts', () => {
-  it('come in turn, however many of one account have waited longer', async () => {
+  it('take turns, however many of one account have waited longer', async () => {
     const portreeve = await start({ works: false })
     await Promise.all(addresses(30).map((ip) => portreeve.add(ip)))
     await portreeve.become('Bob')
@@ -86,7 +86,7 @@ describe('hosts of several accounts', () => {
     expect(claimed.map((host) => host.id)).toContain(id)
   })
 
-  it('that never answer hold up their own account alone', { timeout: 60_000 }, async () => {
+  it('that never answer delay only their own account', { timeout: 60_000 }, async () => {
     const portreeve = await start({ works: false })
     await Promise.all(addresses(30).map((_ip, n) => portreeve.add(`silent${n}.example.com`)))
     const isSilent = (name: string) => name.startsWith('silent')
@@ -101,8 +101,16 @@ describe('hosts of several accounts', () => {
     }
     const { blocklists, db, log } = portreeve
     const stop = new AbortController()
-    const deps = { db, log, resolver, blocklists, allowPrivate: false, rhythm: NEVER, pace: createPace(0) } as const
-    const sweeping = sweepDue(deps, stop.signal)
+    const deps = {
+      db,
+      log,
+      resolver,
+      blocklists,
+      allowPrivate: false,
+      intervals: NEVER,
+      waitForTurn: createRateLimiter(0),
+    } as const
+    const sweeping = checkDueHosts(deps, stop.signal)
     await until(
       () => asked,
       (count) => count > 0,
@@ -118,36 +126,36 @@ describe('hosts of several accounts', () => {
   })
 })
 
-describe('the pace', () => {
-  it('lets one through at a time, so far apart', async () => {
-    const pace = createPace(40)
+describe('the rate limiter', () => {
+  it('resolves one call at a time, with the spacing between', async () => {
+    const waitForTurn = createRateLimiter(40)
     const started = performance.now()
-    await Promise.all(Array.from({ length: 5 }, () => pace(new AbortController().signal)))
+    await Promise.all(Array.from({ length: 5 }, () => waitForTurn(new AbortController().signal)))
     expect(performance.now() - started).toBeGreaterThanOrEqual(155)
   })
 })
 
-describe('a judgement', () => {
+describe('an observation', () => {
   const clean: Fact = { state: 'clean', detail: {}, since: new Date(0), suspect: null, suspectAt: null }
   const at = (seconds: number) => new Date(seconds * 1000)
   const listed = { state: 'listed', detail: {} }
 
-  it('believes what was seen twice, so far apart', () => {
-    const once = judge(clean, listed, at(100), 60_000)
+  it('confirms a state that was observed twice, far enough apart', () => {
+    const once = applyObservation(clean, listed, at(100), 60_000)
     expect(once).toMatchObject({ fact: { state: 'clean', suspect: 'listed' }, change: null })
-    const soon = judge(once.fact, listed, at(130), 60_000)
+    const soon = applyObservation(once.fact, listed, at(130), 60_000)
     expect(soon).toMatchObject({ fact: { state: 'clean', suspectAt: at(100) }, change: null })
-    const later = judge(soon.fact, listed, at(160), 60_000)
+    const later = applyObservation(soon.fact, listed, at(160), 60_000)
     expect(later).toMatchObject({ fact: { state: 'listed', since: at(100) }, change: { from: 'clean', to: 'listed' } })
   })
 
-  it('takes a suspicion back, begins anew with another, and keeps it while nothing can be told', () => {
-    const once = judge(clean, listed, at(100), 60_000).fact
-    expect(judge(once, { state: 'clean', detail: {} }, at(200), 60_000).fact).toEqual(clean)
-    expect(judge(once, { state: 'other', detail: {} }, at(200), 60_000)).toMatchObject({
+  it('clears an unconfirmed state, restarts with a different one, and keeps it after a failed check', () => {
+    const once = applyObservation(clean, listed, at(100), 60_000).fact
+    expect(applyObservation(once, { state: 'clean', detail: {} }, at(200), 60_000).fact).toEqual(clean)
+    expect(applyObservation(once, { state: 'other', detail: {} }, at(200), 60_000)).toMatchObject({
       fact: { suspectAt: at(200) },
       change: null,
     })
-    expect(judge(once, null, at(200), 60_000)).toEqual({ fact: once, change: null })
+    expect(applyObservation(once, null, at(200), 60_000)).toEqual({ fact: once, change: null })
   })
 })

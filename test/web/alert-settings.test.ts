@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { kindField, settingsOf, wrongSettings } from '../../web/src/alerts/settings.ts'
-import { KINDS } from '../../web/src/alerts/words.ts'
+import { ALERT_KINDS } from '../../web/src/alerts/messages.ts'
 
-const all = Object.fromEntries(Object.keys(KINDS).map((kind) => [kindField(kind), 'on']))
+const all = Object.fromEntries(Object.keys(ALERT_KINDS).map((kind) => [kindField(kind), 'on']))
 
 describe('the settings of a channel', () => {
   it('take every kind, those to come too, when every kind is chosen', () => {

@@ -1,10 +1,10 @@
 import type { Db } from '../../store/database.ts'
-import type { Fact } from './judge.ts'
+import type { Fact } from './observation.ts'
 
-export const KINDS = ['blacklist', 'certificate', 'dns'] as const
-export type Kind = (typeof KINDS)[number]
+export const MONITORED_KINDS = ['blacklist', 'certificate', 'dns'] as const
+export type MonitoredKind = (typeof MONITORED_KINDS)[number]
 
-export type FactRow = Fact & { hostId: string; kind: Kind; subject: string }
+export type FactRow = Fact & { hostId: string; kind: MonitoredKind; subject: string }
 
 export async function listFacts(db: Db, hostIds: string[]): Promise<FactRow[]> {
   const rows = await db.selectFrom('monitoredFact').selectAll().where('hostId', 'in', hostIds).execute()

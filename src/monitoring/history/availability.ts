@@ -2,7 +2,7 @@ import type { Db } from '../../store/database.ts'
 import { AVAILABILITY_DAYS } from '../limits.ts'
 import { sumPeriods } from './store.ts'
 
-/** How a host fared in the last days. `percent` is the share of the known time without a critical or major listing. */
+/** `percent` (0 to 100) is the share of the known time without a critical or major listing. */
 export type Availability = {
   days: number
   percent: number | null
@@ -11,12 +11,12 @@ export type Availability = {
   unknownSeconds: number
 }
 
-/** Since when the availability is counted. */
+/** Start of the period over which availability is computed. */
 export function availableSince(): Date {
   return new Date(Date.now() - AVAILABILITY_DAYS * 86_400_000)
 }
 
-/** The availability of each of these hosts, by id. */
+/** Computes the availability of these hosts; the result looks one up by its ID. */
 export async function availabilityOf(db: Db, hostIds: string[]): Promise<(hostId: string) => Availability> {
   const rows = await sumPeriods(db, hostIds, availableSince())
   const sums = new Map(rows.map((row) => [`${row.hostId} ${row.state}`, row.seconds]))

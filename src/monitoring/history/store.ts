@@ -1,11 +1,11 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
-import type { Kind } from '../facts/store.ts'
+import type { MonitoredKind } from '../facts/store.ts'
 
 export type EventRow = {
   at: Date
-  kind: Kind
+  kind: MonitoredKind
   name: string
   dnsbl: string | null
   ip: string | null
@@ -24,7 +24,7 @@ export async function insertEvents(db: Db, hostId: string, events: EventRow[]): 
     .execute()
 }
 
-export type EventFilter = { kind?: Kind | undefined }
+export type EventFilter = { kind?: MonitoredKind | undefined }
 
 export async function countEvents(db: Db, hostId: string, filter: EventFilter): Promise<number> {
   const { count } = await eventsOf(db, hostId, filter)
@@ -33,7 +33,7 @@ export async function countEvents(db: Db, hostId: string, filter: EventFilter): 
   return count
 }
 
-/** Newest first. */
+/** Lists the changes of a host, newest first. */
 export async function listEvents(
   db: Db,
   hostId: string,
@@ -54,7 +54,7 @@ function eventsOf(db: Db, hostId: string, { kind }: EventFilter) {
   return kind === undefined ? all : all.where('kind', '=', kind)
 }
 
-/** How often something of this name changed since then. */
+/** Counts the changes of one name since then, without those of the first check. */
 export async function countChanges(db: Db, hostId: string, name: string, since: Date): Promise<number> {
   const { count } = await db
     .selectFrom('monitoredEvent')
@@ -76,7 +76,7 @@ export type Period = 'clean' | 'listed' | 'unknown'
 
 export type PeriodRow = { state: Period; from: Date; to: Date }
 
-/** Begins a period unless the host is in one of this state. */
+/** Starts a period unless the host’s latest one has the same state. */
 export async function beginPeriod(db: Transaction<DB>, hostId: string, state: Period, at: Date): Promise<void> {
   await sql`
     insert into monitored_period (host_id, began_at, state)
@@ -86,7 +86,7 @@ export async function beginPeriod(db: Transaction<DB>, hostId: string, state: Pe
     on conflict do nothing`.execute(db)
 }
 
-/** Seconds that each of these hosts was in each state since then. */
+/** Sums the seconds that each host was in each state since then. */
 export async function sumPeriods(db: Db, hostIds: string[], since: Date) {
   const { rows } = await sql<{ hostId: string; state: Period; seconds: number }>`
     select host_id, state, sum(extract(epoch from ended_at - greatest(began_at, ${since})))::float8 as seconds
@@ -98,7 +98,7 @@ export async function sumPeriods(db: Db, hostIds: string[], since: Date) {
   return rows
 }
 
-/** How a host was since then, in order; what it is now ends now. */
+/** Lists the periods of a host since then, oldest first; the current one ends now. */
 export async function listPeriods(db: Db, hostId: string, since: Date): Promise<PeriodRow[]> {
   const { rows } = await sql<PeriodRow>`
     select state, greatest(began_at, ${since}) as "from", ended_at as "to"

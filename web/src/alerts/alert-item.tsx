@@ -5,7 +5,7 @@ import { Status } from '../ui/feedback/status.tsx'
 import classes from './alert-item.module.css'
 import { AlertTitle } from './alert-title.tsx'
 import type { Alert, Channel } from './api.ts'
-import { deliveryStanding, kindOf, targetOf } from './words.ts'
+import { deliveryState, kindOf, targetOf } from './messages.ts'
 
 type AlertsProps = { alerts: Alert[]; channels: Channel[] }
 
@@ -37,7 +37,7 @@ function AlertItem({ alert, channels }: { alert: Alert; channels: Channel[] }) {
       {nextStep && <p>{nextStep}</p>}
       <ul className={classes.deliveries}>
         {deliveries.map((delivery) => {
-          const { tone, word } = deliveryStanding(delivery)
+          const { tone, word } = deliveryState(delivery)
           const channel = channels.find(({ id }) => id === delivery.channelId)
           return (
             <li key={delivery.channelId}>

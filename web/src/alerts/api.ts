@@ -13,8 +13,8 @@ import { request, type ApiResponse } from '../api.ts'
 export type Alert = Static<typeof AlertShape>
 export type Delivery = Alert['deliveries'][number]
 export type Channel = Static<typeof ChannelShape>
-export type Created = Static<typeof CreatedChannel>
-export type Changes = Static<typeof ChannelChanges>
+export type CreatedAlertChannel = Static<typeof CreatedChannel>
+export type ChannelSettings = Static<typeof ChannelChanges>
 export type QuietHours = NonNullable<Channel['quietHours']>
 
 /** What narrows the list down, as the address of the screen has it. */
@@ -32,8 +32,8 @@ export const alerts = {
     ).data,
   channels: async () => (await request<ApiResponse<Channel[]>>('GET', `${BASE}/channels`)).data,
   add: async (channel: Static<typeof NewChannel>) =>
-    (await request<ApiResponse<Created>>('POST', `${BASE}/channels`, { body: channel })).data,
-  change: async (id: string, changes: Changes) =>
+    (await request<ApiResponse<CreatedAlertChannel>>('POST', `${BASE}/channels`, { body: channel })).data,
+  change: async (id: string, changes: ChannelSettings) =>
     (await request<ApiResponse<Channel>>('PATCH', `${BASE}/channels/${id}`, { body: changes })).data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/channels/${id}`),
   /** Answers when the other side has taken it; throws its words when it has not. */

@@ -13,13 +13,13 @@ import { Switch } from '../ui/actions/switch.tsx'
 import { TitledCard } from '../ui/layout/titled-card.tsx'
 import { alerts, channelsQuery, type Channel } from './api.ts'
 import { SettingsForm } from './settings-form.tsx'
-import { kindsText, quietText, standing, targetOf } from './words.ts'
+import { describeKinds, describeQuietHours, channelState, targetOf } from './messages.ts'
 
 /** A mail address or a webhook: how it stands, what it is told and when, and a test. */
 export function ChannelCard({ channel }: { channel: Channel }) {
   const [isChanging, setChanging] = useState(false)
   const { type, label, kinds, quietHours, problem, lastSentAt, status } = channel
-  const { tone, word } = standing(channel)
+  const { tone, word } = channelState(channel)
   return (
     <TitledCard title={targetOf(channel)} aside={<Status tone={tone}>{word}</Status>}>
       {problem && <Notice tone="warn">{problem}</Notice>}
@@ -28,20 +28,20 @@ export function ChannelCard({ channel }: { channel: Channel }) {
         facts={[
           ['Kind', type === 'email' ? 'Mail' : 'Webhook'],
           ['Label', label],
-          ['Told', kindsText(kinds)],
-          ['Quiet', quietText(quietHours)],
+          ['Told', describeKinds(kinds)],
+          ['Quiet', describeQuietHours(quietHours)],
           ['Last sent', lastSentAt && <Ago key="sent" at={lastSentAt} />],
         ]}
       />
       {isChanging && <SettingsForm channel={channel} onDone={() => setChanging(false)} />}
-      <Ways channel={channel} isChanging={isChanging} onChange={() => setChanging(!isChanging)} />
+      <ChannelActions channel={channel} isChanging={isChanging} onChange={() => setChanging(!isChanging)} />
     </TitledCard>
   )
 }
 
-type WaysProps = { channel: Channel; isChanging: boolean; onChange: () => void }
+type ChannelActionsProps = { channel: Channel; isChanging: boolean; onChange: () => void }
 
-function Ways({ channel, isChanging, onChange }: WaysProps) {
+function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) {
   const queries = useQueryClient()
   const [{ busy, tone, words }, setState] = useState<{ busy: boolean; tone: 'good' | 'bad'; words: string }>({
     busy: false,

@@ -4,7 +4,7 @@ import { Snippet } from '../ui/actions/copy.tsx'
 import { Form, SelectField, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Stack } from '../ui/layout/page.tsx'
-import { alerts, channelsQuery, type Created } from './api.ts'
+import { alerts, channelsQuery, type CreatedAlertChannel } from './api.ts'
 
 type Type = 'email' | 'webhook'
 
@@ -12,7 +12,7 @@ type Type = 'email' | 'webhook'
 export function NewChannel() {
   const queries = useQueryClient()
   const [type, setType] = useState<Type>('email')
-  const [made, setMade] = useState<Created | null>(null)
+  const [made, setMade] = useState<CreatedAlertChannel | null>(null)
 
   async function add({ address = '', url = '', label = '' }: Record<string, string>): Promise<void> {
     const settings = { label: label.trim() }

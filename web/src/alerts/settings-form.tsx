@@ -4,7 +4,7 @@ import { CheckField, FieldRow, Form, SelectField, TextField } from '../ui/forms/
 import { alerts, channelsQuery, type Channel } from './api.ts'
 import classes from './settings-form.module.css'
 import { kindField, settingsOf, wrongSettings } from './settings.ts'
-import { KINDS } from './words.ts'
+import { ALERT_KINDS } from './messages.ts'
 
 type SettingsFormProps = { channel: Channel; onDone: () => void }
 
@@ -24,7 +24,7 @@ export function SettingsForm({ channel, onDone }: SettingsFormProps) {
       <TextField name="label" label="Label" defaultValue={label} maxLength={100} autoComplete="off" />
       <fieldset className={classes.kinds}>
         <legend>What it is told</legend>
-        {Object.entries(KINDS).map(([kind, { name }]) => (
+        {Object.entries(ALERT_KINDS).map(([kind, { name }]) => (
           <CheckField
             key={kind}
             name={kindField(kind)}

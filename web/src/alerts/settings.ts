@@ -1,14 +1,14 @@
-import type { Changes, QuietHours } from './api.ts'
-import { KINDS } from './words.ts'
+import type { ChannelSettings, QuietHours } from './api.ts'
+import { ALERT_KINDS } from './messages.ts'
 
 /** The name of the field for a kind of alert. */
 export const kindField = (kind: string) => `kind ${kind}`
 
 /** What is set in a form, as the service takes it. All kinds chosen is all there are, those to come too. */
-export function settingsOf(values: Record<string, string>, before: string[] | null): Changes {
-  const chosen = Object.keys(KINDS).filter((kind) => values[kindField(kind)] === 'on')
-  const others = before?.filter((kind) => !(kind in KINDS)) ?? []
-  const isAll = chosen.length === Object.keys(KINDS).length
+export function settingsOf(values: Record<string, string>, before: string[] | null): ChannelSettings {
+  const chosen = Object.keys(ALERT_KINDS).filter((kind) => values[kindField(kind)] === 'on')
+  const others = before?.filter((kind) => !(kind in ALERT_KINDS)) ?? []
+  const isAll = chosen.length === Object.keys(ALERT_KINDS).length
   return {
     label: values['label']?.trim() ?? '',
     kinds: isAll ? null : [...chosen, ...others],

@@ -15,11 +15,11 @@ import { request, type ApiResponse } from '../api.ts'
 export type Host = Static<typeof MonitoredHost>
 export type HostDetail = Static<typeof MonitoredHostDetail>
 export type Listing = HostDetail['listings'][number]
-export type Change = Static<typeof History>['events'][number]
-export type Kind = NonNullable<Static<typeof HistoryQuery>['kind']>
-export type Changes = Static<typeof HostChanges>
-export type List = Static<typeof WatchedList>
-export type Mode = List['mode']
+export type HostChange = Static<typeof History>['events'][number]
+export type MonitoredKind = NonNullable<Static<typeof HistoryQuery>['kind']>
+export type HostSettings = Static<typeof HostChanges>
+export type MonitoredList = Static<typeof WatchedList>
+export type ListMode = MonitoredList['mode']
 
 const BASE = '/api/v1/monitoring'
 
@@ -28,21 +28,21 @@ export const monitoring = {
   host: async (id: string) => (await request<ApiResponse<HostDetail>>('GET', `${BASE}/hosts/${id}`)).data,
   add: async (wanted: Static<typeof NewHost>) =>
     (await request<ApiResponse<HostDetail>>('POST', `${BASE}/hosts`, { body: wanted })).data,
-  change: async (id: string, changes: Changes) =>
+  change: async (id: string, changes: HostSettings) =>
     (await request<ApiResponse<HostDetail>>('PATCH', `${BASE}/hosts/${id}`, { body: changes })).data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/hosts/${id}`),
   /** Asks everything anew; takes some seconds. */
   check: async (id: string) => (await request<ApiResponse<HostDetail>>('POST', `${BASE}/hosts/${id}/check`)).data,
-  history: async (id: string, kind: Kind | undefined, page: number) =>
+  history: async (id: string, kind: MonitoredKind | undefined, page: number) =>
     (
       await request<ApiResponse<Static<typeof History>>>(
         'GET',
         `${BASE}/hosts/${id}/history?page=${page}&limit=20${kind ? `&kind=${kind}` : ''}`,
       )
     ).data,
-  lists: async () => (await request<ApiResponse<List[]>>('GET', `${BASE}/lists`)).data,
+  lists: async () => (await request<ApiResponse<MonitoredList[]>>('GET', `${BASE}/lists`)).data,
   choose: async (dnsbl: string, mode: Static<typeof ListChoice>['mode']) =>
-    (await request<ApiResponse<List>>('PUT', `${BASE}/lists/${encodeURIComponent(dnsbl)}`, { body: { mode } })).data,
+    (await request<ApiResponse<MonitoredList>>('PUT', `${BASE}/lists/${encodeURIComponent(dnsbl)}`, { body: { mode } })).data,
 }
 
 export const hostsQuery = queryOptions({
@@ -57,7 +57,7 @@ export const hostQuery = (id: string) =>
   })
 
 /** @param lastCheckAt of the host: a look may have changed something */
-export const historyQuery = (id: string, kind: Kind | undefined, page: number, lastCheckAt: string | null) =>
+export const historyQuery = (id: string, kind: MonitoredKind | undefined, page: number, lastCheckAt: string | null) =>
   queryOptions({
     queryKey: ['monitoring', 'history', id, kind, page, lastCheckAt],
     queryFn: () => monitoring.history(id, kind, page),

@@ -6,11 +6,11 @@ import { Section, Muted } from '../ui/layout/page.tsx'
 import { Pagination } from '../ui/navigation/pagination.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { historyQuery, type Change, type HostDetail, type Kind } from './api.ts'
+import { historyQuery, type HostChange, type HostDetail, type MonitoredKind } from './api.ts'
 import type { HistorySearch } from './search.ts'
-import { changeText } from './words.ts'
+import { describeChange } from './messages.ts'
 
-const KINDS: { value: Kind | 'all'; name: string }[] = [
+const KINDS: { value: MonitoredKind | 'all'; name: string }[] = [
   { value: 'all', name: 'Everything' },
   { value: 'blacklist', name: 'Blacklists' },
   { value: 'certificate', name: 'Certificates' },
@@ -53,7 +53,7 @@ export function HistorySection({ host: { id, lastCheckAt } }: { host: HostDetail
   )
 }
 
-function ChangeRow({ change }: { change: Change }) {
+function ChangeRow({ change }: { change: HostChange }) {
   const { at, name, ip, reason, baseline } = change
   return (
     <tr>
@@ -62,7 +62,7 @@ function ChangeRow({ change }: { change: Change }) {
         {ip && <small>{ip}</small>}
       </th>
       <td>
-        {changeText(change)}
+        {describeChange(change)}
         {reason && <small>{reason}</small>}
       </td>
       <td>

@@ -4,7 +4,7 @@ import { Muted } from '../ui/layout/page.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import type { Host } from './api.ts'
-import { answersText, availabilityText, standing } from './words.ts'
+import { describeAnswers, availabilityText, hostState } from './messages.ts'
 
 /** Hosts that are watched: how each stands, and how it fared. */
 export function HostTable({ hosts }: { hosts: Host[] }) {
@@ -19,7 +19,7 @@ export function HostTable({ hosts }: { hosts: Host[] }) {
 
 function HostRow({ host }: { host: Host }) {
   const { id, label, lastCheckAt, availability } = host
-  const { tone, word } = standing(host)
+  const { tone, word } = hostState(host)
   const available = availabilityText(availability)
   return (
     <tr>
@@ -31,7 +31,7 @@ function HostRow({ host }: { host: Host }) {
       </th>
       <td>
         <Status tone={tone}>{word}</Status>
-        <small>{answersText(host)}</small>
+        <small>{describeAnswers(host)}</small>
       </td>
       <td>{available ? `Off the lists ${available} of the time` : <Muted>not known yet</Muted>}</td>
       <td>

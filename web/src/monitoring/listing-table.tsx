@@ -10,7 +10,7 @@ import { Row, Muted } from '../ui/layout/page.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { hostQuery, monitoring, type HostDetail, type Listing } from './api.ts'
-import { LISTING_STATES } from './words.ts'
+import { LISTING_STATES } from './messages.ts'
 
 /** Where a host is listed, since when and why, and the way off. */
 export function ListingTable({ host }: { host: HostDetail }) {

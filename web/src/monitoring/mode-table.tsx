@@ -4,20 +4,20 @@ import { FilterField } from '../ui/forms/filter-field.tsx'
 import { Row, Muted, Stack } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { counted } from '../ui/text/format.ts'
-import type { List, Mode } from './api.ts'
-import { MODE_NAMES } from './words.ts'
+import type { MonitoredList, ListMode } from './api.ts'
+import { MODE_NAMES } from './messages.ts'
 
 type ModeTableProps = {
   caption: string
-  lists: List[]
+  lists: MonitoredList[]
   /** What is chosen here for a list; undefined where the rule above holds. */
-  chosen: (list: List) => Mode | undefined
+  chosen: (list: MonitoredList) => ListMode | undefined
   /** The rule above: what holds where nothing is chosen. */
-  otherwise: (list: List) => string
-  onChoose: (list: List, mode: Mode | undefined) => void
+  otherwise: (list: MonitoredList) => string
+  onChoose: (list: MonitoredList, mode: ListMode | undefined) => void
 }
 
-const CHOICES = Object.entries(MODE_NAMES).map(([value, name]) => ({ value: value as Mode | 'default', name }))
+const CHOICES = Object.entries(MODE_NAMES).map(([value, name]) => ({ value: value as ListMode | 'default', name }))
 
 /** What a listing on each blacklist means. */
 export function ModeTable({ caption, lists, chosen, otherwise, onChoose }: ModeTableProps) {

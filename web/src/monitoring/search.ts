@@ -1,8 +1,8 @@
 import { oneOf, pageOf, textOf, type Search } from '../search.ts'
-import type { Host, Kind } from './api.ts'
+import type { Host, MonitoredKind } from './api.ts'
 
 const STATUSES: Host['status'][] = ['listed', 'unknown', 'pending', 'clean']
-const KINDS: Kind[] = ['blacklist', 'certificate', 'dns']
+const KINDS: MonitoredKind[] = ['blacklist', 'certificate', 'dns']
 
 /** What narrows the list of hosts down. */
 export type HostsSearch = { q?: string | undefined; status?: Host['status'] | undefined }
@@ -12,7 +12,7 @@ export function hostsSearch({ q, status }: Search): HostsSearch {
 }
 
 /** Which part of a host's history is looked at. */
-export type HistorySearch = { kind?: Kind | undefined; page?: number | undefined }
+export type HistorySearch = { kind?: MonitoredKind | undefined; page?: number | undefined }
 
 export function historySearch({ kind, page }: Search): HistorySearch {
   return { kind: oneOf(kind, KINDS), page: pageOf(page) }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { channelsQuery } from '../alerts/api.ts'
 import { ChannelCard } from '../alerts/channel-card.tsx'
 import { NewChannel } from '../alerts/new-channel.tsx'
-import { AlertViews } from '../alerts/views.tsx'
+import { AlertsSubNavigation } from '../alerts/sub-navigation.tsx'
 import { Card, Page, Section, Stack } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
 
@@ -13,7 +13,7 @@ export function Screen() {
       title="Alert channels"
       lead="Where you are told. A mail waits a minute for what else happens: a burst is one mail."
     >
-      <AlertViews />
+      <AlertsSubNavigation />
       <LoadingOrError there={channels} error={error} lines={3}>
         Fetching your channels …
       </LoadingOrError>

@@ -2,8 +2,8 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { AlertList } from '../alerts/alert-item.tsx'
 import { alertsQuery, channelsQuery, type AlertFilter } from '../alerts/api.ts'
-import { AlertViews } from '../alerts/views.tsx'
-import { KINDS } from '../alerts/words.ts'
+import { AlertsSubNavigation } from '../alerts/sub-navigation.tsx'
+import { ALERT_KINDS } from '../alerts/messages.ts'
 import { Choice } from '../ui/forms/choice.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
@@ -24,7 +24,7 @@ export function Screen() {
       title="Alerts"
       lead="What you were told, once each, and what became of it on each channel. It is kept for 180 days."
     >
-      <AlertViews />
+      <AlertsSubNavigation />
       {error && <Notice tone="bad">{error.message}</Notice>}
       {data && !data.mail && <NoMail />}
       {!data && !error && <Loading lines={4}>Fetching your alerts …</Loading>}
@@ -37,7 +37,7 @@ export function Screen() {
               label="About"
               choices={[
                 { value: '', name: 'About everything' },
-                ...Object.entries(KINDS).map(([value, { name }]) => ({ value, name })),
+                ...Object.entries(ALERT_KINDS).map(([value, { name }]) => ({ value, name })),
               ]}
               value={filter.kind ?? ''}
               onChange={(kind) => go({ kind: kind || undefined })}

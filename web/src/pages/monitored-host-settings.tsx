@@ -1,9 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { hostQuery, listsQuery, monitoring, type HostDetail, type List, type Mode } from '../monitoring/api.ts'
+import { hostQuery, listsQuery, monitoring, type HostDetail, type MonitoredList, type ListMode } from '../monitoring/api.ts'
 import { ModeTable } from '../monitoring/mode-table.tsx'
-import { MODE_NAMES } from '../monitoring/words.ts'
+import { MODE_NAMES } from '../monitoring/messages.ts'
 import { portsOf, wrongPorts } from '../monitoring/ports.ts'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { CheckField, Form, TextField } from '../ui/forms/form.tsx'
@@ -70,7 +70,7 @@ function Lists({ host }: { host: HostDetail }) {
   const { data: lists } = useQuery(listsQuery)
   const [problem, setProblem] = useState('')
 
-  async function choose({ dnsbl }: List, mode: Mode | undefined): Promise<void> {
+  async function choose({ dnsbl }: MonitoredList, mode: ListMode | undefined): Promise<void> {
     const { queryKey } = hostQuery(host.id)
     const { [dnsbl]: _before, ...others } = host.lists
     const chosen = mode ? { ...others, [dnsbl]: mode } : others

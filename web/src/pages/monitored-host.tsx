@@ -2,11 +2,11 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { hostQuery, hostsQuery, monitoring, type HostDetail } from '../monitoring/api.ts'
-import { stripOf } from '../monitoring/strip.ts'
+import { describeDays } from '../monitoring/day-strip.ts'
 import { HistorySection } from '../monitoring/history.tsx'
 import { ListingTable } from '../monitoring/listing-table.tsx'
-import { availabilityText, certificateTroubles, sentenceOf, spanText, standing } from '../monitoring/words.ts'
-import { Addresses, Certificates, Records } from '../monitoring/watched.tsx'
+import { availabilityText, certificateProblems, summarizeHost, spanText, hostState } from '../monitoring/messages.ts'
+import { Addresses, Certificates, Records } from '../monitoring/host-details.tsx'
 import { deleteShown } from '../refresh-queries.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
@@ -28,17 +28,17 @@ export function Screen() {
       title={host?.host ?? 'Monitored host'}
       above={<BackLink to="/monitoring">Monitoring</BackLink>}
       lead={host?.label}
-      aside={host && <Ways host={host} />}
+      aside={host && <HostActions host={host} />}
     >
       <LoadingOrError there={host} error={error} lines={5}>
         Fetching the host …
       </LoadingOrError>
-      {host && <Known host={host} />}
+      {host && <HostSections host={host} />}
     </Page>
   )
 }
 
-function Ways({ host }: { host: HostDetail }) {
+function HostActions({ host }: { host: HostDetail }) {
   const { id } = host
   return (
     <Row>
@@ -98,11 +98,11 @@ function Remove({ host: { id, host } }: { host: HostDetail }) {
   )
 }
 
-function Known({ host }: { host: HostDetail }) {
+function HostSections({ host }: { host: HostDetail }) {
   const { listings, certificates, records } = host
   return (
     <>
-      <Headline host={host} />
+      <Summary host={host} />
       {listings.length > 0 && (
         <Section title="Listed on">
           <ListingTable host={host} />
@@ -129,23 +129,23 @@ function Known({ host }: { host: HostDetail }) {
 }
 
 /** The verdict first, then how it was. */
-function Headline({ host }: { host: HostDetail }) {
+function Summary({ host }: { host: HostDetail }) {
   const { detail, status, totalChecked, unknownCount, lastCheckAt, nextCheckAt, availability } = host
   const { percent, listedSeconds, unknownSeconds, days } = availability
-  const { tone } = standing(host)
-  const troubles = certificateTroubles(host)
+  const { tone } = hostState(host)
+  const troubles = certificateProblems(host)
   return (
     <>
       <div role="status">
         <Notice tone={tone === 'good' && troubles.length > 0 ? 'warn' : tone}>
-          <strong>{sentenceOf(host)}</strong>
+          <strong>{summarizeHost(host)}</strong>
           {detail && status !== 'unknown' && <p>{detail}</p>}
           {troubles.map((trouble) => (
             <p key={trouble}>{trouble}</p>
           ))}
         </Notice>
       </div>
-      {host.periods.length > 0 && <DayStrip {...stripOf(host.periods, days, Date.now())} />}
+      {host.periods.length > 0 && <DayStrip {...describeDays(host.periods, days, Date.now())} />}
       <Stats
         stats={[
           [`Off the lists, ${counted(days, 'day')}`, percent !== null && availabilityText(availability)],
@@ -154,7 +154,7 @@ function Headline({ host }: { host: HostDetail }) {
           ['Answers', totalChecked > 0 && numberText(totalChecked)],
           ['Of them unknown', unknownCount > 0 && numberText(unknownCount)],
           ['Looked at', lastCheckAt && <Ago key="last" at={lastCheckAt} />],
-          ['Next look', lastCheckAt && <Due key="next" at={nextCheckAt} />],
+          ['Next look', lastCheckAt && <DueTime key="next" at={nextCheckAt} />],
         ]}
       />
     </>
@@ -163,7 +163,7 @@ function Headline({ host }: { host: HostDetail }) {
 
 const MINUTE = 60_000
 
-function Due({ at }: { at: string }) {
+function DueTime({ at }: { at: string }) {
   const minutes = Math.ceil((Date.parse(at) - Date.now()) / MINUTE)
   return <time dateTime={at}>{minutes <= 0 ? 'now' : `in ${minutes} min`}</time>
 }

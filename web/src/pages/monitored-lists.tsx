@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { listsQuery, monitoring, type List, type Mode } from '../monitoring/api.ts'
+import { listsQuery, monitoring, type MonitoredList, type ListMode } from '../monitoring/api.ts'
 import { ModeTable } from '../monitoring/mode-table.tsx'
-import { MODE_NAMES } from '../monitoring/words.ts'
+import { MODE_NAMES } from '../monitoring/messages.ts'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page } from '../ui/layout/page.tsx'
@@ -25,15 +25,15 @@ export function Screen() {
   )
 }
 
-function Modes({ lists }: { lists: List[] }) {
+function Modes({ lists }: { lists: MonitoredList[] }) {
   const queries = useQueryClient()
   const [problem, setProblem] = useState('')
   const { queryKey } = listsQuery
 
-  const put = (changed: List) =>
+  const put = (changed: MonitoredList) =>
     queries.setQueryData(queryKey, (before) => before?.map((list) => (list.dnsbl === changed.dnsbl ? changed : list)))
 
-  async function choose(list: List, mode: Mode | undefined): Promise<void> {
+  async function choose(list: MonitoredList, mode: ListMode | undefined): Promise<void> {
     put({ ...list, mode: mode ?? list.mode, isDefault: mode === undefined })
     setProblem('')
     try {

@@ -5,7 +5,7 @@ import { postCommand } from '../check/curl.ts'
 import { hostsQuery, monitoring, type Host } from '../monitoring/api.ts'
 import { HostTable } from '../monitoring/host-table.tsx'
 import type { HostsSearch } from '../monitoring/search.ts'
-import { sentenceOfAll, worstFirst } from '../monitoring/words.ts'
+import { summarizeHosts, worstFirst } from '../monitoring/messages.ts'
 import { useOwnDomain } from '../queries.ts'
 import { Button, ButtonLink } from '../ui/actions/button.tsx'
 import { Choice } from '../ui/forms/choice.tsx'
@@ -98,7 +98,7 @@ function Hosts({ hosts }: { hosts: Host[] }) {
   const { q = '', status } = useSearch({ from: '/own/monitoring' })
   const navigate = useNavigate({ from: '/monitoring' })
   const [most, setMost] = useState(SOME)
-  const { tone, sentence } = sentenceOfAll(hosts)
+  const { tone, sentence } = summarizeHosts(hosts)
   const found = worstFirst(hosts)
     .filter((host) => !status || host.status === status)
     .filter(({ host, label }) => `${host} ${label}`.toLowerCase().includes(q.toLowerCase()))

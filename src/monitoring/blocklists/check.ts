@@ -1,0 +1,74 @@
+import type { Resolver } from '../../net/dns.ts'
+import type { Blocklist } from '../../protocols/dnsbl/catalogue.ts'
+import type { Blocklists, Listing } from '../../protocols/dnsbl/blocklists.ts'
+import { sweepAddress } from '../../protocols/dnsbl/sweep-address.ts'
+import type { CheckPlan } from '../checks/plan.ts'
+import type { ClaimedHost } from '../checks/store.ts'
+import { isImportant, modeOf } from './modes.ts'
+import { findAddresses, type FoundAddresses } from './find-addresses.ts'
+import type { AddressRow } from './store.ts'
+
+export type ListingDeps = {
+  /** For the names of hosts. */
+  resolver: Resolver
+  blocklists: Blocklists
+  /** Resolves when the blocklists may be queried about another address. */
+  waitForTurn: (signal: AbortSignal) => Promise<void>
+}
+
+export type ListingObservations = FoundAddresses & {
+  /** Results of the queried blocklists, by address. */
+  answers: Map<string, Listing[]>
+  /** The blocklists that are not muted for this host. */
+  lists: readonly Blocklist[]
+}
+
+/** Subject of the fact about an address on a blocklist. */
+export function subjectOf(ip: string, zone: string): string {
+  return `${ip} ${zone}`
+}
+
+/** Queries the blocklists that are due about each address of a host. */
+export async function checkListings(
+  host: ClaimedHost,
+  plan: CheckPlan,
+  { resolver, blocklists, waitForTurn }: ListingDeps,
+  signal: AbortSignal,
+): Promise<ListingObservations> {
+  const lists = blocklists.lists.filter((list) => modeOf(list, host.lists, host.accountModes) !== 'mute')
+  const found = await findAddresses(host, resolver, signal)
+  const answers = new Map<string, Listing[]>()
+  for (const ip of found.ips) {
+    const known = host.addresses.find((address) => address.ip === ip)
+    const due = lists.filter((list) => isDue(list, ip, host, known, plan))
+    if (due.length === 0) continue
+    await waitForTurn(signal)
+    await recheckHealth(
+      due.filter((list) => isUnconfirmed(host, ip, list)),
+      blocklists,
+    )
+    answers.set(ip, await sweepAddress(ip, blocklists, signal, { lists: due, fresh: true }))
+  }
+  return { ...found, answers, lists }
+}
+
+function isDue(
+  list: Blocklist,
+  ip: string,
+  host: ClaimedHost,
+  known: AddressRow | undefined,
+  plan: CheckPlan,
+): boolean {
+  if (!known || plan.allLists || (plan.importantLists && isImportant(list))) return true
+  return plan.recheck && (isUnconfirmed(host, ip, list) || known.unknown.includes(list.zone))
+}
+
+function isUnconfirmed({ facts }: ClaimedHost, ip: string, { zone }: Blocklist): boolean {
+  const subject = subjectOf(ip, zone)
+  return facts.some((fact) => fact.kind === 'blacklist' && fact.suspect !== null && fact.subject === subject)
+}
+
+/** Before a change counts, its blocklist must show again that it tells its listed test address from an unlisted one. */
+async function recheckHealth(lists: readonly Blocklist[], { health }: Blocklists): Promise<void> {
+  if (lists.length > 0) await health.refresh(lists)
+}

@@ -1,0 +1,88 @@
+import type { NewAlert } from '../../alerts/raise.ts'
+import type { Blocklist } from '../../protocols/dnsbl/catalogue.ts'
+import type { HostRow } from '../store.ts'
+import type { ListingChange } from '../blocklists/evaluate.ts'
+
+/** The alert about a listing that was added or removed. */
+export function listingAlert(host: HostRow, change: ListingChange, at: Date): NewAlert {
+  return change.to === 'listed' ? listedAlert(host, change, at) : clearedAlert(host, change, at)
+}
+
+function listedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: Date): NewAlert {
+  const { list, codes, meanings, reason } = listing
+  const text = [
+    `${nameOf(host, ip)} is on the blocklist ${list.name} (${list.zone}), ${USE[list.category]}.`,
+    reason === null ? null : `Reason given by the list: “${reason}”`,
+    meanings.length > 0 ? `Meaning: ${meanings.join('; ')} (${codes.join(', ')}).` : `Response: ${codes.join(', ')}.`,
+    `First seen at ${clock(since)}, confirmed at ${clock(at)}.`,
+  ]
+  return {
+    accountId: host.accountId,
+    kind: 'blacklist.listed',
+    key: keyOf('listed', host, ip, list, since),
+    title: `${titleOf(host, ip)} is listed on ${list.name}`,
+    text: text.filter((line) => line !== null).join('\n'),
+    nextStep: nextStepOf(list, ip),
+    path: `/monitoring/${host.id}`,
+    at,
+  }
+}
+
+function clearedAlert(host: HostRow, { ip, listing, since }: ListingChange, at: Date): NewAlert {
+  const { list } = listing
+  return {
+    accountId: host.accountId,
+    kind: 'blacklist.cleared',
+    key: keyOf('cleared', host, ip, list, since),
+    title: `Resolved: ${titleOf(host, ip)} was removed from ${list.name}`,
+    text: `${nameOf(host, ip)} is no longer on the blocklist ${list.name} (${list.zone}). First seen at ${clock(since)}, confirmed at ${clock(at)}.`,
+    nextStep: '',
+    path: `/monitoring/${host.id}`,
+    at,
+  }
+}
+
+const USE: Record<Blocklist['category'], string> = {
+  critical: 'which most mail servers use: they reject email from this address',
+  major: 'which many mail servers use: they reject some email from this address',
+  minor: 'which few mail servers use',
+  informational: 'which mail servers rarely use to reject email',
+}
+
+/** The key has no host, so that several hosts of an account with the same address raise one alert. */
+function keyOf(event: string, { accountId }: HostRow, ip: string, { zone }: Blocklist, since: Date): string {
+  return `${event} ${accountId} ${ip} ${zone} ${since.toISOString()}`
+}
+
+function titleOf({ host, label }: HostRow, ip: string): string {
+  if (host !== ip) return `${host} (${ip})`
+  return label ? `${ip} (${label})` : ip
+}
+
+function nameOf({ host, label }: HostRow, ip: string): string {
+  const name = host === ip ? ip : `The address ${ip} of ${host}`
+  return label ? `${name} (${label})` : name
+}
+
+function clock(at: Date): string {
+  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+function nextStepOf({ delisting, lookupUrl, scope, name }: Blocklist, ip: string): string {
+  const page = (delisting.url ?? lookupUrl)?.replace('{ip}', ip)
+  const steps = [
+    scope === 'ip' ? 'Find and fix the cause first: an address that is removed too early is listed again.' : null,
+    scope === 'range' || scope === 'asn'
+      ? 'The whole network is listed. Only its owner can request removal: contact your provider.'
+      : null,
+    delisting.method === 'automatic'
+      ? `Entries expire automatically${delisting.autoExpiry ? `: ${delisting.autoExpiry}` : ''}.`
+      : null,
+    delisting.method === 'email' && delisting.email
+      ? `${name} accepts removal requests by email to ${delisting.email}.`
+      : null,
+    page ? `Page of the list: ${page}` : null,
+    `Portreeve guides you through each step: start delisting ${ip}.`,
+  ]
+  return steps.filter((step) => step !== null).join(' ')
+}

@@ -1,0 +1,73 @@
+import { sql, type Transaction } from 'kysely'
+import type { Db } from '../../store/database.ts'
+import type { DB } from '../../store/tables.ts'
+import type { ListModes } from './modes.ts'
+import type { HostRow } from '../store.ts'
+
+export type AddressRow = { hostId: string; ip: string; seen: string[]; unknown: string[]; lastSeenAt: Date }
+
+export async function listAddresses(db: Db, hostIds: string[]): Promise<AddressRow[]> {
+  return db.selectFrom('monitoredAddress').selectAll().where('hostId', 'in', hostIds).orderBy('ip').execute()
+}
+
+export async function saveAddress(db: Db, row: AddressRow): Promise<void> {
+  const { seen, unknown, lastSeenAt } = row
+  await db
+    .insertInto('monitoredAddress')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['hostId', 'ip']).doUpdateSet({ seen, unknown, lastSeenAt }))
+    .execute()
+}
+
+/** Deletes an address with its facts. */
+export async function deleteAddress(db: Db, hostId: string, ip: string): Promise<void> {
+  await db.deleteFrom('monitoredAddress').where('hostId', '=', hostId).where('ip', '=', ip).execute()
+  await db
+    .deleteFrom('monitoredFact')
+    .where('hostId', '=', hostId)
+    .where('kind', '=', 'blacklist')
+    .where(sql<boolean>`starts_with(subject, ${`${ip} `})`)
+    .execute()
+}
+
+/** Namespace of the advisory locks that serialise listing alerts per account. */
+const ALERT_LOCK = 7_402_161
+
+/** Locks until the transaction ends: two hosts with the same address raise one alert, not two. */
+export async function lockListingAlerts(trx: Transaction<DB>, accountId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${ALERT_LOCK}, hashtext(${accountId}))`.execute(trx)
+}
+
+/** Whether another host of the account has this listing, so that its alert exists already. */
+export async function isListedElsewhere(db: Db, host: HostRow, subject: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('monitoredFact as fact')
+    .innerJoin('monitoredHost as host', 'host.id', 'fact.hostId')
+    .select('fact.hostId')
+    .where('fact.kind', '=', 'blacklist')
+    .where('fact.subject', '=', subject)
+    .where('fact.state', '=', 'listed')
+    .where('host.accountId', '=', host.accountId)
+    .where('host.id', '!=', host.id)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export type MonitoredIp = { accountId: string; ip: string; since: Date }
+
+/** Lists hosts with this address that are listed on one of these zones, or were removed there since then. */
+export async function listMonitoringHosts(
+  db: Db,
+  { accountId, ip, since }: MonitoredIp,
+  zones: string[],
+): Promise<{ zone: string; lists: ListModes }[]> {
+  const { rows } = await sql<{ zone: string; lists: ListModes }>`
+    select zone, host.lists from monitored_host host cross join unnest(${zones}::text[]) as zone
+    where host.account_id = ${accountId} and (
+      exists (select from monitored_fact fact where fact.host_id = host.id and fact.kind = 'blacklist'
+        and fact.subject = ${ip} || ' ' || zone and fact.state = 'listed')
+      or exists (select from monitored_event event where event.host_id = host.id and event.kind = 'blacklist'
+        and event.ip = ${ip} and event.dnsbl = zone and event.to_state = 'clean' and event.at >= ${since}))`.execute(db)
+  return rows
+}

@@ -1,0 +1,84 @@
+import type { NewAlert } from '../../alerts/raise.ts'
+import type { Fact } from '../facts/observation.ts'
+import type { HostRow } from '../store.ts'
+import type { CertificateDetail, CertificateState } from './check.ts'
+
+export type CertificateChange = {
+  port: number
+  from: CertificateState
+  to: CertificateState
+  fact: Fact<CertificateDetail>
+}
+
+/** The alert about a certificate whose state changed. */
+export function certificateAlert({ id, host, accountId }: HostRow, change: CertificateChange, at: Date): NewAlert {
+  const { port, to, fact } = change
+  const { title, text, nextStep } = TEXTS[to](`${host}, port ${port}`, fact.detail, daysLeft(fact.detail, at))
+  return {
+    accountId,
+    kind: `certificate.${to}`,
+    key: `certificate ${accountId} ${host} ${port} ${to} ${fact.detail.fingerprint256} ${fact.since.toISOString()}`,
+    title,
+    text: `${text}\n${describeCertificate(fact.detail)}`,
+    nextStep,
+    path: `/monitoring/${id}`,
+    at,
+  }
+}
+
+/** Issuer and last day of a certificate, in a sentence. */
+export function describeCertificate({ issuer, validTo }: CertificateDetail): string {
+  return `Issued by ${issuer || 'an unnamed issuer'}, valid until ${validTo.slice(0, 10)} (UTC).`
+}
+
+/** Whole days until the certificate expires, rounded down. */
+export function daysLeft({ validTo }: CertificateDetail, at: Date): number {
+  return Math.floor((Date.parse(validTo) - at.getTime()) / 86_400_000)
+}
+
+type AlertText = { title: string; text: string; nextStep: string }
+
+const RENEW =
+  'Renew it, and check why automatic renewal failed. On most servers: `certbot renew`, then reload the service.'
+
+const TEXTS: Record<CertificateState, (place: string, detail: CertificateDetail, days: number) => AlertText> = {
+  valid: (place) => ({
+    title: `Resolved: the certificate of ${place} is valid again`,
+    text: `The certificate of ${place} is valid again.`,
+    nextStep: '',
+  }),
+  expiring: (place, _detail, days) => ({
+    title: `The certificate of ${place} expires in ${count(days)}`,
+    text: `The certificate of ${place} expires in ${count(days)}. Automatic renewal should have replaced it by now.`,
+    nextStep: RENEW,
+  }),
+  'expiring-soon': (place, _detail, days) => ({
+    title: `The certificate of ${place} expires in ${count(days)}`,
+    text: `The certificate of ${place} expires in ${count(days)}. Browsers and mail servers will then refuse to connect.`,
+    nextStep: RENEW,
+  }),
+  expired: (place) => ({
+    title: `The certificate of ${place} has expired`,
+    text: `The certificate of ${place} has expired. Browsers refuse to connect, and mail clients show warnings.`,
+    nextStep: RENEW,
+  }),
+  'not-yet-valid': (place, { validFrom }) => ({
+    title: `The certificate of ${place} is not valid yet`,
+    text: `The certificate of ${place} becomes valid on ${validFrom.slice(0, 10)} (UTC).`,
+    nextStep: 'Restore the previous certificate, or check the clock of the issuing system.',
+  }),
+  'wrong-host': (place, { names }) => ({
+    title: `The certificate of ${place} is for another host`,
+    text: `The certificate of ${place} is valid for ${names.slice(0, 5).join(', ') || 'no host name'}.`,
+    nextStep: 'Install the certificate for this name, or request one that covers both names.',
+  }),
+  untrusted: (place, { trustError }) => ({
+    title: `The certificate of ${place} is not trusted`,
+    text: `The certificate chain of ${place} does not lead to a trusted root (${trustError ?? 'no reason given'}).`,
+    nextStep: 'Install the full chain (fullchain.pem), not only the server’s own certificate.',
+  }),
+}
+
+function count(days: number): string {
+  return days === 1 ? '1 day' : `${days} days`
+}

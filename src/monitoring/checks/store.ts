@@ -1,0 +1,109 @@
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
+import { listFacts, type FactRow } from '../facts/store.ts'
+import { listAddresses, type AddressRow } from '../blocklists/store.ts'
+import type { ListModes } from '../blocklists/modes.ts'
+import { listAccountModes } from '../blocklists/mode-store.ts'
+import { HOST, type HostRow } from '../store.ts'
+
+/** A host that one check has claimed, with its addresses, facts and the account’s modes. */
+export type ClaimedHost = HostRow & { addresses: AddressRow[]; facts: FactRow[]; accountModes: ListModes }
+
+/**
+ * Claims due hosts: one per account in turn, those that have waited longest first.
+ * @param except accounts at their limit
+ */
+export async function claimDue(
+  db: Db,
+  limit: number,
+  leaseSeconds: number,
+  except: string[] = [],
+): Promise<ClaimedHost[]> {
+  const inTurn = sql<string>`(
+    select id from (
+      select id, due_at, row_number() over (partition by account_id order by due_at) as turn from monitored_host
+      where due_at <= now() and ${IS_FREE} and account_id <> all(${except}::uuid[])) due
+    order by turn, due_at limit ${limit})`
+  const due = db
+    .selectFrom('monitoredHost')
+    .select('id')
+    .where('id', 'in', inTurn)
+    .where('dueAt', '<=', sql<Date>`now()`)
+    .where(IS_FREE)
+    .forUpdate()
+    .skipLocked()
+  const rows = await claim(db, leaseSeconds).where('id', 'in', due).execute()
+  return withDetails(db, rows as HostRow[])
+}
+
+/** Claims one host, due or not; undefined when another check has claimed it, or when it was deleted. */
+export async function claimHost(db: Db, id: string, leaseSeconds: number): Promise<ClaimedHost | undefined> {
+  const rows = await claim(db, leaseSeconds).where('id', '=', id).where(IS_FREE).execute()
+  return (await withDetails(db, rows as HostRow[]))[0]
+}
+
+const IS_FREE = sql<boolean>`coalesce(claimed_until, '-infinity') < now()`
+
+function claim(db: Db, leaseSeconds: number) {
+  return db
+    .updateTable('monitoredHost')
+    .set({ run: sql<number>`run + 1`, claimedUntil: sql<Date>`now() + ${leaseSeconds} * interval '1 second'` })
+    .returning(HOST)
+}
+
+async function withDetails(db: Db, hosts: HostRow[]): Promise<ClaimedHost[]> {
+  if (hosts.length === 0) return []
+  const ids = hosts.map(({ id }) => id)
+  const accounts = [...new Set(hosts.map(({ accountId }) => accountId))]
+  const [addresses, facts, modes] = await Promise.all([
+    listAddresses(db, ids),
+    listFacts(db, ids),
+    listAccountModes(db, accounts),
+  ])
+  const [addressesOf, factsOf] = [Map.groupBy(addresses, byHost), Map.groupBy(facts, byHost)]
+  return hosts.map((host) => ({
+    ...host,
+    addresses: addressesOf.get(host.id) ?? [],
+    facts: factsOf.get(host.id) ?? [],
+    accountModes: modes.get(host.accountId) ?? {},
+  }))
+}
+
+function byHost({ hostId }: { hostId: string }): string {
+  return hostId
+}
+
+/** Releases a claimed host unchanged. */
+export async function releaseHost(db: Db, { id, run }: HostRow): Promise<void> {
+  await db
+    .updateTable('monitoredHost')
+    .set({ claimedUntil: null })
+    .where('id', '=', id)
+    .where('run', '=', run)
+    .execute()
+}
+
+type CheckOutcome = Pick<
+  HostRow,
+  | 'status'
+  | 'listedCount'
+  | 'unknownCount'
+  | 'totalChecked'
+  | 'detail'
+  | 'graveDueAt'
+  | 'fullDueAt'
+  | 'sideDueAt'
+  | 'recheckAt'
+> & { lastCheckAt: Date }
+
+/** Saves the outcome of a check and releases the host; false when another check has claimed it meanwhile. */
+export async function saveCheck(db: Db, { id, run }: HostRow, outcome: CheckOutcome): Promise<boolean> {
+  const row = await db
+    .updateTable('monitoredHost')
+    .set({ ...outcome, claimedUntil: null })
+    .where('id', '=', id)
+    .where('run', '=', run)
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { portsOf, wrongPorts } from '../../web/src/monitoring/ports.ts'
+import { describeDays } from '../../web/src/monitoring/day-strip.ts'
+import { availabilityText, certificateProblems, summarizeHosts } from '../../web/src/monitoring/messages.ts'
+
+type Status = Parameters<typeof summarizeHosts>[0][number]['status']
+
+describe('hosts in one sentence', () => {
+  it.each<[Status[], string, string]>([
+    [['listed', 'clean', 'clean'], 'bad', '1 of your 3 hosts is listed.'],
+    [['listed', 'listed', 'unknown'], 'bad', '2 of your 3 hosts are listed. Of 1 it could not be told.'],
+    [['listed'], 'bad', 'Your host is listed.'],
+    [['unknown', 'clean'], 'unknown', 'None is known to be listed. Of 1 it could not be told.'],
+    [['pending'], 'info', 'The first look is under way.'],
+    [['clean', 'pending'], 'good', 'No host is on a blacklist.'],
+  ])('%j: %s, %s', (statuses, tone, sentence) => {
+    expect(summarizeHosts(statuses.map((status) => ({ status })))).toEqual({ tone, sentence })
+  })
+})
+
+describe('the availability', () => {
+  it.each([
+    [100, '100 %'],
+    [99.999, '99.99 %'],
+    [0, '0 %'],
+    [null, null],
+  ])('of %s is shown as %s, never rounded up', (percent, text) => {
+    expect(availabilityText({ percent } as never)).toBe(text)
+  })
+})
+
+describe('ports as somebody types them', () => {
+  it('are read with spaces, commas and repetitions', () => {
+    expect(portsOf(' 443, 25;993 443 ')).toEqual([443, 25, 993])
+    expect([portsOf(''), wrongPorts('')]).toEqual([[], {}])
+  })
+  it.each(['https', '0', '65536', '25.5', '1 2 3 4 5 6 7 8 9'])('are refused: %s', (text) => {
+    expect(wrongPorts(text)).toHaveProperty('tlsPorts')
+  })
+})
+
+describe('the days of a host', () => {
+  const now = Date.parse('2026-11-21T12:00:00.000Z')
+  const period = (state: 'clean' | 'listed' | 'unknown', from: string, to: string) => ({
+    state,
+    from: `2026-11-${from}:00.000Z`,
+    to: `2026-11-${to}:00.000Z`,
+  })
+
+  it('are marked by the gravest that is known of each', () => {
+    const periods = [
+      period('unknown', '17T00:00', '18T00:00'),
+      period('clean', '18T00:00', '19T23:59'),
+      period('listed', '19T23:59', '20T06:00'),
+      period('clean', '20T06:00', '21T12:00'),
+    ]
+    const { text, days } = describeDays(periods, 6, now)
+    expect(days.map(({ look }) => look)).toEqual(['none', 'unknown', 'good', 'bad', 'bad', 'good'])
+    expect(days[4]).toEqual({ day: '2026-11-20', look: 'bad', title: '20 Nov: listed for 6 hours' })
+    expect(text).toBe('5 days: listed on 2, not listed on 2, not known on 1')
+  })
+  it('say so when it was never listed', () => {
+    expect(describeDays([period('clean', '21T00:00', '21T12:00')], 30, now).text).toBe('1 day: not listed on 1')
+  })
+})
+
+describe('what is wrong with certificates', () => {
+  const certificate = (port: number, state: string) => ({ port, state }) as never
+
+  it('is said port by port, and nothing of those that are right', () => {
+    const certificates = [certificate(25, 'valid'), certificate(443, 'wrong-host'), certificate(993, 'expiring')]
+    expect(certificateProblems({ certificates })).toEqual([
+      'The certificate on port 443: for another host.',
+      'The certificate on port 993: expires.',
+    ])
+  })
+})
