@@ -1,69 +1,72 @@
 import type { MailLimits } from '../store/outgoing-mail.ts'
 
-const SECOND = 1_000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
 
-/** Milliseconds before each further try, as Standard Webhooks advises; all in all some three days. */
-export const RETRY_AFTER = [
-  5 * SECOND,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  14 * HOUR,
-  20 * HOUR,
-  24 * HOUR,
+/** Milliseconds before each retry, as Standard Webhooks recommends; about three days in total. */
+export const RETRY_DELAYS_MS = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
 ]
 
-/** Milliseconds without one success after which a channel is switched off. */
-export const FAILING_FOR = 7 * DAY
+/** Milliseconds without a success after which a channel is disabled. */
+export const DISABLE_AFTER_MS = 7 * DAY_MS
 
-/** A mail waits so long for what else happens, and so long after the one before it: a burst is one digest. */
-export const PATIENCE = { hold: MINUTE, gap: 5 * MINUTE }
+/** Times for which a batched message collects alerts, and between two messages: a burst becomes one digest. */
+export const BATCHING = { holdMs: MINUTE_MS, gapMs: 5 * MINUTE_MS }
 
-/** Milliseconds for one request to a webhook (Standard Webhooks: 15 to 30 s), and for one mail with all the relay does. */
-export const WEBHOOK_DEADLINE = 20 * SECOND
-export const MAIL_DEADLINE = 5 * MINUTE
+/** Milliseconds for one webhook request (Standard Webhooks: 15 to 30 s), and for one email with all commands of the relay. */
+export const WEBHOOK_DEADLINE_MS = 20 * SECOND_MS
+export const MAIL_DEADLINE_MS = 5 * MINUTE_MS
 
-/** Seconds a sender has a message: longer than it may take. */
-export const LEASE = 360
+/** Milliseconds for an email that a person is waiting for: a code or a test. */
+export const INTERACTIVE_MAIL_DEADLINE_MS = 30 * SECOND_MS
 
-/** Milliseconds between two looks for what came due. */
-export const LOOK_EVERY = 5 * SECOND
+/** Seconds for which a sender claims a message: longer than every deadline. */
+export const MESSAGE_LEASE_SECONDS = 360
 
-/** Messages sent at once by one instance, and of one account by all of them: a slow receiver holds up its account alone. */
-export const AT_ONCE = 20
-export const AT_ONCE_PER_ACCOUNT = 5
+/** Milliseconds between two queries for due messages. */
+export const POLL_INTERVAL_MS = 5 * SECOND_MS
 
-/** Alerts told whole in one mail; those beyond are only counted. */
-export const TOLD_IN_ONE = 50
+/** Messages in transit per instance, and per account over all instances: a slow receiver delays only its own account. */
+export const PARALLEL_MESSAGES = 20
+export const PARALLEL_MESSAGES_PER_ACCOUNT = 5
 
-export const CHANNELS_PER_ACCOUNT = 20
+/** Alerts shown in full in one email; further ones are only counted. */
+export const MAX_ALERTS_PER_MAIL = 50
 
-/** Guesses at one confirmation code. */
-export const CODE_TRIES = 5
+export const MAX_CHANNELS_PER_ACCOUNT = 20
+
+/** Attempts at one confirmation code. */
+export const MAX_CODE_ATTEMPTS = 5
 
 /**
- * Mails with a code go to addresses that anybody may name, so they are few: to one address, whoever asks; for one account; and of
- * the whole installation, whose relay answers for them.
+ * Codes go to addresses that any account can name, so there are few: per address, per account, and for
+ * the installation, whose relay is responsible for them.
  */
 export const CODE_MAIL_LIMITS: MailLimits = {
-  recipient: { count: 5, seconds: DAY / SECOND },
-  account: { count: 20, seconds: DAY / SECOND },
-  installation: { count: 300, seconds: HOUR / SECOND },
+  recipient: { count: 5, seconds: DAY_MS / SECOND_MS },
+  account: { count: 20, seconds: DAY_MS / SECOND_MS },
+  installation: { count: 300, seconds: HOUR_MS / SECOND_MS },
 }
 
-/** Tests go to addresses that were confirmed, whose owner may not want them any more. */
+/** Tests go to confirmed addresses, whose owner may no longer want them. */
 export const TEST_MAIL_LIMITS: MailLimits = {
-  recipient: { count: 10, seconds: HOUR / SECOND },
-  account: { count: 30, seconds: HOUR / SECOND },
-  installation: { count: 1_000, seconds: HOUR / SECOND },
+  recipient: { count: 10, seconds: HOUR_MS / SECOND_MS },
+  account: { count: 30, seconds: HOUR_MS / SECOND_MS },
+  installation: { count: 1_000, seconds: HOUR_MS / SECOND_MS },
 }
 
-export const ALERTS_KEPT = 180 * DAY
+export const ALERT_RETENTION_MS = 180 * DAY_MS
 
-/** Milliseconds for what is being sent when the service stops: less than the service itself waits. */
-export const STOP_PATIENCE = 8 * SECOND
+/** Milliseconds for messages in transit when the service stops: less than its own grace period. */
+export const SENDER_STOP_GRACE_MS = 8 * SECOND_MS

@@ -1,46 +1,47 @@
 import { notifyChange } from '../store/changes.ts'
 import type { Db } from '../store/database.ts'
 import { notify } from '../store/notifications.ts'
+import { BATCHED_TYPES } from './channels/registry.ts'
 import { insertFirstChannel } from './channels/store.ts'
-import { queueAlert } from './messages/store.ts'
+import { queueAlert } from './delivery/store.ts'
 import { insertAlert } from './store.ts'
 
-/** Something a person wants to be told once. */
+/** An event that an account is alerted about once. */
 export type NewAlert = {
   accountId: string
-  /** What happened, for filters and programs: the room, a dot and a word (`blacklist.listed`). */
+  /** Machine-readable kind for filters: a topic, a dot and a word (`blacklist.listed`). */
   kind: string
-  /** What it is about and which time: of those with the same key an account is told once, ever. */
+  /** Identifies the event: an account gets one alert per key, ever. */
   key: string
-  /** One line; the subject of a mail that has this alert alone. */
+  /** One line; also the subject of an email with this alert alone. */
   title: string
-  /** What happened and why, in plain sentences. */
+  /** What happened and why. */
   text: string
-  /** What to do now; empty when there is nothing to do. */
+  /** What to do now; empty when no action is needed. */
   nextStep: string
   /**
-   * Where in the dashboard one sees what it is about, and acts on it: from its root, such as `/delisting/ID`. Of
-   * lower-case words and ids alone, so that nothing a stranger chose gets into a link; the database refuses the rest.
+   * Page of the dashboard, from its root, such as `/delisting/ID`. Only lower-case words and IDs, so that no
+   * text chosen by a stranger gets into a link; a constraint of the database enforces this.
    */
   path: string
-  /** When it happened. */
+  /** Time of the event. */
   at: Date
 }
 
-/** The signal that something waits to be sent. */
-export const RAISED = 'alert.raised'
+/** Notification that a message waits to be sent. */
+export const ALERT_RAISED = 'alert.raised'
 
 /**
- * Tells an account, by all its channels. In the caller's transaction nothing is sent unless that commits, and what
- * commits is sent, whatever happens to this process.
- * @returns false when one with this key was raised before
+ * Raises an alert on all channels of an account. Within the caller’s transaction it is sent if and only if that
+ * commits, even when this process is killed right after.
+ * @returns false when an alert with this key was raised before
  */
 export async function raiseAlert(db: Db, alert: NewAlert): Promise<boolean> {
   const id = await insertAlert(db, alert)
   if (id === null) return false
   await insertFirstChannel(db, alert.accountId)
-  await queueAlert(db, alert, id)
-  await notify(db, RAISED, alert.accountId)
+  await queueAlert(db, alert, id, BATCHED_TYPES)
+  await notify(db, ALERT_RAISED, alert.accountId)
   await notifyChange(db, alert.accountId, 'alerts', id)
   return true
 }

@@ -1,35 +1,27 @@
-import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { callerOf, type AuthHooks } from '../http/auth.ts'
 import { answers, Done, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import { notifyChange } from '../store/changes.ts'
-import type { DB } from '../store/tables.ts'
-import {
-  changeChannel,
-  confirm,
-  createChannel,
-  requireChannel,
-  sendCode,
-  testChannel,
-  type ChannelDeps,
-} from './channels/channels.ts'
+import type { SendDeps } from './channels/channel-type.ts'
+import { changeChannel, createChannel, requireChannel, testChannel } from './channels/channels.ts'
+import { confirmWithCode, sendNewCode } from './channels/confirmation.ts'
 import { deleteChannel, insertFirstChannel, listChannels, type ChannelRow } from './channels/store.ts'
-import { listDeliveries } from './messages/store.ts'
+import { listDeliveries } from './delivery/store.ts'
 import { AlertPage, AlertQuery, Channel, ChannelChanges, Confirmation, CreatedChannel, NewChannel } from './shapes.ts'
 import { countAlerts, listAlerts } from './store.ts'
-import { shownAlerts, shownChannel } from './view.ts'
+import { presentAlerts, presentChannel } from './view.ts'
 
-export type AlertRoutesDeps = ChannelDeps & { db: Kysely<DB>; authHooks: AuthHooks }
+export type AlertRoutesDeps = SendDeps & { authHooks: AuthHooks }
 
 const tags = ['Alerts']
 const params = Type.Object({ id: Uuid })
 
-/** `/api/v1/alerts…`: what an account was told, and where it is told. */
+/** `/api/v1/alerts…`: the alerts of an account and its channels. */
 export function alertRoutes(app: App, deps: AlertRoutesDeps): void {
   listRoute(app, deps)
   channelRoutes(app, deps)
-  proofRoutes(app, deps)
+  confirmationRoutes(app, deps)
 }
 
 function listRoute(app: App, { db, authHooks, relay, baseUrl }: AlertRoutesDeps): void {
@@ -38,7 +30,7 @@ function listRoute(app: App, { db, authHooks, relay, baseUrl }: AlertRoutesDeps)
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'What I was told, newest first',
+        summary: 'List alerts',
         tags,
         security,
         querystring: AlertQuery,
@@ -57,7 +49,7 @@ function listRoute(app: App, { db, authHooks, relay, baseUrl }: AlertRoutesDeps)
       const pagination = paginationOf({ page, limit }, total)
       return {
         success: true,
-        data: { alerts: shownAlerts(rows, deliveries, baseUrl), pagination, mail: relay !== null },
+        data: { alerts: presentAlerts(rows, deliveries, baseUrl), pagination, mail: relay !== null },
       }
     },
   )
@@ -65,14 +57,14 @@ function listRoute(app: App, { db, authHooks, relay, baseUrl }: AlertRoutesDeps)
 
 function channelRoutes(app: App, deps: AlertRoutesDeps): void {
   const { db, authHooks } = deps
-  const shown = (row: ChannelRow) => shownChannel(row, deps.relay !== null)
+  const present = (row: ChannelRow) => presentChannel(row, deps)
   app.get(
     '/api/v1/alerts/channels',
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Where I am told, oldest first',
-        description: 'Until an account says otherwise, that is its own mail address.',
+        summary: 'List alert channels',
+        description: 'The first channel is the account’s own email address.',
         tags,
         security,
         response: answers(Success(Type.Array(Channel))),
@@ -81,7 +73,7 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
     async (request) => {
       const { accountId } = callerOf(request)
       await insertFirstChannel(db, accountId)
-      return { success: true, data: (await listChannels(db, accountId)).map(shown) }
+      return { success: true, data: (await listChannels(db, accountId)).map(present) }
     },
   )
   app.post(
@@ -89,9 +81,9 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Add a mail address or a webhook',
+        summary: 'Create an alert channel',
         description:
-          'An address that is not the account’s own gets a code first; when the code could not be mailed, `problem` says why, and it is asked for again at `…/code`. A webhook is signed as Standard Webhooks; its secret is shown this once.',
+          'An email address other than the account’s own gets a code first. If the email fails, `problem` says why; request a new code at `…/code`. Webhook requests are signed as in Standard Webhooks; the secret is shown only once.',
         tags,
         security,
         body: NewChannel,
@@ -102,7 +94,7 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
       const { accountId } = callerOf(request)
       await insertFirstChannel(db, accountId)
       const { channel, secret } = await createChannel(deps, { id: accountId }, request.body)
-      return reply.code(201).send({ success: true, data: { ...shown(channel), secret } })
+      return reply.code(201).send({ success: true, data: { ...present(channel), secret } })
     },
   )
   app.patch(
@@ -110,8 +102,9 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Change a channel; what is not given stays',
-        description: '`enabled: true` also switches on again what was switched off after a week of failures.',
+        summary: 'Update an alert channel',
+        description:
+          'Settings that are not given keep their values. `enabled: true` also turns on a channel that was disabled after a week of failures.',
         tags,
         security,
         params,
@@ -121,14 +114,14 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
     },
     async (request) => {
       const { accountId } = callerOf(request)
-      return { success: true, data: shown(await changeChannel(deps, accountId, request.params.id, request.body)) }
+      return { success: true, data: present(await changeChannel(deps, accountId, request.params.id, request.body)) }
     },
   )
   app.delete(
     '/api/v1/alerts/channels/:id',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Delete a channel', tags, security, params, response: answers(Done) },
+      schema: { summary: 'Delete an alert channel', tags, security, params, response: answers(Done) },
     },
     async (request) => {
       const { accountId } = callerOf(request)
@@ -140,15 +133,15 @@ function channelRoutes(app: App, deps: AlertRoutesDeps): void {
   )
 }
 
-function proofRoutes(app: App, deps: AlertRoutesDeps): void {
+function confirmationRoutes(app: App, deps: AlertRoutesDeps): void {
   const { authHooks } = deps
   app.post(
     '/api/v1/alerts/channels/:id/test',
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Send a test now',
-        description: 'Answers when it was taken; else with the words of the relay or the receiver.',
+        summary: 'Send a test alert',
+        description: 'Responds when the test was accepted, else with the error of the relay or the receiver.',
         tags,
         security,
         params,
@@ -164,10 +157,10 @@ function proofRoutes(app: App, deps: AlertRoutesDeps): void {
     '/api/v1/alerts/channels/:id/code',
     {
       onRequest: authHooks.account,
-      schema: { summary: 'Mail a new code to an address', tags, security, params, response: answers(Done) },
+      schema: { summary: 'Send a new confirmation code', tags, security, params, response: answers(Done) },
     },
     async (request) => {
-      await sendCode(deps, await requireChannel(deps, callerOf(request).accountId, request.params.id))
+      await sendNewCode(deps, await requireChannel(deps, callerOf(request).accountId, request.params.id))
       return { success: true }
     },
   )
@@ -176,7 +169,7 @@ function proofRoutes(app: App, deps: AlertRoutesDeps): void {
     {
       onRequest: authHooks.account,
       schema: {
-        summary: 'Confirm an address with the code that was mailed there',
+        summary: 'Confirm an email address',
         tags,
         security,
         params,
@@ -186,8 +179,8 @@ function proofRoutes(app: App, deps: AlertRoutesDeps): void {
     },
     async (request) => {
       const channel = await requireChannel(deps, callerOf(request).accountId, request.params.id)
-      const confirmed = await confirm(deps, channel, request.body.code)
-      return { success: true, data: shownChannel(confirmed, deps.relay !== null) }
+      await confirmWithCode(deps, channel, request.body.code)
+      return { success: true, data: presentChannel(await requireChannel(deps, channel.accountId, channel.id), deps) }
     },
   )
 }

@@ -1,49 +1,19 @@
 import { Type, type Static } from 'typebox'
 import { nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
+import { NewChannel } from './channels/registry.ts'
+import { channelSettings, Kinds, QuietHours } from './channels/settings.ts'
+import { CHANNEL_TYPE_NAMES } from './channels/store.ts'
 
-const Clock = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', maxLength: 5, description: '24 hours: `22:00`.' })
-
-const QuietHours = Type.Object(
-  { from: Clock, to: Clock, timeZone: Type.String({ maxLength: 60, description: '`Europe/Berlin`, `UTC`.' }) },
-  { description: 'Nothing is sent in these hours; what happens then is told at their end.' },
-)
-
-const Label = Type.String({ pattern: '^[^\\p{Cc}]*$', maxLength: 100 })
-const Kinds = Type.Array(Type.String({ pattern: '^[a-z][a-z-]{0,30}$', maxLength: 31 }), {
-  maxItems: 20,
-  description: 'First words of the kinds of alerts it takes (`blacklist`, `certificate`, …); null for all.',
-})
-
-const Settings = {
-  label: Type.Optional(Label),
-  kinds: Type.Optional(Nullable(Kinds)),
-  quietHours: Type.Optional(Nullable(QuietHours)),
-}
-
-export const NewChannel = Type.Union(
-  [
-    Type.Object({ type: Type.Literal('email'), address: Type.String({ maxLength: 320 }), ...Settings }),
-    Type.Object({ type: Type.Literal('webhook'), url: Type.String({ maxLength: 2000 }), ...Settings }),
-  ],
-  {
-    examples: [
-      {
-        type: 'webhook',
-        url: 'https://chat.example/hooks/portreeve',
-        quietHours: { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' },
-      },
-    ],
-  },
-)
+export { NewChannel }
 export type NewChannelBody = Static<typeof NewChannel>
 
-export const ChannelChanges = Type.Object({ ...Settings, enabled: Type.Optional(Type.Boolean()) })
+export const ChannelChanges = Type.Object({ ...channelSettings, enabled: Type.Optional(Type.Boolean()) })
 
 export const Confirmation = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) })
 
 export const Channel = Type.Object({
   id: Uuid,
-  type: Type.Enum(['email', 'webhook']),
+  type: Type.Enum([...CHANNEL_TYPE_NAMES]),
   address: Nullable(Type.String()),
   url: Nullable(Type.String()),
   label: Type.String(),
@@ -52,29 +22,29 @@ export const Channel = Type.Object({
   enabled: Type.Boolean(),
   status: Type.Enum(['active', 'unconfirmed', 'off', 'disabled', 'undeliverable'], {
     description:
-      '`unconfirmed`: the code that was mailed there is awaited. `off`: switched off by its owner. `disabled`: by us, after a week of failures or a 410. `undeliverable`: nothing is mailed, because SMTP_URL is not set.',
+      '`unconfirmed`: the emailed code was not entered yet. `off`: turned off by the account. `disabled`: turned off by the service, after a week of failures or a 410 response. `undeliverable`: email is not configured (SMTP_URL).',
   }),
-  problem: Nullable(Type.String({ description: 'Why nothing arrives, or why the last try failed.' })),
+  problem: Nullable(Type.String({ description: 'Why the channel does not work, or why the last attempt failed.' })),
   lastSentAt: Nullable(Timestamp),
   createdAt: Timestamp,
 })
 
-/** The answer to its creation, which alone shows the secret. */
+/** Response to the creation, the only one that contains the secret. */
 export const CreatedChannel = Type.Object({
   ...Channel.properties,
-  secret: Nullable(Type.String({ description: 'What requests are signed with (`whsec_…`). Shown this once.' })),
+  secret: Nullable(Type.String({ description: 'Key that signs the requests (`whsec_…`). Shown only once.' })),
 })
 
 export const AlertQuery = Type.Object({
   ...PageQuery.properties,
-  kind: Type.Optional(Type.String({ maxLength: 60, description: 'A kind, or its first word.' })),
+  kind: Type.Optional(Type.String({ maxLength: 60, description: 'An alert kind, or its first word.' })),
 })
 
 const Delivery = Type.Object({
   channelId: Uuid,
-  type: Type.Enum(['email', 'webhook']),
+  type: Type.Enum([...CHANNEL_TYPE_NAMES]),
   status: Type.Enum(['waiting', 'sending', 'sent', 'failed', 'uncertain'], {
-    description: '`uncertain`: the relay may have the mail, but did not say so; it is not sent a second time.',
+    description: '`uncertain`: the relay may have accepted the email but did not confirm it; it is not sent again.',
   }),
   at: Nullable(Timestamp),
   error: Nullable(Type.String()),
@@ -85,11 +55,10 @@ export const Alert = Type.Object({
   kind: Type.String(),
   title: Type.String(),
   text: Type.String(),
-  nextStep: Type.String({ description: 'What to do now; empty when there is nothing to do.' }),
+  nextStep: Type.String({ description: 'What to do now; empty when no action is needed.' }),
   url: Nullable(
     Type.String({
-      description:
-        'Where the dashboard shows what it is about; null for alerts that were raised before there were links.',
+      description: 'Page of the dashboard about this alert; null for alerts from before there were links.',
     }),
   ),
   at: Timestamp,
@@ -99,7 +68,7 @@ export const Alert = Type.Object({
 export const AlertPage = Type.Object({
   alerts: Type.Array(Alert),
   pagination: Pagination,
-  mail: Type.Boolean({ description: 'Whether this service can send mail at all (SMTP_URL).' }),
+  mail: Type.Boolean({ description: 'Whether this service can send email (SMTP_URL).' }),
 })
 
 nameComponents({

@@ -7,14 +7,14 @@ export type AlertRow = {
   title: string
   text: string
   nextStep: string
-  /** In the dashboard; empty for those raised before there was one. */
+  /** Page of the dashboard; empty for alerts from before there was one. */
   path: string
   at: Date
 }
 
 type AlertToInsert = Omit<AlertRow, 'id'> & { accountId: string; key: string }
 
-/** @returns its id; null when the account has one with this key */
+/** @returns its ID; null when the account has an alert with this key */
 export async function insertAlert(db: Db, alert: AlertToInsert): Promise<string | null> {
   const { accountId, kind, key, title, text, nextStep, path, at } = alert
   const row = await db
@@ -35,7 +35,7 @@ export async function countAlerts(db: Db, accountId: string, filter: AlertFilter
   return count
 }
 
-/** Newest first. */
+/** Lists the alerts of an account, newest first. */
 export async function listAlerts(
   db: Db,
   accountId: string,
@@ -55,7 +55,7 @@ function alertsOf(db: Db, accountId: string, { kind }: AlertFilter) {
   return kind === undefined ? all : all.where(sql<boolean>`(kind = ${kind} or split_part(kind, '.', 1) = ${kind})`)
 }
 
-/** Deletes alerts older than this with their messages. */
+/** Deletes older alerts with their messages. */
 export async function deleteAlertsBefore(db: Db, before: Date): Promise<number> {
   const { numDeletedRows } = await db.deleteFrom('alert').where('createdAt', '<', before).executeTakeFirst()
   await sql`delete from alert_message m where created_at < ${before}

@@ -1,39 +1,40 @@
-import { NO_RELAY } from './channels/email.ts'
+import { alertLink } from './alert-link.ts'
+import type { SendDeps } from './channels/channel-type.ts'
+import { CHANNEL_TYPES } from './channels/registry.ts'
 import type { ChannelRow } from './channels/store.ts'
-import { linkOf } from './link.ts'
-import type { DeliveryRow } from './messages/store.ts'
+import type { DeliveryRow } from './delivery/store.ts'
 import type { AlertRow } from './store.ts'
 
-/** A channel as the API shows it. */
-export function shownChannel(row: ChannelRow, canMail: boolean) {
-  const { type, target } = row
-  const status = statusOf(row, canMail)
+/** Presents a channel for the API. */
+export function presentChannel(row: ChannelRow, deps: Pick<SendDeps, 'relay'>) {
+  const { targetField, problem } = CHANNEL_TYPES[row.type]
+  const typeProblem = problem(deps)
   return {
     ...row,
-    address: type === 'email' ? target : null,
-    url: type === 'webhook' ? target : null,
+    address: null,
+    url: null,
+    [targetField]: row.target,
     secret: undefined,
-    status,
-    problem: status === 'undeliverable' ? NO_RELAY : (row.disabledReason ?? row.lastError),
+    status: typeProblem ? ('undeliverable' as const) : statusOf(row),
+    problem: typeProblem ?? row.disabledReason ?? row.lastError,
   }
 }
 
-function statusOf({ type, enabled, disabledReason, confirmedAt }: ChannelRow, canMail: boolean) {
-  if (type === 'email' && !canMail) return 'undeliverable'
+function statusOf({ enabled, disabledReason, confirmedAt }: ChannelRow) {
   if (disabledReason !== null) return 'disabled'
   if (!enabled) return 'off'
   return confirmedAt ? 'active' : 'unconfirmed'
 }
 
-export function shownAlerts(alerts: AlertRow[], deliveries: DeliveryRow[], baseUrl: string) {
+export function presentAlerts(alerts: AlertRow[], deliveries: DeliveryRow[], baseUrl: string) {
   const byAlert = Map.groupBy(deliveries, ({ alertId }) => alertId)
   return alerts.map((alert) => ({
     ...alert,
-    url: linkOf(alert, baseUrl),
-    deliveries: (byAlert.get(alert.id) ?? []).map(shownDelivery),
+    url: alertLink(alert, baseUrl),
+    deliveries: (byAlert.get(alert.id) ?? []).map(presentDelivery),
   }))
 }
 
-function shownDelivery({ state, ...delivery }: DeliveryRow) {
+function presentDelivery({ state, ...delivery }: DeliveryRow) {
   return { ...delivery, status: state === 'handed-over' ? 'sending' : state }
 }

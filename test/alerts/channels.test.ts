@@ -47,7 +47,7 @@ async function add(body: object): Promise<Channel> {
 const codeIn = (text = '') => /this code there: (\d{8})/.exec(text)?.[1] ?? ''
 
 describe('the channels of an account', () => {
-  it('begin with its own address, which stays away once it is deleted', async () => {
+  it('start with its own address, which stays deleted', async () => {
     const { json } = await call<Channel[]>('GET', 'channels')
     expect(json.data).toMatchObject([{ type: 'email', address: 'alice@people.test', status: 'active', problem: null }])
     expect((await call('DELETE', `channels/${json.data[0]?.id}`)).status).toBe(200)
@@ -57,7 +57,7 @@ describe('the channels of an account', () => {
     expect(sink.mails).toEqual([])
   })
 
-  it('get nothing at a stranger’s address before the code that was mailed there is entered', async () => {
+  it('send nothing to another address before its code is entered', async () => {
     const channel = await add({ type: 'email', address: 'Bob@Other.TEST' })
     expect(channel).toMatchObject({ address: 'Bob@other.test', status: 'unconfirmed' })
     await portreeve.raise(alice.id, 'one.test')
@@ -78,7 +78,7 @@ describe('the channels of an account', () => {
     )
   })
 
-  it('do not let a code be guessed, nor a stranger be mailed again and again', async () => {
+  it('limit attempts at a code and emails to a stranger', async () => {
     const channel = await add({ type: 'email', address: 'bob@other.test' })
     const code = codeIn(sink.mails[0]?.text)
     const wrong = code === '11111111' ? '22222222' : '11111111'
@@ -95,7 +95,7 @@ describe('the channels of an account', () => {
     expect((await call('POST', `channels/${channel.id}/confirm`, { code: next })).json.data.status).toBe('active')
   })
 
-  it('are there when the code could not be mailed, and say so until a new one was', async () => {
+  it('exist when the code email failed, and show the problem until a new one was sent', async () => {
     sink.behaviour = 'busy'
     const channel = await add({ type: 'email', address: 'bob@other.test' })
     const unsent = { status: 'unconfirmed', problem: expect.stringContaining('come back later') }
@@ -117,11 +117,11 @@ describe('the channels of an account', () => {
     expect((await call('POST', `channels/${channel.id}/confirm`, { code })).json.data.status).toBe('active')
   })
 
-  it('send a test at once, and say what went wrong', async () => {
+  it('send a test at once, and respond with the error', async () => {
     const { json } = await call<Channel[]>('GET', 'channels')
     const path = `channels/${json.data[0]?.id}/test`
     expect((await call('POST', path)).status).toBe(200)
-    expect(sink.mails.map(({ subject }) => subject)).toEqual(['A test: alerts reach you here'])
+    expect(sink.mails.map(({ subject }) => subject)).toEqual(['Test alert'])
     sink.behaviour = 'refusing'
     const refused = await call('POST', path)
     expect([refused.status, refused.json.code]).toEqual([422, 'upstream_rejected'])
@@ -145,12 +145,12 @@ describe('the channels of an account', () => {
     expect(sink.mails).toEqual([])
   })
 
-  it('are there once each', async () => {
+  it('exist once each', async () => {
     await add({ type: 'webhook', url: 'https://chat.test/hook' })
     expect((await call('POST', 'channels', { type: 'webhook', url: 'https://chat.test/hook' })).status).toBe(409)
   })
 
-  it('are one for a mail address, in whatever case it is written', async () => {
+  it('exist once per email address in any case', async () => {
     expect((await call('POST', 'channels', { type: 'email', address: 'ALICE@People.test' })).status).toBe(409)
     const spellings = ['bob@other.test', 'Bob@other.test', 'BOB@OTHER.TEST'].map((address) =>
       call('POST', 'channels', { type: 'email', address }),
@@ -161,7 +161,7 @@ describe('the channels of an account', () => {
     await add({ type: 'webhook', url: 'https://chat.test/HOOK' })
   })
 
-  it('show a secret at their creation and never again', async () => {
+  it('show a secret only at their creation', async () => {
     const { secret, id } = await add({ type: 'webhook', url: 'https://chat.test/hook' })
     expect(secret).toMatch(/^whsec_/)
     const answers = [await call('GET', 'channels'), await call('PATCH', `channels/${id}`, { label: 'chat' })]
@@ -174,7 +174,7 @@ describe('the channels of an account', () => {
     expect(row.secret).not.toContain(secret?.slice(6))
   })
 
-  it('and alerts are nobody else’s business', async () => {
+  it('and alerts are visible to their own account only', async () => {
     const { id } = await add({ type: 'webhook', url: 'https://chat.test/hook' })
     await portreeve.raise(alice.id, 'one.test')
     const asCharlie = (method: string, path: string, body?: object) => call(method, path, body, charlie)

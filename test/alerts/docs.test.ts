@@ -21,7 +21,7 @@ afterEach(async () => {
   await Promise.all([sink.stop(), receiver.close(), database.drop()])
 })
 
-it('does what docs/alerts.md says, command by command', async () => {
+it('runs every command of docs/alerts.md', async () => {
   const blocks = examplesIn(readFileSync('docs/alerts.md', 'utf8'))
   const [functions, told, channels, confirm, webhook, quiet] = blocks as [string, ...string[]]
   const shell = startShell({ TOKEN: alice.token })

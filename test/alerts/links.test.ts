@@ -16,11 +16,11 @@ describe('the link of every kind of alert', () => {
     ([, path]) => path,
   )
 
-  it('stands in the source as it is', () => {
+  it('is a literal in the source', () => {
     expect(paths).not.toEqual([])
     expect(paths).toHaveLength(foundBy(/^ +key(?:: (.*)|,$)/gm).length)
   })
-  it.each(paths)('leads to a screen of the dashboard, by ids alone: %s', (path) => {
+  it.each(paths)('leads to a page of the dashboard, with IDs only: %s', (path) => {
     expect(screens).toContain(path.replaceAll(/\$\{(?:\w+\.)?(?:id|\w+Id)\}/g, '$id'))
   })
 })
@@ -41,7 +41,7 @@ describe('the link of an alert', () => {
   const shown = async () =>
     (await portreeve.call<{ alerts: { url: string | null }[] }>(alice.token, 'GET', 'alerts')).json.data.alerts
 
-  it('is an address that opens anywhere, and null for what was raised before there were links', async () => {
+  it('is an absolute URL, and null for alerts older than links', async () => {
     await portreeve.raise(alice.id, 'one.test', { path: '/dmarc/mailboxes' })
     const [alert] = await shown()
     expect(alert).toMatchObject({ title: 'one.test is listed', url: 'http://portreeve.test/dmarc/mailboxes' })

@@ -48,7 +48,7 @@ const age = (seconds: number) =>
 
 const mailsTo = (address: string) => sink.mails.filter(({ to }) => to?.[0]?.address === address)
 
-describe('mails with codes', () => {
+describe('emails with codes', () => {
   it('go to one address five times a day, over deletions, accounts, spellings and instances', async () => {
     const { count } = CODE_MAIL_LIMITS.recipient
     const statuses: number[] = []
@@ -64,7 +64,7 @@ describe('mails with codes', () => {
     expect(await addAndDelete(VICTIM)).toBe(201)
   })
 
-  it('say when the next one may be sent, and leave no channel behind', async () => {
+  it('over the limit get Retry-After and leave no channel behind', async () => {
     for (let i = 0; i < CODE_MAIL_LIMITS.recipient.count; i++) await addAndDelete(VICTIM)
     await age(3600)
     const answer = await fetch(new URL('/api/v1/alerts/channels', portreeve.url), {
@@ -84,13 +84,13 @@ describe('mails with codes', () => {
     expect(json.data.map(({ address }) => address)).toEqual(['alice@people.test'])
   })
 
-  it('are no more with many requests at the same moment', async () => {
+  it('stay within the limit with concurrent requests', async () => {
     const people = await Promise.all(Array.from({ length: 12 }, (_, i) => portreeve.addPerson(`Person${i}`)))
     await Promise.all(people.map((person, i) => addAndDelete(VICTIM, person, i % 2 ? portreeve : other)))
     expect(mailsTo(VICTIM)).toHaveLength(CODE_MAIL_LIMITS.recipient.count)
   })
 
-  it('go out for one account twenty times a day, to whomever', async () => {
+  it('are limited to twenty a day per account', async () => {
     const { count } = CODE_MAIL_LIMITS.account
     const statuses: number[] = []
     for (let i = 0; i < count + 3; i++) statuses.push(await addAndDelete(`person${i}@other.test`, alice, portreeve))
@@ -113,14 +113,14 @@ describe('mails with codes', () => {
     expect(await addAndDelete(VICTIM)).toBe(201)
   })
 
-  it('keep no address that can be read', async () => {
+  it('store no readable address', async () => {
     await addAndDelete(VICTIM)
     const [row] = await database.db.selectFrom('outgoingMail').select('recipient').execute()
     expect(row?.recipient).toHaveLength(32)
     expect(row?.recipient.toString()).not.toContain('victim')
   })
 
-  it('are counted with those that are asked for again', async () => {
+  it('count together with requested ones', async () => {
     const { json } = await portreeve.call<{ id: string }>(alice.token, 'POST', 'alerts/channels', {
       type: 'email',
       address: VICTIM,
@@ -159,7 +159,7 @@ describe('an address that was only claimed at sign-up', () => {
     (await portreeve.call<{ id: string; address: string; status: string }[]>(alice.token, 'GET', 'alerts/channels'))
       .json.data
 
-  it('is told nothing before its code is entered', async () => {
+  it('gets no alert before its code is entered', async () => {
     expect(await channels()).toMatchObject([{ address: 'alice@people.test', status: 'unconfirmed' }])
     const [first] = await channels()
     expect((await portreeve.call(alice.token, 'POST', `alerts/channels/${first?.id}/test`)).status).toBe(409)
@@ -172,7 +172,7 @@ describe('an address that was only claimed at sign-up', () => {
     expect(await channels()).toMatchObject([{ status: 'active' }])
   })
 
-  it('is not made one’s own by deleting its channel and adding it again', async () => {
+  it('is not confirmed by deleting and adding its channel', async () => {
     const [first] = await channels()
     await portreeve.call(alice.token, 'DELETE', `alerts/channels/${first?.id}`)
     const { json } = await portreeve.call(alice.token, 'POST', 'alerts/channels', {

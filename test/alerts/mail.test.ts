@@ -44,7 +44,7 @@ async function shown(portreeve: AlertsTest): Promise<Shown> {
   return (await portreeve.call<Shown>(alice.token, 'GET', 'alerts')).json.data
 }
 
-describe('an alert by mail', () => {
+describe('an alert by email', () => {
   it('reaches the address of the account without any setting, with reason and next step', async () => {
     const portreeve = await start()
     alice = await portreeve.addPerson('Alice')
@@ -54,8 +54,8 @@ describe('an alert by mail', () => {
     expect(mail?.from).toMatchObject({ address: 'alerts@portreeve.test', name: 'Portreeve' })
     expect(mail?.subject).toBe('192.0.2.1 is listed')
     expect(mail?.text).toContain('The list says: “spam from 192.0.2.1”.')
-    expect(mail?.text).toContain('What to do: Ask for removal.')
-    expect(mail?.text?.split('\n')).toContain(`In the dashboard: ${LINK}`)
+    expect(mail?.text).toContain('Next step: Ask for removal.')
+    expect(mail?.text?.split('\n')).toContain(`Details: ${LINK}`)
     expect(mail?.headers.find(({ key }) => key === 'auto-submitted')?.value).toBe('auto-generated')
     const { alerts } = await until(
       () => shown(portreeve),
@@ -66,7 +66,7 @@ describe('an alert by mail', () => {
     ])
   })
 
-  it('is told once, however often it is raised', async () => {
+  it('is sent once, however often it is raised', async () => {
     const portreeve = await start()
     alice = await portreeve.addPerson('Alice')
     await portreeve.raise(alice.id, '192.0.2.1')
@@ -98,8 +98,8 @@ describe('an alert by mail', () => {
     expect(sink.mails).toEqual([])
   })
 
-  it('becomes one digest when many things happen at once', async () => {
-    const portreeve = await start({ patience: { hold: 400, gap: 0 } })
+  it('becomes one digest when several alerts are raised at once', async () => {
+    const portreeve = await start({ batching: { holdMs: 400, gapMs: 0 } })
     alice = await portreeve.addPerson('Alice')
     for (const name of ['one.test', 'two.test', 'three.test']) await portreeve.raise(alice.id, name)
     const [mail] = await arrived(1)
@@ -107,20 +107,20 @@ describe('an alert by mail', () => {
     expect(sink.mails).toHaveLength(1)
     expect(mail?.subject).toBe('3 alerts: one.test is listed, …')
     for (const name of ['one.test', 'two.test', 'three.test']) expect(mail?.text).toContain(`spam from ${name}`)
-    expect(mail?.text?.split(`In the dashboard: ${LINK}\n`)).toHaveLength(4)
+    expect(mail?.text?.split(`Details: ${LINK}\n`)).toHaveLength(4)
   })
 
-  it('has no link when it was raised before there were links', async () => {
+  it('has no link when it is older than links', async () => {
     const portreeve = await start()
     alice = await portreeve.addPerson('Alice')
     await portreeve.raise(alice.id, 'one.test', { path: '' })
     const [mail] = await arrived(1)
-    expect(mail?.text).toContain('What to do: Ask for removal.')
-    expect(mail?.text).not.toContain('In the dashboard')
+    expect(mail?.text).toContain('Next step: Ask for removal.')
+    expect(mail?.text).not.toContain('Details:')
   })
 
-  it('waits for the gap behind the one before, and then brings all that came meanwhile', async () => {
-    const portreeve = await start({ patience: { hold: 0, gap: 1_200 } })
+  it('waits for the gap after the last email, and then contains all alerts since', async () => {
+    const portreeve = await start({ batching: { holdMs: 0, gapMs: 1_200 } })
     alice = await portreeve.addPerson('Alice')
     await portreeve.raise(alice.id, 'one.test')
     await arrived(1)
@@ -132,7 +132,7 @@ describe('an alert by mail', () => {
     expect(mails[1]?.subject).toBe('2 alerts: two.test is listed, …')
   })
 
-  it('keeps quiet in quiet hours, and tells in one mail at their end', async () => {
+  it('is not sent during quiet hours, and one email contains all alerts at their end', async () => {
     let now = Date.parse('2026-11-21T22:30:00Z')
     const portreeve = await start({ clock: () => now })
     alice = await portreeve.addPerson('Alice')
@@ -150,7 +150,7 @@ describe('an alert by mail', () => {
     expect(mail?.subject).toBe('2 alerts: one.test is listed, …')
   })
 
-  it('keeps line ends in a title out of the header of the mail', async () => {
+  it('has no line break of a title in its header', async () => {
     const portreeve = await start()
     alice = await portreeve.addPerson('Alice')
     await portreeve.raise(alice.id, 'x', { title: 'evil\r\nBcc: everybody@people.test' })
@@ -160,8 +160,8 @@ describe('an alert by mail', () => {
   })
 })
 
-describe('a relay that is not there or says no', () => {
-  it('is tried again when it was busy, under the same Message-ID', async () => {
+describe('a relay that is missing or refuses', () => {
+  it('gets a retry with the same Message-ID after a temporary error', async () => {
     const portreeve = await start()
     alice = await portreeve.addPerson('Alice')
     sink.behaviour = 'busy'
@@ -181,7 +181,7 @@ describe('a relay that is not there or says no', () => {
     expect(mail?.messageId).toBe(`<alert-${id}@portreeve.test>`)
   })
 
-  it('is not tried again when it refused, and the API says why', async () => {
+  it('gets no retry after a permanent error, and the API shows it', async () => {
     const portreeve = await start()
     alice = await portreeve.addPerson('Alice')
     sink.behaviour = 'refusing'
@@ -193,7 +193,7 @@ describe('a relay that is not there or says no', () => {
     expect(alerts[0]?.deliveries[0]?.error).toMatch('go away')
   })
 
-  it('is not given a mail twice that it took without saying so', async () => {
+  it('gets no second copy of an email that it may have accepted', async () => {
     const relay = await startBreakingRelay()
     const portreeve = await start({ smtpUrl: relay.url })
     alice = await portreeve.addPerson('Alice')
@@ -208,7 +208,7 @@ describe('a relay that is not there or says no', () => {
     await relay.stop()
   })
 
-  it('has a successor’s mail for what a sender that died had not handed over, and none for what it had', async () => {
+  it('gets the emails that a killed sender had not handed over, and no others', async () => {
     const first = await start({ works: false })
     alice = await first.addPerson('Alice')
     await first.raise(alice.id, 'one.test')
@@ -243,7 +243,7 @@ describe('a relay that is not there or says no', () => {
     for (const name of names) expect(all.split(`spam from ${name}”`)).toHaveLength(2)
   })
 
-  it('is not there at all: nothing is mailed, and the API says so', async () => {
+  it('that is not configured: no email is sent, and the API says so', async () => {
     const portreeve = await start({ smtpUrl: '' })
     alice = await portreeve.addPerson('Alice')
     await portreeve.raise(alice.id, 'one.test')

@@ -2,7 +2,7 @@ import { createAccount } from '../../src/accounts/accounts.ts'
 import { createAuth } from '../../src/accounts/auth.ts'
 import { createIdentify } from '../../src/accounts/identify.ts'
 import { issueToken } from '../../src/accounts/tokens.ts'
-import type { Patience } from '../../src/alerts/messages/store.ts'
+import type { Batching } from '../../src/alerts/delivery/store.ts'
 import { createAlertsModule } from '../../src/alerts/module.ts'
 import { raiseAlert, type NewAlert } from '../../src/alerts/raise.ts'
 import { readConfig } from '../../src/config.ts'
@@ -26,7 +26,7 @@ export type Reply<T> = { status: number; json: { success: boolean; data: T; erro
 
 export type AlertsTestOptions = {
   smtpUrl?: string
-  patience?: Patience
+  batching?: Batching
   clock?: () => number
   /** Whether it sends what is raised. */
   works?: boolean
@@ -103,14 +103,14 @@ export async function startAlertsContext(databaseUrl: string, { smtpUrl = '', en
 }
 
 /** No waiting for more, and none between two mails. */
-export const AT_ONCE: Patience = { hold: 0, gap: 0 }
+export const AT_ONCE: Batching = { holdMs: 0, gapMs: 0 }
 
 /** One instance with the alerts alone; several may share a database. */
 export async function startAlerts(databaseUrl: string, options: AlertsTestOptions = {}) {
-  const { patience = AT_ONCE, clock, works = true } = options
+  const { batching = AT_ONCE, clock, works = true } = options
   const ground = await startAlertsContext(databaseUrl, options)
   const { db, app, authHooks } = ground
-  const alerts = createAlertsModule({ ...ground, secretKey: SECRET_KEY, patience, ...(clock && { clock }) })
+  const alerts = createAlertsModule({ ...ground, secretKey: SECRET_KEY, batching, ...(clock && { clock }) })
   alerts.routes(app, { authHooks })
   await ground.open()
   const stopWork = works ? alerts.startWork() : async () => {}

@@ -49,7 +49,7 @@ function verdictOn({ headers, body }: Received, secret: string) {
 }
 
 describe('a webhook channel', () => {
-  it('gets each alert in a request of its own, signed as Standard Webhooks', async () => {
+  it('gets each alert in its own request, signed as in Standard Webhooks', async () => {
     const { secret } = await open()
     await portreeve.raise(alice.id, 'one.test')
     await portreeve.raise(alice.id, 'two.test', { kind: 'blacklist.cleared' })
@@ -73,7 +73,7 @@ describe('a webhook channel', () => {
     ])
   })
 
-  it('tries again with the same id and a new signature, and then no more', async () => {
+  it('retries with the same ID and a new signature, and then stops', async () => {
     const channel = await open()
     receiver.answerWith(status(500))
     await portreeve.raise(alice.id, 'one.test')
@@ -95,7 +95,7 @@ describe('a webhook channel', () => {
     expect(receiver.received).toHaveLength(2)
   })
 
-  it('puts tries further and further off', async () => {
+  it('increases the delay between retries', async () => {
     await open()
     receiver.answerWith(status(503))
     await portreeve.raise(alice.id, 'one.test')
@@ -117,7 +117,7 @@ describe('a webhook channel', () => {
     expect(waits.map((wait) => Math.round(wait / 5) * 5)).toEqual([5, 300, 1800])
   })
 
-  it('is switched off after a week of failures, the owner hears of it elsewhere, and switching it on works again', async () => {
+  it('is disabled after a week of failures with an alert on other channels, and can be turned on again', async () => {
     const channel = await open()
     const other = await startReceiver(status(200))
     await portreeve.call(alice.token, 'POST', 'alerts/channels', { type: 'webhook', url: `${other.origin}/other` })
@@ -148,7 +148,7 @@ describe('a webhook channel', () => {
     expect((await stateOf(channel)).status).toBe('active')
   })
 
-  it('is switched off at once by a receiver that answers 410', async () => {
+  it('is disabled at once after a 410 response', async () => {
     const channel = await open()
     receiver.answerWith(status(410))
     await portreeve.raise(alice.id, 'one.test')
@@ -167,7 +167,7 @@ describe('a webhook channel', () => {
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook?portreeve=7'])
   })
 
-  it('may not lead to an address that is not allowed, by its name either', async () => {
+  it('cannot lead to a private address, also by its name', async () => {
     portreeve = await startAlerts(database.url, { env: { ALLOW_PRIVATE_TARGETS: 'false' } })
     alice = await portreeve.addPerson('Alice')
     const create = (url: string) =>
@@ -179,7 +179,7 @@ describe('a webhook channel', () => {
     expect(receiver.received).toEqual([])
   })
 
-  it('takes only the kinds it is there for', async () => {
+  it('gets only its selected kinds', async () => {
     const channel = await open()
     await portreeve.call(alice.token, 'PATCH', `alerts/channels/${channel.id}`, { kinds: ['certificate'] })
     await portreeve.raise(alice.id, 'one.test')

@@ -67,7 +67,7 @@ const OWN: Screen[] = [
   { at: '/dmarc/rejected', shows: 'No rejected reports' },
   { at: '/dmarc/mailboxes', shows: 'Add a mailbox' },
   { at: '/monitoring', shows: 'outgoing mail' },
-  { at: '/monitoring/:host', shows: 'What changed' },
+  { at: '/monitoring/:host', shows: 'Change log' },
   { at: '/monitoring/:host/settings', shows: 'SpamCop' },
   { at: '/monitoring/lists', shows: 'SpamCop' },
   { at: '/delisting', shows: 'No delistings yet' },

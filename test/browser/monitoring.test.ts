@@ -34,7 +34,7 @@ afterAll(async () => {
 })
 
 /** A story: each step stands on the one before. */
-describe('somebody who has hosts watched', () => {
+describe('a user with monitored hosts', () => {
   let alice: Visit
   let page: Page
   beforeAll(async () => {
@@ -43,58 +43,58 @@ describe('somebody who has hosts watched', () => {
   })
   afterAll(() => alice.close())
 
-  it('is shown the command that adds a host, and is told what is no host', async () => {
+  it('sees the command that adds a host, and errors for invalid hosts', async () => {
     await page.goto('/monitoring')
-    await page.getByText('No host is watched yet').waitFor()
+    await page.getByText('No monitored hosts yet').waitFor()
     await page.getByText('-d \'{"host":"people.test"}\'').waitFor()
-    await page.getByRole('button', { name: 'Watch it' }).click()
-    await page.getByText('Type a name or an address.').waitFor()
-    await page.getByLabel('Name or address').fill('192.168.1.1')
-    await page.getByRole('button', { name: 'Watch it' }).click()
-    await page.getByText('blocklists have only public addresses').first().waitFor()
+    await page.getByRole('button', { name: 'Start monitoring' }).click()
+    await page.getByText('Enter a host name or an IP address.').waitFor()
+    await page.getByLabel('Host name or IP address').fill('192.168.1.1')
+    await page.getByRole('button', { name: 'Start monitoring' }).click()
+    await page.getByText('blocklists contain only public addresses').first().waitFor()
   })
 
   it('adds an address, and sees within seconds that it is listed', async () => {
-    await page.getByLabel('Name or address').fill(IP)
+    await page.getByLabel('Host name or IP address').fill(IP)
     await page.getByLabel('Label').fill('outgoing mail')
-    await page.getByRole('button', { name: 'Watch it' }).click()
+    await page.getByRole('button', { name: 'Start monitoring' }).click()
     await page.getByText('Your host is listed.').waitFor()
-    await page.getByRole('row', { name: new RegExp(`${IP} outgoing mail Listed 2 listings, \\d+ asked`) }).waitFor()
+    await page.getByRole('row', { name: new RegExp(`${IP} outgoing mail Listed 2 listings, \\d+ checked`) }).waitFor()
   })
 
-  it('reads where, since when and why, and what changed', async () => {
+  it('sees listings with time and reason, and the change log', async () => {
     await page.getByRole('link', { name: IP }).click()
     await heading(page, IP).waitFor()
-    await page.getByText(`${IP} is listed on 2 blacklists.`).waitFor()
+    await page.getByText(`${IP} is listed on 2 blocklists.`).waitFor()
     await page.getByRole('img', { name: '1 day: listed on 1' }).waitFor()
-    const spamcop = page.getByRole('table', { name: 'Listed on' }).getByRole('row', { name: 'SpamCop' })
+    const spamcop = page.getByRole('table', { name: 'Listings' }).getByRole('row', { name: 'SpamCop' })
     await spamcop.getByText('Blocked for the tests').waitFor()
-    await page.getByRole('table', { name: 'What changed' }).getByRole('row', { name: 'SpamCop' }).waitFor()
+    await page.getByRole('table', { name: 'Change log' }).getByRole('row', { name: 'SpamCop' }).waitFor()
     await page.getByLabel('Kind of change').selectOption('Certificates')
-    await page.getByText('Nothing so far.').waitFor()
+    await page.getByText('No changes yet.').waitFor()
     expect(page.url()).toMatch(/\?kind=certificate$/)
   })
 
-  it('meets no fault of the page at any width, in either theme', { timeout: PATIENCE }, async () => {
+  it('has no accessibility problem at any width, in either theme', { timeout: PATIENCE }, async () => {
     expect(await faultsAtAllWidths(page)).toEqual([])
   })
 
-  it('mutes a list for this host, at once and for good', async () => {
-    await page.getByRole('button', { name: 'Mute Barracuda' }).click()
-    await page.getByRole('button', { name: 'Mute Barracuda' }).waitFor({ state: 'detached' })
+  it('ignores a blocklist for this host, at once and permanently', async () => {
+    await page.getByRole('button', { name: 'Ignore Barracuda' }).click()
+    await page.getByRole('button', { name: 'Ignore Barracuda' }).waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Check now' }).click()
-    await page.getByText(`${IP} is listed on 1 blacklist.`).waitFor()
+    await page.getByText(`${IP} is listed on 1 blocklist.`).waitFor()
     await page.getByRole('link', { name: 'Settings' }).click()
     await page.getByLabel('Filter by name').fill('barracuda')
-    expect(await page.getByLabel('A listing on Barracuda BRBL', { exact: true }).inputValue()).toBe('mute')
+    expect(await page.getByLabel('Listings on Barracuda BRBL', { exact: true }).inputValue()).toBe('mute')
   })
 
-  it('is not told a change before it was seen twice', async () => {
+  it('sees an unconfirmed change as such', async () => {
     await place.lists.setZones({ 'bl.nordspam.com': { listed: { [IP]: '127.0.0.2' } } })
     await page.goBack()
     await page.getByRole('button', { name: 'Check now' }).click()
-    await page.getByText('1 blacklist more said so once and is asked again').waitFor()
-    await page.getByRole('row', { name: /NordSpam.*Seen once/ }).waitFor()
+    await page.getByText('1 blocklist more: confirming in a few minutes').waitFor()
+    await page.getByRole('row', { name: /NordSpam.*Unconfirmed/ }).waitFor()
   })
 
   it('goes from a listing to its delisting, with the address filled in', async () => {
@@ -106,45 +106,45 @@ describe('somebody who has hosts watched', () => {
     expect(await page.getByLabel('Address').inputValue()).toBe(IP)
   })
 
-  it('has certificates and records watched, on the ports of their own choice', async () => {
+  it('monitors certificates and records on chosen ports', async () => {
     const headers = { origin: place.portreeve.url }
     const data = { host: SHOP, tlsPorts: [] }
     const made = await page.request.post('/api/v1/monitoring/hosts', { data, headers })
     const { id } = ((await made.json()) as { data: { id: string } }).data
     await page.goto(`/monitoring/${id}/settings`)
-    await page.getByLabel('Ports whose certificate').fill('443 70000')
-    await page.getByRole('button', { name: 'Save the settings' }).click()
-    await page.getByText('Type numbers from 1 to 65535').waitFor()
+    await page.getByLabel('Ports with monitored certificates').fill('443 70000')
+    await page.getByRole('button', { name: 'Save settings' }).click()
+    await page.getByText('Enter numbers from 1 to 65535').waitFor()
     const { port } = shop.address() as AddressInfo
-    await page.getByLabel('Ports whose certificate').fill(String(port))
-    await page.getByRole('button', { name: 'Save the settings' }).click()
+    await page.getByLabel('Ports with monitored certificates').fill(String(port))
+    await page.getByRole('button', { name: 'Save settings' }).click()
     await heading(page, SHOP).waitFor()
     await page.getByRole('button', { name: 'Check now' }).click()
     await page.getByRole('row', { name: new RegExp(`^Port ${port} Not trusted`) }).waitFor()
     await page.getByRole('row', { name: `MX ${SHOP} 10 mx.example.test` }).waitFor()
   })
 
-  it('says for all hosts what a listing means', async () => {
+  it('sets the mode of a blocklist for all hosts', async () => {
     await page.goto('/monitoring')
-    await page.getByRole('link', { name: 'Blacklists' }).click()
+    await page.getByRole('link', { name: 'Blocklists' }).click()
     await page.getByLabel('Filter by name').fill('spamcop')
-    const spamcop = page.getByLabel('A listing on SpamCop SCBL')
-    await Promise.all([changed(page), spamcop.selectOption('Write it down')])
+    const spamcop = page.getByLabel('Listings on SpamCop SCBL')
+    await Promise.all([changed(page), spamcop.selectOption('Log only')])
     await page.reload()
     await spamcop.waitFor()
     expect(await spamcop.inputValue()).toBe('watch')
   })
 
-  it('stops watching, after being asked', async () => {
+  it('stops monitoring after a confirmation', async () => {
     await page.goto('/monitoring')
     await page.getByRole('link', { name: SHOP }).click()
-    await page.getByRole('button', { name: `Stop watching ${SHOP}` }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Stop watching' }).click()
+    await page.getByRole('button', { name: `Stop monitoring ${SHOP}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop monitoring' }).click()
     await heading(page, 'Monitoring').waitFor()
     await page.getByRole('link', { name: SHOP }).waitFor({ state: 'detached' })
   })
 
-  it('meets no complaint of the browser but about the host that was none', () => {
+  it('causes no browser error but for the invalid host', () => {
     expect(alice.complaints.filter((complaint) => !complaint.includes('status of 400'))).toEqual([])
   })
 })
@@ -153,8 +153,8 @@ describe('with the keyboard alone', () => {
   it('a host is added, opened and checked', async () => {
     const { page, close } = await signedIn(place.browser, place.portreeve, 'Klara')
     await page.goto('/monitoring')
-    await page.getByText('No host is watched yet').waitFor()
-    await tabTo(page, 'Name or address')
+    await page.getByText('No monitored hosts yet').waitFor()
+    await tabTo(page, 'Host name or IP address')
     await page.keyboard.type(IP)
     await page.keyboard.press('Enter')
     await page.getByText('Your host is listed.').waitFor()
@@ -163,15 +163,15 @@ describe('with the keyboard alone', () => {
     await heading(page, IP).waitFor()
     await tabTo(page, 'Check now')
     await page.keyboard.press('Enter')
-    await tabTo(page, 'Mute SpamCop')
+    await tabTo(page, 'Ignore SpamCop')
     await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Mute SpamCop' }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Ignore SpamCop' }).waitFor({ state: 'detached' })
     await close()
   })
 })
 
-describe('a host of somebody else', () => {
-  it('is not there', async () => {
+describe('a host of another account', () => {
+  it('is not found', async () => {
     const alice = await place.portreeve.addPerson('Dora')
     const init = { method: 'POST', token: alice.token, body: JSON.stringify({ host: IP }) }
     const headers = { 'content-type': 'application/json' }
@@ -179,9 +179,9 @@ describe('a host of somebody else', () => {
     const { id } = ((await made.json()) as { data: { id: string } }).data
     const { page, close } = await signedIn(place.browser, place.portreeve, 'Charlie')
     await page.goto(`/monitoring/${id}`)
-    await page.getByText('There is no such monitored host.').waitFor()
+    await page.getByText('Monitored host not found.').waitFor()
     await page.goto('/monitoring')
-    await page.getByText('No host is watched yet').waitFor()
+    await page.getByText('No monitored hosts yet').waitFor()
     await close()
   })
 })

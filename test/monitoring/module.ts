@@ -89,7 +89,7 @@ export async function startMonitoring(
   const resolver = createResolver({ servers: dns ? [dns] : [lists], timeoutMs: 300 })
   // Long enough for a machine that runs other tests meanwhile: a list that is late once counts as failing for a minute.
   const blocklists = openLists(lists, { timeoutMs: 1_000 })
-  const alerts = createAlertsModule({ ...ground, secretKey: SECRET_KEY, patience: AT_ONCE })
+  const alerts = createAlertsModule({ ...ground, secretKey: SECRET_KEY, batching: AT_ONCE })
   const monitoring = createMonitoringModule({ ...ground, resolver, blocklists, intervals, querySpacingMs: 0 })
   const delisting = createDelistingModule({ ...ground, blocklists, resolver, raiseAlert })
   const jobs: Job[] = [...alerts.jobs, ...monitoring.jobs, ...delisting.jobs]

@@ -5,14 +5,14 @@ import { availabilityText, certificateProblems, summarizeHosts } from '../../web
 
 type Status = Parameters<typeof summarizeHosts>[0][number]['status']
 
-describe('hosts in one sentence', () => {
+describe('the summary of all hosts', () => {
   it.each<[Status[], string, string]>([
-    [['listed', 'clean', 'clean'], 'bad', '1 of your 3 hosts is listed.'],
-    [['listed', 'listed', 'unknown'], 'bad', '2 of your 3 hosts are listed. Of 1 it could not be told.'],
+    [['listed', 'clean', 'clean'], 'bad', '1 of 3 hosts is listed.'],
+    [['listed', 'listed', 'unknown'], 'bad', '2 of 3 hosts are listed. 1 couldn’t be checked.'],
     [['listed'], 'bad', 'Your host is listed.'],
-    [['unknown', 'clean'], 'unknown', 'None is known to be listed. Of 1 it could not be told.'],
-    [['pending'], 'info', 'The first look is under way.'],
-    [['clean', 'pending'], 'good', 'No host is on a blacklist.'],
+    [['unknown', 'clean'], 'unknown', 'No known listings. 1 couldn’t be checked.'],
+    [['pending'], 'info', 'The first check is running…'],
+    [['clean', 'pending'], 'good', 'None of your hosts is listed.'],
   ])('%j: %s, %s', (statuses, tone, sentence) => {
     expect(summarizeHosts(statuses.map((status) => ({ status })))).toEqual({ tone, sentence })
   })
@@ -20,16 +20,16 @@ describe('hosts in one sentence', () => {
 
 describe('the availability', () => {
   it.each([
-    [100, '100 %'],
-    [99.999, '99.99 %'],
-    [0, '0 %'],
+    [100, '100%'],
+    [99.999, '99.99%'],
+    [0, '0%'],
     [null, null],
   ])('of %s is shown as %s, never rounded up', (percent, text) => {
     expect(availabilityText({ percent } as never)).toBe(text)
   })
 })
 
-describe('ports as somebody types them', () => {
+describe('typed ports', () => {
   it('are read with spaces, commas and repetitions', () => {
     expect(portsOf(' 443, 25;993 443 ')).toEqual([443, 25, 993])
     expect([portsOf(''), wrongPorts('')]).toEqual([[], {}])
@@ -47,7 +47,7 @@ describe('the days of a host', () => {
     to: `2026-11-${to}:00.000Z`,
   })
 
-  it('are marked by the gravest that is known of each', () => {
+  it('have the most severe known state of each', () => {
     const periods = [
       period('unknown', '17T00:00', '18T00:00'),
       period('clean', '18T00:00', '19T23:59'),
@@ -57,21 +57,21 @@ describe('the days of a host', () => {
     const { text, days } = describeDays(periods, 6, now)
     expect(days.map(({ look }) => look)).toEqual(['none', 'unknown', 'good', 'bad', 'bad', 'good'])
     expect(days[4]).toEqual({ day: '2026-11-20', look: 'bad', title: '20 Nov: listed for 6 hours' })
-    expect(text).toBe('5 days: listed on 2, not listed on 2, not known on 1')
+    expect(text).toBe('5 days: listed on 2, not listed on 2, unknown on 1')
   })
-  it('say so when it was never listed', () => {
+  it('are summarized without listings', () => {
     expect(describeDays([period('clean', '21T00:00', '21T12:00')], 30, now).text).toBe('1 day: not listed on 1')
   })
 })
 
-describe('what is wrong with certificates', () => {
+describe('certificate problems', () => {
   const certificate = (port: number, state: string) => ({ port, state }) as never
 
-  it('is said port by port, and nothing of those that are right', () => {
+  it('are described port by port, without the valid ones', () => {
     const certificates = [certificate(25, 'valid'), certificate(443, 'wrong-host'), certificate(993, 'expiring')]
     expect(certificateProblems({ certificates })).toEqual([
-      'The certificate on port 443: for another host.',
-      'The certificate on port 993: expires.',
+      'Certificate on port 443: for another host.',
+      'Certificate on port 993: expiring.',
     ])
   })
 })

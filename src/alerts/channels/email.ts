@@ -1,53 +1,77 @@
+import { Type, type Static } from 'typebox'
+import { Fault } from '../../errors.ts'
+import { parseHost } from '../../net/address.ts'
 import { sendMail, type Relay } from '../../net/smtp.ts'
-import type { AlertRow } from '../store.ts'
-import { compose } from './compose.ts'
+import { INTERACTIVE_MAIL_DEADLINE_MS, MAIL_DEADLINE_MS } from '../limits.ts'
+import { codeEmail, NO_RELAY } from '../messages.ts'
+import type { ChannelType, SendDeps } from './channel-type.ts'
+import { composeEmail } from './compose-email.ts'
+import { channelSettings } from './settings.ts'
 
-export type MailDeps = {
-  /** Null where nothing is mailed. */
-  relay: Relay | null
-  baseUrl: string
-}
+export const EmailChannelBody = Type.Object({
+  type: Type.Literal('email'),
+  address: Type.String({ maxLength: 320 }),
+  ...channelSettings,
+})
 
-/** RFC 3834: nobody's holiday reply is wanted. */
+/** RFC 3834: prevents automatic replies. */
 const HEADERS = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' }
 
-/** Said wherever mail is asked for and there is no relay. */
-export const NO_RELAY = 'Nothing is mailed: this service has no relay for outgoing mail (SMTP_URL).'
-
-export type AlertMail = {
-  to: string
-  /** Names the mail: the same on every try, so that a mailbox that gets it twice can tell. */
-  id: string
-  alerts: readonly AlertRow[]
-  beforeMessage: () => Promise<void>
+/** Emails alerts through the installation’s relay, several of them as one digest. */
+export const email: ChannelType<Static<typeof EmailChannelBody>> = {
+  schema: EmailChannelBody,
+  targetField: 'address',
+  isBatched: true,
+  isEmail: true,
+  deadlineMs: MAIL_DEADLINE_MS,
+  testDeadlineMs: INTERACTIVE_MAIL_DEADLINE_MS,
+  parseTarget: ({ address }) => parseAddress(address),
+  createSecret: () => null,
+  problem: ({ relay }) => (relay ? null : NO_RELAY),
+  describeTarget: (address) => address,
+  async send({ id, channel, alerts, beforeHandover }, deps, signal) {
+    const relay = requireRelay(deps)
+    const messageId = `<alert-${id}@${domainOf(relay.from)}>`
+    const message = { to: channel.target, messageId, headers: HEADERS, ...composeEmail(alerts, deps.baseUrl) }
+    await sendMail({ ...relay, beforeMessage: beforeHandover }, message, signal)
+  },
+  // A relay’s 5xx is permanent (RFC 5321, section 4.2.1).
+  isFinal: (error) => error instanceof Fault && error.code === 'upstream_rejected',
+  isGone: () => false,
 }
 
-/** @throws Fault as `sendMail` does */
-export async function mailAlerts(
-  { relay, baseUrl }: { relay: Relay; baseUrl: string },
-  { to, id, alerts, beforeMessage }: AlertMail,
-  signal: AbortSignal,
-): Promise<void> {
-  const messageId = `<alert-${id}@${domainOf(relay.from)}>`
-  await sendMail({ ...relay, beforeMessage }, { to, messageId, headers: HEADERS, ...compose(alerts, baseUrl) }, signal)
-}
-
-/** The code by which somebody shows that an address is theirs. */
-export async function mailCode(
-  { relay, baseUrl }: { relay: Relay; baseUrl: string },
+/**
+ * Emails the code that confirms an address.
+ * @throws Fault `unavailable` without a relay, and as `sendMail` does
+ */
+export async function sendCodeEmail(
+  deps: Pick<SendDeps, 'relay' | 'baseUrl'>,
   { to, code }: { to: string; code: string },
-  signal: AbortSignal,
 ): Promise<void> {
-  const text = [
-    `Somebody with an account on Portreeve at ${baseUrl} wants alerts to be sent to this address.`,
-    `If that is you, enter this code there: ${code}`,
-    'If it is not you, do nothing: without the code nothing more is sent.',
-  ]
-  const subject = `${code} is the code for your alerts`
-  await sendMail(relay, { to, subject, headers: HEADERS, text: `${text.join('\n\n')}\n` }, signal)
+  const subject = codeEmail.subject(code)
+  const text = `${codeEmail.paragraphs(deps.baseUrl, code).join('\n\n')}\n`
+  const signal = AbortSignal.timeout(INTERACTIVE_MAIL_DEADLINE_MS)
+  await sendMail(requireRelay(deps), { to, subject, headers: HEADERS, text }, signal)
 }
 
-/** `Portreeve <alerts@example.com>` or the address alone. */
+/** @throws Fault `unavailable` when this service sends no email */
+export function requireRelay({ relay }: Pick<SendDeps, 'relay'>): Relay {
+  if (!relay) throw new Fault('unavailable', NO_RELAY)
+  return relay
+}
+
+/** Accepts one address without a display name: `person@example.com`. */
+function parseAddress(text: string): string {
+  const [, local = '', domain = ''] = /^([^\s@"<>(),:;\\[\]\p{Cc}]{1,64})@([^\s@]+)$/u.exec(text.trim()) ?? []
+  const host = local && parseHost(domain, 'address')
+  if (!host || host.kind !== 'name' || !host.name.includes('.')) {
+    const message = 'is not an email address'
+    throw new Fault('invalid_request', `The address ${message}.`, { details: [{ path: 'address', message }] })
+  }
+  return `${local}@${host.name}`
+}
+
+/** Domain of `Portreeve <alerts@example.com>` or of the address alone. */
 function domainOf(from: string): string {
   return /@([^\s>]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
 }

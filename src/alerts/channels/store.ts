@@ -1,12 +1,16 @@
 import { sql, type Kysely } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
-import type { QuietHours } from '../quiet.ts'
+import type { QuietHours } from '../quiet-hours.ts'
+
+/** Values of the column `type`: the names of the channel types. */
+export const CHANNEL_TYPE_NAMES = ['email', 'webhook'] as const
+export type ChannelTypeName = (typeof CHANNEL_TYPE_NAMES)[number]
 
 export type ChannelRow = {
   id: string
   accountId: string
-  type: 'email' | 'webhook'
+  type: ChannelTypeName
   target: string
   label: string
   kinds: string[] | null
@@ -21,7 +25,7 @@ export type ChannelRow = {
   createdAt: Date
 }
 
-/** What a row is read by. */
+/** Columns of a `ChannelRow`. */
 export const CHANNEL = [
   'id',
   'accountId',
@@ -42,18 +46,23 @@ export const CHANNEL = [
 
 export type ChannelSettings = Partial<Pick<ChannelRow, 'label' | 'kinds' | 'quietHours' | 'enabled'>>
 
-export type NewChannel = ChannelSettings &
+export type ChannelToInsert = ChannelSettings &
   Pick<ChannelRow, 'id' | 'accountId' | 'type' | 'target' | 'secret' | 'confirmedAt'> & { codeHash: Buffer | null }
 
-/** For what is sealed under its id before the row is there. */
-export async function newId(db: Db): Promise<string> {
+/** Context under which a channel’s secret is encrypted. */
+export function secretContext(channelId: string): string {
+  return `alert-channel/${channelId}`
+}
+
+/** Creates an ID before the row exists, because the secret is encrypted under it. */
+export async function createChannelId(db: Db): Promise<string> {
   const { rows } = await sql<{ id: string }>`select uuid_v7() as id`.execute(db)
   return (rows[0] as { id: string }).id
 }
 
 /**
- * Until an account says otherwise it is told by mail to its own address. One that was only claimed at sign-up, and never proven,
- * needs a code first like any other.
+ * Inserts an account’s first channel, its own email address, unless it ever had one. An address that was
+ * only claimed at sign-up and not verified needs a code like any other.
  */
 export async function insertFirstChannel(db: Db, accountId: string): Promise<void> {
   await sql`
@@ -64,7 +73,7 @@ export async function insertFirstChannel(db: Db, accountId: string): Promise<voi
     on conflict do nothing`.execute(db)
 }
 
-/** Whether this is the account's own address, and proven to be. */
+/** Whether this is the account’s own verified address. */
 export async function isOwnAddress(db: Db, accountId: string, address: string): Promise<boolean> {
   const row = await db
     .selectFrom('account')
@@ -76,13 +85,13 @@ export async function isOwnAddress(db: Db, accountId: string, address: string): 
   return row !== undefined
 }
 
-/** @returns undefined when the account has this channel already; a mail address is the same in any case */
+/** @returns undefined when the account already has this channel; email addresses are compared case-insensitively */
 export async function insertChannel(
   db: Kysely<DB>,
-  { quietHours = null, ...channel }: NewChannel,
+  { quietHours = null, ...channel }: ChannelToInsert,
 ): Promise<ChannelRow | undefined> {
   return db.transaction().execute(async (trx) => {
-    // Two spellings of one address that are added at the same moment wait for each other here.
+    // Serialises two spellings of one address that are added at the same moment.
     await trx.selectFrom('account').select('id').where('id', '=', channel.accountId).forNoKeyUpdate().execute()
     if (channel.type === 'email' && (await hasAddress(trx, channel.accountId, channel.target))) return undefined
     const row = await trx
@@ -115,7 +124,7 @@ export async function countChannels(db: Db, accountId: string): Promise<number> 
   return count
 }
 
-/** Oldest first. */
+/** Lists the channels of an account, oldest first. */
 export async function listChannels(db: Db, accountId: string): Promise<ChannelRow[]> {
   const rows = await db
     .selectFrom('alertChannel')
@@ -136,7 +145,7 @@ export async function findChannel(db: Db, accountId: string, id: string): Promis
   return row as ChannelRow | undefined
 }
 
-/** Sets what is given. Switching a channel on also takes back that we switched it off. */
+/** Updates the given settings. Enabling a channel also clears the reason for which it was disabled. */
 export async function updateChannel(
   db: Db,
   accountId: string,
@@ -167,7 +176,7 @@ export async function deleteChannel(db: Db, accountId: string, id: string): Prom
   return numDeletedRows > 0n
 }
 
-/** At most 0 when a new code may be sent. */
+/** Seconds until a new code may be sent; 0 or less when it may be sent now. */
 export async function secondsUntilNextCode(db: Db, id: string): Promise<number> {
   const { rows } = await sql<{ seconds: number }>`
     select coalesce(ceil(extract(epoch from code_sent_at + interval '1 minute' - now())), 0)::int as seconds
@@ -175,7 +184,7 @@ export async function secondsUntilNextCode(db: Db, id: string): Promise<number> 
   return rows[0]?.seconds ?? 0
 }
 
-/** A new code for a channel that has none of the last minute; false when it has, or is confirmed. */
+/** Stores a new code; false when the last one is younger than a minute, or the channel is confirmed. */
 export async function renewCode(db: Db, id: string, codeHash: Buffer): Promise<boolean> {
   const row = await db
     .updateTable('alertChannel')
@@ -188,18 +197,18 @@ export async function renewCode(db: Db, id: string, codeHash: Buffer): Promise<b
   return row !== undefined
 }
 
-/** @param error why the code could not be mailed; null when it was */
-export async function noteCode(db: Db, id: string, error: string | null): Promise<void> {
+/** @param error why the code could not be emailed; null when it was */
+export async function saveCodeError(db: Db, id: string, error: string | null): Promise<void> {
   await db.updateTable('alertChannel').set({ lastError: error }).where('id', '=', id).execute()
 }
 
-/** Counts the try, and confirms when it is right and not one too many. */
-export async function confirmChannel(db: Db, id: string, codeHash: Buffer, mostTries: number): Promise<boolean> {
+/** Counts the attempt, and confirms the channel when the code is right and attempts are left. */
+export async function confirmChannel(db: Db, id: string, codeHash: Buffer, maxAttempts: number): Promise<boolean> {
   const row = await db
     .updateTable('alertChannel')
     .set({
       codeTries: sql<number>`code_tries + 1`,
-      confirmedAt: sql<Date | null>`case when code_hash = ${codeHash} and code_tries < ${mostTries} then now() end`,
+      confirmedAt: sql<Date | null>`case when code_hash = ${codeHash} and code_tries < ${maxAttempts} then now() end`,
     })
     .where('id', '=', id)
     .where('confirmedAt', 'is', null)
@@ -208,8 +217,8 @@ export async function confirmChannel(db: Db, id: string, codeHash: Buffer, mostT
   return row !== undefined && row.confirmedAt !== null
 }
 
-/** @returns since when every try on this channel has failed */
-export async function noteFailure(db: Db, channelId: string, error: string): Promise<Date> {
+/** @returns since when every attempt on this channel has failed */
+export async function recordChannelFailure(db: Db, channelId: string, error: string): Promise<Date> {
   const row = await db
     .updateTable('alertChannel')
     .set({ failingSince: sql<Date>`coalesce(failing_since, now())`, lastError: error })
@@ -219,7 +228,7 @@ export async function noteFailure(db: Db, channelId: string, error: string): Pro
   return row?.failingSince ?? new Date()
 }
 
-/** Switches a channel off with all that waits for it; false when it is off. */
+/** Disables a channel and fails its waiting messages; false when it is disabled already. */
 export async function disableChannel(db: Db, channelId: string, reason: string): Promise<boolean> {
   const row = await db
     .updateTable('alertChannel')

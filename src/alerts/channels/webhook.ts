@@ -1,70 +1,85 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { Type, type Static } from 'typebox'
 import type { PrivateTargets } from '../../config.ts'
 import { Fault } from '../../errors.ts'
-import type { Resolver } from '../../net/dns.ts'
+import { parseHost } from '../../net/address.ts'
+import { refuseAddress } from '../../net/guard.ts'
 import { post } from '../../net/http/post.ts'
 import { decrypt } from '../../store/encryption.ts'
-import { linkOf } from '../link.ts'
+import { alertLink } from '../alert-link.ts'
+import { WEBHOOK_DEADLINE_MS } from '../limits.ts'
 import type { AlertRow } from '../store.ts'
-import type { ChannelRow } from './store.ts'
+import type { ChannelType } from './channel-type.ts'
+import { channelSettings } from './settings.ts'
+import { secretContext, type ChannelRow } from './store.ts'
 
-export type WebhookDeps = {
-  resolver: Resolver
-  allowPrivate: PrivateTargets
-  /** For the links in what is posted. */
-  baseUrl: string
+export const WebhookChannelBody = Type.Object({
+  type: Type.Literal('webhook'),
+  url: Type.String({ maxLength: 2000 }),
+  ...channelSettings,
+})
+
+const SECRET_PREFIX = 'whsec_'
+
+/** Posts each alert to a URL, signed as in the Standard Webhooks specification. */
+export const webhook: ChannelType<Static<typeof WebhookChannelBody>> = {
+  schema: WebhookChannelBody,
+  targetField: 'url',
+  isBatched: false,
+  isEmail: false,
+  deadlineMs: WEBHOOK_DEADLINE_MS,
+  testDeadlineMs: WEBHOOK_DEADLINE_MS,
+  parseTarget: ({ url }, { allowPrivate }) => parseUrl(url, allowPrivate),
+  createSecret: () => SECRET_PREFIX + randomBytes(32).toString('base64'),
+  problem: () => null,
+  describeTarget: (url) => new URL(url).host,
+  async send({ id, channel, alerts }, deps, signal) {
+    const [alert] = alerts
+    if (!alert) return
+    const url = new URL(channel.target)
+    const body = bodyOf(alert, deps.baseUrl)
+    const headers = { 'content-type': 'application/json', ...sign(secretOf(channel, deps.secretKey), id, body) }
+    const status = await post(url, { headers, body }, deps, signal)
+    if (status >= 200 && status < 300) return
+    throw new Fault('upstream_rejected', `${url.host} responded ${status}.`, { cause: status })
+  },
+  // An HTTP server that refuses may only be under maintenance.
+  isFinal: isGone,
+  isGone,
 }
 
-const PREFIX = 'whsec_'
-
-export function newSecret(): string {
-  return PREFIX + randomBytes(32).toString('base64')
-}
-
-export function secretOf({ id, secret }: ChannelRow, secretKey: string): string {
-  return decrypt(secret ?? '', secretKey, secretContext(id))
-}
-
-export function secretContext(channelId: string): string {
-  return `alert-channel/${channelId}`
-}
-
-export type WebhookRequest = {
-  url: string
-  secret: string
-  /** Names the event: the same on every try, so that a receiver can tell what it has already. */
-  id: string
-  alert: AlertRow
-}
-
-/**
- * Posts an alert as Standard Webhooks says: signed, with an id and the time of this try.
- * @throws Fault `upstream_rejected` when the answer is no success, and what `post` throws; `isGone` for a 410
- */
-export async function postAlert(request: WebhookRequest, deps: WebhookDeps, signal: AbortSignal): Promise<void> {
-  const { alert, id, secret, url } = request
-  const { kind, at, path, ...words } = alert
-  const data = { ...words, url: linkOf({ path }, deps.baseUrl) }
-  const body = JSON.stringify({ type: kind, timestamp: at.toISOString(), data })
-  const seconds = String(Math.floor(Date.now() / 1000))
-  const headers = {
-    'content-type': 'application/json',
-    'webhook-id': id,
-    'webhook-timestamp': seconds,
-    'webhook-signature': sign(secret, `${id}.${seconds}.${body}`),
-  }
-  const status = await post(new URL(url), { headers, body }, deps, signal)
-  if (status >= 200 && status < 300) return
-  throw new Fault('upstream_rejected', `${new URL(url).host} answered ${status}.`, { cause: status })
-}
-
-/** Whether the receiver said that it wants no more (Standard Webhooks: 410). */
-export function isGone(error: unknown): boolean {
+/** Standard Webhooks: a receiver that responds 410 wants no further messages. */
+function isGone(error: unknown): boolean {
   return error instanceof Fault && error.cause === 410
 }
 
-/** Standard Webhooks, “Signature scheme”. */
-function sign(secret: string, content: string): string {
-  const key = Buffer.from(secret.replace(PREFIX, ''), 'base64')
-  return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
+function bodyOf({ kind, at, path, ...texts }: AlertRow, baseUrl: string): string {
+  const data = { ...texts, url: alertLink({ path }, baseUrl) }
+  return JSON.stringify({ type: kind, timestamp: at.toISOString(), data })
+}
+
+/** Headers of Standard Webhooks, “Signature scheme”: HMAC-SHA256 over ID, time of this attempt and body. */
+function sign(secret: string, id: string, body: string): Record<string, string> {
+  const seconds = String(Math.floor(Date.now() / 1000))
+  const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64')
+  const signature = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')
+  return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': `v1,${signature}` }
+}
+
+function secretOf({ id, secret }: ChannelRow, secretKey: string): string {
+  return decrypt(secret ?? '', secretKey, secretContext(id))
+}
+
+function parseUrl(text: string, allowPrivate: PrivateTargets): string {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (!url || !['https:', 'http:'].includes(url.protocol))
+    throw invalidUrl('is not an address that begins with https://')
+  if (url.username || url.password) throw invalidUrl('must not contain a user name or a password')
+  refuseAddress(parseHost(url.hostname, 'url'), allowPrivate)
+  url.hash = ''
+  return url.href
+}
+
+function invalidUrl(message: string): Fault {
+  return new Fault('invalid_request', `The url ${message}.`, { details: [{ path: 'url', message }] })
 }

@@ -31,7 +31,7 @@ export const monitoring = {
   change: async (id: string, changes: HostSettings) =>
     (await request<ApiResponse<HostDetail>>('PATCH', `${BASE}/hosts/${id}`, { body: changes })).data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/hosts/${id}`),
-  /** Asks everything anew; takes some seconds. */
+  /** Runs all checks; takes some seconds. */
   check: async (id: string) => (await request<ApiResponse<HostDetail>>('POST', `${BASE}/hosts/${id}/check`)).data,
   history: async (id: string, kind: MonitoredKind | undefined, page: number) =>
     (
@@ -42,7 +42,8 @@ export const monitoring = {
     ).data,
   lists: async () => (await request<ApiResponse<MonitoredList[]>>('GET', `${BASE}/lists`)).data,
   choose: async (dnsbl: string, mode: Static<typeof ListChoice>['mode']) =>
-    (await request<ApiResponse<MonitoredList>>('PUT', `${BASE}/lists/${encodeURIComponent(dnsbl)}`, { body: { mode } })).data,
+    (await request<ApiResponse<MonitoredList>>('PUT', `${BASE}/lists/${encodeURIComponent(dnsbl)}`, { body: { mode } }))
+      .data,
 }
 
 export const hostsQuery = queryOptions({
@@ -56,7 +57,7 @@ export const hostQuery = (id: string) =>
     queryFn: () => monitoring.host(id),
   })
 
-/** @param lastCheckAt of the host: a look may have changed something */
+/** @param lastCheckAt of the host: a new check may have added changes */
 export const historyQuery = (id: string, kind: MonitoredKind | undefined, page: number, lastCheckAt: string | null) =>
   queryOptions({
     queryKey: ['monitoring', 'history', id, kind, page, lastCheckAt],

@@ -1,28 +1,30 @@
 import { dayText } from '../ui/charts/daily-chart.tsx'
 import type { StripDay } from '../ui/charts/day-strip.tsx'
-import { counted } from '../ui/text/format.ts'
 import type { HostDetail } from './api.ts'
-import { spanText } from './messages.ts'
+import { days as messages } from './messages.ts'
 
-const DAY = 86_400_000
+const DAY_MS = 86_400_000
 
 type Periods = HostDetail['periods']
 
-/** How a host was on each of the last UTC days. @param now milliseconds since 1970 */
+/**
+ * The state of a host on each of the last UTC days, with a summary as text.
+ * @param now milliseconds since 1970
+ */
 export function describeDays(periods: Periods, days: number, now: number): { text: string; days: StripDay[] } {
-  const today = Math.floor(now / DAY) * DAY
-  const strip = Array.from({ length: days }, (_, index) => dayOf(periods, today - (days - 1 - index) * DAY))
+  const today = Math.floor(now / DAY_MS) * DAY_MS
+  const strip = Array.from({ length: days }, (_, index) => dayOf(periods, today - (days - 1 - index) * DAY_MS))
   const count = (look: StripDay['look']) => strip.filter((each) => each.look === look).length
-  const parts = [
-    count('bad') > 0 && `listed on ${count('bad')}`,
-    count('good') > 0 && `not listed on ${count('good')}`,
-    count('unknown') > 0 && `not known on ${count('unknown')}`,
-  ]
-  const text = `${counted(days - count('none'), 'day')}: ${parts.filter(Boolean).join(', ')}`
+  const text = messages.summary({
+    all: days - count('none'),
+    listed: count('bad'),
+    clean: count('good'),
+    unknown: count('unknown'),
+  })
   return { text, days: strip }
 }
 
-/** A day on which it was listed for a minute was one of listing; a clean hour tells more than hours of not knowing. */
+/** One listed minute makes a listed day; one clean hour outweighs unknown hours. */
 function dayOf(periods: Periods, begin: number): StripDay {
   const day = new Date(begin).toISOString().slice(0, 10)
   const spent = (state: Periods[number]['state']) =>
@@ -31,12 +33,12 @@ function dayOf(periods: Periods, begin: number): StripDay {
       .reduce((sum, { from, to }) => sum + overlap(Date.parse(from), Date.parse(to), begin), 0)
   const [listed, clean, unknown] = [spent('listed'), spent('clean'), spent('unknown')]
   const name = dayText(day)
-  if (listed > 0) return { day, look: 'bad', title: `${name}: listed for ${spanText(listed / 1_000)}` }
-  if (clean > 0) return { day, look: 'good', title: `${name}: not listed` }
-  if (unknown > 0) return { day, look: 'unknown', title: `${name}: not known` }
-  return { day, look: 'none', title: `${name}: not watched` }
+  if (listed > 0) return { day, look: 'bad', title: messages.listed(name, listed / 1_000) }
+  if (clean > 0) return { day, look: 'good', title: messages.clean(name) }
+  if (unknown > 0) return { day, look: 'unknown', title: messages.unknown(name) }
+  return { day, look: 'none', title: messages.none(name) }
 }
 
 function overlap(from: number, to: number, begin: number): number {
-  return Math.max(0, Math.min(to, begin + DAY) - Math.max(from, begin))
+  return Math.max(0, Math.min(to, begin + DAY_MS) - Math.max(from, begin))
 }

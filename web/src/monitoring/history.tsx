@@ -6,18 +6,11 @@ import { Section, Muted } from '../ui/layout/page.tsx'
 import { Pagination } from '../ui/navigation/pagination.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { historyQuery, type HostChange, type HostDetail, type MonitoredKind } from './api.ts'
+import { historyQuery, type HostChange, type HostDetail } from './api.ts'
 import type { HistorySearch } from './search.ts'
-import { describeChange } from './messages.ts'
+import { describeChange, history as messages } from './messages.ts'
 
-const KINDS: { value: MonitoredKind | 'all'; name: string }[] = [
-  { value: 'all', name: 'Everything' },
-  { value: 'blacklist', name: 'Blacklists' },
-  { value: 'certificate', name: 'Certificates' },
-  { value: 'dns', name: 'DNS records' },
-]
-
-/** What changed, newest first. */
+/** Changes of a host, newest first. */
 export function HistorySection({ host: { id, lastCheckAt } }: { host: HostDetail }) {
   const { kind, page = 1 } = useSearch({ from: '/own/monitoring/$id' })
   const navigate = useNavigate({ from: '/monitoring/$id' })
@@ -25,23 +18,23 @@ export function HistorySection({ host: { id, lastCheckAt } }: { host: HostDetail
   const go = (search: HistorySearch) => void navigate({ search, replace: true, resetScroll: false })
   return (
     <Section
-      title="What changed"
+      title={messages.title}
       aside={
         <Choice
-          label="Kind of change"
-          choices={KINDS}
+          label={messages.kind}
+          choices={messages.kinds}
           value={kind ?? 'all'}
           onChange={(value) => go({ kind: value === 'all' ? undefined : value })}
         />
       }
     >
       <LoadingOrError there={data} error={error} lines={3}>
-        Fetching what changed …
+        {messages.loading}
       </LoadingOrError>
-      {data?.events.length === 0 && <Muted>Nothing so far.</Muted>}
+      {data?.events.length === 0 && <Muted>{messages.empty}</Muted>}
       {data && data.events.length > 0 && (
         <div>
-          <Table caption="What changed" quiet columns={['What', 'How', 'When']}>
+          <Table caption={messages.title} quiet columns={messages.columns}>
             {data.events.map((change, index) => (
               <ChangeRow key={`${change.at} ${index}`} change={change} />
             ))}
@@ -68,7 +61,7 @@ function ChangeRow({ change }: { change: HostChange }) {
       <td>
         <Muted>
           <Ago at={at} />
-          {baseline && <small>at the first look</small>}
+          {baseline && <small>{messages.firstCheck}</small>}
         </Muted>
       </td>
     </tr>

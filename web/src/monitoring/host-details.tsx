@@ -6,29 +6,28 @@ import { DateText } from '../ui/text/date-text.tsx'
 import { Muted } from '../ui/layout/page.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
-import { counted } from '../ui/text/format.ts'
 import type { HostDetail } from './api.ts'
-import { certificateState } from './messages.ts'
+import { certificateState, details } from './messages.ts'
 
-/** Port by port. */
+/** Certificates of a host by port. */
 export function Certificates({ host: { certificates } }: { host: HostDetail }) {
   return (
-    <Table caption="Certificates" quiet columns={['Port', 'State', 'Valid until', 'Issued by']}>
+    <Table caption={details.certificates.caption} quiet columns={details.certificates.columns}>
       {certificates.map(({ port, state, daysRemaining, validTo, issuer, names }) => {
         const { tone, word } = certificateState(state)
         return (
           <tr key={port}>
-            <th scope="row">Port {port}</th>
+            <th scope="row">{details.certificates.port(port)}</th>
             <td>
               <Status tone={tone}>{word}</Status>
             </td>
             <td>
               <DateText at={validTo} />
-              <small>{daysRemaining < 0 ? 'over' : counted(daysRemaining, 'more day')}</small>
+              <small>{details.certificates.daysLeft(daysRemaining)}</small>
             </td>
             <td>
-              {issuer || <Muted>nobody</Muted>}
-              <small>for {names.slice(0, 3).join(', ') || 'no name'}</small>
+              {issuer || <Muted>{details.certificates.noIssuer}</Muted>}
+              <small>{details.certificates.names(names)}</small>
             </td>
           </tr>
         )
@@ -37,14 +36,14 @@ export function Certificates({ host: { certificates } }: { host: HostDetail }) {
   )
 }
 
-/** What the DNS says, and what it says nothing of. */
+/** Published DNS records, then the types that are absent. */
 export function Records({ host: { records } }: { host: HostDetail }) {
   const there = records.filter(({ values }) => values.length > 0)
   const absent = records.filter(({ values }) => values.length === 0)
   return (
     <>
       {there.length > 0 && (
-        <Table caption="DNS records" quiet columns={['Record', 'Values', 'Since']}>
+        <Table caption={details.records.caption} quiet columns={details.records.columns}>
           {there.map(({ name, type, values, since }) => (
             <tr key={`${name} ${type}`}>
               <th scope="row">
@@ -63,14 +62,12 @@ export function Records({ host: { records } }: { host: HostDetail }) {
           ))}
         </Table>
       )}
-      {absent.length > 0 && (
-        <Muted>Watched, and not there: {absent.map(({ name, type }) => `${type} of ${name}`).join(', ')}.</Muted>
-      )}
+      {absent.length > 0 && <Muted>{details.records.absent(absent)}</Muted>}
     </>
   )
 }
 
-/** What blacklists are asked about, and which of them could not tell. */
+/** Checked addresses and the blocklists without a usable answer. */
 export function Addresses({ host: { addresses, lastCheckAt } }: { host: HostDetail }) {
   return (
     <Facts
@@ -78,14 +75,14 @@ export function Addresses({ host: { addresses, lastCheckAt } }: { host: HostDeta
         ...addresses.map(({ ip, unknownLists }): [string, ReactNode] => [
           ip,
           unknownLists.length === 0 ? (
-            'Every blacklist answered.'
+            details.addresses.allAnswered
           ) : (
-            <Disclosure key={ip} summary={`${counted(unknownLists.length, 'blacklist')} gave no usable answer`}>
+            <Disclosure key={ip} summary={details.addresses.unanswered(unknownLists.length)}>
               <Values values={unknownLists} />
             </Disclosure>
           ),
         ]),
-        ['Last look', lastCheckAt && <ExactTime key="last" at={lastCheckAt} />],
+        [details.addresses.lastCheck, lastCheckAt && <ExactTime key="last" at={lastCheckAt} />],
       ]}
     />
   )

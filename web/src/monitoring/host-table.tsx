@@ -4,12 +4,12 @@ import { Muted } from '../ui/layout/page.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import type { Host } from './api.ts'
-import { describeAnswers, availabilityText, hostState } from './messages.ts'
+import { availabilityText, describeAnswers, hosts as messages, hostState } from './messages.ts'
 
-/** Hosts that are watched: how each stands, and how it fared. */
+/** Monitored hosts with their status and availability. */
 export function HostTable({ hosts }: { hosts: Host[] }) {
   return (
-    <Table caption="Your hosts" quiet columns={['Host', 'State', 'Over 30 days', 'Looked at']}>
+    <Table caption={messages.caption} quiet columns={messages.columns}>
       {hosts.map((host) => (
         <HostRow key={host.id} host={host} />
       ))}
@@ -33,9 +33,9 @@ function HostRow({ host }: { host: Host }) {
         <Status tone={tone}>{word}</Status>
         <small>{describeAnswers(host)}</small>
       </td>
-      <td>{available ? `Off the lists ${available} of the time` : <Muted>not known yet</Muted>}</td>
+      <td>{available ? messages.clean(available) : <Muted>{messages.noAvailability}</Muted>}</td>
       <td>
-        <Muted>{lastCheckAt ? <Ago at={lastCheckAt} /> : 'not yet'}</Muted>
+        <Muted>{lastCheckAt ? <Ago at={lastCheckAt} /> : messages.notChecked}</Muted>
       </td>
     </tr>
   )

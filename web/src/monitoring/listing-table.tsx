@@ -10,15 +10,15 @@ import { Row, Muted } from '../ui/layout/page.tsx'
 import { Status } from '../ui/feedback/status.tsx'
 import { Table } from '../ui/lists/table.tsx'
 import { hostQuery, monitoring, type HostDetail, type Listing } from './api.ts'
-import { LISTING_STATES } from './messages.ts'
+import { listings as messages, LISTING_STATES } from './messages.ts'
 
-/** Where a host is listed, since when and why, and the way off. */
+/** Listings of a host with reason and action. */
 export function ListingTable({ host }: { host: HostDetail }) {
   const { mute, problem } = useMute(host)
   return (
     <>
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
-      <Table caption="Listed on" quiet columns={['Blacklist', 'State', 'Why', 'What to do']}>
+      <Table caption={messages.caption} quiet columns={messages.columns}>
         {host.listings.map((listing) => (
           <ListingRow key={`${listing.ip} ${listing.dnsbl}`} listing={listing} onMute={() => void mute(listing)} />
         ))}
@@ -27,7 +27,7 @@ export function ListingTable({ host }: { host: HostDetail }) {
   )
 }
 
-/** Not to be asked about this host any more: gone at once, and back when the service says no. */
+/** Mutes a blocklist for this host. The listing disappears at once, and returns if the request fails. */
 function useMute(host: HostDetail) {
   const queries = useQueryClient()
   const [problem, setProblem] = useState('')
@@ -64,7 +64,7 @@ function ListingRow({ listing, onMute }: { listing: Listing; onMute: () => void 
       <td>
         <Status tone={tone}>{word}</Status>
         <small>
-          since <Ago at={since} />
+          {messages.since} <Ago at={since} />
         </small>
       </td>
       <td>
@@ -73,9 +73,9 @@ function ListingRow({ listing, onMute }: { listing: Listing; onMute: () => void 
       </td>
       <td>
         <Row>
-          <WayOff listing={listing} />
+          <DelistingAction listing={listing} />
           <Button size="small" kind="quiet" onClick={onMute}>
-            Mute <VisuallyHidden>{name} for this host</VisuallyHidden>
+            {messages.mute} <VisuallyHidden>{messages.muteAbout(name)}</VisuallyHidden>
           </Button>
         </Row>
       </td>
@@ -83,25 +83,25 @@ function ListingRow({ listing, onMute }: { listing: Listing; onMute: () => void 
   )
 }
 
-/** The delisting of this address that is under way, or the way to begin one. */
-function WayOff({ listing: { ip, name, category, delistUrl } }: { listing: Listing }) {
+/** A link to the running delisting of this address, or a button that starts one. */
+function DelistingAction({ listing: { ip, name, category, delistUrl } }: { listing: Listing }) {
   const { data: open } = useQuery(openDelistingQuery(ip))
   if (open) {
     return (
       <Link to="/delisting/$id" params={{ id: open.id }}>
-        Delisting under way <VisuallyHidden>of {ip}</VisuallyHidden>
+        {messages.inProgress} <VisuallyHidden>{ip}</VisuallyHidden>
       </Link>
     )
   }
-  if (category === 'informational') return <Muted>Says nothing about one address.</Muted>
+  if (category === 'informational') return <Muted>{messages.informational}</Muted>
   return (
     <>
       <ButtonLink size="small" to="/delisting/new" search={{ ip }}>
-        Start delisting <VisuallyHidden>{ip}</VisuallyHidden>
+        {messages.startDelisting} <VisuallyHidden>{ip}</VisuallyHidden>
       </ButtonLink>
       {delistUrl && (
         <a href={delistUrl} target="_blank" rel="noreferrer">
-          Its page <VisuallyHidden>about leaving {name}</VisuallyHidden>
+          {messages.page} <VisuallyHidden>{messages.pageAbout(name)}</VisuallyHidden>
         </a>
       )}
     </>

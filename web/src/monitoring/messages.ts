@@ -1,82 +1,209 @@
 import type { Tone } from '../ui/feedback/status.tsx'
 import { counted, durationText, numberText } from '../ui/text/format.ts'
-import type { HostChange, Host, HostDetail, Listing, ListMode } from './api.ts'
+import type { Host, HostChange, HostDetail, Listing, ListMode, MonitoredKind } from './api.ts'
 
-type Standing = { tone: Tone; word: string }
+type State = { tone: Tone; word: string }
 
-const STANDINGS: Record<Host['status'], Standing> = {
-  pending: { tone: 'info', word: 'Looking' },
+const countedLists = (count: number) => counted(count, 'blocklist')
+
+export const hosts = {
+  title: 'Monitoring',
+  lead: 'Checks blocklists, certificates and DNS around the clock, and alerts you once per change.',
+  blocklists: 'Blocklists',
+  loading: 'Loading hosts…',
+  caption: 'Your hosts',
+  columns: ['Host', 'Status', 'Last 30 days', 'Last checked'],
+  notChecked: 'not yet',
+  clean: (percent: string) => `${percent} clean`,
+  noAvailability: 'no data yet',
+  filter: 'Filter by name or label',
+  status: 'Status',
+  statuses: [
+    { value: '', name: 'All statuses' },
+    { value: 'listed', name: 'Listed' },
+    { value: 'unknown', name: 'Unknown' },
+    { value: 'clean', name: 'Clean' },
+  ] satisfies { value: Host['status'] | ''; name: string }[],
+  count: (count: number) => counted(count, 'host'),
+  more: 'Show more',
+  empty: 'No monitored hosts yet',
+  emptyHint: 'Start with the server that sends your mail. Or use the API:',
+  command: 'the command',
+} as const
+
+export const create = {
+  title: 'Monitor a host',
+  submit: 'Start monitoring',
+  host: 'Host name or IP address',
+  enterHost: 'Enter a host name or an IP address.',
+  label: 'Label',
+  labelExample: 'outgoing mail',
+} as const
+
+export const host = {
+  untitled: 'Monitored host',
+  back: 'Monitoring',
+  loading: 'Loading host…',
+  checkNow: 'Check now',
+  settings: 'Settings',
+  remove: 'Stop monitoring',
+  removeTitle: (name: string) => `Stop monitoring ${name}?`,
+  cancel: 'Cancel',
+  removeText: 'This deletes its history and can’t be undone.',
+  listings: 'Listings',
+  certificates: 'Certificates',
+  records: 'DNS records',
+  addresses: 'Addresses',
+  stats: {
+    clean: (days: number) => `Clean, last ${counted(days, 'day')}`,
+    listedFor: 'Listed for',
+    unknownFor: 'Unknown for',
+    results: 'Results',
+    unknown: 'Unknown results',
+    lastChecked: 'Last checked',
+    nextCheck: 'Next check',
+  },
+  due: (minutes: number) => (minutes <= 0 ? 'now' : `in ${minutes} min`),
+} as const
+
+export const listings = {
+  caption: 'Listings',
+  columns: ['Blocklist', 'Status', 'Reason', 'Action'],
+  since: 'since',
+  mute: 'Ignore',
+  muteAbout: (name: string) => `${name} for this host`,
+  inProgress: 'Delisting in progress',
+  informational: 'Not about a single address.',
+  startDelisting: 'Start delisting',
+  page: 'Removal page',
+  pageAbout: (name: string) => `of ${name}`,
+} as const
+
+export const history = {
+  title: 'Change log',
+  kind: 'Kind of change',
+  kinds: [
+    { value: 'all', name: 'All changes' },
+    { value: 'blacklist', name: 'Blocklists' },
+    { value: 'certificate', name: 'Certificates' },
+    { value: 'dns', name: 'DNS records' },
+  ] satisfies { value: MonitoredKind | 'all'; name: string }[],
+  loading: 'Loading changes…',
+  empty: 'No changes yet.',
+  columns: ['Item', 'Change', 'Time'],
+  firstCheck: 'at the first check',
+} as const
+
+export const details = {
+  certificates: {
+    caption: 'Certificates',
+    columns: ['Port', 'Status', 'Valid until', 'Issuer'],
+    port: (port: number) => `Port ${port}`,
+    daysLeft: (days: number) => (days < 0 ? 'expired' : `${counted(days, 'day')} left`),
+    noIssuer: 'no name',
+    names: (names: string[]) => `for ${names.slice(0, 3).join(', ') || 'no name'}`,
+  },
+  records: {
+    caption: 'DNS records',
+    columns: ['Record', 'Values', 'Since'],
+    absent: (records: { name: string; type: string }[]) =>
+      `Monitored, not published: ${records.map(({ name, type }) => `${type} of ${name}`).join(', ')}.`,
+  },
+  addresses: {
+    allAnswered: 'Every blocklist responded.',
+    unanswered: (count: number) => `${countedLists(count)} gave no usable answer`,
+    lastCheck: 'Last check',
+  },
+} as const
+
+export const settings = {
+  title: (name: string) => `Settings of ${name}`,
+  unnamed: 'host',
+  loading: 'Loading settings…',
+  save: 'Save settings',
+  label: 'Label',
+  ports: 'Ports with monitored certificates',
+  portsHint: 'Up to 8, separated by spaces. Ports 25, 587, 143, 110, 389 and 5432 use STARTTLS. Leave empty for none.',
+  wrongPorts: 'Enter numbers from 1 to 65535, separated by spaces.',
+  tooManyPorts: (count: number) => `Enter up to ${count} ports.`,
+  records: 'Monitor DNS records',
+  recordsHint: (name: string) => `A, AAAA, CNAME, MX, NS, TXT and DMARC of ${name}.`,
+  modes: 'Blocklist settings for this host',
+  modesHint: (name: string) => `These apply to ${name} only. All other blocklists use your account’s settings.`,
+  inherited: (mode: ListMode) => `Account setting (${MODE_NAMES[mode].toLowerCase()})`,
+} as const
+
+export const modes = {
+  title: 'Blocklists',
+  lead: 'Choose how a listing affects your hosts. By default you get alerts for blocklists that mail servers use to reject mail; others are only logged.',
+  loading: 'Loading blocklists…',
+  filter: 'Filter by name or category',
+  count: countedLists,
+  columns: ['Blocklist', 'Category', 'Listings'],
+  listingOn: (name: string) => `Listings on ${name}`,
+  defaultMode: (mode: ListMode | null) => (mode === null ? 'Default' : `Default (${MODE_NAMES[mode].toLowerCase()})`),
+} as const
+
+export const MODE_NAMES: Record<ListMode, string> = { alert: 'Alert', watch: 'Log only', mute: 'Ignore' }
+
+const HOST_STATES: Record<Host['status'], State> = {
+  pending: { tone: 'info', word: 'Checking' },
   clean: { tone: 'good', word: 'Clean' },
   listed: { tone: 'bad', word: 'Listed' },
   unknown: { tone: 'unknown', word: 'Unknown' },
 }
 
-/** How a host stands, in a word. */
-export function hostState({ status }: Pick<Host, 'status'>): Standing {
-  return STANDINGS[status]
+export function hostState({ status }: Pick<Host, 'status'>): State {
+  return HOST_STATES[status]
 }
 
-const ORDER: Host['status'][] = ['listed', 'unknown', 'pending', 'clean']
-
-export function worstFirst(hosts: Host[]): Host[] {
-  return hosts.toSorted((one, other) => ORDER.indexOf(one.status) - ORDER.indexOf(other.status))
+/** All hosts in one or two sentences. */
+export function summarizeHosts(all: Pick<Host, 'status'>[]): { tone: Tone; sentence: string } {
+  const count = (status: Host['status']) => all.filter((each) => each.status === status).length
+  const [listed, unknown, pending] = [count('listed'), count('unknown'), count('pending')]
+  const unchecked = unknown > 0 ? ` ${numberText(unknown)} couldn’t be checked.` : ''
+  if (listed > 0) return { tone: 'bad', sentence: `${countListed(listed, all.length)} listed.${unchecked}` }
+  if (unknown > 0) return { tone: 'unknown', sentence: `No known listings.${unchecked}` }
+  if (pending === all.length) return { tone: 'info', sentence: 'The first check is running…' }
+  return { tone: 'good', sentence: all.length === 1 ? 'Your host is not listed.' : 'None of your hosts is listed.' }
 }
 
-/** All hosts in one sentence. */
-export function summarizeHosts(hosts: Pick<Host, 'status'>[]): { tone: Tone; sentence: string } {
-  const of = (status: Host['status']) => hosts.filter((host) => host.status === status).length
-  const [listed, unknown, pending] = [of('listed'), of('unknown'), of('pending')]
-  const doubt = unknown > 0 ? ` Of ${numberText(unknown)} it could not be told.` : ''
-  if (listed > 0) return { tone: 'bad', sentence: `${someOf(listed, hosts.length)} listed.${doubt}` }
-  if (unknown > 0) return { tone: 'unknown', sentence: `None is known to be listed.${doubt}` }
-  if (pending === hosts.length) return { tone: 'info', sentence: 'The first look is under way.' }
-  return { tone: 'good', sentence: hosts.length === 1 ? 'Your host is on no blacklist.' : 'No host is on a blacklist.' }
-}
-
-function someOf(count: number, all: number): string {
+function countListed(listed: number, all: number): string {
   if (all === 1) return 'Your host is'
-  return `${numberText(count)} of your ${numberText(all)} hosts ${count === 1 ? 'is' : 'are'}`
+  return `${numberText(listed)} of ${numberText(all)} hosts ${listed === 1 ? 'is' : 'are'}`
 }
 
-/** How many lists said what; empty while none was asked. */
+/** Counts of results; empty before the first check. */
 export function describeAnswers({ listedCount, unknownCount, totalChecked }: Host): string {
   if (totalChecked === 0) return ''
   const parts = [
     listedCount > 0 && counted(listedCount, 'listing'),
     unknownCount > 0 && `${numberText(unknownCount)} unknown`,
-    `${numberText(totalChecked)} asked`,
+    `${numberText(totalChecked)} checked`,
   ]
   return parts.filter(Boolean).join(', ')
 }
 
-/** One host in a sentence or two. */
-export function summarizeHost({ host, status, detail, listings, listedCount, lastCheckAt }: HostDetail): string {
-  if (lastCheckAt === null) return `${host} is being looked at for the first time.`
+/** One host in one or two sentences. */
+export function summarizeHost({ host: name, status, detail, listings, listedCount, lastCheckAt }: HostDetail): string {
+  if (lastCheckAt === null) return `The first check of ${name} is running…`
   const suspected = listings.filter(({ state }) => state === 'suspected').length
-  const perhaps =
-    suspected > 0
-      ? ` ${countedLists(suspected)} more said so once and ${suspected === 1 ? 'is' : 'are'} asked again.`
-      : ''
-  if (status === 'listed') return `${host} is listed on ${countedLists(listedCount)}.${perhaps}`
-  if (status === 'unknown') return `Nobody can say whether ${host} is listed. ${detail ?? ''}`.trim()
-  return perhaps ? `${host} is not known to be listed.${perhaps}` : `${host} is on no blacklist.`
+  const unconfirmed = suspected > 0 ? ` ${countedLists(suspected)} more: confirming in a few minutes.` : ''
+  if (status === 'listed') return `${name} is listed on ${countedLists(listedCount)}.${unconfirmed}`
+  if (status === 'unknown') return `${name} couldn’t be fully checked. ${detail ?? ''}`.trim()
+  if (suspected === 0) return `${name} is not listed.`
+  return `${name} may be listed on ${countedLists(suspected)}: confirming in a few minutes.`
 }
 
-function countedLists(count: number): string {
-  return counted(count, 'blacklist')
-}
-
-export const MODE_NAMES: Record<ListMode, string> = { alert: 'Tell me', watch: 'Write it down', mute: 'Do not ask' }
-
-export const LISTING_STATES: Record<Listing['state'], Standing> = {
+export const LISTING_STATES: Record<Listing['state'], State> = {
   listed: { tone: 'bad', word: 'Listed' },
-  suspected: { tone: 'warn', word: 'Seen once' },
-  clearing: { tone: 'info', word: 'Leaving' },
+  suspected: { tone: 'warn', word: 'Unconfirmed' },
+  clearing: { tone: 'info', word: 'Confirming removal' },
 }
 
-const CERTIFICATES: Record<string, Standing> = {
+const CERTIFICATES: Record<string, State> = {
   valid: { tone: 'good', word: 'Valid' },
-  expiring: { tone: 'warn', word: 'Expires' },
+  expiring: { tone: 'warn', word: 'Expiring' },
   'expiring-soon': { tone: 'bad', word: 'Expires soon' },
   expired: { tone: 'bad', word: 'Expired' },
   'not-yet-valid': { tone: 'bad', word: 'Not valid yet' },
@@ -84,42 +211,59 @@ const CERTIFICATES: Record<string, Standing> = {
   untrusted: { tone: 'bad', word: 'Not trusted' },
 }
 
-export function certificateState(state: string): Standing {
+export function certificateState(state: string): State {
   return CERTIFICATES[state] ?? { tone: 'unknown', word: state }
 }
 
-/** What is wrong with a host's certificates, a sentence each. */
+/** The problems of a host’s certificates, a sentence each. */
 export function certificateProblems({ certificates }: Pick<HostDetail, 'certificates'>): string[] {
   return certificates.flatMap(({ port, state }) => {
     const { tone, word } = certificateState(state)
-    return tone === 'good' ? [] : [`The certificate on port ${port}: ${word.toLowerCase()}.`]
+    return tone === 'good' ? [] : [`Certificate on port ${port}: ${word.toLowerCase()}.`]
   })
 }
 
-/** Rounded down: a minute of 30 days on a blacklist is not 100 %. */
+/** Percentage, rounded down: one listed minute in 30 days is not 100%. */
 export function availabilityText({ percent }: Host['availability']): string | null {
   if (percent === null) return null
-  return `${percent === 0 || percent === 100 ? percent : (Math.floor(percent * 100) / 100).toFixed(2)} %`
+  return `${percent === 0 || percent === 100 ? percent : (Math.floor(percent * 100) / 100).toFixed(2)}%`
 }
 
-/** `30 days`, for what is longer than a few hours. */
+const DAY_SECONDS = 86_400
+
+/** `30 days` from two days on, else hours and minutes. */
 export function spanText(seconds: number): string {
-  return seconds < 2 * DAY ? durationText(seconds) : counted(Math.round(seconds / DAY), 'day')
+  return seconds < 2 * DAY_SECONDS ? durationText(seconds) : counted(Math.round(seconds / DAY_SECONDS), 'day')
 }
-const DAY = 86_400
 
-const WORDS: Record<string, string> = {
+/** Texts of the strip of days. */
+export const days = {
+  listed: (name: string, seconds: number) => `${name}: listed for ${spanText(seconds)}`,
+  clean: (name: string) => `${name}: not listed`,
+  unknown: (name: string) => `${name}: unknown`,
+  none: (name: string) => `${name}: not monitored`,
+  summary: (counts: { all: number; listed: number; clean: number; unknown: number }) => {
+    const parts = [
+      counts.listed > 0 && `listed on ${counts.listed}`,
+      counts.clean > 0 && `not listed on ${counts.clean}`,
+      counts.unknown > 0 && `unknown on ${counts.unknown}`,
+    ]
+    return `${counted(counts.all, 'day')}: ${parts.filter(Boolean).join(', ')}`
+  },
+} as const
+
+const STATE_NAMES: Record<string, string> = {
   clean: 'not listed',
   listed: 'listed',
   unknown: 'unknown',
-  '': 'nothing',
+  '': 'none',
 }
 
-/** `not listed → listed`, or what a record was and is. */
+/** `not listed → listed`, or the values of a record before and after. */
 export function describeChange({ from, to, kind, baseline }: HostChange): string {
-  const words = (state: string) =>
+  const nameOf = (state: string) =>
     kind === 'certificate' && state in CERTIFICATES
       ? certificateState(state).word.toLowerCase()
-      : (WORDS[state] ?? state)
-  return baseline ? words(to) : `${words(from)} → ${words(to)}`
+      : (STATE_NAMES[state] ?? state)
+  return baseline ? nameOf(to) : `${nameOf(from)} → ${nameOf(to)}`
 }

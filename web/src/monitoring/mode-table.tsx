@@ -3,23 +3,22 @@ import { Choice } from '../ui/forms/choice.tsx'
 import { FilterField } from '../ui/forms/filter-field.tsx'
 import { Row, Muted, Stack } from '../ui/layout/page.tsx'
 import { Table } from '../ui/lists/table.tsx'
-import { counted } from '../ui/text/format.ts'
 import type { MonitoredList, ListMode } from './api.ts'
-import { MODE_NAMES } from './messages.ts'
+import { MODE_NAMES, modes as messages } from './messages.ts'
 
 type ModeTableProps = {
   caption: string
   lists: MonitoredList[]
-  /** What is chosen here for a list; undefined where the rule above holds. */
+  /** The mode set here for a list; undefined where the default applies. */
   chosen: (list: MonitoredList) => ListMode | undefined
-  /** The rule above: what holds where nothing is chosen. */
+  /** Name of the default for a list. */
   otherwise: (list: MonitoredList) => string
   onChoose: (list: MonitoredList, mode: ListMode | undefined) => void
 }
 
 const CHOICES = Object.entries(MODE_NAMES).map(([value, name]) => ({ value: value as ListMode | 'default', name }))
 
-/** What a listing on each blacklist means. */
+/** The mode of each blocklist. */
 export function ModeTable({ caption, lists, chosen, otherwise, onChoose }: ModeTableProps) {
   const [text, setText] = useState('')
   const found = lists.filter(({ name, dnsbl, category }) =>
@@ -28,10 +27,10 @@ export function ModeTable({ caption, lists, chosen, otherwise, onChoose }: ModeT
   return (
     <Stack>
       <Row>
-        <FilterField label="Filter by name or category" value={text} onFilter={setText} />
-        <Muted>{counted(found.length, 'blacklist')}</Muted>
+        <FilterField label={messages.filter} value={text} onFilter={setText} />
+        <Muted>{messages.count(found.length)}</Muted>
       </Row>
-      <Table caption={caption} quiet columns={['Blacklist', 'Category', 'A listing there']}>
+      <Table caption={caption} quiet columns={messages.columns}>
         {found.map((list) => (
           <tr key={list.dnsbl}>
             <th scope="row">
@@ -43,7 +42,7 @@ export function ModeTable({ caption, lists, chosen, otherwise, onChoose }: ModeT
             </td>
             <td>
               <Choice
-                label={`A listing on ${list.name}`}
+                label={messages.listingOn(list.name)}
                 choices={[{ value: 'default', name: otherwise(list) }, ...CHOICES]}
                 value={chosen(list) ?? 'default'}
                 onChange={(value) => onChoose(list, value === 'default' ? undefined : value)}

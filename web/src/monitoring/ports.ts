@@ -1,16 +1,18 @@
-const MOST = 8
+import { settings as messages } from './messages.ts'
 
-/** The ports in what somebody typed: `443 25`, or with commas. */
+const MAX_PORTS = 8
+
+/** Parses ports separated by spaces, commas or semicolons. */
 export function portsOf(text: string): number[] {
   const ports = text.split(/[\s,;]+/).filter((part) => part !== '')
   return [...new Set(ports.map(Number))]
 }
 
-/** What is wrong with what was typed, by field. */
+/** Error messages by field; empty when the input is valid. */
 export function wrongPorts(text: string): Record<string, string> {
   const ports = portsOf(text)
   if (!ports.every((port) => Number.isInteger(port) && port >= 1 && port <= 65_535)) {
-    return { tlsPorts: 'Type numbers from 1 to 65535, with spaces between.' }
+    return { tlsPorts: messages.wrongPorts }
   }
-  return ports.length > MOST ? { tlsPorts: `At most ${MOST} ports are watched.` } : {}
+  return ports.length > MAX_PORTS ? { tlsPorts: messages.tooManyPorts(MAX_PORTS) } : {}
 }

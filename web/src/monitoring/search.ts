@@ -4,14 +4,14 @@ import type { Host, MonitoredKind } from './api.ts'
 const STATUSES: Host['status'][] = ['listed', 'unknown', 'pending', 'clean']
 const KINDS: MonitoredKind[] = ['blacklist', 'certificate', 'dns']
 
-/** What narrows the list of hosts down. */
+/** Filter of the list of hosts. */
 export type HostsSearch = { q?: string | undefined; status?: Host['status'] | undefined }
 
 export function hostsSearch({ q, status }: Search): HostsSearch {
   return { q: textOf(q), status: oneOf(status, STATUSES) }
 }
 
-/** Which part of a host's history is looked at. */
+/** Filter and page of a host’s history. */
 export type HistorySearch = { kind?: MonitoredKind | undefined; page?: number | undefined }
 
 export function historySearch({ kind, page }: Search): HistorySearch {

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { Host } from '../monitoring/api.ts'
 import { HostTable } from '../monitoring/host-table.tsx'
-import { worstFirst } from '../monitoring/messages.ts'
+import { worstFirst } from '../monitoring/sort-hosts.ts'
 import { Section } from '../ui/layout/page.tsx'
 import { overview as messages } from './messages.ts'
 

@@ -1,9 +1,16 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { hostQuery, listsQuery, monitoring, type HostDetail, type MonitoredList, type ListMode } from '../monitoring/api.ts'
+import {
+  hostQuery,
+  listsQuery,
+  monitoring,
+  type HostDetail,
+  type MonitoredList,
+  type ListMode,
+} from '../monitoring/api.ts'
 import { ModeTable } from '../monitoring/mode-table.tsx'
-import { MODE_NAMES } from '../monitoring/messages.ts'
+import { modes, settings as messages } from '../monitoring/messages.ts'
 import { portsOf, wrongPorts } from '../monitoring/ports.ts'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { CheckField, Form, TextField } from '../ui/forms/form.tsx'
@@ -14,11 +21,11 @@ import { LoadingOrError, Loading } from '../ui/feedback/loading.tsx'
 export function Screen() {
   const { id } = useParams({ from: '/own/monitoring/$id/settings' })
   const { data: host, error } = useQuery(hostQuery(id))
-  const name = host?.host ?? 'host'
+  const name = host?.host ?? messages.unnamed
   return (
     <Page
       wide
-      title={`Settings of ${name}`}
+      title={messages.title(name)}
       above={
         <BackLink to="/monitoring/$id" params={{ id }}>
           {name}
@@ -26,7 +33,7 @@ export function Screen() {
       }
     >
       <LoadingOrError there={host} error={error} lines={6}>
-        Fetching the settings …
+        {messages.loading}
       </LoadingOrError>
       {host && <Settings host={host} />}
       {host && <Lists host={host} />}
@@ -46,19 +53,19 @@ function Settings({ host: { id, label, tlsPorts, dnsRecords, host } }: { host: H
   }
 
   return (
-    <Form onSubmit={save} submit="Save the settings" check={({ tlsPorts: ports = '' }) => wrongPorts(ports)}>
-      <TextField name="label" label="Label" defaultValue={label} maxLength={100} autoComplete="off" />
+    <Form onSubmit={save} submit={messages.save} check={({ tlsPorts: ports = '' }) => wrongPorts(ports)}>
+      <TextField name="label" label={messages.label} defaultValue={label} maxLength={100} autoComplete="off" />
       <TextField
         name="tlsPorts"
-        label="Ports whose certificate is watched"
-        hint="Up to eight, with spaces between. 25, 587, 143, 110, 389 and 5432 are asked by STARTTLS. Empty for none."
+        label={messages.ports}
+        hint={messages.portsHint}
         defaultValue={tlsPorts.join(' ')}
         autoComplete="off"
       />
       <CheckField
         name="dnsRecords"
-        label="Watch the DNS records"
-        hint={`A, AAAA, CNAME, MX, NS, TXT and DMARC of ${host}.`}
+        label={messages.records}
+        hint={messages.recordsHint(host)}
         defaultChecked={dnsRecords}
       />
     </Form>
@@ -85,19 +92,19 @@ function Lists({ host }: { host: HostDetail }) {
   }
 
   return (
-    <Section title="Blacklists, for this host">
-      <Muted>What a listing means for {host.host} alone. Others follow what you chose for all your hosts.</Muted>
+    <Section title={messages.modes}>
+      <Muted>{messages.modesHint(host.host)}</Muted>
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
       {lists ? (
         <ModeTable
-          caption="Blacklists, for this host"
+          caption={messages.modes}
           lists={lists}
           chosen={({ dnsbl }) => host.lists[dnsbl]}
-          otherwise={({ mode }) => `Like my other hosts: ${MODE_NAMES[mode].toLowerCase()}`}
+          otherwise={({ mode }) => messages.inherited(mode)}
           onChoose={(list, mode) => void choose(list, mode)}
         />
       ) : (
-        <Loading lines={4}>Fetching the blacklists …</Loading>
+        <Loading lines={4}>{modes.loading}</Loading>
       )}
     </Section>
   )

@@ -5,7 +5,14 @@ import { hostQuery, hostsQuery, monitoring, type HostDetail } from '../monitorin
 import { describeDays } from '../monitoring/day-strip.ts'
 import { HistorySection } from '../monitoring/history.tsx'
 import { ListingTable } from '../monitoring/listing-table.tsx'
-import { availabilityText, certificateProblems, summarizeHost, spanText, hostState } from '../monitoring/messages.ts'
+import {
+  availabilityText,
+  certificateProblems,
+  host as messages,
+  hostState,
+  spanText,
+  summarizeHost,
+} from '../monitoring/messages.ts'
 import { Addresses, Certificates, Records } from '../monitoring/host-details.tsx'
 import { deleteShown } from '../refresh-queries.ts'
 import { Ago } from '../ui/text/ago.tsx'
@@ -17,7 +24,7 @@ import { Stats } from '../ui/lists/stats.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page, Row, Section } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { counted, numberText } from '../ui/text/format.ts'
+import { numberText } from '../ui/text/format.ts'
 
 export function Screen() {
   const { id } = useParams({ from: '/own/monitoring/$id' })
@@ -25,13 +32,13 @@ export function Screen() {
   return (
     <Page
       wide
-      title={host?.host ?? 'Monitored host'}
-      above={<BackLink to="/monitoring">Monitoring</BackLink>}
+      title={host?.host ?? messages.untitled}
+      above={<BackLink to="/monitoring">{messages.back}</BackLink>}
       lead={host?.label}
       aside={host && <HostActions host={host} />}
     >
       <LoadingOrError there={host} error={error} lines={5}>
-        Fetching the host …
+        {messages.loading}
       </LoadingOrError>
       {host && <HostSections host={host} />}
     </Page>
@@ -44,7 +51,7 @@ function HostActions({ host }: { host: HostDetail }) {
     <Row>
       <CheckNow id={id} />
       <ButtonLink icon="settings" to="/monitoring/$id/settings" params={{ id }}>
-        Settings
+        {messages.settings}
       </ButtonLink>
       <Remove host={host} />
     </Row>
@@ -68,7 +75,7 @@ function CheckNow({ id }: { id: string }) {
   return (
     <>
       <Button kind="primary" busy={state.busy} onClick={() => void check()}>
-        Check now
+        {messages.checkNow}
       </Button>
       <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
     </>
@@ -87,13 +94,13 @@ function Remove({ host: { id, host } }: { host: HostDetail }) {
 
   return (
     <ConfirmButton
-      label="Stop watching"
+      label={messages.remove}
       about={host}
-      title={`Watch ${host} no longer?`}
-      keep="Go on watching"
+      title={messages.removeTitle(host)}
+      keep={messages.cancel}
       onConfirm={remove}
     >
-      Its history is deleted. This cannot be undone.
+      {messages.removeText}
     </ConfirmButton>
   )
 }
@@ -104,23 +111,23 @@ function HostSections({ host }: { host: HostDetail }) {
     <>
       <Summary host={host} />
       {listings.length > 0 && (
-        <Section title="Listed on">
+        <Section title={messages.listings}>
           <ListingTable host={host} />
         </Section>
       )}
       {certificates.length > 0 && (
-        <Section title="Certificates">
+        <Section title={messages.certificates}>
           <Certificates host={host} />
         </Section>
       )}
       {host.lastCheckAt !== null && <HistorySection host={host} />}
       {records.length > 0 && (
-        <Section title="DNS records">
+        <Section title={messages.records}>
           <Records host={host} />
         </Section>
       )}
       {host.addresses.length > 0 && (
-        <Section title="Addresses">
+        <Section title={messages.addresses}>
           <Addresses host={host} />
         </Section>
       )}
@@ -128,42 +135,42 @@ function HostSections({ host }: { host: HostDetail }) {
   )
 }
 
-/** The verdict first, then how it was. */
+/** The verdict, then the recent past. */
 function Summary({ host }: { host: HostDetail }) {
   const { detail, status, totalChecked, unknownCount, lastCheckAt, nextCheckAt, availability } = host
   const { percent, listedSeconds, unknownSeconds, days } = availability
   const { tone } = hostState(host)
-  const troubles = certificateProblems(host)
+  const problems = certificateProblems(host)
   return (
     <>
       <div role="status">
-        <Notice tone={tone === 'good' && troubles.length > 0 ? 'warn' : tone}>
+        <Notice tone={tone === 'good' && problems.length > 0 ? 'warn' : tone}>
           <strong>{summarizeHost(host)}</strong>
           {detail && status !== 'unknown' && <p>{detail}</p>}
-          {troubles.map((trouble) => (
-            <p key={trouble}>{trouble}</p>
+          {problems.map((problem) => (
+            <p key={problem}>{problem}</p>
           ))}
         </Notice>
       </div>
       {host.periods.length > 0 && <DayStrip {...describeDays(host.periods, days, Date.now())} />}
       <Stats
         stats={[
-          [`Off the lists, ${counted(days, 'day')}`, percent !== null && availabilityText(availability)],
-          ['Listed for', listedSeconds > 0 && spanText(listedSeconds)],
-          ['Not known for', unknownSeconds > 0 && spanText(unknownSeconds)],
-          ['Answers', totalChecked > 0 && numberText(totalChecked)],
-          ['Of them unknown', unknownCount > 0 && numberText(unknownCount)],
-          ['Looked at', lastCheckAt && <Ago key="last" at={lastCheckAt} />],
-          ['Next look', lastCheckAt && <DueTime key="next" at={nextCheckAt} />],
+          [messages.stats.clean(days), percent !== null && availabilityText(availability)],
+          [messages.stats.listedFor, listedSeconds > 0 && spanText(listedSeconds)],
+          [messages.stats.unknownFor, unknownSeconds > 0 && spanText(unknownSeconds)],
+          [messages.stats.results, totalChecked > 0 && numberText(totalChecked)],
+          [messages.stats.unknown, unknownCount > 0 && numberText(unknownCount)],
+          [messages.stats.lastChecked, lastCheckAt && <Ago key="last" at={lastCheckAt} />],
+          [messages.stats.nextCheck, lastCheckAt && <DueTime key="next" at={nextCheckAt} />],
         ]}
       />
     </>
   )
 }
 
-const MINUTE = 60_000
+const MINUTE_MS = 60_000
 
 function DueTime({ at }: { at: string }) {
-  const minutes = Math.ceil((Date.parse(at) - Date.now()) / MINUTE)
-  return <time dateTime={at}>{minutes <= 0 ? 'now' : `in ${minutes} min`}</time>
+  const minutes = Math.ceil((Date.parse(at) - Date.now()) / MINUTE_MS)
+  return <time dateTime={at}>{messages.due(minutes)}</time>
 }

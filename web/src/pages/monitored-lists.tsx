@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { listsQuery, monitoring, type MonitoredList, type ListMode } from '../monitoring/api.ts'
 import { ModeTable } from '../monitoring/mode-table.tsx'
-import { MODE_NAMES } from '../monitoring/messages.ts'
+import { hosts, modes as messages } from '../monitoring/messages.ts'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Page } from '../ui/layout/page.tsx'
@@ -11,14 +11,9 @@ import { LoadingOrError } from '../ui/feedback/loading.tsx'
 export function Screen() {
   const { data: lists, error } = useQuery(listsQuery)
   return (
-    <Page
-      wide
-      title="Blacklists"
-      above={<BackLink to="/monitoring">Monitoring</BackLink>}
-      lead="What a listing means to you, on all your hosts. You are told of lists that servers really use to refuse mail; the others are written down."
-    >
+    <Page wide title={messages.title} above={<BackLink to="/monitoring">{hosts.title}</BackLink>} lead={messages.lead}>
       <LoadingOrError there={lists} error={error} lines={6}>
-        Fetching the blacklists …
+        {messages.loading}
       </LoadingOrError>
       {lists && <Modes lists={lists} />}
     </Page>
@@ -48,10 +43,10 @@ function Modes({ lists }: { lists: MonitoredList[] }) {
     <>
       <div role="alert">{problem && <Notice tone="bad">{problem}</Notice>}</div>
       <ModeTable
-        caption="Blacklists"
+        caption={messages.title}
         lists={lists}
         chosen={({ mode, isDefault }) => (isDefault ? undefined : mode)}
-        otherwise={({ mode, isDefault }) => (isDefault ? `As usual: ${MODE_NAMES[mode].toLowerCase()}` : 'As usual')}
+        otherwise={({ mode, isDefault }) => messages.defaultMode(isDefault ? mode : null)}
         onChoose={(list, mode) => void choose(list, mode)}
       />
     </>

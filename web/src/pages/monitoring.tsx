@@ -5,7 +5,8 @@ import { postCommand } from '../check/curl.ts'
 import { hostsQuery, monitoring, type Host } from '../monitoring/api.ts'
 import { HostTable } from '../monitoring/host-table.tsx'
 import type { HostsSearch } from '../monitoring/search.ts'
-import { summarizeHosts, worstFirst } from '../monitoring/messages.ts'
+import { create, hosts as messages, summarizeHosts } from '../monitoring/messages.ts'
+import { worstFirst } from '../monitoring/sort-hosts.ts'
 import { useOwnDomain } from '../queries.ts'
 import { Button, ButtonLink } from '../ui/actions/button.tsx'
 import { Choice } from '../ui/forms/choice.tsx'
@@ -16,19 +17,18 @@ import { FieldRow, Form, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Card, Page, Row, Section, Muted } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
-import { counted } from '../ui/text/format.ts'
 
 export function Screen() {
   const { data: hosts, error } = useQuery(hostsQuery)
   return (
     <Page
       wide
-      title="Monitoring"
-      lead="Blacklists, certificates and DNS records of your hosts are looked at day and night; you are told once when something has changed."
-      aside={<ButtonLink to="/monitoring/lists">Blacklists</ButtonLink>}
+      title={messages.title}
+      lead={messages.lead}
+      aside={<ButtonLink to="/monitoring/lists">{messages.blocklists}</ButtonLink>}
     >
       <LoadingOrError there={hosts} error={error} lines={4}>
-        Fetching your hosts …
+        {messages.loading}
       </LoadingOrError>
       {hosts && hosts.length > 0 && <Hosts hosts={hosts} />}
       <NewHost />
@@ -48,18 +48,24 @@ function NewHost() {
   }
 
   return (
-    <Section title="Watch a host">
+    <Section title={create.title}>
       <Card>
-        <Form key={added} onSubmit={add} submit="Watch it" check={wrongHost}>
+        <Form key={added} onSubmit={add} submit={create.submit} check={wrongHost}>
           <FieldRow>
             <TextField
               name="host"
-              label="Name or address"
+              label={create.host}
               placeholder="mail.example.com"
               autoComplete="off"
               spellCheck={false}
             />
-            <TextField name="label" label="Label" placeholder="outgoing mail" maxLength={100} autoComplete="off" />
+            <TextField
+              name="label"
+              label={create.label}
+              placeholder={create.labelExample}
+              maxLength={100}
+              autoComplete="off"
+            />
           </FieldRow>
         </Form>
       </Card>
@@ -68,36 +74,30 @@ function NewHost() {
 }
 
 function wrongHost({ host = '' }: Record<string, string>): Record<string, string> {
-  return host.trim() === '' ? { host: 'Type a name or an address.' } : {}
+  return host.trim() === '' ? { host: create.enterHost } : {}
 }
 
 function NoHost() {
   const host = useOwnDomain()
   return (
-    <Empty icon="watch" title="No host is watched yet">
+    <Empty icon="watch" title={messages.empty}>
       <p>
-        <Muted>Begin with the server that sends your mail. Or from a program:</Muted>
+        <Muted>{messages.emptyHint}</Muted>
       </p>
-      <Snippet what="the command" text={postCommand('/api/v1/monitoring/hosts', { host })} />
+      <Snippet what={messages.command} text={postCommand('/api/v1/monitoring/hosts', { host })} />
     </Empty>
   )
 }
 
-const STATUSES: { value: Host['status'] | ''; name: string }[] = [
-  { value: '', name: 'Every state' },
-  { value: 'listed', name: 'Listed' },
-  { value: 'unknown', name: 'Unknown' },
-  { value: 'clean', name: 'Clean' },
-]
-/** From here on somebody would rather filter than read. */
-const MANY = 8
-/** Rows at once. */
-const SOME = 100
+/** Number of hosts from which the filter is shown. */
+const HOSTS_TO_FILTER = 8
+/** Rows added by each “Show more”. */
+const PAGE_ROWS = 100
 
 function Hosts({ hosts }: { hosts: Host[] }) {
   const { q = '', status } = useSearch({ from: '/own/monitoring' })
   const navigate = useNavigate({ from: '/monitoring' })
-  const [most, setMost] = useState(SOME)
+  const [rows, setRows] = useState(PAGE_ROWS)
   const { tone, sentence } = summarizeHosts(hosts)
   const found = worstFirst(hosts)
     .filter((host) => !status || host.status === status)
@@ -110,23 +110,23 @@ function Hosts({ hosts }: { hosts: Host[] }) {
           <strong>{sentence}</strong>
         </Notice>
       </div>
-      {(hosts.length >= MANY || q !== '' || status) && (
+      {(hosts.length >= HOSTS_TO_FILTER || q !== '' || status) && (
         <Row>
-          <FilterField label="Filter by name or label" value={q} onFilter={(text) => go({ q: text || undefined })} />
+          <FilterField label={messages.filter} value={q} onFilter={(text) => go({ q: text || undefined })} />
           <Choice
             size="normal"
-            label="State"
-            choices={STATUSES}
+            label={messages.status}
+            choices={messages.statuses}
             value={status ?? ''}
             onChange={(value) => go({ status: value || undefined })}
           />
-          <Muted>{counted(found.length, 'host')}</Muted>
+          <Muted>{messages.count(found.length)}</Muted>
         </Row>
       )}
-      <HostTable hosts={found.slice(0, most)} />
-      {found.length > most && (
+      <HostTable hosts={found.slice(0, rows)} />
+      {found.length > rows && (
         <div>
-          <Button onClick={() => setMost(most + SOME)}>Show more</Button>
+          <Button onClick={() => setRows(rows + PAGE_ROWS)}>{messages.more}</Button>
         </div>
       )}
     </>

@@ -5,7 +5,7 @@ type TableProps = {
   caption: string
   /** Hides the caption visually, where the heading above says the same. */
   quiet?: boolean
-  columns: string[]
+  columns: readonly string[]
   /** Columns of one width, so that tables below each other align. */
   even?: boolean
   children: ReactNode

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { CHANNEL, type ChannelRow } from '../channels/store.ts'
-import type { QuietHours } from '../quiet.ts'
+import type { QuietHours } from '../quiet-hours.ts'
 import type { AlertRow } from '../store.ts'
 
-/** A message with its channel and this try at it; `attempts` names the try, and no later one. */
+/** A message with its channel; `attempts` identifies this attempt. */
 export type ClaimedMessage = {
   id: string
   attempts: number
@@ -12,22 +12,26 @@ export type ClaimedMessage = {
   alerts: AlertRow[]
 }
 
-export type Patience = {
-  /** Milliseconds a mail waits for more alerts, and that lie between two mails to one address. */
-  hold: number
-  gap: number
+export type Batching = {
+  /** Milliseconds for which a message collects alerts, and between two batched messages of a channel. */
+  holdMs: number
+  gapMs: number
 }
 
-/** Puts an alert into what each channel of the account sends next: mails collect, each request to a webhook has one. */
+/**
+ * Adds an alert to the next message of each channel of the account.
+ * @param batchedTypes channel types whose messages collect alerts; others get a message of their own
+ */
 export async function queueAlert(
   db: Db,
   { accountId, kind }: { accountId: string; kind: string },
   alertId: string,
+  batchedTypes: string[],
 ): Promise<void> {
   await sql`
     with message as (
       insert into alert_message (channel_id, collecting)
-      select id, type = 'email' from alert_channel
+      select id, type = any(${batchedTypes}) from alert_channel
       where account_id = ${accountId} and enabled and disabled_reason is null and confirmed_at is not null
         and (kinds is null or split_part(${kind}, '.', 1) = any(kinds))
       order by id
@@ -37,12 +41,12 @@ export async function queueAlert(
 }
 
 /**
- * Messages that are due, with the quiet hours of their channels; accounts take turns, and none is given more than it may
- * have on the way over all instances.
+ * Lists due messages with the quiet hours of their channels. Accounts take turns, and none gets more than
+ * its share of messages in transit over all instances.
  */
 export async function listDue(
   db: Db,
-  { hold, gap }: Patience,
+  { holdMs, gapMs }: Batching,
   { limit, perAccount }: { limit: number; perAccount: number },
 ) {
   const { rows } = await sql<{ id: string; quietHours: QuietHours | null }>`
@@ -54,8 +58,8 @@ export async function listDue(
         row_number() over (partition by c.account_id order by m.due_at, m.id) as place
       from alert_message m join alert_channel c on c.id = m.channel_id
       where m.state = 'waiting' and m.due_at <= now()
-        and (not m.collecting or (m.created_at <= now() - ${hold} * interval '1 millisecond'
-          and coalesce(c.last_sent_at, '-infinity') <= now() - ${gap} * interval '1 millisecond')))
+        and (not m.collecting or (m.created_at <= now() - ${holdMs} * interval '1 millisecond'
+          and coalesce(c.last_sent_at, '-infinity') <= now() - ${gapMs} * interval '1 millisecond')))
     select due.id, due.quiet_hours from due left join sending using (account_id)
     where due.place + coalesce(sending.count, 0) <= ${perAccount}
     order by due.place + coalesce(sending.count, 0), due.due_at limit ${limit}`.execute(db)
@@ -66,7 +70,7 @@ export async function postponeMessage(db: Db, id: string, dueAt: Date): Promise<
   await db.updateTable('alertMessage').set({ dueAt }).where('id', '=', id).where('state', '=', 'waiting').execute()
 }
 
-/** Takes those of these messages that nobody else has taken; whoever has them has them so long. */
+/** Claims those of these messages that no other sender has claimed. */
 export async function claimMessages(db: Db, ids: string[], leaseSeconds: number): Promise<ClaimedMessage[]> {
   const { rows } = await sql<{ id: string; attempts: number; channelId: string }>`
     update alert_message set state = 'sending', collecting = false, attempts = attempts + 1,
@@ -98,14 +102,14 @@ async function listContent(db: Db, messageId: string): Promise<AlertRow[]> {
     .execute()
 }
 
-/** From here on the other side may have it. False when the message is not this try's any more. */
+/** Records that the receiver may have the message from now on; false when another sender has claimed it. */
 export async function markHandedOver(db: Db, message: ClaimedMessage): Promise<boolean> {
   return changeClaimed(db, message, { state: 'handed-over' })
 }
 
 export async function markSent(db: Db, message: ClaimedMessage): Promise<void> {
-  const ours = await changeClaimed(db, message, { state: 'sent', endedAt: new Date(), error: null })
-  if (!ours) return
+  const isOurs = await changeClaimed(db, message, { state: 'sent', endedAt: new Date(), error: null })
+  if (!isOurs) return
   await db
     .updateTable('alertChannel')
     .set({ lastSentAt: sql<Date>`now()`, failingSince: null, lastError: null })
@@ -113,8 +117,8 @@ export async function markSent(db: Db, message: ClaimedMessage): Promise<void> {
     .execute()
 }
 
-/** Another try later. */
-export async function markPutOff(db: Db, message: ClaimedMessage, dueAt: Date, error: string): Promise<void> {
+/** Schedules another attempt. */
+export async function markPostponed(db: Db, message: ClaimedMessage, dueAt: Date, error: string): Promise<void> {
   await changeClaimed(db, message, { state: 'waiting', dueAt, error })
 }
 
@@ -141,13 +145,16 @@ async function changeClaimed(db: Db, { id, attempts }: ClaimedMessage, change: M
   return row !== undefined
 }
 
-/** What a sender that died had in its hands: tried again where nothing can have arrived, else left as it is. */
+/**
+ * Recovers the messages of senders that died: they are sent again unless the receiver may have them, in
+ * which case they end as uncertain.
+ */
 export async function recoverMessages(db: Db): Promise<void> {
   await sql`
     update alert_message set
       state = case state when 'sending' then 'waiting' else 'uncertain' end,
       ended_at = case state when 'sending' then null else now() end,
-      error = 'The service ended while it was being sent.'
+      error = 'The service stopped while sending.'
     where state in ('sending', 'handed-over') and claimed_until < now()`.execute(db)
 }
 
@@ -160,7 +167,7 @@ export type DeliveryRow = {
   error: string | null
 }
 
-/** What became of these alerts on each channel. */
+/** Lists the deliveries of these alerts on each channel. */
 export async function listDeliveries(db: Db, alertIds: string[]): Promise<DeliveryRow[]> {
   if (alertIds.length === 0) return []
   return db

@@ -1,0 +1,48 @@
+import { alertLink } from '../alert-link.ts'
+import { MAX_ALERTS_PER_MAIL } from '../limits.ts'
+import { alertEmail } from '../messages.ts'
+import type { AlertRow } from '../store.ts'
+
+/**
+ * Composes the email for these alerts, oldest first: the alert itself, or a digest of several.
+ * @param baseUrl public URL of the service
+ */
+export function composeEmail(alerts: readonly AlertRow[], baseUrl: string): { subject: string; text: string } {
+  const [first] = alerts
+  if (!first) throw new RangeError('an email needs at least one alert')
+  const isDigest = alerts.length > 1
+  const shown = alerts.slice(0, MAX_ALERTS_PER_MAIL)
+  const hidden = alerts.length - shown.length
+  const titles = shown.map(({ title }) => title)
+  const sections = [
+    ...(isDigest ? [alertEmail.digest(alerts.length, titles)] : []),
+    ...shown.map((alert) => section(alert, baseUrl)),
+    ...(hidden > 0 ? [alertEmail.more(hidden)] : []),
+    alertEmail.footer(baseUrl),
+  ]
+  const subject = isDigest ? alertEmail.digestSubject(alerts.length, first.title) : first.title
+  return { subject: oneLine(subject), text: `${sections.join('\n\n')}\n` }
+}
+
+function section(alert: AlertRow, baseUrl: string): string {
+  const { title, text, nextStep, at } = alert
+  const link = alertLink(alert, baseUrl)
+  const parts = [
+    `${title}\n${'='.repeat(Math.min(title.length, 72))}`,
+    text,
+    ...(nextStep ? [alertEmail.nextStep(nextStep)] : []),
+    ...(link ? [alertEmail.link(link)] : []),
+  ]
+  return `${parts.join('\n\n')}\n\n${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+/** Characters of a subject that clients show. */
+const MAX_SUBJECT_LENGTH = 200
+
+/** Titles contain names chosen by strangers: a line break in one would start another header. */
+function oneLine(text: string): string {
+  return text
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_SUBJECT_LENGTH)
+}

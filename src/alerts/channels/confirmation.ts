@@ -1,0 +1,118 @@
+import { createHash, randomInt } from 'node:crypto'
+import { Fault } from '../../errors.ts'
+import { retryText } from '../../http/retry-text.ts'
+import { notifyChange } from '../../store/changes.ts'
+import { claimMail, type Exceeded, type MailLimits } from '../../store/outgoing-mail.ts'
+import { CODE_MAIL_LIMITS, MAX_CODE_ATTEMPTS, TEST_MAIL_LIMITS } from '../limits.ts'
+import type { SendDeps } from './channel-type.ts'
+import { requireRelay, sendCodeEmail } from './email.ts'
+import {
+  confirmChannel,
+  deleteChannel,
+  renewCode,
+  saveCodeError,
+  secondsUntilNextCode,
+  type ChannelRow,
+} from './store.ts'
+
+/** A code of eight digits and the hash that is stored. */
+export function createCode(): { code: string; codeHash: Buffer } {
+  const code = String(randomInt(0, 100_000_000)).padStart(8, '0')
+  return { code, codeHash: hashOf(code) }
+}
+
+/**
+ * Emails the code of a new channel. The channel is deleted again where a limit forbids the email.
+ * @returns why the email could not be sent; null when it was
+ * @throws Fault `rate_limited`
+ */
+export async function sendFirstCode(deps: SendDeps, channel: ChannelRow, code: string): Promise<Fault | null> {
+  const { id, accountId, target } = channel
+  try {
+    await claimMailOf(deps, 'code', accountId, target)
+  } catch (error) {
+    await deleteChannel(deps.db, accountId, id)
+    throw error
+  }
+  return trySendCode(deps, channel, code)
+}
+
+/**
+ * Emails a new code.
+ * @throws Fault `conflict` when the channel is confirmed; `rate_limited` when the last code is younger than a minute, or
+ *   a limit is reached; `unavailable` and `upstream_*` when the code could not be sent
+ */
+export async function sendNewCode(deps: SendDeps, channel: ChannelRow): Promise<void> {
+  requireRelay(deps)
+  if (channel.confirmedAt) throw new Fault('conflict', 'This address is already confirmed.')
+  const wait = await secondsUntilNextCode(deps.db, channel.id)
+  if (wait > 0) {
+    const sentence = `The last code for this address is less than a minute old. Try again ${retryText(wait)}.`
+    throw new Fault('rate_limited', sentence, { retryAfter: wait })
+  }
+  await claimMailOf(deps, 'code', channel.accountId, channel.target)
+  const { code, codeHash } = createCode()
+  if (!(await renewCode(deps.db, channel.id, codeHash))) {
+    throw new Fault('conflict', 'This address was confirmed or got another code at the same moment. Reload the page.')
+  }
+  const problem = await trySendCode(deps, channel, code)
+  await notifyChange(deps.db, channel.accountId, 'alerts', channel.id)
+  if (problem) throw problem
+}
+
+/** @throws Fault `invalid_request` when the code is wrong, or after too many attempts */
+export async function confirmWithCode({ db }: SendDeps, channel: ChannelRow, code: string): Promise<void> {
+  if (channel.confirmedAt) return
+  if (!(await confirmChannel(db, channel.id, hashOf(code.trim()), MAX_CODE_ATTEMPTS))) {
+    const message = `is not the code; after ${MAX_CODE_ATTEMPTS} wrong codes a new one is needed`
+    throw new Fault('invalid_request', `This ${message}.`, { details: [{ path: 'code', message }] })
+  }
+  await notifyChange(db, channel.accountId, 'alerts', channel.id)
+}
+
+const MAIL_KINDS: Record<'code' | 'test', { kind: string; name: string; limits: MailLimits }> = {
+  code: { kind: 'alert-code', name: 'confirmation codes', limits: CODE_MAIL_LIMITS },
+  test: { kind: 'alert-test', name: 'test emails', limits: TEST_MAIL_LIMITS },
+}
+
+/**
+ * Counts one email against the limits of its kind.
+ * @throws Fault `rate_limited` with the seconds until one may be sent
+ */
+export async function claimMailOf(
+  { db, secretKey }: SendDeps,
+  which: keyof typeof MAIL_KINDS,
+  accountId: string,
+  to: string,
+): Promise<void> {
+  const { kind, name, limits } = MAIL_KINDS[which]
+  const exceeded = await claimMail(db, secretKey, { kind, to, accountId }, limits)
+  if (exceeded) throw tooMany(exceeded, name, to, limits)
+}
+
+function tooMany({ limit, seconds }: Exceeded, name: string, to: string, limits: MailLimits): Fault {
+  const { count, seconds: window } = limits[limit]
+  const scope = { recipient: `to ${to}`, account: 'for your account', installation: 'for this service' }[limit]
+  const per = window === 3600 ? 'an hour' : 'a day'
+  const sentence = `The limit of ${count} ${name} ${per} ${scope} is reached. Try again ${retryText(seconds)}.`
+  return new Fault('rate_limited', sentence, { retryAfter: seconds })
+}
+
+/**
+ * Emails a code and saves the error on the channel.
+ * @returns why it could not be sent; null when it was
+ */
+async function trySendCode(deps: SendDeps, { id, target }: ChannelRow, code: string): Promise<Fault | null> {
+  const problem = await sendCodeEmail(deps, { to: target, code }).then(() => null, requireFault)
+  await saveCodeError(deps.db, id, problem && problem.message)
+  return problem
+}
+
+function requireFault(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  throw error
+}
+
+function hashOf(code: string): Buffer {
+  return createHash('sha256').update(code).digest()
+}

@@ -1,0 +1,52 @@
+// Texts of alerts about channels, and of the emails that carry alerts and codes.
+import { ALERT_RETENTION_MS } from './limits.ts'
+
+const DAY_MS = 86_400_000
+
+/** Reason why no email can be sent. */
+export const NO_RELAY = 'Email is not configured: this service has no mail relay (SMTP_URL).'
+
+export const TEST_ALERT = {
+  kind: 'channel.test',
+  title: 'Test alert',
+  text: 'This is a test from your alert channel settings. No action needed.',
+  nextStep: '',
+  path: '/alerts/channels',
+}
+
+/**
+ * The alert about a channel that was disabled.
+ * @param name address or host of the channel
+ */
+export function describeDisabledChannel(name: string, reason: string) {
+  return {
+    title: `Alerts to ${name} are paused`,
+    text: reason,
+    nextStep: 'Fix the receiver, then turn the channel on again. “Send test” shows whether it works.',
+  }
+}
+
+export const disabledReasons = {
+  gone: 'The receiver responded that it wants no more alerts (410).',
+  failing: (error: string) => `Every attempt has failed for a week. Last error: ${error}`,
+} as const
+
+export const codeEmail = {
+  subject: (code: string) => `${code} is the code for your alerts`,
+  paragraphs: (baseUrl: string, code: string) => [
+    `An account on Portreeve at ${baseUrl} wants to send alerts to this address.`,
+    `If this is yours, enter this code there: ${code}`,
+    'If not, ignore this email: without the code nothing more is sent.',
+  ],
+} as const
+
+export const alertEmail = {
+  digestSubject: (count: number, first: string) => `${count} alerts: ${first}, …`,
+  digest: (count: number, titles: string[]) => `${count} alerts:\n${titles.map((title) => `- ${title}`).join('\n')}`,
+  nextStep: (step: string) => `Next step: ${step}`,
+  link: (url: string) => `Details: ${url}`,
+  more: (count: number) =>
+    `And ${count} more. All alerts of the last ${ALERT_RETENTION_MS / DAY_MS} days are in the dashboard.`,
+  footer: (baseUrl: string) =>
+    `-- \nPortreeve at ${baseUrl}\nYou get this email because one of your alert channels sends to this address.`,
+} as const
