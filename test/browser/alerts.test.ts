@@ -25,7 +25,7 @@ const channel = (page: Page, name: string) => page.getByRole('region', { name, e
 const mailsTo = (address: string) => place.sink.mails.filter(({ to }) => to?.some((each) => each.address === address))
 
 /** A story: each step stands on the one before. */
-describe('somebody who is to be told', () => {
+describe('a user with alert channels', () => {
   let alice: Visit
   let page: Page
   let hook: string
@@ -36,42 +36,42 @@ describe('somebody who is to be told', () => {
   })
   afterAll(() => alice.close())
 
-  it('finds their own address as the first channel, and has a test sent there', async () => {
+  it('has their own address as the first channel, and sends a test there', async () => {
     await page.goto('/alerts')
-    await page.getByText('Nothing has happened yet').waitFor()
+    await page.getByText('No alerts yet').waitFor()
     await page.getByRole('link', { name: 'Channels', exact: true }).click()
     await heading(page, 'Alert channels').waitFor()
     await page.getByRole('button', { name: 'Send test to alice@people.test' }).click()
-    await page.getByText('The test was taken by the other side.').waitFor()
-    expect(mailsTo('alice@people.test')).toMatchObject([{ subject: 'A test: alerts reach you here' }])
+    await page.getByText('Test sent.').waitFor()
+    expect(mailsTo('alice@people.test')).toMatchObject([{ subject: 'Test alert' }])
   })
 
-  it('adds another address, which is told nothing before its code was typed', async () => {
-    await page.getByRole('button', { name: 'Add it' }).click()
-    await page.getByText('Type a mail address.').waitFor()
-    await page.getByLabel('Mail address').fill(OTHER)
+  it('adds another address, which gets no alert before its code is entered', async () => {
+    await page.getByRole('button', { name: 'Add channel' }).click()
+    await page.getByText('Enter an email address.').waitFor()
+    await page.getByLabel('Email address').fill(OTHER)
     await page.getByLabel('Label').fill('on call')
-    await page.getByRole('button', { name: 'Add it' }).click()
-    await channel(page, OTHER).getByText('Code awaited').waitFor()
+    await page.getByRole('button', { name: 'Add channel' }).click()
+    await channel(page, OTHER).getByText('Unconfirmed').waitFor()
     expect(await channel(page, OTHER).getByRole('button', { name: 'Send test' }).isDisabled()).toBe(true)
     await channel(page, OTHER).getByLabel('Code').fill('00000000')
-    await channel(page, OTHER).getByRole('button', { name: 'Confirm the address' }).click()
+    await channel(page, OTHER).getByRole('button', { name: 'Confirm address' }).click()
     await channel(page, OTHER).getByText('is not the code').first().waitFor()
     const [code = ''] = /\b\d{8}\b/.exec(mailsTo(OTHER)[0]?.text ?? '') ?? []
     await channel(page, OTHER).getByLabel('Code').fill(code)
-    await channel(page, OTHER).getByRole('button', { name: 'Confirm the address' }).click()
-    await channel(page, OTHER).getByText('Code awaited').waitFor({ state: 'detached' })
+    await channel(page, OTHER).getByRole('button', { name: 'Confirm address' }).click()
+    await channel(page, OTHER).getByText('Unconfirmed').waitFor({ state: 'detached' })
   })
 
-  it('adds a webhook, is shown its secret once, and reads what the other side says to a test', async () => {
-    await page.getByLabel('Kind').selectOption('A webhook')
-    await page.getByLabel('Address of the webhook').fill(hook)
-    await page.getByRole('button', { name: 'Add it' }).click()
-    await page.getByText('it is shown this once').waitFor()
+  it('adds a webhook, sees its secret once, and sees the receiver’s error of a test', async () => {
+    await page.getByLabel('Type').selectOption('Webhook')
+    await page.getByLabel('Webhook URL').fill(hook)
+    await page.getByRole('button', { name: 'Add channel' }).click()
+    await page.getByText('it won’t be shown again').waitFor()
     await page.getByRole('button', { name: 'Copy the secret' }).click()
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^whsec_/)
     await channel(page, hook).getByRole('button', { name: 'Send test' }).click()
-    await channel(page, hook).getByText('The test was taken').waitFor()
+    await channel(page, hook).getByText('Test sent.').waitFor()
     expect(receiver.received).toMatchObject([
       { path: '/hooks/portreeve', body: expect.stringContaining('channel.test') },
     ])
@@ -81,19 +81,19 @@ describe('somebody who is to be told', () => {
     receiver.answerWith(status(204))
   })
 
-  it('keeps an address quiet at night, and tells it of some things alone', async () => {
+  it('sets quiet hours and events of an address', async () => {
     const other = channel(page, OTHER)
-    await other.getByRole('button', { name: 'Change' }).click()
+    await other.getByRole('button', { name: 'Edit' }).click()
     await other.getByLabel('DNS records').uncheck()
-    await other.getByLabel('Keep quiet at certain hours').check()
+    await other.getByLabel('Quiet hours').check()
     await other.getByLabel('From').fill('21:30')
     await other.getByLabel('Time zone').selectOption('Europe/Berlin')
-    await other.getByRole('button', { name: 'Save the settings' }).click()
+    await other.getByRole('button', { name: 'Save settings' }).click()
     await other.getByText('21:30 to 07:00, Europe/Berlin').waitFor()
-    await other.getByText('Blacklists, Certificates, Delisting, DMARC, Migrations, Alert channels').waitFor()
+    await other.getByText('Blocklists, Certificates, Delisting, DMARC, Migrations, Alert channels').waitFor()
   })
 
-  it('switches a channel off and on', async () => {
+  it('turns a channel off and on', async () => {
     const other = channel(page, OTHER)
     await Promise.all([changed(page), other.getByRole('switch', { name: 'On' }).click()])
     await page.reload()
@@ -103,12 +103,12 @@ describe('somebody who is to be told', () => {
     await other.getByText('Off', { exact: true }).waitFor({ state: 'detached' })
   })
 
-  it('meets no fault of the page at any width, in either theme', { timeout: PATIENCE }, async () => {
-    await channel(page, OTHER).getByRole('button', { name: 'Change' }).click()
+  it('has no accessibility problem at any width, in either theme', { timeout: PATIENCE }, async () => {
+    await channel(page, OTHER).getByRole('button', { name: 'Edit' }).click()
     expect(await faultsAtAllWidths(page)).toEqual([])
   })
 
-  it('reads what was told, what to do, and what became of it on each channel', { timeout: PATIENCE }, async () => {
+  it('sees alerts with next step and deliveries', { timeout: PATIENCE }, async () => {
     const headers = { origin: place.portreeve.url }
     const data = { ip: IP }
     expect((await page.request.post('/api/v1/delisting', { data, headers })).status()).toBe(201)
@@ -122,12 +122,12 @@ describe('somebody who is to be told', () => {
       .filter({ hasText: 'alice@people.test' })
       .getByText(/Waiting|Sent/)
       .waitFor()
-    await page.getByLabel('About').selectOption('Certificates')
+    await page.getByLabel('Topic').selectOption('Certificates')
     await page.getByText('0 alerts').waitFor()
     expect(page.url()).toMatch(/\?kind=certificate$/)
   })
 
-  it('goes from an alert to what it is about, with the keyboard alone too', async () => {
+  it('goes from an alert to its page, also with the keyboard', async () => {
     const title = `Delisting ${IP}: action needed`
     await page.goto('/alerts')
     await page.getByRole('link', { name: title }).waitFor()
@@ -166,11 +166,11 @@ describe('with the keyboard alone', () => {
     await tabTo(page, 'Address of the webhook')
     await page.keyboard.type(`${receiver.origin}/klara`)
     await page.keyboard.press('Enter')
-    await page.getByText('it is shown this once').waitFor()
+    await page.getByText('it won’t be shown again').waitFor()
     await page.getByRole('heading', { level: 1 }).focus()
     await tabTo(page, `Send test to ${receiver.origin}/klara`)
     await page.keyboard.press('Enter')
-    await page.getByText('The test was taken').waitFor()
+    await page.getByText('Test sent.').waitFor()
     await tabTo(page, `On ${receiver.origin}/klara`)
     await page.keyboard.press('Space')
     await channel(page, `${receiver.origin}/klara`).getByText('Off', { exact: true }).waitFor()
@@ -185,7 +185,7 @@ describe('channels of somebody else', () => {
     await page.getByText('charlie@people.test').first().waitFor()
     expect(await page.getByText(OTHER).count()).toBe(0)
     await page.goto('/alerts')
-    await page.getByText('Nothing has happened yet').waitFor()
+    await page.getByText('No alerts yet').waitFor()
     await close()
   })
 })

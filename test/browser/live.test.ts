@@ -59,7 +59,7 @@ async function upload(report: string): Promise<void> {
 describe('an open tab', () => {
   it('shows a host added by a program, and the result of its check', async () => {
     await page.goto('/monitoring')
-    await page.getByText('No host is watched yet').waitFor()
+    await page.getByText('No monitored hosts yet').waitFor()
     const { data } = await elsewhere('POST', '/api/v1/monitoring/hosts', { host: IP, label: 'added elsewhere' })
     await page.getByText('added elsewhere').waitFor(SOON)
     await elsewhere('POST', `/api/v1/monitoring/hosts/${data.id}/check`)

@@ -5,13 +5,14 @@ import { Status } from '../ui/feedback/status.tsx'
 import classes from './alert-item.module.css'
 import { AlertTitle } from './alert-title.tsx'
 import type { Alert, Channel } from './api.ts'
-import { deliveryState, kindOf, targetOf } from './messages.ts'
+import { deliveryState, kindOf, list as messages } from './messages.ts'
+import { targetOf } from './targets.ts'
 
 type AlertsProps = { alerts: Alert[]; channels: Channel[] }
 
 export function AlertList({ alerts, channels }: AlertsProps) {
   return (
-    <ul className={classes.list} aria-label="Alerts" data-rows>
+    <ul className={classes.list} aria-label={messages.title} data-rows>
       {alerts.map((alert) => (
         <AlertItem key={alert.id} alert={alert} channels={channels} />
       ))}
@@ -19,10 +20,10 @@ export function AlertList({ alerts, channels }: AlertsProps) {
   )
 }
 
-/** What happened, what to do, and what became of it on each channel. */
+/** An alert with its next step and its deliveries. */
 function AlertItem({ alert, channels }: { alert: Alert; channels: Channel[] }) {
   const { kind, text, nextStep, at, deliveries } = alert
-  const about = kindOf(kind)
+  const topic = kindOf(kind)
   return (
     <li className={classes.alert}>
       <div className={classes.head}>
@@ -30,7 +31,7 @@ function AlertItem({ alert, channels }: { alert: Alert; channels: Channel[] }) {
           <AlertTitle alert={alert} />
         </h2>
         <Muted>
-          {about ? <Link to={about.to}>{about.name}</Link> : kind} · <Ago at={at} />
+          {topic ? <Link to={topic.to}>{topic.name}</Link> : kind} · <Ago at={at} />
         </Muted>
       </div>
       <p className={classes.text}>{text}</p>
@@ -43,7 +44,7 @@ function AlertItem({ alert, channels }: { alert: Alert; channels: Channel[] }) {
             <li key={delivery.channelId}>
               <Status tone={tone}>{word}</Status>
               <Muted>
-                {channel ? targetOf(channel) : delivery.type === 'email' ? 'by mail' : 'by webhook'}
+                {channel ? targetOf(channel) : delivery.type === 'email' ? messages.byEmail : messages.byWebhook}
                 {delivery.at && (
                   <>
                     , <Ago at={delivery.at} />

@@ -17,7 +17,7 @@ export type CreatedAlertChannel = Static<typeof CreatedChannel>
 export type ChannelSettings = Static<typeof ChannelChanges>
 export type QuietHours = NonNullable<Channel['quietHours']>
 
-/** What narrows the list down, as the address of the screen has it. */
+/** Filter of the list, as in the page’s URL. */
 export type AlertFilter = { kind?: string | undefined; page?: number | undefined }
 
 const BASE = '/api/v1/alerts'
@@ -36,7 +36,7 @@ export const alerts = {
   change: async (id: string, changes: ChannelSettings) =>
     (await request<ApiResponse<Channel>>('PATCH', `${BASE}/channels/${id}`, { body: changes })).data,
   remove: (id: string) => request<unknown>('DELETE', `${BASE}/channels/${id}`),
-  /** Answers when the other side has taken it; throws its words when it has not. */
+  /** Resolves when the receiver accepted the test; throws with its error otherwise. */
   test: (id: string) => request<unknown>('POST', `${BASE}/channels/${id}/test`),
   sendCode: (id: string) => request<unknown>('POST', `${BASE}/channels/${id}/code`),
   confirm: async (id: string, code: string) =>

@@ -13,9 +13,10 @@ import { Switch } from '../ui/actions/switch.tsx'
 import { TitledCard } from '../ui/layout/titled-card.tsx'
 import { alerts, channelsQuery, type Channel } from './api.ts'
 import { SettingsForm } from './settings-form.tsx'
-import { describeKinds, describeQuietHours, channelState, targetOf } from './messages.ts'
+import { channel as messages, channelState, confirmation, describeKinds, describeQuietHours } from './messages.ts'
+import { targetOf } from './targets.ts'
 
-/** A mail address or a webhook: how it stands, what it is told and when, and a test. */
+/** A channel with its status, settings and actions. */
 export function ChannelCard({ channel }: { channel: Channel }) {
   const [isChanging, setChanging] = useState(false)
   const { type, label, kinds, quietHours, problem, lastSentAt, status } = channel
@@ -26,11 +27,11 @@ export function ChannelCard({ channel }: { channel: Channel }) {
       {status === 'unconfirmed' && <Code channel={channel} />}
       <Facts
         facts={[
-          ['Kind', type === 'email' ? 'Mail' : 'Webhook'],
-          ['Label', label],
-          ['Told', describeKinds(kinds)],
-          ['Quiet', describeQuietHours(quietHours)],
-          ['Last sent', lastSentAt && <Ago key="sent" at={lastSentAt} />],
+          [messages.facts.type, messages.types[type]],
+          [messages.facts.label, label],
+          [messages.facts.events, describeKinds(kinds)],
+          [messages.facts.quietHours, describeQuietHours(quietHours)],
+          [messages.facts.lastSent, lastSentAt && <Ago key="sent" at={lastSentAt} />],
         ]}
       />
       {isChanging && <SettingsForm channel={channel} onDone={() => setChanging(false)} />}
@@ -43,36 +44,36 @@ type ChannelActionsProps = { channel: Channel; isChanging: boolean; onChange: ()
 
 function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) {
   const queries = useQueryClient()
-  const [{ busy, tone, words }, setState] = useState<{ busy: boolean; tone: 'good' | 'bad'; words: string }>({
+  const [{ busy, tone, text }, setState] = useState<{ busy: boolean; tone: 'good' | 'bad'; text: string }>({
     busy: false,
     tone: 'good',
-    words: '',
+    text: '',
   })
   const { id, enabled, status } = channel
   const target = targetOf(channel)
 
   async function test(): Promise<void> {
-    setState({ busy: true, tone: 'good', words: '' })
+    setState({ busy: true, tone: 'good', text: '' })
     try {
       await alerts.test(id)
-      setState({ busy: false, tone: 'good', words: 'The test was taken by the other side.' })
+      setState({ busy: false, tone: 'good', text: messages.testSent })
     } catch (error) {
-      setState({ busy: false, tone: 'bad', words: (error as Error).message })
+      setState({ busy: false, tone: 'bad', text: (error as Error).message })
     }
   }
 
-  /** Shown at once, and taken back when the service says no. */
-  async function turn(isOn: boolean): Promise<void> {
+  /** Shows the new state at once, and reverts it if the request fails. */
+  async function toggle(isOn: boolean): Promise<void> {
     const { queryKey } = channelsQuery
     const before = queries.getQueryData(queryKey)
-    const turned: Channel = { ...channel, enabled: isOn, status: isOn ? 'active' : 'off' }
-    queries.setQueryData(queryKey, (all) => all?.map((each) => (each.id === id ? turned : each)))
+    const toggled: Channel = { ...channel, enabled: isOn, status: isOn ? 'active' : 'off' }
+    queries.setQueryData(queryKey, (all) => all?.map((each) => (each.id === id ? toggled : each)))
     try {
       await alerts.change(id, { enabled: isOn })
       await queries.invalidateQueries(channelsQuery)
     } catch (error) {
       queries.setQueryData(queryKey, before)
-      setState({ busy: false, tone: 'bad', words: (error as Error).message })
+      setState({ busy: false, tone: 'bad', text: (error as Error).message })
     }
   }
   async function remove(): Promise<void> {
@@ -90,36 +91,36 @@ function ChannelActions({ channel, isChanging, onChange }: ChannelActionsProps) 
           disabled={status === 'unconfirmed' || status === 'undeliverable'}
           onClick={() => void test()}
         >
-          Send test <VisuallyHidden>to {target}</VisuallyHidden>
+          {messages.sendTest} <VisuallyHidden>{messages.testAbout(target)}</VisuallyHidden>
         </Button>
         <Button size="small" kind="quiet" onClick={onChange}>
-          {isChanging ? 'Leave it as it is' : 'Change'} <VisuallyHidden>{target}</VisuallyHidden>
+          {isChanging ? messages.cancel : messages.edit} <VisuallyHidden>{target}</VisuallyHidden>
         </Button>
-        <ConfirmButton label="Delete" about={target} title={`Tell ${target} nothing more?`} onConfirm={remove}>
-          What was told stays in the list of alerts.
+        <ConfirmButton label={messages.delete} about={target} title={messages.deleteTitle(target)} onConfirm={remove}>
+          {messages.deleteText}
         </ConfirmButton>
-        <Switch label="On" about={target} checked={enabled} onChange={(isOn) => void turn(isOn)} />
+        <Switch label={messages.on} about={target} checked={enabled} onChange={(isOn) => void toggle(isOn)} />
       </Row>
-      <div role={tone === 'bad' ? 'alert' : 'status'}>{words && <Notice tone={tone}>{words}</Notice>}</div>
+      <div role={tone === 'bad' ? 'alert' : 'status'}>{text && <Notice tone={tone}>{text}</Notice>}</div>
     </>
   )
 }
 
-/** The code that was mailed to an address that is not the account’s own. */
+/** The form for the code that was sent to an address other than the account’s own. */
 function Code({ channel: { id, address, problem } }: { channel: Channel }) {
   const queries = useQueryClient()
-  const [said, setSaid] = useState('')
+  const [notice, setNotice] = useState('')
 
   async function confirm({ code = '' }: Record<string, string>): Promise<void> {
     await alerts.confirm(id, code.trim())
     await queries.invalidateQueries(channelsQuery)
   }
-  async function again(): Promise<void> {
+  async function sendNewCode(): Promise<void> {
     try {
       await alerts.sendCode(id)
-      setSaid(`A new code is on its way to ${address}.`)
+      setNotice(confirmation.sent(address))
     } catch (error) {
-      setSaid((error as Error).message)
+      setNotice((error as Error).message)
     }
   }
 
@@ -127,23 +128,23 @@ function Code({ channel: { id, address, problem } }: { channel: Channel }) {
     <>
       <Form
         onSubmit={confirm}
-        submit="Confirm the address"
+        submit={confirmation.submit}
         check={wrongCode}
-        aside={<Button onClick={() => void again()}>Mail a new code</Button>}
+        aside={<Button onClick={() => void sendNewCode()}>{confirmation.sendNew}</Button>}
       >
         <TextField
           name="code"
-          label="Code"
-          hint={problem ? 'The last one could not be mailed.' : `It was mailed to ${address}.`}
+          label={confirmation.code}
+          hint={problem ? confirmation.failedHint : confirmation.hint(address)}
           inputMode="numeric"
           autoComplete="one-time-code"
         />
       </Form>
-      <div role="status">{said && <Notice tone="info">{said}</Notice>}</div>
+      <div role="status">{notice && <Notice tone="info">{notice}</Notice>}</div>
     </>
   )
 }
 
 function wrongCode({ code = '' }: Record<string, string>): Record<string, string> {
-  return code.trim() === '' ? { code: 'Type the code that was mailed there.' } : {}
+  return code.trim() === '' ? { code: confirmation.enterCode } : {}
 }

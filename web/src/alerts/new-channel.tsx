@@ -5,33 +5,34 @@ import { Form, SelectField, TextField } from '../ui/forms/form.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Stack } from '../ui/layout/page.tsx'
 import { alerts, channelsQuery, type CreatedAlertChannel } from './api.ts'
+import { create as messages } from './messages.ts'
 
 type Type = 'email' | 'webhook'
 
-/** Adds a mail address or a webhook; what a webhook signs with is shown this once. */
+/** Adds an email address or a webhook; a webhook’s secret is shown only here. */
 export function NewChannel() {
   const queries = useQueryClient()
   const [type, setType] = useState<Type>('email')
-  const [made, setMade] = useState<CreatedAlertChannel | null>(null)
+  const [created, setCreated] = useState<CreatedAlertChannel | null>(null)
 
   async function add({ address = '', url = '', label = '' }: Record<string, string>): Promise<void> {
     const settings = { label: label.trim() }
     const channel =
       type === 'email' ? { type, address: address.trim(), ...settings } : { type, url: url.trim(), ...settings }
-    setMade(await alerts.add(channel))
+    setCreated(await alerts.add(channel))
     await queries.invalidateQueries(channelsQuery)
   }
 
   return (
     <Stack>
-      <Form key={made?.id} onSubmit={add} submit="Add it" check={wrongTarget}>
+      <Form key={created?.id} onSubmit={add} submit={messages.submit} check={wrongTarget}>
         <SelectField
           name="type"
-          label="Kind"
+          label={messages.type}
           defaultValue={type}
           choices={[
-            { value: 'email', label: 'A mail address' },
-            { value: 'webhook', label: 'A webhook' },
+            { value: 'email', label: messages.types.email },
+            { value: 'webhook', label: messages.types.webhook },
           ]}
           onChoose={(value) => setType(value as Type)}
         />
@@ -39,8 +40,8 @@ export function NewChannel() {
           <TextField
             key="address"
             name="address"
-            label="Mail address"
-            hint="An address other than your own gets a code first."
+            label={messages.address}
+            hint={messages.addressHint}
             placeholder="oncall@example.com"
             inputMode="email"
             autoComplete="off"
@@ -49,32 +50,38 @@ export function NewChannel() {
           <TextField
             key="url"
             name="url"
-            label="Address of the webhook"
-            hint="Each alert is a POST of its own, signed as Standard Webhooks."
+            label={messages.url}
+            hint={messages.urlHint}
             placeholder="https://chat.example.com/hooks/portreeve"
             inputMode="url"
             autoComplete="off"
             spellCheck={false}
           />
         )}
-        <TextField name="label" label="Label" placeholder="on call" maxLength={100} autoComplete="off" />
+        <TextField
+          name="label"
+          label={messages.label}
+          placeholder={messages.labelExample}
+          maxLength={100}
+          autoComplete="off"
+        />
       </Form>
-      <div role="status">{made?.secret && <Secret secret={made.secret} />}</div>
+      <div role="status">{created?.secret && <Secret secret={created.secret} />}</div>
     </Stack>
   )
 }
 
 function Secret({ secret }: { secret: string }) {
   return (
-    <Notice tone="good" title="The webhook is added">
-      <p>Its requests are signed with this secret. Copy it now: it is shown this once.</p>
-      <Snippet what="the secret" text={secret} />
+    <Notice tone="good" title={messages.added}>
+      <p>{messages.secret}</p>
+      <Snippet what={messages.secretName} text={secret} />
     </Notice>
   )
 }
 
 function wrongTarget({ address, url }: Record<string, string>): Record<string, string> {
-  if (address !== undefined && !address.includes('@')) return { address: 'Type a mail address.' }
-  if (url !== undefined && !URL.canParse(url.trim())) return { url: 'Type an address that begins with https://.' }
+  if (address !== undefined && !address.includes('@')) return { address: messages.enterAddress }
+  if (url !== undefined && !URL.canParse(url.trim())) return { url: messages.enterUrl }
   return {}
 }

@@ -4,11 +4,11 @@ import { CheckField, FieldRow, Form, SelectField, TextField } from '../ui/forms/
 import { alerts, channelsQuery, type Channel } from './api.ts'
 import classes from './settings-form.module.css'
 import { kindField, settingsOf, wrongSettings } from './settings.ts'
-import { ALERT_KINDS } from './messages.ts'
+import { ALERT_KINDS, settings as messages } from './messages.ts'
 
 type SettingsFormProps = { channel: Channel; onDone: () => void }
 
-/** What a channel is told, and when. */
+/** Label, events and quiet hours of a channel. */
 export function SettingsForm({ channel, onDone }: SettingsFormProps) {
   const queries = useQueryClient()
   const { id, label, kinds } = channel
@@ -20,10 +20,10 @@ export function SettingsForm({ channel, onDone }: SettingsFormProps) {
   }
 
   return (
-    <Form onSubmit={save} submit="Save the settings" check={wrongSettings}>
-      <TextField name="label" label="Label" defaultValue={label} maxLength={100} autoComplete="off" />
+    <Form onSubmit={save} submit={messages.save} check={wrongSettings}>
+      <TextField name="label" label={messages.label} defaultValue={label} maxLength={100} autoComplete="off" />
       <fieldset className={classes.kinds}>
-        <legend>What it is told</legend>
+        <legend>{messages.events}</legend>
         {Object.entries(ALERT_KINDS).map(([kind, { name }]) => (
           <CheckField
             key={kind}
@@ -46,18 +46,18 @@ function QuietFields({ channel: { quietHours } }: { channel: Channel }) {
     <>
       <CheckField
         name="quiet"
-        label="Keep quiet at certain hours"
-        hint="Nothing is sent then; at their end you get all of it at once."
+        label={messages.quiet}
+        hint={messages.quietHint}
         defaultChecked={isQuiet}
         onChoose={setQuiet}
       />
       {isQuiet && (
         <FieldRow>
-          <TextField name="from" label="From" type="time" defaultValue={quietHours?.from ?? '22:00'} />
-          <TextField name="to" label="To" type="time" defaultValue={quietHours?.to ?? '07:00'} />
+          <TextField name="from" label={messages.from} type="time" defaultValue={quietHours?.from ?? '22:00'} />
+          <TextField name="to" label={messages.to} type="time" defaultValue={quietHours?.to ?? '07:00'} />
           <SelectField
             name="timeZone"
-            label="Time zone"
+            label={messages.timeZone}
             defaultValue={timeZone}
             choices={timeZones.map((zone) => ({ value: zone, label: zone }))}
           />

@@ -1,10 +1,10 @@
 import type { ChannelSettings, QuietHours } from './api.ts'
-import { ALERT_KINDS } from './messages.ts'
+import { ALERT_KINDS, settings as messages } from './messages.ts'
 
-/** The name of the field for a kind of alert. */
+/** Name of the form field for a topic. */
 export const kindField = (kind: string) => `kind ${kind}`
 
-/** What is set in a form, as the service takes it. All kinds chosen is all there are, those to come too. */
+/** Request body for the form’s values. All topics selected means null: topics of later versions, too. */
 export function settingsOf(values: Record<string, string>, before: string[] | null): ChannelSettings {
   const chosen = Object.keys(ALERT_KINDS).filter((kind) => values[kindField(kind)] === 'on')
   const others = before?.filter((kind) => !(kind in ALERT_KINDS)) ?? []
@@ -21,11 +21,11 @@ function hoursOf(values: Record<string, string>): QuietHours {
   return { from, to, timeZone }
 }
 
-/** What is wrong with what was typed, by field. */
+/** Error messages by field; empty when the input is valid. */
 export function wrongSettings(values: Record<string, string>): Record<string, string> {
   if (values['quiet'] !== 'on') return {}
   return {
-    ...(!values['from'] && { from: 'Type a time, such as 22:00.' }),
-    ...(!values['to'] && { to: 'Type a time, such as 07:00.' }),
+    ...(!values['from'] && { from: messages.enterTime('22:00') }),
+    ...(!values['to'] && { to: messages.enterTime('07:00') }),
   }
 }

@@ -1,12 +1,13 @@
+import { list as messages } from './messages.ts'
 import { EXACT_PATH, SubNavigationLink, SubNavigation } from '../ui/navigation/sub-navigation.tsx'
 
 export function AlertsSubNavigation() {
   return (
-    <SubNavigation label="Alerts">
+    <SubNavigation label={messages.title}>
       <SubNavigationLink to="/alerts" activeOptions={EXACT_PATH}>
-        What you were told
+        {messages.history}
       </SubNavigationLink>
-      <SubNavigationLink to="/alerts/channels">Channels</SubNavigationLink>
+      <SubNavigationLink to="/alerts/channels">{messages.channels}</SubNavigationLink>
     </SubNavigation>
   )
 }

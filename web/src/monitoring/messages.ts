@@ -48,7 +48,6 @@ export const host = {
   settings: 'Settings',
   remove: 'Stop monitoring',
   removeTitle: (name: string) => `Stop monitoring ${name}?`,
-  cancel: 'Cancel',
   removeText: 'This deletes its history and can’t be undone.',
   listings: 'Listings',
   certificates: 'Certificates',

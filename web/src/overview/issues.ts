@@ -1,6 +1,6 @@
 import type { LinkProps } from '@tanstack/react-router'
 import type { Channel } from '../alerts/api.ts'
-import { targetOf } from '../alerts/messages.ts'
+import { targetOf } from '../alerts/targets.ts'
 import type { Appeals, Hold } from '../attacks/api.ts'
 import type { Delisting } from '../delisting/api.ts'
 import { stepsNeedingAction } from '../delisting/status.ts'

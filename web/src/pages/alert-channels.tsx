@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { channelsQuery } from '../alerts/api.ts'
 import { ChannelCard } from '../alerts/channel-card.tsx'
 import { NewChannel } from '../alerts/new-channel.tsx'
+import { channels as messages } from '../alerts/messages.ts'
 import { AlertsSubNavigation } from '../alerts/sub-navigation.tsx'
 import { Card, Page, Section, Stack } from '../ui/layout/page.tsx'
 import { LoadingOrError } from '../ui/feedback/loading.tsx'
@@ -9,16 +10,13 @@ import { LoadingOrError } from '../ui/feedback/loading.tsx'
 export function Screen() {
   const { data: channels, error } = useQuery(channelsQuery)
   return (
-    <Page
-      title="Alert channels"
-      lead="Where you are told. A mail waits a minute for what else happens: a burst is one mail."
-    >
+    <Page title={messages.title} lead={messages.lead}>
       <AlertsSubNavigation />
       <LoadingOrError there={channels} error={error} lines={3}>
-        Fetching your channels …
+        {messages.loading}
       </LoadingOrError>
       {channels && (
-        <Section title="Your channels">
+        <Section title={messages.yours}>
           <Stack rows>
             {channels.map((channel) => (
               <ChannelCard key={channel.id} channel={channel} />
@@ -26,7 +24,7 @@ export function Screen() {
           </Stack>
         </Section>
       )}
-      <Section title="Add a channel">
+      <Section title={messages.add}>
         <Card>
           <NewChannel />
         </Card>

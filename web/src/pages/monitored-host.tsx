@@ -97,7 +97,6 @@ function Remove({ host: { id, host } }: { host: HostDetail }) {
       label={messages.remove}
       about={host}
       title={messages.removeTitle(host)}
-      keep={messages.cancel}
       onConfirm={remove}
     >
       {messages.removeText}
