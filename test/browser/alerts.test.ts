@@ -144,26 +144,26 @@ describe('a user with alert channels', () => {
     await heading(page, `Delisting of ${IP}`).waitFor()
   })
 
-  it('deletes a channel, after being asked', async () => {
+  it('deletes a channel after a confirmation', async () => {
     await page.goto('/alerts/channels')
     await channel(page, hook).getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await channel(page, hook).waitFor({ state: 'detached' })
   })
 
-  it('meets no complaint of the browser but about the wrong code and the failing webhook', () => {
+  it('causes no browser error but for the wrong code and the failing webhook', () => {
     expect(alice.complaints.filter((complaint) => !/status of (400|422|50\d)/.test(complaint))).toEqual([])
   })
 })
 
 describe('with the keyboard alone', () => {
-  it('a webhook is added, tested and switched off', async () => {
+  it('a webhook is added, tested and turned off', async () => {
     const { page, close } = await signedIn(place.browser, place.portreeve, 'Klara')
     await page.goto('/alerts/channels')
     await page.getByText('klara@people.test').first().waitFor()
-    await tabTo(page, 'Kind')
+    await tabTo(page, 'Type')
     await page.keyboard.press('ArrowDown')
-    await tabTo(page, 'Address of the webhook')
+    await tabTo(page, 'Webhook URL')
     await page.keyboard.type(`${receiver.origin}/klara`)
     await page.keyboard.press('Enter')
     await page.getByText('it won’t be shown again').waitFor()
@@ -178,8 +178,8 @@ describe('with the keyboard alone', () => {
   })
 })
 
-describe('channels of somebody else', () => {
-  it('are not there', async () => {
+describe('channels of another account', () => {
+  it('are not visible', async () => {
     const { page, close } = await signedIn(place.browser, place.portreeve, 'Charlie')
     await page.goto('/alerts/channels')
     await page.getByText('charlie@people.test').first().waitFor()

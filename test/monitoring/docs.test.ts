@@ -71,11 +71,11 @@ it('does what docs/monitoring.md says: first check, listing alert, delisting, re
   await lists.setZones({ [SPAMCOP]: {} })
   expect(await run(retry)).toBe('completed\n')
   await mailed(2)
-  expect(await run(cleared)).toBe(`completed\n${IP} (outgoing mail) is not listed on SpamCop SCBL any more\n`)
+  expect(await run(cleared)).toBe(`completed\nResolved: ${IP} (outgoing mail) was removed from SpamCop SCBL\n`)
   await aWhile()
   expect(sink.mails.map(({ subject }) => subject)).toEqual([
     `${IP} (outgoing mail) is listed on SpamCop SCBL`,
-    `${IP} (outgoing mail) is not listed on SpamCop SCBL any more`,
+    `Resolved: ${IP} (outgoing mail) was removed from SpamCop SCBL`,
   ])
   expect(blocks.length).toBe(8)
   await shell.end()
