@@ -14,6 +14,13 @@ const COURIER_STAND_IN = Buffer.from(
     'This message is no longer available on the server.\r\n',
 )
 
+/**
+ * Whether a greeting is Courier's. It lists folders and stores dates in ways that no capability announces.
+ */
+export function isCourierGreeting(greeting: string): boolean {
+  return /\bCourier-IMAP\b/.test(greeting)
+}
+
 export function isCourierStandIn(body: Buffer): boolean {
   return body.length === COURIER_STAND_IN.length && body.equals(COURIER_STAND_IN)
 }

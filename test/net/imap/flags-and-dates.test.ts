@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dateOfHeader, serialiseDate, storableFlags } from '../../../src/net/imap/flags-and-dates.ts'
+import { parseDateHeader, serialiseDate, storableFlags } from '../../../src/net/imap/append/flags-and-dates.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const SYSTEM = ['\\Answered', '\\Deleted', '\\Draft', '\\Flagged', '\\Seen']
@@ -90,6 +90,6 @@ describe('dates that may be sent', () => {
     ['Mon,  1 Jul 2024\r\n 08:09:10 PST', ' 1-Jul-2024 08:09:10 -0800'],
     ['yesterday', null],
   ])('the header %j gives %j', (header, sent) => {
-    expect(dateOfHeader(header, NOW)).toBe(sent)
+    expect(parseDateHeader(header, NOW)).toBe(sent)
   })
 })

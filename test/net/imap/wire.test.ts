@@ -1,12 +1,12 @@
 import { duplexPair, type Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createAppender } from '../../../src/net/imap/append.ts'
-import { fetchBodies, type Fetched } from '../../../src/net/imap/fetch-bodies.ts'
-import { fetchMetadata } from '../../../src/net/imap/fetch-metadata.ts'
-import { examine, noop, searchUids, select, status } from '../../../src/net/imap/mailbox.ts'
-import { ImapLost, ImapRefused } from '../../../src/net/imap/refusals.ts'
-import { createWire, type Wire } from '../../../src/net/imap/wire.ts'
+import { createAppender } from '../../../src/net/imap/append/append.ts'
+import { fetchBodies, type FetchResult } from '../../../src/net/imap/fetch/fetch-bodies.ts'
+import { fetchMetadata } from '../../../src/net/imap/fetch/fetch-metadata.ts'
+import { examine, noop, searchUids, select, readStatus } from '../../../src/net/imap/folders/mailbox.ts'
+import { ImapLost, ImapRefused } from '../../../src/net/imap/connection/refusals.ts'
+import { createWire, type Wire } from '../../../src/net/imap/connection/wire.ts'
 import { startDovecot } from '../../servers/dovecot.ts'
 import { startImapFake, type FakeOptions, type ImapFake } from '../../servers/imap-fake.ts'
 import { startProxy } from '../../servers/proxy.ts'
@@ -36,8 +36,8 @@ function repeatedly(milliseconds: number, act: () => void): () => void {
   return stop
 }
 
-async function bodiesOf(wire: Wire, uids: number[], size: number | null = null): Promise<Fetched[]> {
-  const rows: Fetched[] = []
+async function bodiesOf(wire: Wire, uids: number[], size: number | null = null): Promise<FetchResult[]> {
+  const rows: FetchResult[] = []
   for await (const row of fetchBodies(
     wire,
     uids.map((uid) => ({ uid, size })),
@@ -46,7 +46,7 @@ async function bodiesOf(wire: Wire, uids: number[], size: number | null = null):
   return rows
 }
 
-const textOf = (row: Fetched) => `${row.uid} ${row.state === 'here' ? (row.body as Buffer).toString() : row.state}`
+const textOf = (row: FetchResult) => `${row.uid} ${row.state === 'here' ? (row.body as Buffer).toString() : row.state}`
 
 async function* brokenOff(): AsyncGenerator<Buffer> {
   yield Buffer.alloc(1000, 'x')
@@ -354,7 +354,7 @@ describe('a wire', () => {
         return true
       },
     })
-    const counts = await Promise.all(['a', 'b', 'c'].map((name) => status(wire, name)))
+    const counts = await Promise.all(['a', 'b', 'c'].map((name) => readStatus(wire, name)))
     expect(counts.map(({ messages }) => messages)).toEqual([3, 3, 3])
   })
 
@@ -403,10 +403,10 @@ describe('a wire', () => {
     expect(wire.lost).toBeNull()
     stop()
     const asked = noop(wire)
-    wire.hold()
+    wire.pauseReading()
     theirs.write('* OK Still here\r\n')
     await sleep(STANDSTILL * 1.5)
-    wire.release()
+    wire.resumeReading()
     await sleep(STANDSTILL / 4)
     theirs.write('P2 OK\r\n')
     await asked

@@ -1,5 +1,5 @@
-import { ImapRefused } from './refusals.ts'
-import type { Wire } from './wire.ts'
+import { ImapRefused } from '../connection/refusals.ts'
+import type { Wire } from '../connection/wire.ts'
 
 /** A server may tell of further messages each time. */
 const MAX_ATTEMPTS = 4

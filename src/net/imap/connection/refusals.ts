@@ -1,4 +1,4 @@
-import { LIMITS } from './limits.ts'
+import { LIMITS } from '../limits.ts'
 
 /**
  * What a server's refusal means for us.
@@ -39,7 +39,7 @@ export class ImapRefused extends Error {
   readonly refusal: Refusal
 
   constructor(command: string, refusal: Refusal) {
-    super(`${command} was refused: ${wordsOf(refusal)}`)
+    super(`${command} was refused: ${describeRefusal(refusal)}`)
     this.name = 'ImapRefused'
     this.refusal = refusal
   }
@@ -59,7 +59,7 @@ export class ImapLost extends Error {
   }
 }
 
-const KIND_OF_CODE: Record<string, RefusalKind> = {
+const KIND_BY_CODE: Record<string, RefusalKind> = {
   THROTTLED: 'throttled',
   LIMIT: 'throttled',
   INUSE: 'busy',
@@ -80,7 +80,7 @@ const KIND_OF_CODE: Record<string, RefusalKind> = {
 }
 
 /** Words that say more than the code beside them, or stand without one; the first that matches wins. */
-const KIND_OF_WORDS: readonly (readonly [RegExp, RefusalKind])[] = [
+const KIND_BY_TEXT: readonly (readonly [RegExp, RefusalKind])[] = [
   // `[LIMIT]` is any limit, the number of keywords among them (RFC 9051, 7.1).
   [/\b(?:keyword|flag)s?\b/i, 'other'],
   // `Request is throttled. Suggested Backoff Time: 299609 milliseconds` (Exchange Online).
@@ -97,10 +97,10 @@ const KIND_OF_WORDS: readonly (readonly [RegExp, RefusalKind])[] = [
 ]
 
 /** What a NO, BAD or BYE means, by its code and its words. */
-export function classify(status: Refusal['status'], responseCode: string | null, words: string): Refusal {
+export function classifyRefusal(status: Refusal['status'], responseCode: string | null, words: string): Refusal {
   const text = sanitise(words)
-  const byWords = KIND_OF_WORDS.find(([pattern]) => pattern.test(text))?.[1]
-  const byCode = responseCode === null ? undefined : KIND_OF_CODE[responseCode.replace('-', '_')]
+  const byWords = KIND_BY_TEXT.find(([pattern]) => pattern.test(text))?.[1]
+  const byCode = responseCode === null ? undefined : KIND_BY_CODE[responseCode.replace('-', '_')]
   // Dovecot's `[UNAVAILABLE] Maximum number of connections …` and `[LIMIT] Mail size is larger than the maximum size
   // allowed …`: the words are the narrower truth.
   const isVague = byCode === undefined || byCode === 'busy' || responseCode === 'LIMIT'
@@ -109,12 +109,12 @@ export function classify(status: Refusal['status'], responseCode: string | null,
 }
 
 /** Whether the same command may succeed later, unchanged. */
-export function mayPass({ kind }: Refusal): boolean {
+export function isTemporary({ kind }: Refusal): boolean {
   return kind === 'throttled' || kind === 'busy' || kind === 'too_many_connections'
 }
 
 /** The server's own words, with its code, for a sentence. */
-export function wordsOf({ status, responseCode, text }: Refusal): string {
+export function describeRefusal({ status, responseCode, text }: Refusal): string {
   return [status, responseCode && `[${responseCode}]`, text].filter(Boolean).join(' ')
 }
 
@@ -124,7 +124,7 @@ export function sanitise(words: string): string {
     .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
     .replace(/ {2,}/g, ' ')
     .trim()
-  return line.length > LIMITS.serverWords ? `${line.slice(0, LIMITS.serverWords - 1)}…` : line
+  return line.length > LIMITS.serverTextChars ? `${line.slice(0, LIMITS.serverTextChars - 1)}…` : line
 }
 
 function backoffOf(text: string): number | null {

@@ -1,28 +1,16 @@
 import type { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import { ImapFlow } from 'imapflow'
-import { Fault } from '../../errors.ts'
-import { onAbort } from '../abort.ts'
-import { classify } from '../address.ts'
-import { openSocket, type Target } from '../guard.ts'
-import { TIMES } from './limits.ts'
-import type { ByteString } from './mailbox-name.ts'
-import { faultOfSignIn, tooSlow } from './sign-in-fault.ts'
+import { Fault } from '../../../errors.ts'
+import { onAbort } from '../../abort.ts'
+import { classify } from '../../address.ts'
+import { openSocket } from '../../guard.ts'
+import { TIMEOUTS } from '../limits.ts'
+import { isCourierGreeting } from '../quirks.ts'
+import type { ByteString } from '../folders/mailbox-name.ts'
+import type { SignIn } from './sign-in.ts'
+import { signInFault, signInTimeout } from './sign-in-fault.ts'
 import { createWire, type Wire } from './wire.ts'
-
-export type SignIn = {
-  /** As the guard checked it (`checkTarget`). */
-  target: Target
-  port: number
-  /** TLS from the first byte; else STARTTLS where offered, and plain only to an address that is not public. */
-  secure: boolean
-  user: string
-  /** One of the two. The token is for XOAUTH2 or OAUTHBEARER. */
-  password?: string
-  accessToken?: string
-  /** Default true. */
-  tlsVerify?: boolean
-}
 
 export type Session = {
   wire: Wire
@@ -43,15 +31,15 @@ export type Namespace = { prefix: ByteString; delimiter: string | null }
  *   `cause` is an `ImapRefused` that tells which), `upstream_unreachable` (502), `upstream_timeout` (504)
  */
 export async function signIn(account: SignIn, signal?: AbortSignal): Promise<Session> {
-  refuseControls(account)
-  const deadline = AbortSignal.any([AbortSignal.timeout(TIMES.signIn), ...(signal ? [signal] : [])])
+  rejectControlCharacters(account)
+  const deadline = AbortSignal.any([AbortSignal.timeout(TIMEOUTS.signInMs), ...(signal ? [signal] : [])])
   const client = clientFor(account, await pickAddress(account, deadline))
-  let shown: Error | undefined
+  let socketError: Error | undefined
   // Without a listener an error on the socket would end the process.
-  client.on('error', (error: Error) => (shown ??= error))
+  client.on('error', (error: Error) => (socketError ??= error))
   const { promise: late, reject } = Promise.withResolvers<never>()
   const leave = onAbort([deadline], () => {
-    reject(tooSlow(account))
+    reject(signInTimeout(account))
     client.close()
   })
   try {
@@ -59,14 +47,14 @@ export async function signIn(account: SignIn, signal?: AbortSignal): Promise<Ses
     return sessionOf(client)
   } catch (error) {
     client.close()
-    throw faultOfSignIn(error, shown, account)
+    throw signInFault(error, socketError, account)
   } finally {
     leave()
   }
 }
 
 /** Control characters in what goes onto a line of a text protocol would be commands of the user's own. */
-function refuseControls(account: SignIn): void {
+function rejectControlCharacters(account: SignIn): void {
   for (const field of ['user', 'password', 'accessToken'] as const) {
     const value = account[field]
     // oxlint-disable-next-line no-control-regex
@@ -105,9 +93,9 @@ function clientFor(account: SignIn, address: string): ImapFlow {
     disableIMAP4rev2: true,
     disableAutoIdle: true,
     disableCompression: true,
-    connectionTimeout: TIMES.signIn,
-    greetingTimeout: TIMES.signIn,
-    socketTimeout: TIMES.signIn,
+    connectionTimeout: TIMEOUTS.signInMs,
+    greetingTimeout: TIMEOUTS.signInMs,
+    socketTimeout: TIMEOUTS.signInMs,
     maxLiteralSize: 64 * 1024,
     maxLineLength: 64 * 1024,
     maxResponseSize: 1024 * 1024,
@@ -124,6 +112,6 @@ function sessionOf(client: ImapFlow): Session {
     wire: createWire(socket, { capabilities }),
     namespace: client.namespace ? { prefix, delimiter } : null,
     isEncrypted: 'encrypted' in socket,
-    isCourier: /\bCourier-IMAP\b/.test(client.greeting ?? ''),
+    isCourier: isCourierGreeting(client.greeting ?? ''),
   }
 }

@@ -1,36 +1,24 @@
 import type { Duplex } from 'node:stream'
-import type { Part } from './encode.ts'
-import { LIMITS, TIMES } from './limits.ts'
-import { createHearing } from './hearing.ts'
-import { NotImap } from './reader.ts'
-import { classify, ImapLost, ImapRefused, sanitise, type Refusal } from './refusals.ts'
-import type { Response, ResponseCode, Value } from './response.ts'
-import { createOut, type Out } from './out.ts'
+import type { CommandPart } from './command-encoding.ts'
+import { LIMITS, TIMEOUTS } from '../limits.ts'
+import type { Listener } from './listener.ts'
+import { createResponseDispatcher } from './response-dispatcher.ts'
+import { NotImap } from './response-parser.ts'
+import { classifyRefusal, ImapLost, ImapRefused, sanitise, type Refusal } from './refusals.ts'
+import type { Response, ResponseCode } from './response.ts'
+import { createCommandWriter, type CommandWriter } from './command-writer.ts'
 
-/** Takes a literal while it arrives. Chunks are slices of what was read and may be kept as they are. */
-export type LiteralSink = { write(chunk: Buffer): void; fail(error: ImapLost): void }
-
-/** What a command in flight wants to hear besides its own answer. The oldest that takes a thing has it alone. */
-export type Listener = {
-  /** Untagged data; true takes it. */
-  data?(values: Value[]): boolean
-  /** An untagged OK or NO with a response code, such as `[UIDVALIDITY 7]`. */
-  code?(code: ResponseCode): void
-  /** A literal begins, `head` is what came before it in its response; a sink takes it, else it is kept in memory. */
-  literal?(head: Value[], size: number): LiteralSink | undefined
-}
-
-export type Completion = { status: 'OK' | 'NO' | 'BAD'; code: ResponseCode | null; text: string }
+export type CommandResult = { status: 'OK' | 'NO' | 'BAD'; code: ResponseCode | null; text: string }
 
 /** One command on its way. */
 export type Command = {
   readonly tag: string
   /** The tagged answer, whatever it is; rejects with `ImapLost` alone. */
-  readonly answer: Promise<Completion>
+  readonly answer: Promise<CommandResult>
   /** Resolves with true at the server's `+`, with false when the answer came in its place. */
-  go(): Promise<boolean>
+  awaitContinuation(): Promise<boolean>
   /** From here on a BAD means that the server reads our literals as commands: the connection is destroyed at once. */
-  guard(): void
+  guardLiteral(): void
 }
 
 /**
@@ -49,12 +37,12 @@ export type Wire = {
    * @param parts the command after its tag
    * @throws ImapRefused on NO and BAD, ImapLost
    */
-  run(parts: Part[], listener?: Listener): Promise<Completion>
+  run(parts: CommandPart[], listener?: Listener): Promise<CommandResult>
   /** Has the write side for itself until `write` ends. Commands begun in it are pipelined with what follows. */
-  turn<T>(write: (out: Out, begin: (listener?: Listener) => Command) => Promise<T>): Promise<T>
+  withWriter<T>(write: (writer: CommandWriter, begin: (listener?: Listener) => Command) => Promise<T>): Promise<T>
   /** Stops and resumes reading; each hold needs its release. */
-  hold(): void
-  release(): void
+  pauseReading(): void
+  resumeReading(): void
   /** Says LOGOUT, waits a moment and closes; never throws. */
   logout(): Promise<void>
   /** Ends the connection now: everything in flight ends as lost. */
@@ -65,9 +53,9 @@ type InFlight = {
   tag: string
   listener: Listener
   isGuarded: boolean
-  settle: (completion: Completion) => void
+  settle: (completion: CommandResult) => void
   fail: (lost: ImapLost) => void
-  goOn: ((may: boolean) => void) | null
+  continueWith: ((may: boolean) => void) | null
 }
 
 type WireOptions = {
@@ -85,22 +73,26 @@ type WireOptions = {
  */
 export function createWire(
   socket: Duplex,
-  { capabilities, silenceMs = TIMES.silence, standstillMs = TIMES.standstill }: WireOptions,
+  { capabilities, silenceMs = TIMEOUTS.silenceMs, standstillMs = TIMEOUTS.standstillMs }: WireOptions,
 ): Wire {
   const inFlight = new Map<string, InFlight>()
-  const out = createOut(socket, () => {
-    watch?.refresh()
+  const writer = createCommandWriter(socket, () => {
+    watchdog?.refresh()
     markProgress()
   })
-  const hearing = createHearing(() => [...inFlight.values()].map(({ listener }) => listener), dispatch, markProgress)
+  const dispatcher = createResponseDispatcher(
+    () => [...inFlight.values()].map(({ listener }) => listener),
+    dispatch,
+    markProgress,
+  )
   const { promise: gone, resolve: markGone } = Promise.withResolvers<ImapLost>()
   let lost: ImapLost | null = null
-  let holds = 0
+  let pauses = 0
   let tags = 0
   let lastTurn: Promise<unknown> = Promise.resolve()
   let bye: Refusal | null = null
-  let watch: NodeJS.Timeout | undefined
-  let trickled = 0
+  let watchdog: NodeJS.Timeout | undefined
+  let bytesSinceRefresh = 0
   let progressedAt = 0
 
   function markProgress(): void {
@@ -108,18 +100,18 @@ export function createWire(
   }
 
   function dispatch(response: Response): void {
-    watch?.refresh()
+    watchdog?.refresh()
     if (response.kind === 'data') {
       for (const { listener } of inFlight.values()) if (listener.data?.(response.values)) return markProgress()
     } else if (response.kind === 'continue') {
-      for (const command of inFlight.values()) if (command.goOn) return goOn(command, true)
-    } else if (response.tag === '*') heedUntagged(response)
+      for (const command of inFlight.values()) if (command.continueWith) return resolveContinuation(command, true)
+    } else if (response.tag === '*') handleUntagged(response)
     else complete(response)
   }
 
-  function heedUntagged({ status, code, text }: Extract<Response, { kind: 'status' }>): void {
-    if (status === 'BYE') bye = classify('BYE', code?.name ?? null, text)
-    if (status === 'BAD' && [...inFlight.values()].some((command) => command.isGuarded)) breakOff(text)
+  function handleUntagged({ status, code, text }: Extract<Response, { kind: 'status' }>): void {
+    if (status === 'BYE') bye = classifyRefusal('BYE', code?.name ?? null, text)
+    if (status === 'BAD' && [...inFlight.values()].some((command) => command.isGuarded)) destroyMisread(text)
     if (code) for (const { listener } of inFlight.values()) listener.code?.(code)
   }
 
@@ -130,109 +122,109 @@ export function createWire(
     inFlight.delete(tag)
     markProgress()
     command.settle({ status, code, text })
-    goOn(command, false)
-    if (status === 'BAD' && command.isGuarded) breakOff(text)
-    regard()
+    resolveContinuation(command, false)
+    if (status === 'BAD' && command.isGuarded) destroyMisread(text)
+    updateWatchdog()
   }
 
   /** What follows on the connection may already be read as commands: nothing more may reach the server. */
-  function breakOff(text: string): void {
-    destroy(new ImapLost('protocol', 'The server did not understand an APPEND.', classify('BAD', null, text)))
+  function destroyMisread(text: string): void {
+    destroy(new ImapLost('protocol', 'The server did not understand an APPEND.', classifyRefusal('BAD', null, text)))
   }
 
-  function goOn(command: InFlight, may: boolean): void {
-    const next = command.goOn
-    command.goOn = null
+  function resolveContinuation(command: InFlight, may: boolean): void {
+    const next = command.continueWith
+    command.continueWith = null
     next?.(may)
   }
 
   function destroy(reason: ImapLost): void {
     if (lost) return
     lost = reason
-    regard()
+    updateWatchdog()
     socket.destroy()
-    hearing.fail(reason)
+    dispatcher.fail(reason)
     for (const command of inFlight.values()) {
       command.fail(reason)
-      goOn(command, false)
+      resolveContinuation(command, false)
     }
     inFlight.clear()
-    out.fail(reason)
+    writer.fail(reason)
     markGone(reason)
   }
 
   /** A server is given up only while it owes us something and we listen. */
-  function regard(): void {
-    const wasWatched = watch !== undefined
-    clearTimeout(watch)
-    watch = undefined
-    if (lost || inFlight.size === 0 || holds > 0) return
+  function updateWatchdog(): void {
+    const wasWatched = watchdog !== undefined
+    clearTimeout(watchdog)
+    watchdog = undefined
+    if (lost || inFlight.size === 0 || pauses > 0) return
     if (!wasWatched) markProgress()
-    watch = setTimeout(() => {
+    watchdog = setTimeout(() => {
       destroy(new ImapLost('timeout', `The server was silent for ${Math.round(silenceMs / 1000)} seconds.`))
     }, silenceMs)
   }
 
-  function refuseStandstill(): void {
-    if (watch === undefined || performance.now() - progressedAt < standstillMs) return
+  function destroyOnStandstill(): void {
+    if (watchdog === undefined || performance.now() - progressedAt < standstillMs) return
     const minutes = Math.round(standstillMs / 60_000)
     destroy(new ImapLost('timeout', `The server said for ${minutes} minutes that it is there, and answered nothing.`))
   }
 
   function onData(chunk: Buffer): void {
-    trickled += chunk.length
-    if (trickled >= LIMITS.trickle) {
-      trickled = 0
-      watch?.refresh()
+    bytesSinceRefresh += chunk.length
+    if (bytesSinceRefresh >= LIMITS.trickleBytes) {
+      bytesSinceRefresh = 0
+      watchdog?.refresh()
     }
     try {
-      hearing.push(chunk)
-      refuseStandstill()
+      dispatcher.push(chunk)
+      destroyOnStandstill()
     } catch (error) {
       if (!(error instanceof NotImap)) throw error
       destroy(new ImapLost('protocol', `The server does not speak IMAP: ${sanitise(error.message)}.`))
     }
   }
 
-  function begin(listener: Listener = {}): Command {
+  function startCommand(listener: Listener = {}): Command {
     const tag = `P${(tags += 1)}`
-    const { promise: answer, resolve: settle, reject: fail } = Promise.withResolvers<Completion>()
+    const { promise: answer, resolve: settle, reject: fail } = Promise.withResolvers<CommandResult>()
     answer.catch(() => undefined)
-    const command: InFlight = { tag, listener, isGuarded: false, settle, fail, goOn: null }
+    const command: InFlight = { tag, listener, isGuarded: false, settle, fail, continueWith: null }
     if (lost) fail(lost)
     else inFlight.set(tag, command)
-    regard()
+    updateWatchdog()
     return {
       tag,
       answer,
-      guard: () => (command.isGuarded = true),
-      go: async () => inFlight.has(tag) && new Promise((resolve) => (command.goOn = resolve)),
+      guardLiteral: () => (command.isGuarded = true),
+      awaitContinuation: async () => inFlight.has(tag) && new Promise((resolve) => (command.continueWith = resolve)),
     }
   }
 
-  async function turn<T>(write: (to: Out, start: typeof begin) => Promise<T>): Promise<T> {
+  async function withWriter<T>(write: (to: CommandWriter, start: typeof startCommand) => Promise<T>): Promise<T> {
     const before = lastTurn
     const { promise: mine, resolve: pass } = Promise.withResolvers<void>()
     lastTurn = mine
     await before
     try {
       if (lost) throw lost
-      return await write(out, begin)
+      return await write(writer, startCommand)
     } finally {
       pass()
     }
   }
 
-  async function run(parts: Part[], listener?: Listener): Promise<Completion> {
+  async function run(parts: CommandPart[], listener?: Listener): Promise<CommandResult> {
     const name = String(parts[0]).split(' ', 2).join(' ').trim()
-    const command = await turn(async (to, start) => {
+    const command = await withWriter(async (to, start) => {
       const started = start(listener)
       await writeCommand(to, started, parts)
       return started
     })
     const completion = await command.answer
     if (completion.status === 'OK') return completion
-    throw new ImapRefused(name, classify(completion.status, completion.code?.name ?? null, completion.text))
+    throw new ImapRefused(name, classifyRefusal(completion.status, completion.code?.name ?? null, completion.text))
   }
 
   socket.on('data', onData)
@@ -250,19 +242,19 @@ export function createWire(
     },
     gone,
     run,
-    turn,
-    hold() {
-      holds += 1
-      if (holds === 1) socket.pause()
-      regard()
+    withWriter,
+    pauseReading() {
+      pauses += 1
+      if (pauses === 1) socket.pause()
+      updateWatchdog()
     },
-    release() {
-      holds -= 1
-      if (holds === 0) socket.resume()
-      regard()
+    resumeReading() {
+      pauses -= 1
+      if (pauses === 0) socket.resume()
+      updateWatchdog()
     },
     async logout() {
-      const bound = setTimeout(() => destroy(new ImapLost('ours', 'Signed out.')), TIMES.logout)
+      const bound = setTimeout(() => destroy(new ImapLost('ours', 'Signed out.')), TIMEOUTS.logoutMs)
       await run(['LOGOUT']).catch(() => undefined)
       clearTimeout(bound)
       destroy(new ImapLost('ours', 'Signed out.'))
@@ -271,17 +263,17 @@ export function createWire(
   }
 }
 
-async function writeCommand(out: Out, command: Command, parts: Part[]): Promise<void> {
-  await out.write(`${command.tag} `)
+async function writeCommand(writer: CommandWriter, command: Command, parts: CommandPart[]): Promise<void> {
+  await writer.write(`${command.tag} `)
   for (const part of parts) {
-    if (typeof part === 'string') await out.write(part)
+    if (typeof part === 'string') await writer.write(part)
     else {
-      await out.write(`{${part.length}}\r\n`)
-      if (!(await command.go())) return
-      await out.write(part)
+      await writer.write(`{${part.length}}\r\n`)
+      if (!(await command.awaitContinuation())) return
+      await writer.write(part)
     }
   }
-  await out.write('\r\n')
+  await writer.write('\r\n')
 }
 
 function closedText(bye: Refusal | null): string {

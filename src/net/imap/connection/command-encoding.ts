@@ -1,21 +1,21 @@
 import { ImapLost } from './refusals.ts'
-import { isSendable, type ByteString } from './mailbox-name.ts'
+import { isSendable, type ByteString } from '../folders/mailbox-name.ts'
 
 /** A command after its tag: text of one character a byte, and literals. */
-export type Part = string | Buffer
+export type CommandPart = string | Buffer
 
 /**
  * A string as the other side will read it, byte for byte: quoted, or a literal where quoting is not allowed or has
  * been got wrong by servers.
  * @throws ImapLost `ours` for what no string may hold
  */
-export function astring(text: ByteString): Part {
+export function astring(text: ByteString): CommandPart {
   if (!isSendable(text)) throw new ImapLost('ours', 'A name with CR, LF or NUL was not sent.')
   return /["\\]|[^\x20-\x7e]/.test(text) ? Buffer.from(text, 'latin1') : `"${text}"`
 }
 
 /** Ascending UIDs as a set: `1:3,7`. */
-export function uidSet(uids: readonly number[]): string {
+export function formatUidSet(uids: readonly number[]): string {
   const ranges: [number, number][] = []
   for (const uid of uids) {
     const last = ranges.at(-1)
@@ -26,13 +26,13 @@ export function uidSet(uids: readonly number[]): string {
 }
 
 /** The UIDs of a set such as APPENDUID carries, in the order it names them; null when it is none or above `most`. */
-export function uidsOf(set: string, most: number): number[] | null {
+export function parseUidSet(set: string, maxUids: number): number[] | null {
   const uids: number[] = []
   for (const range of set.split(',')) {
     const match = /^(\d{1,10})(?::(\d{1,10}))?$/.exec(range)
     if (!match) return null
     const [from, to] = [Number(match[1]), Number(match[2] ?? match[1])].toSorted((a, b) => a - b) as [number, number]
-    if (to - from + 1 > most - uids.length) return null
+    if (to - from + 1 > maxUids - uids.length) return null
     for (let uid = from; uid <= to; uid++) uids.push(uid)
   }
   return uids

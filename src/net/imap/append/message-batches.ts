@@ -7,7 +7,10 @@ type Sized = { size: number; body: Buffer | AsyncIterable<Buffer> }
  * Gathers messages into batches in their order.
  * @param limits read again for every batch, so that they may follow what the server can bear
  */
-export async function* gather<T extends Sized>(messages: AsyncIterable<T>, limits: BatchLimits): AsyncGenerator<T[]> {
+export async function* groupIntoBatches<T extends Sized>(
+  messages: AsyncIterable<T>,
+  limits: BatchLimits,
+): AsyncGenerator<T[]> {
   let batch: T[] = []
   let bytes = 0
   for await (const message of messages) {

@@ -1,11 +1,11 @@
-export type Window = {
+export type AppendWindow = {
   /** Resolves, first come first served, when there is room. Whatever is larger than the window has it alone. */
-  take(bytes: number): Promise<void>
-  give(bytes: number): void
+  acquire(bytes: number): Promise<void>
+  release(bytes: number): void
 }
 
 /** How much may be under way without an answer, in commands and in bytes. */
-export function createWindow(limit: { commands: number; bytes: number }): Window {
+export function createAppendWindow(limit: { commands: number; bytes: number }): AppendWindow {
   const waiting: { bytes: number; enter: () => void }[] = []
   let commands = 0
   let used = 0
@@ -24,13 +24,13 @@ export function createWindow(limit: { commands: number; bytes: number }): Window
   }
 
   return {
-    async take(bytes) {
+    async acquire(bytes) {
       const { promise, resolve } = Promise.withResolvers<void>()
       waiting.push({ bytes, enter: resolve })
       admit()
       return promise
     },
-    give(bytes) {
+    release(bytes) {
       commands -= 1
       used -= bytes
       admit()

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createReader, NotImap } from '../../../src/net/imap/reader.ts'
-import { createAssembler, type Response } from '../../../src/net/imap/response.ts'
+import { createResponseParser, NotImap } from '../../../src/net/imap/connection/response-parser.ts'
+import { createResponseAssembler, type Response } from '../../../src/net/imap/connection/response.ts'
 
 function read(pieces: Buffer[]): Response[] {
   const responses: Response[] = []
-  const assembler = createAssembler()
+  const assembler = createResponseAssembler()
   let literal: Buffer[] = []
-  const reader = createReader({
+  const reader = createResponseParser({
     segment(text, size) {
       assembler.segment(text)
       if (size === null) responses.push(assembler.finish())

@@ -1,32 +1,32 @@
 import { createChannel } from './channel.ts'
-import { confirmBodies, isEstimate, listAgain, resolveRefused } from './confirm-bodies.ts'
+import { confirmBodies, isEstimate, listRemaining, resolveRefused } from './confirm-bodies.ts'
 import {
   discardBody,
   fetchOnce,
   type BodyReceiver,
-  type Doubt,
+  type DoubtfulBody,
   type FetchedBody,
-  type Wanted,
+  type WantedMessage,
 } from './fetch-command.ts'
-import { LIMITS } from './limits.ts'
-import { noop } from './mailbox.ts'
-import type { Refusal } from './refusals.ts'
-import type { Wire } from './wire.ts'
+import { LIMITS } from '../limits.ts'
+import { noop } from '../folders/mailbox.ts'
+import type { Refusal } from '../connection/refusals.ts'
+import type { Wire } from '../connection/wire.ts'
 
-export type { Body, Wanted } from './fetch-command.ts'
+export type { Body, WantedMessage } from './fetch-command.ts'
 
 /**
  * `size` is the number of bytes of `body`. A streamed body must be read before the next row is asked for. `announced` is
  * the size that the server told, where it is another and no known way of counting explains it.
  */
-export type Fetched =
+export type FetchResult =
   | (FetchedBody & { announced?: number })
   /** The server has no such message any more. */
   | { state: 'gone'; uid: number }
   /** It has, but does not give it, asked for alone. */
   | { state: 'refused'; uid: number; refusal: Refusal }
 
-type Receiver = Omit<BodyReceiver, 'take'> & { take: (row: Fetched) => void }
+type Receiver = Omit<BodyReceiver, 'onBody'> & { onBody: (row: FetchResult) => void }
 
 /**
  * Fetches whole messages of the open mailbox, BODY.PEEK only, some commands ahead of the consumer. Rows come in the
@@ -36,11 +36,11 @@ type Receiver = Omit<BodyReceiver, 'take'> & { take: (row: Fetched) => void }
  */
 export async function* fetchBodies(
   wire: Wire,
-  wanted: Iterable<Wanted> | AsyncIterable<Wanted>,
-): AsyncGenerator<Fetched> {
-  const flow = { hold: () => wire.hold(), release: () => wire.release() }
-  const weigh = (row: Fetched) => (row.state === 'here' && Buffer.isBuffer(row.body) ? row.body.length : 100)
-  const rows = createChannel<Fetched>({ weigh, limit: LIMITS.waitingBodies, ...flow })
+  wanted: Iterable<WantedMessage> | AsyncIterable<WantedMessage>,
+): AsyncGenerator<FetchResult> {
+  const flow = { hold: () => wire.pauseReading(), release: () => wire.resumeReading() }
+  const weigh = (row: FetchResult) => (row.state === 'here' && Buffer.isBuffer(row.body) ? row.body.length : 100)
+  const rows = createChannel<FetchResult>({ weigh, limit: LIMITS.waitingBodyBytes, ...flow })
   const groups = groupsOf(wanted)
   const consumer = { isGone: false }
 
@@ -69,12 +69,14 @@ export async function* fetchBodies(
 }
 
 /** Whole commands' worth of messages; what may have to be streamed is asked for alone. */
-async function* groupsOf(wanted: Iterable<Wanted> | AsyncIterable<Wanted>): AsyncGenerator<Wanted[]> {
-  let group: Wanted[] = []
+async function* groupsOf(
+  wanted: Iterable<WantedMessage> | AsyncIterable<WantedMessage>,
+): AsyncGenerator<WantedMessage[]> {
+  let group: WantedMessage[] = []
   let bytes = 0
   for await (const one of wanted) {
     const size = one.size ?? 0
-    const isLarge = size > LIMITS.streamFrom
+    const isLarge = size > LIMITS.streamAboveBytes
     const isFull = group.length >= LIMITS.fetchGroup.messages || bytes + size > LIMITS.fetchGroup.bytes
     if (group.length > 0 && (isLarge || isFull)) {
       yield group
@@ -91,23 +93,27 @@ async function* groupsOf(wanted: Iterable<Wanted> | AsyncIterable<Wanted>): Asyn
 }
 
 /** Fetches a group, then once more each message that did not come, alone; what is not of the size told is confirmed. */
-async function fetchGroup(wire: Wire, wanted: readonly Wanted[], take: (row: Fetched) => void): Promise<void> {
+async function fetchGroup(
+  wire: Wire,
+  wanted: readonly WantedMessage[],
+  take: (row: FetchResult) => void,
+): Promise<void> {
   const missing = new Set(wanted.map(({ uid }) => uid))
-  const doubts: Doubt[] = []
+  const doubts: DoubtfulBody[] = []
   const receiver = {
-    take,
-    doubt: (doubt: Doubt) => void doubts.push(held(doubts, doubt)),
-    isEstimate: (told: number, bytes: number) => isEstimate(wire, told, bytes),
+    onBody: take,
+    onDoubt: (doubt: DoubtfulBody) => void doubts.push(withinMemory(doubts, doubt)),
+    isEstimate: (reportedSize: number, bytes: number) => isEstimate(wire, reportedSize, bytes),
   }
-  const refusal = await fetchLeft(wire, wanted, missing, receiver)
+  const refusal = await fetchWithRetry(wire, wanted, missing, receiver)
   await fetchMissing(wire, { wanted, missing, refusal }, receiver)
   await confirmBodies(wire, doubts, take)
 }
 
 /** Fetches them, once more after the server has told us of messages that another client expunged (RFC 2180, 4.1.2). */
-async function fetchLeft(
+async function fetchWithRetry(
   wire: Wire,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedMessage[],
   missing: Set<number>,
   receiver: Receiver,
 ): Promise<Refusal | null> {
@@ -118,32 +124,36 @@ async function fetchLeft(
   return fetchOnce(wire, left, missing, receiver)
 }
 
-type Missing = { wanted: readonly Wanted[]; missing: ReadonlySet<number>; refusal: Refusal | null }
+type MissingMessages = { wanted: readonly WantedMessage[]; missing: ReadonlySet<number>; refusal: Refusal | null }
 
 /** What did not come is gone, or asked for alone: one message that a server cannot give must not cost others. */
-async function fetchMissing(wire: Wire, { wanted, missing, refusal }: Missing, receiver: Receiver): Promise<void> {
+async function fetchMissing(
+  wire: Wire,
+  { wanted, missing, refusal }: MissingMessages,
+  receiver: Receiver,
+): Promise<void> {
   const left = wanted.filter(({ uid }) => missing.has(uid))
   if (left.length === 0) return
   const uids = left.map(({ uid }) => uid)
-  const listed = left.length > 1 ? await listAgain(wire, uids) : null
+  const listed = left.length > 1 ? await listRemaining(wire, uids) : null
   for (const one of left) {
-    if (listed && !listed.has(one.uid)) receiver.take({ state: 'gone', uid: one.uid })
-    else if (refusal && wanted.length === 1) await resolveRefused(wire, one.uid, refusal, receiver.take)
+    if (listed && !listed.has(one.uid)) receiver.onBody({ state: 'gone', uid: one.uid })
+    else if (refusal && wanted.length === 1) await resolveRefused(wire, one.uid, refusal, receiver.onBody)
     else await fetchAlone(wire, one, receiver)
   }
 }
 
-async function fetchAlone(wire: Wire, wanted: Wanted, receiver: Receiver): Promise<void> {
+async function fetchAlone(wire: Wire, wanted: WantedMessage, receiver: Receiver): Promise<void> {
   const { uid } = wanted
   const missing = new Set([uid])
-  const refusal = await fetchLeft(wire, [wanted], missing, receiver)
+  const refusal = await fetchWithRetry(wire, [wanted], missing, receiver)
   if (missing.size === 0) return
-  if (refusal) await resolveRefused(wire, uid, refusal, receiver.take)
-  else receiver.take({ state: 'gone', uid })
+  if (refusal) await resolveRefused(wire, uid, refusal, receiver.onBody)
+  else receiver.onBody({ state: 'gone', uid })
 }
 
 /** Sizes that are told too small must not fill the memory: beyond what one group may be, bodies are fetched again. */
-function held(doubts: readonly Doubt[], doubt: Doubt): Doubt {
+function withinMemory(doubts: readonly DoubtfulBody[], doubt: DoubtfulBody): DoubtfulBody {
   const bytes = doubts.reduce((sum, { body }) => sum + (body?.length ?? 0), doubt.body?.length ?? 0)
   return bytes > LIMITS.fetchGroup.bytes ? { ...doubt, body: null } : doubt
 }

@@ -1,14 +1,14 @@
-import { astring, uidsOf } from './encode.ts'
-import { afterExpunges } from './expunged.ts'
-import { LIMITS } from './limits.ts'
+import { astring, parseUidSet } from '../connection/command-encoding.ts'
+import { afterExpunges } from '../fetch/retry-after-expunges.ts'
+import { LIMITS } from '../limits.ts'
 import type { ByteString } from './mailbox-name.ts'
-import { numberOf, pairsOf, stringOf, stringsOf, type ResponseCode, type Value } from './response.ts'
-import { NotImap } from './reader.ts'
-import { ImapRefused } from './refusals.ts'
-import type { Wire } from './wire.ts'
+import { numberOf, pairsOf, stringOf, stringsOf, type ResponseCode, type Value } from '../connection/response.ts'
+import { NotImap } from '../connection/response-parser.ts'
+import { ImapRefused } from '../connection/refusals.ts'
+import type { Wire } from '../connection/wire.ts'
 
 /** A mailbox as SELECT or EXAMINE described it. */
-export type Opened = {
+export type OpenedMailbox = {
   exists: number
   /** Null where the server named none: its UIDs mean nothing on another connection. */
   uidValidity: number | null
@@ -30,7 +30,7 @@ export type MailboxStatus = {
  * @param name exactly as listed
  * @throws ImapRefused, ImapLost
  */
-export async function examine(wire: Wire, name: ByteString): Promise<Opened> {
+export async function examine(wire: Wire, name: ByteString): Promise<OpenedMailbox> {
   return open(wire, 'EXAMINE', name)
 }
 
@@ -38,25 +38,25 @@ export async function examine(wire: Wire, name: ByteString): Promise<Opened> {
  * Opens a destination mailbox: only then are its PERMANENTFLAGS told truthfully.
  * @throws ImapRefused, ImapLost
  */
-export async function select(wire: Wire, name: ByteString): Promise<Opened> {
+export async function select(wire: Wire, name: ByteString): Promise<OpenedMailbox> {
   return open(wire, 'SELECT', name)
 }
 
-async function open(wire: Wire, verb: 'SELECT' | 'EXAMINE', name: ByteString): Promise<Opened> {
-  const opened: Opened = { exists: 0, uidValidity: null, uidNext: null, permanentFlags: null, isReadOnly: false }
+async function open(wire: Wire, verb: 'SELECT' | 'EXAMINE', name: ByteString): Promise<OpenedMailbox> {
+  const opened: OpenedMailbox = { exists: 0, uidValidity: null, uidNext: null, permanentFlags: null, isReadOnly: false }
   const done = await wire.run([`${verb} `, astring(name)], {
     data(values) {
       if (values[1] !== 'EXISTS') return false
       opened.exists = numberOf(values[0]) ?? 0
       return true
     },
-    code: (code) => heedCode(opened, code),
+    code: (code) => applyCode(opened, code),
   })
   opened.isReadOnly = done.code?.name === 'READ-ONLY'
   return opened
 }
 
-function heedCode(opened: Opened, { name, args }: ResponseCode): void {
+function applyCode(opened: OpenedMailbox, { name, args }: ResponseCode): void {
   if (name === 'UIDVALIDITY') opened.uidValidity = numberOf(args[0])
   if (name === 'UIDNEXT') opened.uidNext = numberOf(args[0])
   if (name === 'PERMANENTFLAGS') opened.permanentFlags = stringsOf(args[0])
@@ -66,12 +66,12 @@ function heedCode(opened: Opened, { name, args }: ResponseCode): void {
  * Counts of a mailbox that need not be open. A server that does not know an item is asked for MESSAGES alone.
  * @throws ImapRefused (`no_such_mailbox` for any NO without a better reason: Dovecot gives none), ImapLost
  */
-export async function status(wire: Wire, name: ByteString): Promise<MailboxStatus> {
+export async function readStatus(wire: Wire, name: ByteString): Promise<MailboxStatus> {
   try {
-    return await askStatus(wire, name, 'MESSAGES UNSEEN UIDNEXT UIDVALIDITY')
+    return await runStatus(wire, name, 'MESSAGES UNSEEN UIDNEXT UIDVALIDITY')
   } catch (error) {
     if (!isBad(error)) throw error
-    return askStatus(wire, name, 'MESSAGES')
+    return runStatus(wire, name, 'MESSAGES')
   }
 }
 
@@ -79,7 +79,7 @@ function isBad(error: unknown): boolean {
   return error instanceof ImapRefused && error.refusal.status === 'BAD'
 }
 
-async function askStatus(wire: Wire, name: ByteString, items: string): Promise<MailboxStatus> {
+async function runStatus(wire: Wire, name: ByteString, items: string): Promise<MailboxStatus> {
   let found: MailboxStatus | undefined
   await wire.run(['STATUS ', astring(name), ` (${items})`], {
     data(values) {
@@ -167,7 +167,7 @@ function addNumbers(uids: number[], values: Value[]): void {
 function addRanges(uids: number[], values: Value[]): void {
   const at = values.indexOf('ALL')
   if (at === -1) return
-  const found = uidsOf(stringOf(values[at + 1]) ?? '', LIMITS.messages)
+  const found = parseUidSet(stringOf(values[at + 1]) ?? '', LIMITS.messages)
   if (!found) throw new NotImap('it found what is no set of messages')
   for (const uid of found) uids.push(uid)
 }

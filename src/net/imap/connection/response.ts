@@ -1,5 +1,5 @@
-import { LIMITS } from './limits.ts'
-import { NotImap } from './reader.ts'
+import { LIMITS } from '../limits.ts'
+import { NotImap } from './response-parser.ts'
 
 /** A literal that went to a sink while it arrived. */
 export type Streamed = { streamed: number }
@@ -18,7 +18,7 @@ export type Response =
 export type StatusWord = 'OK' | 'NO' | 'BAD' | 'BYE' | 'PREAUTH'
 
 /** Builds one response from its segments and literals. Throws `NotImap` alone. */
-export function createAssembler(): {
+export function createResponseAssembler(): {
   /** What has been read so far of a response that is not finished: what a literal belongs to can be seen in it. */
   readonly head: Value[]
   segment(text: string): void
@@ -67,7 +67,7 @@ function statusOf(text: string): Response | undefined {
   const match = /^(\*|[^\s()*+"\\]+) (OK|NO|BAD|BYE|PREAUTH)(?: (.*))?$/is.exec(text)
   if (!match) return undefined
   const [, tag = '', word = '', words = ''] = match
-  const rest = words.slice(0, LIMITS.statusText)
+  const rest = words.slice(0, LIMITS.statusTextBytes)
   return { kind: 'status', tag, status: word.toUpperCase() as StatusWord, ...codeOf(rest) }
 }
 

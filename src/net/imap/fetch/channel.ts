@@ -25,7 +25,7 @@ export function createChannel<T>({ weigh, limit, hold, release }: ChannelOptions
   let ending: { error: Error | null } | undefined
   let wake: (() => void) | undefined
 
-  function regulate(): void {
+  function updateHold(): void {
     const shouldHold = weight > limit && !isDiscarded && ending === undefined
     if (shouldHold === isHolding) return
     isHolding = shouldHold
@@ -33,15 +33,15 @@ export function createChannel<T>({ weigh, limit, hold, release }: ChannelOptions
     else release()
   }
 
-  function stir(): void {
+  function wakeConsumer(): void {
     wake?.()
     wake = undefined
-    regulate()
+    updateHold()
   }
 
-  function conclude(error: Error | null): void {
+  function finish(error: Error | null): void {
     ending ??= { error }
-    stir()
+    wakeConsumer()
   }
 
   async function* iterate(): AsyncGenerator<T> {
@@ -49,7 +49,7 @@ export function createChannel<T>({ weigh, limit, hold, release }: ChannelOptions
       const item = items.shift()
       if (item !== undefined) {
         weight -= weigh(item)
-        regulate()
+        updateHold()
         yield item
       } else if (ending) {
         if (ending.error) throw ending.error
@@ -63,15 +63,15 @@ export function createChannel<T>({ weigh, limit, hold, release }: ChannelOptions
       if (isDiscarded || ending) return
       items.push(item)
       weight += weigh(item)
-      stir()
+      wakeConsumer()
     },
-    end: () => conclude(null),
-    fail: conclude,
+    end: () => finish(null),
+    fail: finish,
     discard() {
       isDiscarded = true
       items.length = 0
       weight = 0
-      stir()
+      wakeConsumer()
     },
     [Symbol.asyncIterator]: iterate,
   }

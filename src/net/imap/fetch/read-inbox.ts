@@ -1,26 +1,26 @@
-import { createFolder, subscribe } from './create-folder.ts'
-import { astring, type Part } from './encode.ts'
-import { afterExpunges } from './expunged.ts'
+import { createFolder, subscribe } from '../folders/create-folder.ts'
+import { astring, type CommandPart } from '../connection/command-encoding.ts'
+import { afterExpunges } from './retry-after-expunges.ts'
 import { fetchBodies, type Body } from './fetch-bodies.ts'
-import { searchUids, select } from './mailbox.ts'
-import { encodeMailbox } from './mailbox-name.ts'
-import type { Wire } from './wire.ts'
+import { searchUids, select } from '../folders/mailbox.ts'
+import { encodeMailbox } from '../folders/mailbox-name.ts'
+import type { Wire } from '../connection/wire.ts'
 
 /** How far a folder was read. `uidValidity` null: it never was. */
-export type Mark = { uidValidity: number | null; lastUid: number }
+export type ReadPosition = { uidValidity: number | null; lastUid: number }
 
 export type InboxOptions = {
   folder: string
   /** Where messages go that were dealt with; null: they are marked as seen. */
   moveTo: string | null
-  mark: Mark
+  position: ReadPosition
   /** A larger message is not taken: it comes as null. */
-  largest: number
+  maxMessageBytes: number
   signal: AbortSignal
   /** Deals with a message, for good. True: it is moved or marked. When it throws, reading ends and the message stays. */
   onMessage: (bytes: Buffer | null, uid: number) => Promise<boolean>
   /** Called after each message with how far reading has come. */
-  onMark: (mark: Mark) => Promise<void>
+  onPosition: (mark: ReadPosition) => Promise<void>
 }
 
 /**
@@ -28,35 +28,35 @@ export type InboxOptions = {
  * @throws ImapRefused, ImapLost, and what `onMessage` throws
  */
 export async function readInbox(wire: Wire, options: InboxOptions): Promise<void> {
-  const { folder, moveTo, mark, signal } = options
-  if (moveTo !== null) await prepare(wire, moveTo)
+  const { folder, moveTo, position, signal } = options
+  if (moveTo !== null) await ensureFolder(wire, moveTo)
   const { uidValidity } = await select(wire, encodeMailbox(folder))
   // Where UIDs mean something else than last time, nothing is known of any of them.
-  const since = uidValidity !== null && uidValidity === mark.uidValidity ? mark.lastUid : 0
+  const since = uidValidity !== null && uidValidity === position.uidValidity ? position.lastUid : 0
   const uids = await searchUids(wire, `UID ${since + 1}:* UNDELETED`)
   // The last message always matches `n:*`, even when it is older.
   for (const uid of uids.filter((one) => one > since)) {
     if (signal.aborted) return
-    const isDone = await takeOne(wire, uid, options)
-    await options.onMark({ uidValidity, lastUid: uid })
-    if (isDone) await putAway(wire, uid, moveTo)
+    const isDone = await processMessage(wire, uid, options)
+    await options.onPosition({ uidValidity, lastUid: uid })
+    if (isDone) await archiveMessage(wire, uid, moveTo)
   }
 }
 
-async function prepare(wire: Wire, path: string): Promise<void> {
+async function ensureFolder(wire: Wire, path: string): Promise<void> {
   const name = encodeMailbox(path)
   if ((await createFolder(wire, name)) === 'created') await subscribe(wire, name)
 }
 
 /** False for a message that is gone, or that the server does not give. */
-async function takeOne(wire: Wire, uid: number, { largest, onMessage }: InboxOptions): Promise<boolean> {
+async function processMessage(wire: Wire, uid: number, { maxMessageBytes, onMessage }: InboxOptions): Promise<boolean> {
   for await (const fetched of fetchBodies(wire, [{ uid, size: null }])) {
-    if (fetched.state === 'here') return onMessage(await whole(fetched.body, largest), uid)
+    if (fetched.state === 'here') return onMessage(await readWhole(fetched.body, maxMessageBytes), uid)
   }
   return false
 }
 
-async function whole(body: Body, largest: number): Promise<Buffer | null> {
+async function readWhole(body: Body, largest: number): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
@@ -68,8 +68,8 @@ async function whole(body: Body, largest: number): Promise<Buffer | null> {
 }
 
 /** What another client has expunged meanwhile needs not be put away. */
-async function putAway(wire: Wire, uid: number, moveTo: string | null): Promise<void> {
-  const run = async (...parts: Part[]) => afterExpunges(wire, async () => wire.run(parts))
+async function archiveMessage(wire: Wire, uid: number, moveTo: string | null): Promise<void> {
+  const run = async (...parts: CommandPart[]) => afterExpunges(wire, async () => wire.run(parts))
   if (moveTo === null) return void (await run(`UID STORE ${uid} +FLAGS.SILENT (\\Seen)`))
   const name = astring(encodeMailbox(moveTo))
   if (wire.capabilities.has('MOVE')) return void (await run(`UID MOVE ${uid} `, name))

@@ -1,10 +1,10 @@
-import { climb, subscriptions, type Climb, type Listed } from './list-ladder.ts'
-import { status, type MailboxStatus } from './mailbox.ts'
+import { listMailboxes, listSubscriptions, type MailboxList, type ListedMailbox } from './list-fallback.ts'
+import { readStatus, type MailboxStatus } from './mailbox.ts'
 import { decodeMailbox, encodeMailbox, type ByteString } from './mailbox-name.ts'
-import { ImapRefused, mayPass } from './refusals.ts'
-import type { Session } from './session.ts'
+import { ImapRefused, isTemporary } from '../connection/refusals.ts'
+import type { Session } from '../connection/session.ts'
 import { useByAttribute, useByName, wellKnownNames, type SpecialUse } from './special-use.ts'
-import type { Wire } from './wire.ts'
+import type { Wire } from '../connection/wire.ts'
 
 export type Folder = {
   /** As people read it, with the server's delimiter. */
@@ -40,33 +40,37 @@ export type Listing = {
  * @throws ImapRefused when the server asks us to come back later, ImapLost
  */
 export async function listFolders({ wire, namespace }: Pick<Session, 'wire' | 'namespace'>): Promise<Listing> {
-  const way = await climb(wire)
-  if (way.listed.length === 0) return byProbes(wire, way, namespace)
-  const listed = await withInbox(wire, way.listed)
-  const subscribed = listed.every(({ isSubscribed }) => isSubscribed === null) ? await subscriptions(wire) : null
+  const list = await listMailboxes(wire)
+  if (list.listed.length === 0) return listByProbing(wire, list, namespace)
+  const listed = await addInbox(wire, list.listed)
+  const subscribed = listed.every(({ isSubscribed }) => isSubscribed === null) ? await listSubscriptions(wire) : null
   const folders = await Promise.all(listed.map((entry) => folderOf(wire, entry, subscribed)))
   return {
-    folders: markSpecialUses(tellApart(folders)),
-    listFailed: way.listFailed,
-    usedFallback: way.rung === 'other',
+    folders: markSpecialUses(disambiguatePaths(folders)),
+    listFailed: list.listFailed,
+    usedFallback: list.strategy === 'other',
     statusOnly: false,
   }
 }
 
 /** INBOX always exists, whether a LIST of another namespace shows it or not. */
-async function withInbox(wire: Wire, listed: Listed[]): Promise<Listed[]> {
+async function addInbox(wire: Wire, listed: ListedMailbox[]): Promise<ListedMailbox[]> {
   if (listed.some(({ name }) => name.toUpperCase() === 'INBOX')) return listed
-  const found = await counted(wire, 'INBOX')
-  return found ? [probed('INBOX', null, found), ...listed] : listed
+  const found = await tryStatus(wire, 'INBOX')
+  return found ? [probedMailbox('INBOX', null, found), ...listed] : listed
 }
 
-async function byProbes(wire: Wire, { listFailed }: Climb, namespace: Session['namespace']): Promise<Listing> {
+async function listByProbing(
+  wire: Wire,
+  { listFailed }: MailboxList,
+  namespace: Session['namespace'],
+): Promise<Listing> {
   // After a LIST that succeeded there is nothing to guess but the folder that always exists.
   const names = listFailed ? probeNames(namespace?.prefix ?? '') : ['INBOX']
-  const answers = await Promise.all(names.map(async (name) => ({ name, found: await counted(wire, name) })))
+  const answers = await Promise.all(names.map(async (name) => ({ name, found: await tryStatus(wire, name) })))
   const delimiter = answers.map(({ name, found }) => found && /^INBOX([./])/.exec(name)?.[1]).find(Boolean)
   const listed = answers.flatMap(({ name, found }) =>
-    found ? [probed(name, delimiter ?? namespace?.delimiter ?? null, found)] : [],
+    found ? [probedMailbox(name, delimiter ?? namespace?.delimiter ?? null, found)] : [],
   )
   const folders = await Promise.all(listed.map((entry) => folderOf(wire, entry, null)))
   return { folders: markSpecialUses(folders), listFailed, usedFallback: true, statusOnly: true }
@@ -79,25 +83,25 @@ function probeNames(prefix: ByteString): ByteString[] {
   return [...new Set(['INBOX', ...[...prefixes].flatMap((before) => names.map((name) => before + name))])]
 }
 
-function probed(name: ByteString, delimiter: string | null, found: MailboxStatus): Listed {
+function probedMailbox(name: ByteString, delimiter: string | null, found: MailboxStatus): ListedMailbox {
   return { name, delimiter, flags: [], status: found, isSubscribed: null }
 }
 
 /** Null where there is no such folder: Dovecot says so without a code, so any NO does. */
-async function counted(wire: Wire, name: ByteString): Promise<MailboxStatus | null> {
+async function tryStatus(wire: Wire, name: ByteString): Promise<MailboxStatus | null> {
   try {
-    return await status(wire, name)
+    return await readStatus(wire, name)
   } catch (error) {
-    if (error instanceof ImapRefused && !mayPass(error.refusal)) return null
+    if (error instanceof ImapRefused && !isTemporary(error.refusal)) return null
     throw error
   }
 }
 
-async function folderOf(wire: Wire, listed: Listed, subscribed: Set<ByteString> | null): Promise<Folder> {
+async function folderOf(wire: Wire, listed: ListedMailbox, subscribed: Set<ByteString> | null): Promise<Folder> {
   const { name, delimiter, flags } = listed
   const path = decodeMailbox(name)
   const isSelectable = !flags.some((flag) => /^\\(?:Noselect|NonExistent)$/i.test(flag))
-  const counts = isSelectable ? (listed.status ?? (await counted(wire, name))) : null
+  const counts = isSelectable ? (listed.status ?? (await tryStatus(wire, name))) : null
   return {
     path,
     pathAsListed: name,
@@ -113,7 +117,7 @@ async function folderOf(wire: Wire, listed: Listed, subscribed: Set<ByteString> 
 }
 
 /** One name in modified UTF-7 and one in raw bytes may read alike: the later is known by its bytes. */
-function tellApart(folders: Folder[]): Folder[] {
+function disambiguatePaths(folders: Folder[]): Folder[] {
   const taken = new Set<string>()
   return folders.map((folder) => {
     const path = taken.has(folder.path) ? folder.pathAsListed : folder.path

@@ -1,4 +1,4 @@
-import { LIMITS } from './limits.ts'
+import { LIMITS } from '../limits.ts'
 
 /** RFC 3501, 2.3.2. `\Recent` is the server's own and may never be sent. */
 const SYSTEM_FLAGS = ['\\Answered', '\\Flagged', '\\Deleted', '\\Seen', '\\Draft'] as const
@@ -32,7 +32,7 @@ export function storableFlags(flags: readonly string[], permanent: readonly stri
 
 /** A flag-keyword (RFC 3501, 9: an atom) of bearable length. `NIL` would be read as no atom. */
 export function isKeyword(flag: string): boolean {
-  return /^[!#-$&'+-Z^-z|}~[]+$/.test(flag) && flag.length <= LIMITS.keyword && flag.toUpperCase() !== 'NIL'
+  return /^[!#-$&'+-Z^-z|}~[]+$/.test(flag) && flag.length <= LIMITS.keywordChars && flag.toUpperCase() !== 'NIL'
 }
 
 /** Whether a flag is one of the user's words rather than one of the five. */
@@ -49,11 +49,11 @@ export function serialiseDate(raw: string): string | null {
   if (!match) return null
   const [, day, name = '', year, hour, minute, second, zone = '+0000'] = match
   const month = MONTHS.findIndex((known) => known.toLowerCase() === name.toLowerCase())
-  return written({ year, month, day, hour, minute, second, zone }, ANY_TIME)
+  return formatDate({ year, month, day, hour, minute, second, zone }, ANY_TIME)
 }
 
 /** The same from a message's `Date:` header (RFC 5322, 3.3, with the zones of its 4.3); null when it is no real date from 1900 to tomorrow: what is beyond was made up by who wrote it. */
-export function dateOfHeader(header: string, now = Date.now()): string | null {
+export function parseDateHeader(header: string, now = Date.now()): string | null {
   const text = header
     .replace(/\([^()]*\)/g, ' ')
     .replace(/\s+/g, ' ')
@@ -65,7 +65,10 @@ export function dateOfHeader(header: string, now = Date.now()): string | null {
   if (!match) return null
   const [, day, name = '', year, hour, minute, second = '00', zone] = match
   const month = MONTHS.findIndex((known) => known.toLowerCase() === name.toLowerCase())
-  return written({ year, month, day, hour, minute, second, zone: numericZone(zone) }, { from: 1900, to: now + DAY_MS })
+  return formatDate(
+    { year, month, day, hour, minute, second, zone: numericZone(zone) },
+    { from: 1900, to: now + DAY_MS },
+  )
 }
 
 /**
@@ -75,12 +78,12 @@ export function dateOfHeader(header: string, now = Date.now()): string | null {
 export function isUnusualDate(serialised: string, now = Date.now()): boolean {
   const year = Number(serialised.slice(7, 11))
   if (year > 1970 && year < new Date(now).getUTCFullYear()) return false
-  const moment = momentOf(serialised)
+  const moment = epochMsOf(serialised)
   return moment === null || moment < 0 || moment > now
 }
 
 /** Milliseconds since 1970 of a date as it is told or sent; null for what is none. */
-export function momentOf(raw: string): number | null {
+export function epochMsOf(raw: string): number | null {
   const text = serialiseDate(raw)
   if (text === null) return null
   const [day, name = '', year] = text.slice(0, 11).split('-')
@@ -99,7 +102,7 @@ type Fields = Record<'year' | 'day' | 'hour' | 'minute' | 'second', string | und
 type Span = { from: number; to: number }
 const ANY_TIME: Span = { from: 0, to: Infinity }
 
-function written(fields: Fields, { from, to }: Span): string | null {
+function formatDate(fields: Fields, { from, to }: Span): string | null {
   const [year, day, hour, minute, second] = [fields.year, fields.day, fields.hour, fields.minute, fields.second].map(
     Number,
   ) as [number, number, number, number, number]

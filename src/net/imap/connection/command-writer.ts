@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { ImapLost } from './refusals.ts'
 
 /** The write side: text of one character a byte, or bytes. Resolves when there is room for more. */
-export type Out = {
+export type CommandWriter = {
   /** @throws ImapLost */
   write(piece: string | Buffer): Promise<void>
   fail(reason: ImapLost): void
@@ -10,9 +10,9 @@ export type Out = {
 
 /**
  * Small pieces written in one go leave in one packet; a full socket makes the writer wait.
- * @param onSent called whenever the socket took something, or has room again
+ * @param onProgress called whenever the socket took something, or has room again
  */
-export function createOut(socket: Duplex, onSent: () => void): Out {
+export function createCommandWriter(socket: Duplex, onProgress: () => void): CommandWriter {
   let lost: ImapLost | null = null
   let wake: (() => void) | null = null
   let isCorked = false
@@ -28,7 +28,7 @@ export function createOut(socket: Duplex, onSent: () => void): Out {
   }
 
   socket.on('drain', () => {
-    onSent()
+    onProgress()
     wake?.()
     wake = null
   })
@@ -38,7 +38,7 @@ export function createOut(socket: Duplex, onSent: () => void): Out {
       if (lost) throw lost
       cork()
       const hasRoom = typeof piece === 'string' ? socket.write(piece, 'latin1') : socket.write(piece)
-      if (hasRoom) onSent()
+      if (hasRoom) onProgress()
       else await new Promise<void>((resolve) => (wake = resolve))
       if (lost) throw lost
     },

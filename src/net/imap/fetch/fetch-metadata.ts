@@ -1,8 +1,8 @@
 import { createChannel } from './channel.ts'
-import { LIMITS } from './limits.ts'
-import { numberOf, pairsOf, stringOf, stringsOf, type Value } from './response.ts'
-import { afterExpunges } from './expunged.ts'
-import type { Wire } from './wire.ts'
+import { LIMITS } from '../limits.ts'
+import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../connection/response.ts'
+import { afterExpunges } from './retry-after-expunges.ts'
+import type { Wire } from '../connection/wire.ts'
 
 /** What the scan of a mailbox tells of one message, before its body is asked for. */
 export type Metadata = {
@@ -18,8 +18,8 @@ export type Metadata = {
 }
 
 const ITEMS = '(UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])'
-const FIRST_SPAN = 500
-const ROWS = { few: 250, many: 2_000 }
+const FIRST_SPAN_UIDS = 500
+const ROWS_PER_RANGE = { few: 250, many: 2_000 }
 
 /**
  * Scans the open mailbox in ranges of UIDs, two of them under way at once, rows in the order in which they come. The
@@ -33,12 +33,12 @@ export async function* fetchMetadata(wire: Wire, from: number, to: number, since
   const rows = createChannel<Metadata>({
     weigh: () => 1,
     limit: LIMITS.waitingRows,
-    hold: () => wire.hold(),
-    release: () => wire.release(),
+    hold: () => wire.pauseReading(),
+    release: () => wire.resumeReading(),
   })
   const items = since === undefined ? ITEMS : `${ITEMS} (CHANGEDSINCE ${since})`
   let next = from
-  let span = FIRST_SPAN
+  let span = FIRST_SPAN_UIDS
   const consumer = { isGone: false }
 
   async function scan(): Promise<void> {
@@ -46,8 +46,8 @@ export async function* fetchMetadata(wire: Wire, from: number, to: number, since
       const [first, last] = [next, Math.min(to, next + span - 1)]
       next = last + 1
       const count = await scanRange(wire, first, last, items, (row) => rows.push(row))
-      if (count < ROWS.few) span = Math.min(span * 4, 2 ** 31)
-      else if (count > ROWS.many) span = Math.max(FIRST_SPAN, Math.ceil(span / 2))
+      if (count < ROWS_PER_RANGE.few) span = Math.min(span * 4, 2 ** 31)
+      else if (count > ROWS_PER_RANGE.many) span = Math.max(FIRST_SPAN_UIDS, Math.ceil(span / 2))
     }
   }
 
@@ -68,13 +68,13 @@ async function scanRange(
   first: number,
   last: number,
   items: string,
-  take: (row: Metadata) => void,
+  onRow: (row: Metadata) => void,
 ): Promise<number> {
   const seen = new Set<number>()
   const data = (values: Value[]) => {
     const row = values[1] === 'FETCH' ? metadataOf(values[2]) : null
     if (!row || row.uid < first || row.uid > last) return false
-    if (!seen.has(row.uid)) take(row)
+    if (!seen.has(row.uid)) onRow(row)
     seen.add(row.uid)
     return true
   }

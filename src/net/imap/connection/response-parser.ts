@@ -1,7 +1,7 @@
-import { LIMITS } from './limits.ts'
+import { LIMITS } from '../limits.ts'
 
 /** What the bytes of a server consist of. A line is one response without its literals, in one or more segments. */
-export type ReaderEvents = {
+export type ResponseParserEvents = {
   /** Text up to CRLF, one character a byte. `literal` bytes follow, if not null; the line goes on after them. */
   segment(text: string, literal: number | null): void
   /** A piece of the literal, as it lies in the chunk that was pushed: copy what must outlive it. */
@@ -15,7 +15,7 @@ export class NotImap extends Error {}
 const STATUS_LINE = /^(?:\+|\S+ (?:OK|NO|BAD|BYE|PREAUTH)(?: |$))/i
 
 /** Cuts a stream of bytes, in whatever pieces it comes, into lines and literals. Throws `NotImap` alone. */
-export function createReader(events: ReaderEvents): { push(chunk: Buffer): void } {
+export function createResponseParser(events: ResponseParserEvents): { push(chunk: Buffer): void } {
   let unfinished: Buffer[] = []
   let unfinishedBytes = 0
   let literalLeft: number | null = null
@@ -37,7 +37,7 @@ export function createReader(events: ReaderEvents): { push(chunk: Buffer): void 
     const end = chunk.indexOf(0x0a)
     const part = end === -1 ? chunk : chunk.subarray(0, end)
     unfinishedBytes += part.length
-    if (unfinishedBytes > LIMITS.line) throw new NotImap('a line does not end')
+    if (unfinishedBytes > LIMITS.lineBytes) throw new NotImap('a line does not end')
     if (end === -1) {
       // A slice of the chunk would hold all of it in memory.
       unfinished.push(Buffer.from(part))
@@ -59,7 +59,7 @@ export function createReader(events: ReaderEvents): { push(chunk: Buffer): void 
     isFirst = size === undefined
     literalLeft = size === undefined ? null : Number(size)
     events.segment(text, literalLeft)
-    if (literalLeft === 0) pushLiteral(NOTHING, 0)
+    if (literalLeft === 0) pushLiteral(EMPTY, 0)
   }
 
   return {
@@ -73,4 +73,4 @@ export function createReader(events: ReaderEvents): { push(chunk: Buffer): void 
   }
 }
 
-const NOTHING = Buffer.alloc(0)
+const EMPTY = Buffer.alloc(0)

@@ -1,6 +1,6 @@
-import { Fault } from '../../errors.ts'
-import { classify, ImapRefused, sanitise, wordsOf, type Refusal } from './refusals.ts'
-import type { SignIn } from './session.ts'
+import { Fault } from '../../../errors.ts'
+import { classifyRefusal, ImapRefused, sanitise, describeRefusal, type Refusal } from './refusals.ts'
+import type { SignIn } from './sign-in.ts'
 
 /** What ImapFlow and Node attach to their errors. */
 type SignInError = Error & {
@@ -15,15 +15,15 @@ type SignInError = Error & {
   oauthError?: unknown
 }
 
-const TOO_SLOW = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT', 'ETIMEOUT', 'ETIMEDOUT'])
-const NOT_TLS = new Set([
+const TIMEOUT_CODES = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT', 'ETIMEOUT', 'ETIMEDOUT'])
+const NOT_TLS_CODES = new Set([
   'ERR_SSL_WRONG_VERSION_NUMBER',
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',
   'ERR_SSL_HTTP_REQUEST',
   'EPROTO',
 ])
 /** ImapFlow's own words when it did not even try. */
-const NO_WAY_IN: Record<string, string> = {
+const NOT_ATTEMPTED: Record<string, string> = {
   'Login is disabled': 'allows no sign-in without TLS (LOGINDISABLED)',
   'No matching authentication method': 'offers no way to sign in that we know',
   'No password configured': 'cannot be signed in to with an empty password',
@@ -35,39 +35,39 @@ const NOT_IMAP = /^(?:ParserError|LineTooLarge|LiteralTooLarge|ResponseTooLarge|
 const CERTIFICATE = /CERT|SELF_SIGNED|VERIFY|ISSUER|ALTNAME/
 
 /** The sentence for an attempt to sign in that failed, with the server's own words. */
-export function faultOfSignIn(thrown: unknown, shown: SignInError | undefined, account: SignIn): Fault {
+export function signInFault(thrown: unknown, socketError: SignInError | undefined, account: SignIn): Fault {
   if (thrown instanceof Fault) return thrown
   const error = thrown as SignInError
   // What the socket said tells more than that the connection is not available.
-  const codes = [error, shown].map((one) => one?.code ?? '')
+  const codes = [error, socketError].map((one) => one?.code ?? '')
   const where = `${account.target.host}:${account.port}`
   const cause = error
-  if (codes.some((code) => TOO_SLOW.has(code))) return tooSlow(account)
-  if (codes.some((code) => NOT_TLS.has(code))) {
+  if (codes.some((code) => TIMEOUT_CODES.has(code))) return signInTimeout(account)
+  if (codes.some((code) => NOT_TLS_CODES.has(code))) {
     return new Fault('upstream_rejected', `${where} does not speak TLS on this port; try secure: false.`, { cause })
   }
   const certificate = codes.find((code) => CERTIFICATE.test(code))
-  if (certificate) return badCertificate(where, certificate, cause)
-  if (error.responseStatus === undefined && NO_WAY_IN[error.message]) {
-    return new Fault('upstream_rejected', `${where} ${NO_WAY_IN[error.message]}.`, { cause })
+  if (certificate) return certificateFault(where, certificate, cause)
+  if (error.responseStatus === undefined && NOT_ATTEMPTED[error.message]) {
+    return new Fault('upstream_rejected', `${where} ${NOT_ATTEMPTED[error.message]}.`, { cause })
   }
-  if (error.authenticationFailed || error.responseStatus || error.reason) return refused(account, error)
+  if (error.authenticationFailed || error.responseStatus || error.reason) return rejectedFault(account, error)
   if (error.tlsFailed || codes.includes('MissingServerExtension') || /STARTTLS/i.test(error.message))
-    return noTls(where, cause)
+    return noTlsFault(where, cause)
   if (error instanceof TypeError || codes.some((code) => NOT_IMAP.test(code))) {
     return new Fault('upstream_rejected', `${where} answered something that is not IMAP.`, { cause })
   }
   return new Fault('upstream_unreachable', `${where} ${whyUnreachable(codes)}.`, { cause })
 }
 
-export function tooSlow({ target, port }: SignIn): Fault {
+export function signInTimeout({ target, port }: SignIn): Fault {
   return new Fault('upstream_timeout', `${target.host}:${port} did not answer in time.`)
 }
 
-function refused({ target, port, accessToken }: SignIn, error: SignInError): Fault {
+function rejectedFault({ target, port, accessToken }: SignIn, error: SignInError): Fault {
   const refusal = refusalOf(error)
   const cause = new ImapRefused('Signing in', refusal)
-  const words = refusal.text === '' ? '' : ` The server said: “${wordsOf(refusal)}”`
+  const words = refusal.text === '' ? '' : ` The server said: “${describeRefusal(refusal)}”`
   const isSignIn = refusal.kind === 'sign_in' || (SENTENCES[refusal.kind] === undefined && error.authenticationFailed)
   const wrong =
     accessToken === undefined ? 'refused the user name or password.' : 'refused the access token: it may have expired.'
@@ -82,17 +82,18 @@ const SENTENCES: Partial<Record<Refusal['kind'], string>> = {
 }
 
 function refusalOf(error: SignInError): Refusal {
-  if (error.reason !== undefined && error.responseStatus === undefined) return classify('BYE', null, error.reason)
+  if (error.reason !== undefined && error.responseStatus === undefined)
+    return classifyRefusal('BYE', null, error.reason)
   const status = error.responseStatus === 'BAD' ? 'BAD' : 'NO'
-  return classify(status, error.serverResponseCode ?? null, error.responseText ?? error.message)
+  return classifyRefusal(status, error.serverResponseCode ?? null, error.responseText ?? error.message)
 }
 
-function badCertificate(where: string, code: string, cause: Error): Fault {
+function certificateFault(where: string, code: string, cause: Error): Fault {
   const sentence = `The certificate of ${where} does not verify (${sanitise(code)}). If you trust the server all the same, set tlsVerify to false.`
   return new Fault('upstream_unreachable', sentence, { cause })
 }
 
-function noTls(where: string, cause: Error): Fault {
+function noTlsFault(where: string, cause: Error): Fault {
   const sentence = `${where} does not offer STARTTLS, and passwords are not sent in the clear over the Internet.`
   return new Fault('upstream_rejected', sentence, { cause })
 }

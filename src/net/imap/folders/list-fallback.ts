@@ -1,13 +1,13 @@
-import { astring, type Part } from './encode.ts'
-import { LIMITS } from './limits.ts'
+import { astring, type CommandPart } from '../connection/command-encoding.ts'
+import { LIMITS } from '../limits.ts'
 import { statusOf, type MailboxStatus } from './mailbox.ts'
 import type { ByteString } from './mailbox-name.ts'
-import { ImapLost, ImapRefused, mayPass } from './refusals.ts'
-import { stringOf, stringsOf, type Value } from './response.ts'
-import type { Wire } from './wire.ts'
+import { ImapLost, ImapRefused, isTemporary } from '../connection/refusals.ts'
+import { stringOf, stringsOf, type Value } from '../connection/response.ts'
+import type { Wire } from '../connection/wire.ts'
 
 /** One line of a LIST, LSUB or XLIST answer. */
-export type Listed = {
+export type ListedMailbox = {
   name: ByteString
   delimiter: string | null
   flags: string[]
@@ -18,52 +18,52 @@ export type Listed = {
 }
 
 /** What a listing went through: whether a plain `LIST "" "*"` was refused, and how far down the ladder it went. */
-export type Climb = { listed: Listed[]; listFailed: boolean; rung: 'list' | 'other' | 'none' }
+export type MailboxList = { listed: ListedMailbox[]; listFailed: boolean; strategy: 'list' | 'other' | 'none' }
 
 /**
  * Lists all mailboxes in whatever way the server allows: some refuse LIST with NO, some do not know RETURN, some take
  * only certain patterns.
  * @throws ImapRefused when the server asks us to come back later, ImapLost
  */
-export async function climb(wire: Wire): Promise<Climb> {
-  const first = (await extended(wire)) ?? (await tried(wire, 'LIST', '', '*'))
-  if (first) return { listed: first, listFailed: false, rung: 'list' }
-  for (const rung of RUNGS) {
+export async function listMailboxes(wire: Wire): Promise<MailboxList> {
+  const first = (await tryExtendedList(wire)) ?? (await tryList(wire, 'LIST', '', '*'))
+  if (first) return { listed: first, listFailed: false, strategy: 'list' }
+  for (const rung of FALLBACK_STRATEGIES) {
     const listed = await rung(wire)
-    if (listed.length > 0) return { listed, listFailed: true, rung: 'other' }
+    if (listed.length > 0) return { listed, listFailed: true, strategy: 'other' }
   }
-  return { listed: [], listFailed: true, rung: 'none' }
+  return { listed: [], listFailed: true, strategy: 'none' }
 }
 
 /** Counts, subscriptions and special uses in one answer, where the server says it can. */
-async function extended(wire: Wire): Promise<Listed[] | null> {
+async function tryExtendedList(wire: Wire): Promise<ListedMailbox[] | null> {
   const has = (capability: string) => wire.capabilities.has(capability)
   if (!has('LIST-EXTENDED')) return null
   const options = ['SUBSCRIBED', 'CHILDREN']
   if (has('SPECIAL-USE')) options.push('SPECIAL-USE')
   if (has('LIST-STATUS')) options.push('STATUS (MESSAGES UNSEEN UIDNEXT UIDVALIDITY)')
-  return ask(wire, ['LIST "" "*" RETURN (', options.join(' '), ')'], 'LIST', true)
+  return runList(wire, ['LIST "" "*" RETURN (', options.join(' '), ')'], 'LIST', true)
 }
 
-const RUNGS: ((wire: Wire) => Promise<Listed[]>)[] = [
-  async (wire) => (wire.capabilities.has('XLIST') ? ((await tried(wire, 'XLIST', '', '*')) ?? []) : []),
+const FALLBACK_STRATEGIES: ((wire: Wire) => Promise<ListedMailbox[]>)[] = [
+  async (wire) => (wire.capabilities.has('XLIST') ? ((await tryList(wire, 'XLIST', '', '*')) ?? []) : []),
   levelByLevel,
   async (wire) => {
-    const patterns = [tried(wire, 'LIST', '', 'INBOX'), tried(wire, 'LIST', 'INBOX', '*')]
-    patterns.push(tried(wire, 'LIST', '', 'INBOX.*'), tried(wire, 'LIST', '', 'INBOX/*'))
+    const patterns = [tryList(wire, 'LIST', '', 'INBOX'), tryList(wire, 'LIST', 'INBOX', '*')]
+    patterns.push(tryList(wire, 'LIST', '', 'INBOX.*'), tryList(wire, 'LIST', '', 'INBOX/*'))
     return unique((await Promise.all(patterns)).flatMap((listed) => listed ?? []))
   },
-  async (wire) => (await tried(wire, 'LSUB', '', '*')) ?? [],
+  async (wire) => (await tryList(wire, 'LSUB', '', '*')) ?? [],
 ]
 
 /** `%` stops at the delimiter: the top, then what lies below each that may have children. */
-async function levelByLevel(wire: Wire): Promise<Listed[]> {
-  const all: Listed[] = []
-  for (let level = await tried(wire, 'LIST', '', '%'); level && level.length > 0;) {
+async function levelByLevel(wire: Wire): Promise<ListedMailbox[]> {
+  const all: ListedMailbox[] = []
+  for (let level = await tryList(wire, 'LIST', '', '%'); level && level.length > 0;) {
     all.push(...level)
-    if (all.length > LIMITS.folders) throw tooMany()
+    if (all.length > LIMITS.folders) throw tooManyFolders()
     const parents = level.filter(({ delimiter, flags }) => delimiter && !flags.some(isChildless))
-    const below = parents.map(({ name, delimiter }) => tried(wire, 'LIST', '', `${name}${delimiter}%`))
+    const below = parents.map(({ name, delimiter }) => tryList(wire, 'LIST', '', `${name}${delimiter}%`))
     const known = new Set(all.map(({ name }) => name))
     level = (await Promise.all(below)).flatMap((listed) => listed ?? []).filter(({ name }) => !known.has(name))
   }
@@ -75,35 +75,51 @@ function isChildless(flag: string): boolean {
 }
 
 /** Null when the server refused. */
-async function tried(wire: Wire, verb: string, reference: string, pattern: ByteString): Promise<Listed[] | null> {
+async function tryList(
+  wire: Wire,
+  verb: string,
+  reference: string,
+  pattern: ByteString,
+): Promise<ListedMailbox[] | null> {
   // Wildcards in the names of parents are listed as wildcards, which costs nothing but time.
-  return ask(wire, [`${verb} "${reference}" `, astring(pattern)], verb, verb === 'LSUB' ? true : null)
+  return runList(wire, [`${verb} "${reference}" `, astring(pattern)], verb, verb === 'LSUB' ? true : null)
 }
 
 /** A folder has a line of its own and one with its figures; some servers say one of them twice. */
-const LINES_OF_FOLDER = 3
+const MAX_LINES_PER_FOLDER = 3
 
-async function ask(wire: Wire, parts: Part[], verb: string, tellsSubscribed: boolean | null): Promise<Listed[] | null> {
-  const listed = new Map<ByteString, Listed>()
+async function runList(
+  wire: Wire,
+  parts: CommandPart[],
+  verb: string,
+  tellsSubscribed: boolean | null,
+): Promise<ListedMailbox[] | null> {
+  const listed = new Map<ByteString, ListedMailbox>()
   let lines = 0
   try {
     await wire.run(parts, {
       data(values) {
         // A listing that goes on and on would never be answered.
         lines += 1
-        if (listed.size > LIMITS.folders || lines > LINES_OF_FOLDER * LIMITS.folders) wire.destroy(tooMany())
-        return heed(values, verb, tellsSubscribed, listed)
+        if (listed.size > LIMITS.folders || lines > MAX_LINES_PER_FOLDER * LIMITS.folders)
+          wire.destroy(tooManyFolders())
+        return addListed(values, verb, tellsSubscribed, listed)
       },
     })
     return [...listed.values()]
   } catch (error) {
     // Zimbra says a bare NO; others BAD to what they do not know. “Come back later” is no refusal of the form.
-    if (error instanceof ImapRefused && !mayPass(error.refusal)) return null
+    if (error instanceof ImapRefused && !isTemporary(error.refusal)) return null
     throw error
   }
 }
 
-function heed(values: Value[], verb: string, tells: boolean | null, listed: Map<ByteString, Listed>): boolean {
+function addListed(
+  values: Value[],
+  verb: string,
+  tells: boolean | null,
+  listed: Map<ByteString, ListedMailbox>,
+): boolean {
   const kind = stringOf(values[0])?.toUpperCase()
   if (kind === 'STATUS') {
     const entry = listed.get(stringOf(values[1]) ?? '')
@@ -121,12 +137,12 @@ function heed(values: Value[], verb: string, tells: boolean | null, listed: Map<
 }
 
 /** Some of them in place of all would look like all. */
-function tooMany(): ImapLost {
+function tooManyFolders(): ImapLost {
   const most = LIMITS.folders.toLocaleString('en')
   return new ImapLost('protocol', `The account has more than ${most} folders, which is more than can be listed.`)
 }
 
-function unique(listed: Listed[]): Listed[] {
+function unique(listed: ListedMailbox[]): ListedMailbox[] {
   return [...new Map(listed.map((entry) => [entry.name, entry])).values()]
 }
 
@@ -134,7 +150,7 @@ function unique(listed: Listed[]): Listed[] {
  * Names the user is subscribed to (LSUB); null when the server refuses.
  * @throws ImapLost
  */
-export async function subscriptions(wire: Wire): Promise<Set<ByteString> | null> {
-  const listed = await tried(wire, 'LSUB', '', '*')
+export async function listSubscriptions(wire: Wire): Promise<Set<ByteString> | null> {
+  const listed = await tryList(wire, 'LSUB', '', '*')
   return listed && new Set(listed.map(({ name }) => name))
 }

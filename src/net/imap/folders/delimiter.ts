@@ -1,8 +1,8 @@
-import { status } from './mailbox.ts'
+import { readStatus } from './mailbox.ts'
 import { encodeMailbox } from './mailbox-name.ts'
-import { ImapRefused, mayPass } from './refusals.ts'
-import { stringOf } from './response.ts'
-import type { Wire } from './wire.ts'
+import { ImapRefused, isTemporary } from '../connection/refusals.ts'
+import { stringOf } from '../connection/response.ts'
+import type { Wire } from '../connection/wire.ts'
 
 /** What stands between levels on every server that we know of. */
 const DELIMITERS = ['/', '.', '\\']
@@ -19,13 +19,13 @@ const MAX_PROBES = 30
 export async function discoverDelimiter(wire: Wire, paths: readonly string[]): Promise<string | null | undefined> {
   // RFC 3501, 6.3.8: an empty name asks for the delimiter alone; some servers that refuse LIST answer LSUB or XLIST.
   for (const verb of ['LIST', 'LSUB', ...(wire.capabilities.has('XLIST') ? ['XLIST'] : [])]) {
-    const told = await askDelimiter(wire, verb)
+    const told = await readDelimiter(wire, verb)
     if (told !== undefined) return told
   }
   return (await probeParents(wire, paths)) ?? (paths.some((path) => path.includes('/')) ? '/' : undefined)
 }
 
-async function askDelimiter(wire: Wire, verb: string): Promise<string | null | undefined> {
+async function readDelimiter(wire: Wire, verb: string): Promise<string | null | undefined> {
   let told: string | null | undefined
   try {
     await wire.run([`${verb} "" ""`], {
@@ -36,7 +36,7 @@ async function askDelimiter(wire: Wire, verb: string): Promise<string | null | u
       },
     })
   } catch (error) {
-    if (!(error instanceof ImapRefused) || mayPass(error.refusal)) throw error
+    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
   }
   return told
 }
@@ -56,10 +56,10 @@ async function probeParents(wire: Wire, paths: readonly string[]): Promise<strin
 
 async function exists(wire: Wire, path: string): Promise<boolean> {
   try {
-    await status(wire, encodeMailbox(path))
+    await readStatus(wire, encodeMailbox(path))
     return true
   } catch (error) {
-    if (!(error instanceof ImapRefused) || mayPass(error.refusal)) throw error
+    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
     return false
   }
 }
