@@ -7,7 +7,7 @@ import { createLog } from '../../src/log.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
 import { readSpace, relieveDisk, shareReduction, type DiskOptions } from '../../src/webhooks/retention/disk.ts'
 import { listUsage } from '../../src/webhooks/retention/store.ts'
-import { newToken } from '../../src/webhooks/token.ts'
+import { newEndpointToken } from '../../src/webhooks/ids.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startWebhooks } from './module.ts'
 
@@ -25,7 +25,7 @@ async function addAccount(name: string, admin = false): Promise<string> {
 
 /** An endpoint with so many requests, counted as captures are. */
 async function endpointWith(accountId: string, requests: number): Promise<string> {
-  const { id } = await insertEndpoint(fresh.db, { accountId, token: newToken() })
+  const { id } = await insertEndpoint(fresh.db, { accountId, token: newEndpointToken() })
   await fresh.pool.query(
     `insert into webhook_request (id, endpoint_id, method, path, query, headers, ip, body, body_size, received_at,
        duration_ms, http_version, preflight, aborted, stored_bytes)

@@ -12,7 +12,7 @@ import { openDatabase, type Database } from '../../src/store/database.ts'
 import { startEmbedded, type Embedded } from '../../src/store/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
-import { newToken } from '../../src/webhooks/token.ts'
+import { newEndpointToken } from '../../src/webhooks/ids.ts'
 
 const SECRET_KEY = 'the key of a service that is going to be killed'
 /** So few for each that none is beyond what is kept. */
@@ -102,7 +102,9 @@ async function stored(): Promise<Set<string>> {
 }
 
 async function makeTokens(): Promise<string[]> {
-  const rows = Array.from({ length: ENDPOINTS }, () => insertEndpoint(database.db, { accountId, token: newToken() }))
+  const rows = Array.from({ length: ENDPOINTS }, () =>
+    insertEndpoint(database.db, { accountId, token: newEndpointToken() }),
+  )
   return (await Promise.all(rows)).map(({ token }) => token)
 }
 

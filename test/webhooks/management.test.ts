@@ -5,7 +5,7 @@ import { openDatabase, type Database } from '../../src/store/database.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
 import { CAPTURE_QUOTAS } from '../../src/webhooks/retention/quota.ts'
 import { webhookCleanUpJob } from '../../src/webhooks/retention/retention.ts'
-import { newToken } from '../../src/webhooks/token.ts'
+import { newEndpointToken } from '../../src/webhooks/ids.ts'
 import type { Person } from '../service.ts'
 import { startWebhooks, type Answer, type Endpoint, type WebhooksTest } from './module.ts'
 
@@ -142,7 +142,7 @@ describe('an endpoint', () => {
 
   it('is one of at most a hundred', async () => {
     const dora = await portreeve.portreeve.addPerson('Dora')
-    for (let i = 0; i < 98; i++) await insertEndpoint(database.db, { accountId: dora.id, token: newToken() })
+    for (let i = 0; i < 98; i++) await insertEndpoint(database.db, { accountId: dora.id, token: newEndpointToken() })
     const more = await Promise.all(Array.from({ length: 4 }, () => portreeve.api('POST', '', {}, dora.token)))
     expect(more.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 201, 409, 409])
     expect(more.find(({ status }) => status === 409)?.json).toMatchObject({ code: 'conflict' })

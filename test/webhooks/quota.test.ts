@@ -4,11 +4,12 @@ import { raiseAlert } from '../../src/alerts/raise.ts'
 import { createLog } from '../../src/log.ts'
 import { clearRequests } from '../../src/webhooks/endpoints/endpoints.ts'
 import { deleteEndpoint, insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
-import { onceEach, trimToQuotas, type CaptureQuotas } from '../../src/webhooks/retention/quota.ts'
+import { raiseOnce, trimToQuotas, type CaptureQuotas } from '../../src/webhooks/retention/quota.ts'
 import { startTrimming, webhookCleanUpJob } from '../../src/webhooks/retention/retention.ts'
 import { deleteBeyond, deleteOlder, listUsage } from '../../src/webhooks/retention/store.ts'
-import { createInsert, storedBytes, type CapturedRequest } from '../../src/webhooks/store.ts'
-import { newId, newToken } from '../../src/webhooks/token.ts'
+import { storedBytes, type CapturedRequest } from '../../src/webhooks/requests/captured-request.ts'
+import { createRequestInsert } from '../../src/webhooks/requests/store.ts'
+import { newRequestId, newEndpointToken } from '../../src/webhooks/ids.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 
 const LIMIT = 100_000
@@ -16,10 +17,10 @@ const QUOTAS: CaptureQuotas = { free: LIMIT, starter: LIMIT, pro: 2 * LIMIT, bus
 const BODY_BYTES = 10_000
 
 let fresh: FreshDatabase
-let insert: ReturnType<typeof createInsert>
+let insert: ReturnType<typeof createRequestInsert>
 beforeEach(async () => {
   fresh = await freshDatabase()
-  insert = createInsert(fresh.pool)
+  insert = createRequestInsert(fresh.pool)
 })
 afterEach(() => fresh.drop())
 
@@ -28,12 +29,13 @@ async function addAccount(name: string, plan: 'free' | 'pro' = 'free'): Promise<
   return (await createAccount(fresh.db, person)).id
 }
 
-const addEndpoint = async (accountId: string) => (await insertEndpoint(fresh.db, { accountId, token: newToken() })).id
+const addEndpoint = async (accountId: string) =>
+  (await insertEndpoint(fresh.db, { accountId, token: newEndpointToken() })).id
 
 function request(endpointId: string, path: string, bytes = BODY_BYTES): CapturedRequest {
   const receivedAt = new Date()
   return {
-    id: newId(receivedAt.getTime()),
+    id: newRequestId(receivedAt.getTime()),
     endpointId,
     method: 'POST',
     path,
@@ -80,7 +82,7 @@ const titles = async (accountId: string) =>
     ({ title }) => title,
   )
 
-const deps = () => ({ db: fresh.db, quotas: QUOTAS, raise: onceEach((alert) => raiseAlert(fresh.db, alert)) })
+const deps = () => ({ db: fresh.db, quotas: QUOTAS, raise: raiseOnce((alert) => raiseAlert(fresh.db, alert)) })
 
 describe('the bytes of captured requests', () => {
   it('are counted with them, and no more when they are gone, whichever way', async () => {

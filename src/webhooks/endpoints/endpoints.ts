@@ -7,11 +7,11 @@ import type { EncryptedColumn } from '../../store/key-rotation.ts'
 import { encrypt, decrypt } from '../../store/encryption.ts'
 import { notify, type Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
-import { configuredAnswer, type Answer } from '../answers.ts'
-import { ENDPOINTS_PER_ACCOUNT, RESPONSE_BODY } from '../limits.ts'
+import { configuredResponse, type CaptureResponse } from '../capture/responses.ts'
+import { MAX_ENDPOINTS_PER_ACCOUNT, MAX_RESPONSE_BODY_BYTES } from '../limits.ts'
 import { deleteRequests } from '../requests/store.ts'
-import { newToken } from '../token.ts'
-import { ensureResponseSecret, newSecret, responseContextOf, sameSecret } from './response-secret.ts'
+import { newEndpointToken } from '../ids.ts'
+import { ensureResponseSecret, newSecret, responseSecretContext, sameSecretFault } from './response-secret.ts'
 import {
   countEndpoints,
   deleteEndpoint,
@@ -31,7 +31,7 @@ export type Endpoint = {
   cors: boolean
   timeout: number
   responseType: string
-  answer: Answer
+  response: CaptureResponse
   /** What is filled in for each request; null for an answer that is always the same. */
   template: { text: string; secret: string } | null
 }
@@ -73,17 +73,17 @@ export async function createEndpoint(
   accountId: string,
   settings: Settings,
 ): Promise<EndpointRow> {
-  requireSound(settings)
+  validateSettings(settings)
   return db.transaction().execute(async (trx) => {
-    if ((await countEndpoints(trx, accountId)) >= ENDPOINTS_PER_ACCOUNT) {
-      const sentence = `An account can have up to ${ENDPOINTS_PER_ACCOUNT} webhook endpoints. Delete one that is no longer used.`
+    if ((await countEndpoints(trx, accountId)) >= MAX_ENDPOINTS_PER_ACCOUNT) {
+      const sentence = `An account can have up to ${MAX_ENDPOINTS_PER_ACCOUNT} webhook endpoints. Delete one that is no longer used.`
       throw new Fault('conflict', sentence)
     }
     const { signature, ...plain } = settings
-    const made = await insertEndpoint(trx, { accountId, token: newToken(), ...given(plain) })
-    const sealed = sealedSignature(signature, made.id, secretKey)
+    const made = await insertEndpoint(trx, { accountId, token: newEndpointToken(), ...pickGiven(plain) })
+    const sealed = encryptSignature(signature, made.id, secretKey)
     const row = sealed ? await updateEndpoint(trx, accountId, made.id, sealed) : made
-    await announceEndpoint(trx, accountId, made)
+    await notifyEndpointChange(trx, accountId, made)
     return row ?? made
   })
 }
@@ -98,16 +98,16 @@ export async function changeEndpoint(
   id: string,
   settings: Settings,
 ): Promise<EndpointRow> {
-  requireSound(settings)
+  validateSettings(settings)
   const { signature, ...plain } = settings
   return db.transaction().execute(async (trx) => {
     const before = await requireEndpoint(trx, accountId, id)
-    if (signature && signature.secret === undefined && before.signatureSecret === null) throw withoutSecret()
+    if (signature && signature.secret === undefined && before.signatureSecret === null) throw secretRequired()
     requireOtherSecret(before, signature, secretKey)
-    const change = { ...given(plain), ...sealedSignature(signature, id, secretKey) }
+    const change = { ...pickGiven(plain), ...encryptSignature(signature, id, secretKey) }
     const row = await updateEndpoint(trx, accountId, id, change)
-    if (!row) throw noSuchEndpoint()
-    await announceEndpoint(trx, accountId, row)
+    if (!row) throw endpointNotFound()
+    await notifyEndpointChange(trx, accountId, row)
     return row
   })
 }
@@ -116,8 +116,8 @@ export async function changeEndpoint(
 export async function removeEndpoint(db: Kysely<DB>, accountId: string, id: string): Promise<string> {
   return db.transaction().execute(async (trx) => {
     const token = await deleteEndpoint(trx, accountId, id)
-    if (token === undefined) throw noSuchEndpoint()
-    await announceEndpoint(trx, accountId, { id, token })
+    if (token === undefined) throw endpointNotFound()
+    await notifyEndpointChange(trx, accountId, { id, token })
     return token
   })
 }
@@ -130,8 +130,8 @@ export async function removeEndpoint(db: Kysely<DB>, accountId: string, id: stri
 export async function clearRequests(db: Kysely<DB>, accountId: string, id: string): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const row = await updateEndpoint(trx, accountId, id, { requestCount: 0 })
-    if (!row) throw noSuchEndpoint()
-    await announceEndpoint(trx, accountId, row)
+    if (!row) throw endpointNotFound()
+    await notifyEndpointChange(trx, accountId, row)
     return deleteRequests(trx, id)
   })
 }
@@ -139,12 +139,12 @@ export async function clearRequests(db: Kysely<DB>, accountId: string, id: strin
 /** @throws Fault `not_found`, also for another account's endpoint */
 export async function requireEndpoint(db: Db, accountId: string, id: string): Promise<EncryptedEndpoint> {
   const row = await findEndpoint(db, accountId, id)
-  if (!row) throw noSuchEndpoint()
+  if (!row) throw endpointNotFound()
   return row
 }
 
 /** @throws Fault `not_found` */
-export async function showResponseSecret({ db, secretKey }: Deps, accountId: string, id: string): Promise<string> {
+export async function readResponseSecret({ db, secretKey }: Deps, accountId: string, id: string): Promise<string> {
   return ensureResponseSecret(db, await requireEndpoint(db, accountId, id), secretKey)
 }
 
@@ -161,11 +161,11 @@ export async function replaceResponseSecret(
 ): Promise<string> {
   await db.transaction().execute(async (trx) => {
     const endpoint = await requireEndpoint(trx, accountId, id)
-    if (secretOf(endpoint, secretKey) === wanted) throw sameSecret('secret')
+    if (decryptSignatureSecret(endpoint, secretKey) === wanted) throw sameSecretFault('secret')
     const row = await updateEndpoint(trx, accountId, id, {
-      responseSecret: encrypt(wanted, secretKey, responseContextOf(id)),
+      responseSecret: encrypt(wanted, secretKey, responseSecretContext(id)),
     })
-    if (row) await announceEndpoint(trx, accountId, row)
+    if (row) await notifyEndpointChange(trx, accountId, row)
   })
   return wanted
 }
@@ -177,21 +177,21 @@ export async function loadEndpoint({ db, secretKey }: Deps, token: string): Prom
   const secret = row.template ? await ensureResponseSecret(db, row, secretKey) : ''
   const template = row.template ? { text: row.responseBody, secret } : null
   const { id, accountId, cors, timeout, responseType } = row
-  return { id, accountId, cors, timeout, responseType, answer: configuredAnswer(row, row.responseBody), template }
+  return { id, accountId, cors, timeout, responseType, response: configuredResponse(row, row.responseBody), template }
 }
 
 /** The secret its sender signs with; null when none is set. */
-export function secretOf({ id, signatureSecret }: EncryptedEndpoint, secretKey: string): string | null {
-  return signatureSecret === null ? null : decrypt(signatureSecret, secretKey, contextOf(id))
+export function decryptSignatureSecret({ id, signatureSecret }: EncryptedEndpoint, secretKey: string): string | null {
+  return signatureSecret === null ? null : decrypt(signatureSecret, secretKey, signatureContext(id))
 }
 
-function sealedSignature(signature: Settings['signature'], id: string, secretKey: string): EndpointChange | undefined {
+function encryptSignature(signature: Settings['signature'], id: string, secretKey: string): EndpointChange | undefined {
   if (signature === undefined) return undefined
   if (signature === null) return { signature: null, signatureSecret: null }
   const { secret, ...scheme } = signature
   return {
     signature: scheme,
-    ...(secret !== undefined && { signatureSecret: encrypt(secret, secretKey, contextOf(id)) }),
+    ...(secret !== undefined && { signatureSecret: encrypt(secret, secretKey, signatureContext(id)) }),
   }
 }
 
@@ -202,22 +202,22 @@ function requireOtherSecret(
   secretKey: string,
 ): void {
   if (!signature?.secret || responseSecret === null) return
-  if (decrypt(responseSecret, secretKey, responseContextOf(id)) === signature.secret)
-    throw sameSecret('signature.secret')
+  if (decrypt(responseSecret, secretKey, responseSecretContext(id)) === signature.secret)
+    throw sameSecretFault('signature.secret')
 }
 
 /** Where the secrets that verify senders and sign responses are stored. */
 export const ENCRYPTED_COLUMNS: EncryptedColumn[] = [
-  { table: 'webhook_endpoint', id: 'id', column: 'signature_secret', contextOf },
-  { table: 'webhook_endpoint', id: 'id', column: 'response_secret', contextOf: responseContextOf },
+  { table: 'webhook_endpoint', id: 'id', column: 'signature_secret', contextOf: signatureContext },
+  { table: 'webhook_endpoint', id: 'id', column: 'response_secret', contextOf: responseSecretContext },
 ]
 
-function contextOf(id: string): string {
+function signatureContext(id: string): string {
   return `webhook/${id}/signature`
 }
 
 /** Says in every instance that an endpoint was changed. */
-async function announceEndpoint(db: Db, accountId: string, { id, token }: EndpointChanged): Promise<void> {
+async function notifyEndpointChange(db: Db, accountId: string, { id, token }: EndpointChanged): Promise<void> {
   await notify(db, CHANGED, { id, token })
   await notifyChange(db, accountId, 'webhooks', id)
 }
@@ -225,24 +225,26 @@ async function announceEndpoint(db: Db, accountId: string, { id, token }: Endpoi
 type Plain = Omit<Settings, 'signature'>
 
 /** What is written as it is given: a request's other fields, such as another account's id, must not reach the row. */
-const PLAIN = ['label', 'responseStatus', 'responseBody', 'responseType', 'template', 'cors', 'timeout'] as const
+const PLAIN_FIELDS = ['label', 'responseStatus', 'responseBody', 'responseType', 'template', 'cors', 'timeout'] as const
 
 /** Without the fields that were not given, which the database would otherwise be asked to empty. */
-function given(settings: Plain): { [K in keyof Plain]?: Exclude<Plain[K], undefined> } {
-  return Object.fromEntries(PLAIN.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]]])))
+function pickGiven(settings: Plain): { [K in keyof Plain]?: Exclude<Plain[K], undefined> } {
+  return Object.fromEntries(
+    PLAIN_FIELDS.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]]])),
+  )
 }
 
 /** A media type (RFC 9110, 8.3.1) with parameters, and nothing that would end the header. */
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w-]+=(?:"[^"\r\n]*"|[\w.+-]+))*$/
 const MEDIA_TYPE_LENGTH = 127
 
-function requireSound({ responseBody, responseType, signature }: Settings): void {
+function validateSettings({ responseBody, responseType, signature }: Settings): void {
   const details: FaultDetail[] = []
   if (responseType !== undefined && !(responseType.length <= MEDIA_TYPE_LENGTH && isMediaType(responseType))) {
     details.push({ path: 'responseType', message: 'must be a media type such as text/plain; charset=utf-8' })
   }
-  if (responseBody !== undefined && Buffer.byteLength(responseBody) > RESPONSE_BODY) {
-    details.push({ path: 'responseBody', message: `must have up to ${RESPONSE_BODY} bytes` })
+  if (responseBody !== undefined && Buffer.byteLength(responseBody) > MAX_RESPONSE_BODY_BYTES) {
+    details.push({ path: 'responseBody', message: `must have up to ${MAX_RESPONSE_BODY_BYTES} bytes` })
   }
   if (responseBody?.includes('\u0000')) details.push({ path: 'responseBody', message: 'must not have NUL characters' })
   if (signature?.scheme === 'hmac' && signature.header === undefined) {
@@ -258,11 +260,11 @@ function isMediaType(text: string): boolean {
   return MEDIA_TYPE.test(text) && !/[^\u0020-\u007e]/.test(text)
 }
 
-function withoutSecret(): Fault {
+function secretRequired(): Fault {
   const details = [{ path: 'signature.secret', message: 'is required' }]
   return new Fault('invalid_request', 'signature.secret is required: no secret is stored yet.', { details })
 }
 
-function noSuchEndpoint(): Fault {
+function endpointNotFound(): Fault {
   return new Fault('not_found', 'The webhook endpoint was not found.')
 }

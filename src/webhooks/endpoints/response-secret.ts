@@ -7,7 +7,7 @@ import { insertResponseSecret, type EncryptedEndpoint } from './store.ts'
 const SECRET_BYTES = 32
 
 /** Where response secrets are encrypted for. */
-export function responseContextOf(id: string): string {
+export function responseSecretContext(id: string): string {
   return `webhook/${id}/response`
 }
 
@@ -18,12 +18,12 @@ export async function ensureResponseSecret(
   secretKey: string,
 ): Promise<string> {
   const encrypted =
-    responseSecret ?? (await insertResponseSecret(db, id, encrypt(newSecret(), secretKey, responseContextOf(id))))
-  return decrypt(encrypted, secretKey, responseContextOf(id))
+    responseSecret ?? (await insertResponseSecret(db, id, encrypt(newSecret(), secretKey, responseSecretContext(id))))
+  return decrypt(encrypted, secretKey, responseSecretContext(id))
 }
 
 /** One secret for both would let any sender ask for a signature that then verifies. */
-export function sameSecret(path: string): Fault {
+export function sameSecretFault(path: string): Fault {
   const message = 'must differ between verifying senders and signing responses'
   const sentence =
     'The same secret cannot verify senders and sign responses: any sender could request a valid signature.'

@@ -39,7 +39,7 @@ const ENDPOINT = [
   'signature',
   'createdAt',
 ] as const
-const SEALED = [...ENDPOINT, 'accountId', 'signatureSecret', 'responseSecret'] as const
+const ENDPOINT_WITH_SECRETS = [...ENDPOINT, 'accountId', 'signatureSecret', 'responseSecret'] as const
 
 export async function insertEndpoint(
   db: Db,
@@ -78,7 +78,7 @@ export async function countEndpoints(db: Db, accountId: string): Promise<number>
 export async function findEndpoint(db: Db, accountId: string, id: string): Promise<EncryptedEndpoint | undefined> {
   const row = await db
     .selectFrom('webhookEndpoint')
-    .select(SEALED)
+    .select(ENDPOINT_WITH_SECRETS)
     .where('id', '=', id)
     .where('accountId', '=', accountId)
     .executeTakeFirst()
@@ -91,7 +91,7 @@ export async function findEndpointByToken(
 ): Promise<(EncryptedEndpoint & { accountId: string }) | undefined> {
   const row = await db
     .selectFrom('webhookEndpoint')
-    .select([...SEALED, 'accountId'])
+    .select([...ENDPOINT_WITH_SECRETS, 'accountId'])
     .where('token', '=', token)
     .executeTakeFirst()
   return row as (EncryptedEndpoint & { accountId: string }) | undefined

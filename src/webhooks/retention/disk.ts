@@ -6,19 +6,19 @@ import type { NewAlert } from '../../alerts/raise.ts'
 import type { Config } from '../../config.ts'
 import type { Logger } from '../../log.ts'
 import type { DB } from '../../store/tables.ts'
-import { DISK_CHECKED_EVERY, DISK_KEPT } from '../limits.ts'
+import { DISK_CHECK_INTERVAL_MS, MIN_REQUESTS_PER_ENDPOINT } from '../limits.ts'
 import { deleteDownTo, type QuotaDeps } from './quota.ts'
-import { freeRoom, listUsage, readSizes, withDiskLock, type CaptureUsage } from './store.ts'
+import { vacuumRequests, listUsage, readSizes, withDiskLock, type CaptureUsage } from './store.ts'
 
 /** Room that is left, below 0 beyond a limit, and how much should be. */
-export type Space = { freeBytes: number; wantedBytes: number }
+export type FreeSpace = { freeBytes: number; wantedBytes: number }
 
-const GB = 1_000_000_000
+const GB_BYTES = 1_000_000_000
 const WANTED_SHARE = 0.1
-const MAX_WANTED_BYTES = 2 * GB
+const MAX_WANTED_BYTES = 2 * GB_BYTES
 
 /** What PostgreSQL adds to what is stored: headers of rows and pages, and the index of large bodies. */
-const OVERHEAD = 1.1
+const STORAGE_OVERHEAD = 1.1
 
 export type DiskOptions = Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'MIN_FREE_DISK_BYTES' | 'MAX_DATABASE_BYTES'>
 
@@ -44,7 +44,7 @@ export function watchDisk(deps: DiskDeps): () => Promise<void> {
       .catch((err: unknown) => deps.log.warn({ err }, 'the free space could not be checked; the next check will'))
       .finally(() => (running = undefined))
   }
-  const timer = setInterval(check, DISK_CHECKED_EVERY).unref()
+  const timer = setInterval(check, DISK_CHECK_INTERVAL_MS).unref()
   check()
   return async () => {
     clearInterval(timer)
@@ -65,20 +65,30 @@ export async function relieveDisk(deps: DiskDeps, signal?: AbortSignal): Promise
     const usages = await listUsage(db)
     const stored = usages.reduce((sum, { bytes }) => sum + bytes, 0)
     // What captures removed before have left is in the files still, and the next captures use it.
-    const reusable = captureBytes - stored * OVERHEAD
+    const reusable = captureBytes - stored * STORAGE_OVERHEAD
     const missing = space.wantedBytes - space.freeBytes - reusable
-    const removed = await remove(deps, usages, missing / OVERHEAD, signal)
-    await tell(deps, space, removed)
+    const removed = await removeCaptures(deps, usages, missing / STORAGE_OVERHEAD, signal)
+    await notifyAboutSpace(deps, space, removed)
   })
 }
 
 type Removed = { accountId: string; requests: number; bytes: number }
 
-async function remove(deps: DiskDeps, usages: CaptureUsage[], bytes: number, signal?: AbortSignal): Promise<Removed[]> {
+async function removeCaptures(
+  deps: DiskDeps,
+  usages: CaptureUsage[],
+  bytes: number,
+  signal?: AbortSignal,
+): Promise<Removed[]> {
   const { db } = deps
   const all: Removed[] = []
   for (const { accountId, limitBytes } of shareReduction(usages, bytes)) {
-    const deleted = await deleteDownTo(db, accountId, { limitBytes, kept: DISK_KEPT, upTo: new Map(), signal })
+    const deleted = await deleteDownTo(db, accountId, {
+      limitBytes,
+      kept: MIN_REQUESTS_PER_ENDPOINT,
+      upTo: new Map(),
+      signal,
+    })
     const sums = { accountId, requests: 0, bytes: 0 }
     for (const one of deleted) {
       sums.requests += one.deleted
@@ -89,7 +99,7 @@ async function remove(deps: DiskDeps, usages: CaptureUsage[], bytes: number, sig
   const requests = all.reduce((sum, one) => sum + one.requests, 0)
   if (requests === 0) return []
   deps.onRemoved?.('disk', requests)
-  await freeRoom(db, { requests, bytes: all.reduce((sum, one) => sum + one.bytes, 0) }, 0)
+  await vacuumRequests(db, { requests, bytes: all.reduce((sum, one) => sum + one.bytes, 0) }, 0)
   return all
 }
 
@@ -116,8 +126,8 @@ export function shareReduction(
 }
 
 /** The least room of what is watched; null where nothing is. */
-export async function readSpace(db: Kysely<DB>, options: DiskOptions): Promise<Space | null> {
-  const spaces = [await readDisk(options), await readDatabaseRoom(db, options)].filter((space) => space !== null)
+export async function readSpace(db: Kysely<DB>, options: DiskOptions): Promise<FreeSpace | null> {
+  const spaces = [await readDisk(options), await readDatabaseSpace(db, options)].filter((space) => space !== null)
   const [least] = spaces.toSorted(
     (one, other) => one.freeBytes - one.wantedBytes - (other.freeBytes - other.wantedBytes),
   )
@@ -125,21 +135,21 @@ export async function readSpace(db: Kysely<DB>, options: DiskOptions): Promise<S
 }
 
 /** The disk is ours to watch where the database is. */
-async function readDisk({ DATABASE_URL, DATA_DIR, MIN_FREE_DISK_BYTES }: DiskOptions): Promise<Space | null> {
+async function readDisk({ DATABASE_URL, DATA_DIR, MIN_FREE_DISK_BYTES }: DiskOptions): Promise<FreeSpace | null> {
   if (DATABASE_URL !== undefined) return null
   const { bavail, blocks, bsize } = await statfs(DATA_DIR)
   const wantedBytes = MIN_FREE_DISK_BYTES ?? Math.min(blocks * bsize * WANTED_SHARE, MAX_WANTED_BYTES)
   return { freeBytes: bavail * bsize, wantedBytes }
 }
 
-async function readDatabaseRoom(db: Kysely<DB>, { MAX_DATABASE_BYTES: most }: DiskOptions): Promise<Space | null> {
+async function readDatabaseSpace(db: Kysely<DB>, { MAX_DATABASE_BYTES: most }: DiskOptions): Promise<FreeSpace | null> {
   if (most === undefined) return null
   const { databaseBytes } = await readSizes(db)
   return { freeBytes: most - databaseBytes, wantedBytes: Math.min(most * WANTED_SHARE, MAX_WANTED_BYTES) }
 }
 
 /** Tells administrators, and everyone who lost captures, once a day. */
-async function tell({ db, log, raise }: DiskDeps, space: Space, removed: Removed[]): Promise<void> {
+async function notifyAboutSpace({ db, log, raise }: DiskDeps, space: FreeSpace, removed: Removed[]): Promise<void> {
   const { freeBytes, wantedBytes } = space
   const requests = removed.reduce((sum, one) => sum + one.requests, 0)
   log.warn({ freeBytes, wantedBytes, requests, accounts: removed.length }, 'too little free space for the database')
@@ -147,7 +157,7 @@ async function tell({ db, log, raise }: DiskDeps, space: Space, removed: Removed
   for (const { accountId } of removed) await raise(removalAlert(accountId))
 }
 
-function spaceAlert(accountId: string, { freeBytes, wantedBytes }: Space): NewAlert {
+function spaceAlert(accountId: string, { freeBytes, wantedBytes }: FreeSpace): NewAlert {
   const at = new Date()
   return {
     accountId,

@@ -3,7 +3,7 @@ import type { NewAlert } from '../../alerts/raise.ts'
 import { bytesText, QUOTA_BYTES, WARNING_SHARE } from '../../accounts/quotas.ts'
 import type { Plan } from '../../config.ts'
 import type { DB } from '../../store/tables.ts'
-import { TRIM_QUOTA_ROWS } from '../limits.ts'
+import { MAX_QUOTA_TRIMMED_ROWS } from '../limits.ts'
 import { deleteOldest, listUsage, type CaptureUsage, type Deleted } from './store.ts'
 
 /** Bytes of captures that accounts may store, by their plans. */
@@ -55,10 +55,10 @@ export async function deleteDownTo(
   { limitBytes, kept, upTo, signal }: DownTo,
 ): Promise<Deleted[]> {
   const all: Deleted[] = []
-  for (let some = TRIM_QUOTA_ROWS; some >= TRIM_QUOTA_ROWS;) {
+  for (let some = MAX_QUOTA_TRIMMED_ROWS; some >= MAX_QUOTA_TRIMMED_ROWS;) {
     if (signal?.aborted) break
     const trimmed = Array.from(upTo, ([endpointId, last]) => ({ endpointId, upTo: last }))
-    const deleted = await deleteOldest(db, { accountId, limitBytes, kept, rows: TRIM_QUOTA_ROWS, trimmed })
+    const deleted = await deleteOldest(db, { accountId, limitBytes, kept, rows: MAX_QUOTA_TRIMMED_ROWS, trimmed })
     for (const { endpointId, upTo: last } of deleted) upTo.set(endpointId, last)
     some = deleted.reduce((sum, one) => sum + one.deleted, 0)
     all.push(...deleted)
@@ -92,16 +92,16 @@ function quotaAlert({ accountId, bytes }: CaptureUsage, limit: number, level: 'w
 }
 
 /** Alerts that this instance remembers to have raised. */
-const REMEMBERED_ALERTS = 10_000
+const MAX_REMEMBERED_ALERTS = 10_000
 
 /** Raises each alert once, without asking the database every second for as long as its reason lasts. */
-export function onceEach(raise: (alert: NewAlert) => Promise<unknown>): QuotaDeps['raise'] {
+export function raiseOnce(raise: (alert: NewAlert) => Promise<unknown>): QuotaDeps['raise'] {
   const raised = new Set<string>()
   return async (alert) => {
     const name = `${alert.accountId} ${alert.key}`
     if (raised.has(name)) return
     await raise(alert)
-    if (raised.size >= REMEMBERED_ALERTS) raised.clear()
+    if (raised.size >= MAX_REMEMBERED_ALERTS) raised.clear()
     raised.add(name)
   }
 }

@@ -20,7 +20,7 @@ export type Trimmed = { endpointId: string; upTo: number }
 export type Deleted = Trimmed & { deleted: number; bytes: number }
 
 /** What a request counts for its account's quota; those of earlier versions do not have it written down. */
-const BYTES = sql`coalesce(stored_bytes, octet_length(body) + octet_length(path) + octet_length(query)
+const STORED_BYTES = sql`coalesce(stored_bytes, octet_length(body) + octet_length(path) + octet_length(query)
   + octet_length(headers::text) + 200)`
 
 /**
@@ -31,7 +31,7 @@ const BYTES = sql`coalesce(stored_bytes, octet_length(body) + octet_length(path)
 export async function deleteCounted(db: Db, which: RawBuilder<unknown>, before = sql``): Promise<Deleted[]> {
   const { rows } = await sql<Deleted>`
     with ${before} gone as (
-      delete from webhook_request where ${which} returning endpoint_id, seq, ${BYTES} as bytes),
+      delete from webhook_request where ${which} returning endpoint_id, seq, ${STORED_BYTES} as bytes),
     summed as (
       select endpoint_id, max(seq) as up_to, count(*) as deleted, sum(bytes)::bigint as bytes
       from gone group by endpoint_id),
@@ -66,7 +66,7 @@ export async function deleteBeyond(db: Db, endpoints: Trimmed[], kept: number, l
 /** Deletes what is older than this, at most `limit`. */
 export async function deleteOlder(db: Kysely<DB>, before: Date, limit: number): Promise<number> {
   return db.transaction().execute(async (trx) => {
-    await takeTurn(trx)
+    await lockDeletions(trx)
     const older = sql`(endpoint_id, seq) in (
       select endpoint_id, seq from webhook_request where received_at < ${before} limit ${limit})`
     const rows = await deleteCounted(trx, older)
@@ -90,12 +90,12 @@ export type OldestOf = {
 export async function deleteOldest(db: Kysely<DB>, oldestOf: OldestOf): Promise<Deleted[]> {
   return db.transaction().execute(async (trx) => {
     // A statement sees what was there when it began: with the turn taken before, what others deleted is counted.
-    await takeTurn(trx)
-    return deleteCounted(trx, sql`ctid = any (array(select id from chosen))`, choosing(oldestOf))
+    await lockDeletions(trx)
+    return deleteCounted(trx, sql`ctid = any (array(select id from chosen))`, oldestBeyondLimit(oldestOf))
   })
 }
 
-function choosing({ accountId, limitBytes, kept, rows, trimmed }: OldestOf) {
+function oldestBeyondLimit({ accountId, limitBytes, kept, rows, trimmed }: OldestOf) {
   const ids = trimmed.map(({ endpointId }) => endpointId)
   const upTo = trimmed.map((endpoint) => endpoint.upTo)
   return sql`
@@ -110,7 +110,7 @@ function choosing({ accountId, limitBytes, kept, rows, trimmed }: OldestOf) {
         select seq from webhook_request where endpoint_id = e.id and seq > coalesce(t.up_to, 0)
         order by seq desc offset ${kept} limit 1) as newest
       cross join lateral (
-        select ctid as id, seq, ${BYTES} as bytes from webhook_request
+        select ctid as id, seq, ${STORED_BYTES} as bytes from webhook_request
         where endpoint_id = e.id and seq > coalesce(t.up_to, 0) and seq <= newest.seq
         order by seq limit ${rows}) as r
       where e.account_id = ${accountId} order by r.seq limit ${rows}),
@@ -119,7 +119,7 @@ function choosing({ accountId, limitBytes, kept, rows, trimmed }: OldestOf) {
       where o.before < used.bytes - ${limitBytes}::bigint),`
 }
 
-async function takeTurn(db: Db): Promise<void> {
+async function lockDeletions(db: Db): Promise<void> {
   await sql`select take_turn_deleting_requests()`.execute(db)
 }
 
@@ -142,7 +142,11 @@ export async function listUsage(db: Db, accountIds?: string[]): Promise<CaptureU
  * captures have gone to the disk that nobody will read, and whoever captures waits for it.
  * @returns whether it was worth it
  */
-export async function freeRoom(db: Db, deleted: { requests: number; bytes: number }, share: number): Promise<boolean> {
+export async function vacuumRequests(
+  db: Db,
+  deleted: { requests: number; bytes: number },
+  share: number,
+): Promise<boolean> {
   const { rows } = await sql<{ kept: number; size: number }>`
     select reltuples::float8 as kept, pg_total_relation_size(oid)::float8 as size
     from pg_class where oid = 'webhook_request'::regclass`.execute(db)
