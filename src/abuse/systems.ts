@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { readShippedTable, type AsnTable } from '../protocols/networks/asn-table.ts'
+import type { AsnTable } from '../protocols/networks/asn-table.ts'
+import { readShippedTable } from '../protocols/networks/load-asn-table.ts'
 import { ROOT } from '../version.ts'
 
 /** Which networks are one operator's, and from where that is known. */

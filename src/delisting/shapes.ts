@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { Address, nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
-import { METHODS, NEEDS, OUTCOMES, STEP_STATUSES } from './steps/state-machine.ts'
+import { NEEDS, OUTCOMES, STEP_STATUSES } from './steps/state-machine.ts'
+import { METHODS } from './steps/methods.ts'
 import { PROCESS_STATUSES } from './store.ts'
 
 /** Text without control characters but line ends and tabs: PostgreSQL stores no NUL, and emails need no others. */

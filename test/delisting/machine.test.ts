@@ -2,14 +2,13 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   isFinal,
-  METHODS,
   transition,
   INITIAL_STATE,
-  type Method,
   type Readiness,
   type StepEvent,
   type StepState,
 } from '../../src/delisting/steps/state-machine.ts'
+import { METHODS, type Method } from '../../src/delisting/steps/methods.ts'
 import { DAY_MS, HOUR_MS, MAX_ATTEMPTS } from '../../src/delisting/steps/timing.ts'
 
 const START = new Date('2026-11-21T12:00:00Z')

@@ -1,6 +1,6 @@
 import type { Blocklist, Category } from '../../protocols/dnsbl/catalogue.ts'
 import type { Listing } from '../../protocols/dnsbl/blocklists.ts'
-import type { Method } from './state-machine.ts'
+import type { Method } from './methods.ts'
 
 /** The removal procedure of a list, and how long it takes. */
 export type Plan = {

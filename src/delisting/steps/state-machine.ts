@@ -16,13 +16,7 @@ import {
   REMINDER_AFTER_MS,
   UNKNOWN_PAUSE_MS,
 } from './timing.ts'
-
-/**
- * How an address leaves a list: by itself, by a mail of ours, by a form that a person submits, or through the owner of
- * the network alone.
- */
-export const METHODS = ['automatic', 'email', 'form', 'provider'] as const
-export type Method = (typeof METHODS)[number]
+import type { Method } from './methods.ts'
 
 export const STEP_STATUSES = ['pending', 'running', 'email-sent', 'waiting', 'completed', 'failed'] as const
 export type StepStatus = (typeof STEP_STATUSES)[number]

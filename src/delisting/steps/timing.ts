@@ -1,4 +1,4 @@
-import type { Method } from './state-machine.ts'
+import type { Method } from './methods.ts'
 
 /** All in milliseconds. */
 const MINUTE_MS = 60_000

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { keyOf } from '../../../scripts/asn-operators.ts'
 import { tableOf } from '../../../scripts/asn-table.ts'
 import { encodeCompactTable, readCompactTable } from '../../../src/protocols/networks/asn-compact.ts'
-import { parseAsnTable, readShippedTable } from '../../../src/protocols/networks/asn-table.ts'
+import { parseAsnTable, readShippedTable } from '../../../src/protocols/networks/load-asn-table.ts'
 import { ROOT } from '../../../src/version.ts'
 
 const IPV4 = `9.0.0.0,9.0.0.255,100,"Host, Inc."

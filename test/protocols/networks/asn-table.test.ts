@@ -6,7 +6,7 @@ import * as fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Fault } from '../../../src/errors.ts'
-import { parseAsnTable, readAsnTable } from '../../../src/protocols/networks/asn-table.ts'
+import { parseAsnTable, readAsnTable } from '../../../src/protocols/networks/load-asn-table.ts'
 
 const LINES = [
   '1.0.0.0\t1.0.0.255\t13335\tUS\tCLOUDFLARENET',

@@ -15,9 +15,9 @@ export function MonitorAction({ host }: { host: string }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [state, setState] = useState({ busy: false, problem: '' })
-  const watched = hosts?.find((each) => each.host === host)
+  const monitored = hosts?.find((each) => each.host === host)
 
-  async function watch(): Promise<void> {
+  async function startMonitoring(): Promise<void> {
     setState({ busy: true, problem: '' })
     try {
       const { id } = await monitoring.add({ host })
@@ -29,16 +29,16 @@ export function MonitorAction({ host }: { host: string }) {
   }
 
   if (!hosts) return null
-  if (watched) {
+  if (monitored) {
     return (
-      <ButtonLink to="/monitoring/$id" params={{ id: watched.id }}>
+      <ButtonLink to="/monitoring/$id" params={{ id: monitored.id }}>
         {actions.showMonitored}
       </ButtonLink>
     )
   }
   return (
     <>
-      <Button busy={state.busy} onClick={() => void watch()}>
+      <Button busy={state.busy} onClick={() => void startMonitoring()}>
         {actions.monitor}
       </Button>
       <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>

@@ -30,13 +30,13 @@ export function ShareBar({ target, children }: ShareBarProps) {
     if (!answer || answer.receipt === null || check === undefined) return []
     return [{ check, data: answer.data as Record<string, unknown>, receipt: answer.receipt }]
   })
-  const isAsking = useIsFetching({ queryKey: ['check'] }) > 0
-  const [state, setState] = useState<{ busy: boolean; made?: Share; problem?: string }>({ busy: false })
+  const isChecking = useIsFetching({ queryKey: ['check'] }) > 0
+  const [state, setState] = useState<{ busy: boolean; created?: Share; problem?: string }>({ busy: false })
 
   async function share(): Promise<void> {
     setState({ busy: true })
     try {
-      setState({ busy: false, made: await shares.create(results) })
+      setState({ busy: false, created: await shares.create(results) })
       await queries.invalidateQueries(sharesQuery)
     } catch (error) {
       setState({ busy: false, problem: (error as Error).message })
@@ -46,16 +46,16 @@ export function ShareBar({ target, children }: ShareBarProps) {
   return (
     <div className={classes.actions}>
       <Row>
-        <Button busy={state.busy} disabled={isAsking || results.length === 0} onClick={() => void share()}>
+        <Button busy={state.busy} disabled={isChecking || results.length === 0} onClick={() => void share()}>
           {actions.share}
         </Button>
         {children}
-        <Button kind="quiet" disabled={isAsking} onClick={() => window.print()}>
+        <Button kind="quiet" disabled={isChecking} onClick={() => window.print()}>
           {actions.print}
         </Button>
       </Row>
       <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
-      <div role="status">{state.made && <CreatedShare {...state.made} />}</div>
+      <div role="status">{state.created && <CreatedShare {...state.created} />}</div>
     </div>
   )
 }
@@ -90,7 +90,7 @@ export function SharedResultList() {
 function ShareItem({ token, url, target, createdAt, expiresAt }: Share) {
   const queries = useQueryClient()
 
-  async function takeBack(): Promise<void> {
+  async function removeShare(): Promise<void> {
     await shares.remove(token)
     await queries.invalidateQueries(sharesQuery)
   }
@@ -109,7 +109,7 @@ function ShareItem({ token, url, target, createdAt, expiresAt }: Share) {
             label={messages.delete}
             about={messages.deleteAbout(target)}
             title={messages.deleteTitle(target)}
-            onConfirm={takeBack}
+            onConfirm={removeShare}
           >
             {messages.deleteText}
           </ConfirmButton>

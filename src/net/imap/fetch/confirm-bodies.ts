@@ -1,6 +1,12 @@
 import { formatUidSet } from '../connection/command-encoding.ts'
-import type { FetchResult } from './fetch-bodies.ts'
-import { discardBody, fetchOnce, uidOf, type DoubtfulBody, type FetchedBody } from './fetch-command.ts'
+import {
+  discardBody,
+  fetchOnce,
+  uidOf,
+  type DoubtfulBody,
+  type FetchedBody,
+  type FetchResult,
+} from './fetch-command.ts'
 import { afterExpunges } from './retry-after-expunges.ts'
 import { LIMITS } from '../limits.ts'
 import { noop } from '../folders/mailbox.ts'

@@ -5,7 +5,7 @@ import {
   fetchOnce,
   type BodyReceiver,
   type DoubtfulBody,
-  type FetchedBody,
+  type FetchResult,
   type WantedMessage,
 } from './fetch-command.ts'
 import { LIMITS } from '../limits.ts'
@@ -13,18 +13,7 @@ import { noop } from '../folders/mailbox.ts'
 import type { Refusal } from '../connection/refusals.ts'
 import type { Wire } from '../connection/wire.ts'
 
-export type { Body, WantedMessage } from './fetch-command.ts'
-
-/**
- * `size` is the number of bytes of `body`. A streamed body must be read before the next row is asked for. `announced` is
- * the size that the server told, where it is another and no known way of counting explains it.
- */
-export type FetchResult =
-  | (FetchedBody & { announced?: number })
-  /** The server has no such message any more. */
-  | { state: 'gone'; uid: number }
-  /** It has, but does not give it, asked for alone. */
-  | { state: 'refused'; uid: number; refusal: Refusal }
+export type { Body, FetchResult, WantedMessage } from './fetch-command.ts'
 
 type Receiver = Omit<BodyReceiver, 'onBody'> & { onBody: (row: FetchResult) => void }
 

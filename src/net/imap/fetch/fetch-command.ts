@@ -14,6 +14,18 @@ export type Body = Buffer | AsyncIterable<Buffer>
 
 export type FetchedBody = { state: 'here'; uid: number; size: number; body: Body }
 
+/**
+ * The result of fetching one message. `size` is the number of bytes of `body`. A streamed body must be read before the next
+ * result is requested. `announced` is the size that the server reported, if it differs and no known way of counting
+ * explains it.
+ */
+export type FetchResult =
+  | (FetchedBody & { announced?: number })
+  /** The server has no such message any more. */
+  | { state: 'gone'; uid: number }
+  /** The server has the message but does not return it, even requested alone. */
+  | { state: 'refused'; uid: number; refusal: Refusal }
+
 /** Drops what is left of a body that nobody wants. */
 export function discardBody(body: Body): void {
   if (isStream(body)) body.discard()
