@@ -4,7 +4,10 @@ import type { Db } from '../store/database.ts'
 import type { Notifications } from '../store/notifications.ts'
 import { NOTIFY_INTERVAL_MS } from './limits.ts'
 
-/** @returns a function that ends it */
+/**
+ * Subscribes to notifications of captured requests.
+ * @returns a function that unsubscribes
+ */
 export function onRequestsCaptured(notifications: Notifications, captured: (endpointId: string) => void): () => void {
   const hear = (room: string, id: string | null) => room === 'requests' && id !== null && captured(id)
   return onChange(
@@ -14,7 +17,10 @@ export function onRequestsCaptured(notifications: Notifications, captured: (endp
   )
 }
 
-/** Tells every instance which endpoints have something new: the first at once, the others together a moment later. */
+/**
+ * Notifies every instance of the endpoints that captured requests: the first at once, later ones
+ * together after a short interval.
+ */
 export function createBatchedNotifier({ db, log }: { db: Db; log: Logger }) {
   let pending = new Map<string, string>()
   let timer: NodeJS.Timeout | undefined
@@ -27,7 +33,7 @@ export function createBatchedNotifier({ db, log }: { db: Db; log: Logger }) {
     try {
       await notifyChanges(db, changes)
     } catch (error) {
-      // Whoever listens looks by itself now and then.
+      // Readers of the list also check it now and then without a notification.
       log.warn({ err: error }, 'captured requests were not announced')
     }
   }

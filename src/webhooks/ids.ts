@@ -3,19 +3,22 @@ import { randomBytes, randomInt } from 'node:crypto'
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const LENGTH = 10
 
-/** What names an endpoint in its URL: 59 random bits. `randomInt` rejects what would make some letters likelier. */
+/** Generates the token in an endpoint’s URL: 59 random bits. `randomInt` avoids modulo bias. */
 export function newEndpointToken(): string {
   return Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
 }
 
-/** Ids for which random bytes are fetched at once. */
+/** IDs for which random bytes are generated at once. */
 const AHEAD = 256
 const ID = 16
 
 let random = Buffer.alloc(0)
 let used = 0
 
-/** The 16 bytes of an id that sorts by time (RFC 9562, version 7), made here so that the database need not. */
+/**
+ * Generates the 16 bytes of an ID that sorts by time (RFC 9562, version 7), so that the database
+ * need not.
+ */
 export function newRequestId(now: number): Buffer {
   if (used === random.length) {
     random = randomBytes(AHEAD * ID)

@@ -38,17 +38,17 @@ export type WebhooksOptions = {
   secretKey: string
   config: Pick<Config, 'BASE_URL' | 'WEBHOOK_BASE_URL' | 'TRUSTED_PROXIES'> & DiskOptions
   log: Logger
-  /** Told what became of each captured request, for figures. */
+  /** Called with the result of each captured request, for metrics. */
   onOutcome?: ((outcome: StoreOutcome) => void) | undefined
-  /** Told how many captured requests were removed before their time, and why. */
+  /** Called with the number of captured requests that were removed early, and the reason. */
   onRemoved?: ((reason: 'quota' | 'disk', requests: number) => void) | undefined
-  /** Told how many bytes are free for the database, where that is watched. */
+  /** Called with the free bytes of the database, where they are monitored. */
   onSpace?: ((freeBytes: number) => void) | undefined
 }
 
 /**
- * All that captures, put together. What waits for an answer or an event is let go when the app closes; `close` ends what runs
- * in the background.
+ * Creates the webhooks module. Waiting responses and event streams end when the app closes; `close`
+ * stops the background work.
  */
 export function createWebhooksModule({
   db,
@@ -106,7 +106,7 @@ export function createWebhooksModule({
     streams.close()
   }
 
-  /** Bytes that are no request, or a request that was cut off in the middle. */
+  /** Handles bytes that are not a request, and requests that were aborted by the parser. */
   function onParseError(error: ParseError, socket: Socket, last: ServerResponse | undefined): void {
     if (last && markAborted(last, isDisconnect(error.code) ? null : describeParseError(error))) return
     if (last && recordLaterBytes(last, error)) return
@@ -123,7 +123,7 @@ export function createWebhooksModule({
     jobs: [webhookCleanUpJob(quotas)] as Job[],
     encryptedColumns: ENCRYPTED_COLUMNS,
     capture,
-    /** Bytes of captures that these accounts store. */
+    /** The bytes of captures that these accounts store. */
     usage: (accountIds: string[]) => listUsage(db, accountIds),
     routes(app: App, { authHooks }: { authHooks: AuthHooks }): void {
       webhookRoutes(app, {

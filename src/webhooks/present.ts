@@ -19,7 +19,10 @@ export function presentEndpoint(row: EndpointRow, webhookBaseUrl: string) {
   return { ...row, url: `${webhookBaseUrl}/webhooks/${row.token}` }
 }
 
-/** A request as the API returns it, before dates are serialized. A field that the row lacks fails to compile. */
+/**
+ * A request as the API returns it, before dates are serialized. A field that the row lacks fails to
+ * compile.
+ */
 type PresentedRequest = Omit<Static<typeof WebhookRequest>, 'receivedAt'> & { receivedAt: Date }
 
 /** Presents a request to its owner: the body as text if its bytes are text, otherwise in base64. */

@@ -13,28 +13,38 @@ import { findSeqBefore, findNewestSeq, listRequests } from './requests/store.ts'
 import type { RequestRow } from './requests/captured-request.ts'
 import { presentEndpoint, presentRequest, omitSecrets } from './present.ts'
 
-/** Requests of one look, and milliseconds between two: four thousand a second, more than anybody reads. */
+/**
+ * Requests per page and milliseconds between two pages: four thousand requests a second, more than
+ * a person can read.
+ */
 const PAGE_REQUESTS = 200
 const PAGE_INTERVAL_MS = 50
 
-/** Behind by more than this, a stream goes on with the newest page: the ring is about to take what lies between. */
+/**
+ * A stream that is behind by more than this resumes with the newest page, because the older
+ * requests are about to be deleted.
+ */
 const MAX_REQUESTS_BEHIND = 1_000
 
-/** Milliseconds between two comments, which keep proxies from closing a silent stream; each is a look as well. */
+/**
+ * Milliseconds between two comments, which keep proxies from closing an idle stream. Each also
+ * checks for new requests.
+ */
 const HEARTBEAT_MS = 15_000
 
 export type RequestStream = {
   accountId: string
   endpointId: string
-  /** The last number the client has seen; null to begin with what comes from now on. */
+  /** The last number that the client has seen; null to start with the next captured request. */
   from: number | null
-  /** Throws when whoever asked may not any more. */
+  /** Throws when the client has lost its access. */
   recheckAccess: () => Promise<unknown>
 }
 
 export type RequestStreams = {
   /**
-   * Writes an event for each request as it is captured, until the client or the service goes or the endpoint is deleted.
+   * Writes an event for each captured request until the client disconnects, the service stops or
+   * the endpoint is deleted.
    */
   open(stream: RequestStream): Promise<(response: ServerResponse) => Promise<void>>
   close: () => void
@@ -42,7 +52,10 @@ export type RequestStreams = {
 
 type Deps = { db: Db; notifications: Notifications; secretKey: string; webhookBaseUrl: string; log: Logger }
 
-/** Event streams of captured requests; the rows are the truth, signals only say that there is something to read. */
+/**
+ * Creates the event streams of captured requests. They read rows; notifications only report that
+ * there are new ones.
+ */
 export function createRequestStreams({ db, notifications, secretKey, webhookBaseUrl, log }: Deps): RequestStreams {
   const closing = new AbortController()
   const wakers = new Map<string, Set<(changed: boolean) => void>>()
@@ -77,7 +90,8 @@ export function createRequestStreams({ db, notifications, secretKey, webhookBase
     bell: WakeSignal,
     signal: AbortSignal,
   ): Promise<void> {
-    // A number at once, so that a client that loses its connection before the first request misses none either.
+    // The first ID is sent at once, so that a client that disconnects before the first request
+    // misses none.
     response.write(`retry: 2000\nid: ${from}\nevent: ready\ndata: {}\n\n`)
     let last = from
     let endpoint = await findEndpoint(db, accountId, endpointId)
@@ -103,7 +117,7 @@ export function createRequestStreams({ db, notifications, secretKey, webhookBase
     response.write(`id: ${row.seq}\nevent: request\ndata: ${data}\n\n`)
   }
 
-  /** @returns the number of the last that was written */
+  /** @returns the number of the last request that was written */
   async function writeNewRequests(
     endpoint: EncryptedEndpoint,
     from: number,
@@ -149,7 +163,10 @@ export function createRequestStreams({ db, notifications, secretKey, webhookBase
   }
 }
 
-/** Milliseconds until the next look, and as long as the client reads slower than we write. */
+/**
+ * Waits for the interval between pages and, when the client reads more slowly than that, until it
+ * is ready.
+ */
 async function waitForClient(response: ServerResponse, signal: AbortSignal): Promise<void> {
   await sleep(PAGE_INTERVAL_MS, undefined, { signal }).catch(() => {})
   if (!response.writableNeedDrain || signal.aborted) return
@@ -165,11 +182,11 @@ function writeEvent(response: ServerResponse, event: string, data: object): void
 
 type WakeSignal = {
   wake: (changed: boolean) => void
-  /** What it rang for since the last time; null when it did not within these milliseconds. */
+  /** Waits for a wake-up and returns its reason, or null after these milliseconds. */
   wait(milliseconds: number): Promise<'captured' | 'changed' | null>
 }
 
-/** Remembers that it rang while nobody was waiting for it. */
+/** Creates a signal that remembers a wake-up until the next wait. */
 function createWakeSignal(): WakeSignal {
   let rung: 'captured' | 'changed' | null = null
   let resolve: (() => void) | undefined

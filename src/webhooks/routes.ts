@@ -40,9 +40,9 @@ export type WebhookRoutesDeps = {
   db: Kysely<DB>
   authHooks: AuthHooks
   streams: RequestStreams
-  /** Called with the token of an endpoint that was changed. */
+  /** Called with the token of a changed endpoint. */
   forget: (token: string) => void
-  /** Lets those go who wait for an answer or an event. */
+  /** Ends delayed responses and event streams. */
   endWaiting: () => void
   secretKey: string
   webhookBaseUrl: string
@@ -57,7 +57,7 @@ const AllEndpoints = Type.Object({ success: Type.Literal(true), endpoints: Type.
 const OneSecret = Type.Object({ success: Type.Literal(true), responseSecret: Type.String() })
 const Deleted = Type.Object({ success: Type.Literal(true), deleted: Type.Integer() })
 
-/** `/api/webhook/endpoints…`: what captures, and what was captured. */
+/** Registers `/api/webhook/endpoints…`: endpoints and captured requests. */
 export function webhookRoutes(app: App, deps: WebhookRoutesDeps): void {
   app.addHook('preClose', async () => deps.endWaiting())
   endpointRoutes(app, deps)
@@ -141,7 +141,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   )
 }
 
-/** The secret that templates sign with: shown to its owner, replaced on request. */
+/** Routes of the secret that templates sign with: its owner can read and replace it. */
 function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
   const common = { tags, security, params }
   const path = '/api/webhook/endpoints/:id/response-secret'
@@ -234,7 +234,7 @@ function listRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl, versio
   )
 }
 
-/** A page is cheap; looking through bodies and writing a HAR are not. */
+/** Limits searches in bodies and HAR exports. A plain page is cheap. */
 function limitOfList({ query }: FastifyRequest): LimitName | null {
   const { q, format } = query as { q?: string; format?: string }
   if (format === 'har') return 'HAR exports'

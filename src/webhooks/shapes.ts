@@ -29,7 +29,7 @@ const Timeout = Type.Number({
   minimum: 0,
   maximum: MAX_DELAY_SECONDS,
   description: `Seconds before the response, 0 to ${MAX_DELAY_SECONDS}; fractions are allowed.`,
-  // Milliseconds are what is meant by those who meet the limits.
+  // Users who exceed the limit usually mean milliseconds.
   'x-sentence': `is in seconds (0-${MAX_DELAY_SECONDS})`,
 })
 const Template = Type.Boolean({
@@ -77,7 +77,7 @@ export const WebhookEndpoint = Type.Object(
   { examples: [EXAMPLE] },
 )
 
-/** What is given is set; the rest stays as it is. */
+/** Given settings are changed; omitted ones stay unchanged. */
 export const WebhookSettings = Type.Object(
   {
     label: Type.Optional(Label),
@@ -189,7 +189,7 @@ const Signature = Nullable(
   ),
 )
 
-/** One of many, as lists and events show it. */
+/** A request as lists and events contain it. */
 export const ListedRequest = Type.Object({ ...WebhookRequest.properties, signature: Signature })
 
 export const RequestQuery = Type.Object({
@@ -251,7 +251,7 @@ export const OneRequest = Type.Object({
 
 const NameAndValue = Type.Object({ name: Type.String(), value: Type.String() })
 
-/** HAR 1.2. Names that begin with an underscore are our own. */
+/** HAR 1.2. Names that begin with an underscore are additions of Portreeve. */
 export const HttpArchive = Type.Object({
   log: Type.Object({
     version: Type.String(),

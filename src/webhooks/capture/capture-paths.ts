@@ -4,7 +4,10 @@ import { MAX_STORED_BODY_BYTES } from '../limits.ts'
 const METHODS = ['get', 'post', 'put', 'delete', 'patch', 'head', 'options'] as const
 const WITH_BODY = new Set(['post', 'put', 'delete', 'patch'])
 
-/** The capture address in the words of OpenAPI: it takes every request itself, so the router knows nothing of it. */
+/**
+ * The capture URL for the OpenAPI document. Captures bypass the router, so it does not know these
+ * routes.
+ */
 export const CAPTURE_PATHS: Paths = {
   '/webhooks/{token}': Object.fromEntries(METHODS.map((method) => [method, operationOf(method)])),
 }

@@ -1,21 +1,23 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Which endpoint a request is for, and what of its target lies below that: raw, with its escapes. */
+/** The endpoint that a request is for, and the raw part of its URL below the endpoint. */
 export type CaptureTarget = { token: string; path: string; query: string }
 
-/** Also in the absolute form that proxies send (RFC 9112, 3.2.2). */
+/** Matches the absolute form that proxies send, too (RFC 9112, 3.2.2). */
 const TARGET = /^(?:https?:\/\/[^/?#]*)?\/webhooks\/([A-Za-z0-9]{10})(\/[^?]*)?(?:\?(.*))?$/is
 const ABSOLUTE = /^https?:\/\/[^/?#]*\/webhooks\//i
 
-/** Null for a target that cannot be an endpoint's. */
+/** Parses the target of a request. Null when it cannot belong to an endpoint. */
 export function readTarget(url: string): CaptureTarget | null {
   const match = TARGET.exec(url)
   return match && { token: match[1] as string, path: match[2] ?? '', query: match[3] ?? '' }
 }
 
 /**
- * Tells the requests that are captured, or refused here, from those of the router.
- * @param webhookBaseUrl an origin of its own serves captures only, so that what they answer shares nothing with us
+ * Creates the function that separates requests to capture or reject here from requests for the
+ * router.
+ * @param webhookBaseUrl a separate origin serves captures only, so that their responses share
+ *   nothing with the dashboard
  */
 export function createCaptureMatcher(baseUrl: string, webhookBaseUrl: string): (request: IncomingMessage) => boolean {
   const { host, protocol } = new URL(webhookBaseUrl)

@@ -25,7 +25,10 @@ export type CaptureDeps = {
   trustedProxies: Cidr[]
   /** Adds surplus bytes to a request that was stored without them. */
   saveSurplus: (request: RequestKey, surplus: Surplus) => Promise<void>
-  /** Stores bytes that follow a request as a malformed request. @returns false when they name no endpoint */
+  /**
+   * Stores bytes that follow a request as a malformed request. @returns false when they name no
+   * endpoint
+   */
   storeMalformed: (error: ParseError, socket: Socket) => boolean
   log: Logger
 }
@@ -41,7 +44,10 @@ type Exchange = {
   stored: { key: RequestKey; outcome: Promise<StoreOutcome> } | null
 }
 
-/** Updates with late surplus bytes that run at once. More are dropped, so that a flood of them costs no more than this. */
+/**
+ * Updates with late surplus bytes that run at once. More are dropped, so that a flood of them costs
+ * no more than this.
+ */
 const MAX_SURPLUS_UPDATES = 16
 
 const NOT_FOUND = textResponse(404, 'There is no webhook endpoint here.')
@@ -58,9 +64,11 @@ const RESPONSE_IF_NOT_STORED: Record<Exclude<StoreOutcome, 'stored'>, CaptureRes
 }
 
 /**
- * Creates the handler of requests to endpoints: it reads a request, stores it, and only then responds.
- * @returns `handle`, and two functions for errors of the parser: `markAborted` when it gave up within a request, and
- *   `recordLaterBytes` for bytes after a request. Both return false when the error belongs to no request in progress.
+ * Creates the handler of requests to endpoints: it reads a request, stores it, and only then
+ * responds.
+ * @returns `handle`, and two functions for errors of the parser: `markAborted` when it gave up
+ *   within a request, and `recordLaterBytes` for bytes after a request. Both return false when the
+ *   error belongs to no request in progress.
  */
 export function createCapture(deps: CaptureDeps) {
   const exchanges = new WeakMap<ServerResponse, Exchange>()
@@ -85,7 +93,8 @@ export function createCapture(deps: CaptureDeps) {
     if (!target) return null
     // A socket that is closed later has no address any more.
     const ip = clientAddress(request.socket, request.headers, deps.trustedProxies)
-    // Reading starts before the lookup, so that an aborted request shows the bytes it sent until then.
+    // Reading starts before the lookup, so that an aborted request shows the bytes it sent until
+    // then.
     const reading = readBody(request, deps.memory)
     const endpoint = await findEndpoint(target, reading)
     if (!endpoint) return null
@@ -156,7 +165,10 @@ export function createCapture(deps: CaptureDeps) {
     return true
   }
 
-  /** Finds the surplus in the packet that also ends the request. Null when the surplus is stored as a malformed request. */
+  /**
+   * Finds the surplus in the packet that also ends the request. Null when the surplus is stored as
+   * a malformed request.
+   */
   function surplusInLastPacket({ request }: Exchange, error: ParseError, lastChunk: Buffer): Surplus | null {
     const bytes = findSurplus(request, lastChunk, error)
     const { message, code = '', reason = message } = error
@@ -165,13 +177,17 @@ export function createCapture(deps: CaptureDeps) {
     return describeSurplus(bytes, error)
   }
 
-  /** Stores bytes after a request, either as a malformed request or as the surplus of the request they follow. */
+  /**
+   * Stores bytes after a request, either as a malformed request or as the surplus of the request
+   * they follow.
+   */
   function recordLaterBytes(response: ServerResponse, error: ParseError): boolean {
     const exchange = exchanges.get(response)
     if (!exchange?.request.complete || error.rawPacket === undefined) return false
     const { received, stored } = exchange
     exchange.laterError = error
-    // Until the body is read, the packet still has the end of the request; `surplusInLastPacket` separates them.
+    // Until the body is read, the packet still has the end of the request; `surplusInLastPacket`
+    // separates them.
     if (received === null) return true
     if (deps.storeMalformed(error, exchange.request.socket)) return true
     if (stored) void saveSurplusLater(stored, describeSurplus(error.rawPacket, error))

@@ -26,7 +26,10 @@ export type ReceivedRequest = {
   abort: AbortReason | null
 }
 
-/** The decision on a request, made before the request is stored. `response` is null when the sender has disconnected. */
+/**
+ * The decision on a request, made before the request is stored. `response` is null when the sender
+ * has disconnected.
+ */
 export type ResponseDecision = {
   response: CaptureResponse | null
   status: number | null

@@ -3,17 +3,20 @@ import type { Endpoint } from '../endpoints/endpoints.ts'
 import { MAX_DELAYED_RESPONSES, MAX_DELAYED_PER_ACCOUNT, MAX_DELAYED_PER_ENDPOINT } from '../limits.ts'
 
 export type DelayedResponses = {
-  /** Calls `then` after the endpoint's delay, unless the sender leaves; false when too many wait already. */
+  /**
+   * Calls `then` after the endpoint’s delay, unless the sender disconnects. False when too many
+   * responses wait already.
+   */
   schedule(endpoint: DelayedEndpoint, response: ServerResponse, then: () => void): boolean
-  /** Lets everybody go on now, and nobody wait any more. */
+  /** Sends all waiting responses now, and delays no further ones. */
   flush(): void
 }
 
 type DelayedEndpoint = Pick<Endpoint, 'id' | 'accountId' | 'timeout'>
 
-/** Answers that wait for their time. */
+/** Creates the list of responses that wait for their delay. */
 export function createDelayedResponses(): DelayedResponses {
-  /** By the ids of endpoints and of accounts. */
+  /** Waiting responses, counted by endpoint ID and by account ID. */
   const waiting = new Map<string, number>()
   const all = new Set<() => void>()
   let hasEnded = false

@@ -2,52 +2,59 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from '../../log.ts'
 import { MAX_BATCH_BYTES, MAX_BATCH_ROWS, MAX_QUEUED_ROWS } from '../limits.ts'
 
-/** Stored for good; its endpoint was deleted meanwhile; not known to be stored; or not taken, because too many wait. */
+/**
+ * The result for one row: stored durably; its endpoint was deleted meanwhile; not known to be
+ * stored; or rejected because the queue is full.
+ */
 export type StoreOutcome = 'stored' | 'gone' | 'failed' | 'full'
 
 type Row = { endpointId: string; body: Buffer }
 type QueuedRow<R> = { row: R; resolve: (outcome: StoreOutcome) => void }
 
-/** Commits at once: while the database has the one, its disk has the other. */
+/** Commits at once: one is processed by the database while the disk flushes the other. */
 const MAX_CONCURRENT_COMMITS = 2
 
-/** Of all rows, what goes into one commit: while two are under way, the last fifth is answered and sends again. */
+/**
+ * Share of all rows that goes into one commit. While two commits run, the remaining fifth of the
+ * senders get their response and send again.
+ */
 const BATCH_SHARE = 0.4
 
-/** Rows that are not worth being shared out among two commits. */
+/** Rows below which a split over two commits costs more than it saves. */
 const MIN_BATCH_ROWS = 16
 
-/** Turns of the event loop for which a commit waits at most; some tenths of a millisecond. */
+/** Turns of the event loop that a commit waits at most: some tenths of a millisecond. */
 const MAX_GATHER_TURNS = 8
 
 export type GroupCommit<R> = { add(row: R): Promise<StoreOutcome> }
 
 type Options<R> = {
-  /** Stores all of them or none. @returns the endpoints that still exist, with their accounts */
+  /** Stores all rows or none. @returns the endpoints that still exist, with their accounts */
   insert: (rows: R[]) => Promise<Map<string, string>>
   onStored: (endpoints: Map<string, string>) => void
   log: Logger
 }
 
 /**
- * Commits rows together: what comes while commits are under way shares the next. There is no timer, so a lone row waits for
- * nothing, and a crowd shares the flushes of the disk.
+ * Commits rows together: rows that arrive while commits run share the next one. There is no timer,
+ * so a single row never waits, and many rows share the flushes of the disk.
  */
 export function createGroupCommit<R extends Row>({ insert, onStored, log }: Options<R>): GroupCommit<R> {
   let waiting: QueuedRow<R>[] = []
   let isGathering = false
   let commits = 0
   let rowsInCommits = 0
-  /** Rows of the commit before. */
+  /** Rows of the previous commit. */
   let lastBatchRows = 0
 
-  /** Begins a commit, if there is one to begin. */
+  /** Starts a commit if there are rows and a free slot. */
   async function startCommit(): Promise<void> {
     if (isGathering || commits === MAX_CONCURRENT_COMMITS) return
     isGathering = true
     await gather()
     isGathering = false
-    // Beside another only one of a size: two large ones cost less than one and many small ones.
+    // A second commit needs a similar size: two large ones cost less than one large and many small
+    // ones.
     if (waiting.length === 0 || waiting.length < Math.min(lastBatchRows, rowsInCommits) / 2) return
     lastBatchRows = Math.min(countNextBatch(waiting), countBatchShare())
     const batch = waiting.slice(0, lastBatchRows)
@@ -59,12 +66,15 @@ export function createGroupCommit<R extends Row>({ insert, onStored, log }: Opti
     const answer = await committed
     commits--
     rowsInCommits -= batch.length
-    // The next is on its way to the database before these are answered.
+    // The next commit is on its way to the database before the senders of this one are answered.
     void startCommit()
     answer()
   }
 
-  /** What lies in our sockets already is read first, turn by turn of the event loop, while there is more of it. */
+  /**
+   * Reads data that already waits in the sockets first, as long as each turn of the event loop
+   * brings more rows.
+   */
   async function gather(): Promise<void> {
     for (
       let turn = 0, before = 0;
@@ -80,7 +90,7 @@ export function createGroupCommit<R extends Row>({ insert, onStored, log }: Opti
     return Math.max(MIN_BATCH_ROWS, Math.ceil((waiting.length + rowsInCommits) * BATCH_SHARE))
   }
 
-  /** @returns what answers them */
+  /** Commits a batch. @returns a function that reports the result to its senders */
   async function commit(batch: QueuedRow<R>[]): Promise<() => void> {
     const rows = batch.map(({ row }) => row)
     try {

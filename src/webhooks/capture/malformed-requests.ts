@@ -12,7 +12,7 @@ import { readTarget, type CaptureTarget } from './capture-target.ts'
 import { newRequestId } from '../ids.ts'
 import type { AbortReason } from './decide-response.ts'
 
-/** Where the first line names an endpoint, whatever is wrong with it. */
+/** Matches the first line of a request that names an endpoint, however malformed the rest is. */
 const REQUEST_LINE = /^\s*([!-~]{1,20})[ \t]+([!-~]+)(?:[ \t]+HTTP\/(\d\.\d))?/
 const ENDPOINT_PATH = /\/webhooks\/[A-Za-z0-9]{10}(?![A-Za-z0-9])[!-~]*/
 
@@ -23,7 +23,7 @@ export type MalformedDeps = {
   log: Logger
 }
 
-/** Why the parser refused it, in our words, and the status it is answered with. */
+/** Describes why the parser rejected the bytes, with the status that the sender gets. */
 export function describeParseError({ code = '', reason, message }: ParseError): AbortReason {
   if (code === 'HPE_HEADER_OVERFLOW') return { reason: 'The headers have more than 16 KiB.', status: 431 }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { reason: 'The request did not arrive in time.', status: 408 }
@@ -32,12 +32,15 @@ export function describeParseError({ code = '', reason, message }: ParseError): 
   return { reason: `This is no HTTP request: ${reason ?? message}.`, status: 400 }
 }
 
-/** Whether the sender went away, which refuses nothing. */
+/** Whether the error means that the sender disconnected, which is no rejection. */
 export function isDisconnect(code = ''): boolean {
   return code === 'ECONNRESET' || code === 'HPE_INVALID_EOF_STATE'
 }
 
-/** Keeps what could not be read as a request, when its first line names an endpoint: “I see nothing” has a reason. */
+/**
+ * Stores bytes that are not a valid request if their first line names an endpoint, so that its
+ * owner sees why nothing else arrived.
+ */
 export async function storeMalformed(error: ParseError, socket: Socket, deps: MalformedDeps): Promise<void> {
   try {
     await storeNamed(error, socket, deps)
@@ -50,7 +53,7 @@ async function storeNamed(error: ParseError, socket: Socket, deps: MalformedDeps
   const { rawPacket } = error
   const named = rawPacket && readRequestLine(rawPacket)
   if (!rawPacket || !named) return
-  // The connection is about to be closed, and its address with it.
+  // The address is read now, because the connection is about to be closed.
   const ip = clientAddress(socket, {}, deps.trustedProxies)
   const endpoint = deps.endpoints.get(named.target.token) ?? (await deps.endpoints.load(named.target.token))
   if (!endpoint) return

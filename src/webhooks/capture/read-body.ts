@@ -7,7 +7,10 @@ import {
   UNCOUNTED_BODY_BYTES,
 } from '../limits.ts'
 
-/** How a body ended: complete, aborted by its sender, larger than the limit, or rejected because memory was full. */
+/**
+ * How a body ended: complete, aborted by its sender, larger than the limit, or rejected because
+ * memory was full.
+ */
 export type BodyEnd = 'whole' | 'aborted' | 'too-large' | 'no-room'
 
 export type ReceivedBody = {
@@ -22,8 +25,8 @@ export type ReceivedBody = {
 }
 
 /**
- * The memory that all bodies share. `reserve` is called as a body grows from one length to another, and returns false when
- * the memory is full. `release` frees the memory of one body.
+ * The memory that all bodies share. `reserve` is called as a body grows from one length to another,
+ * and returns false when the memory is full. `release` frees the memory of one body.
  */
 export type MemoryBudget = { reserve(from: number, to: number): boolean; release(length: number): void }
 

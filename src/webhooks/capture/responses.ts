@@ -2,17 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { findHeader, type Header } from '../headers.ts'
 
 /**
- * An answer as it goes out: names and values in turn, without a length. The body has one byte a character, so that it goes
- * out in one piece with its headers.
+ * A response as it is sent: header names and values in turn, without a length. The body has one
+ * byte per character, so that it is sent in one write with its headers.
  */
 export type CaptureResponse = { status: number; headers: string[]; body: string }
 
-/** What an endpoint is set to answer. */
+/** The response settings of an endpoint. */
 export type ResponseSettings = { responseStatus: number; responseType: string; cors: boolean }
 
 /**
- * Strangers choose what is answered here, on an origin that may be the dashboard's: the page gets an origin of its own, runs
- * no script, sends no form, and is nobody's script, frame or search result.
+ * Strangers choose the content of these responses, on an origin that may be the dashboard’s.
+ * Therefore a browser gives the page an opaque origin, runs no script, sends no form, never loads
+ * it as a script or frame of another page, and search engines skip it.
  */
 const SANDBOX_HEADERS = [
   'Content-Security-Policy',
@@ -43,7 +44,10 @@ const METHODS = 'GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS'
 const TOKEN_LIST = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/
 const BODILESS_STATUSES = new Set([204, 205, 304])
 
-/** What a page must not take from here as part of itself: with our own origin in its policy it would run. */
+/**
+ * Fetch destinations that are rejected: loaded as part of a page whose policy allows this origin,
+ * the content would run.
+ */
 const EMBEDDED_DESTINATIONS = new Set([
   'script',
   'style',
@@ -65,7 +69,7 @@ export function configuredResponse(
   return { status, headers: [...headers, 'Content-Type', responseType], body: encodeBody(text) }
 }
 
-/** Our own word to a sender, in plain text. */
+/** A response of the service itself to a sender, in plain text. */
 export function textResponse(status: number, sentence: string, more: string[] = []): CaptureResponse {
   return {
     status,
@@ -78,7 +82,7 @@ function encodeBody(text: string): string {
   return Buffer.from(text).toString('latin1')
 }
 
-/** Whether a browser asks if its page may send a request (Fetch standard, CORS-preflight request). */
+/** Whether this is a CORS preflight of a browser (Fetch standard, CORS-preflight request). */
 export function isPreflight(method: string, headers: Header[]): boolean {
   return (
     method === 'OPTIONS' &&
@@ -87,7 +91,10 @@ export function isPreflight(method: string, headers: Header[]): boolean {
   )
 }
 
-/** Yes, with whatever headers it names: an endpoint shows what is sent. Never with credentials. */
+/**
+ * Allows the request with any headers it names, because an endpoint shows whatever is sent. Never
+ * allows credentials.
+ */
 export function preflightResponse(headers: Header[]): CaptureResponse {
   const asked = findHeader(headers, 'access-control-request-headers')
   const allowed = asked !== undefined && TOKEN_LIST.test(asked) ? ['Access-Control-Allow-Headers', asked] : []
@@ -96,24 +103,27 @@ export function preflightResponse(headers: Header[]): CaptureResponse {
   return { status: 204, headers: [...CROSS_ORIGIN_HEADERS, ...more], body: '' }
 }
 
-/** Nothing, to a page that would make the answer a part of itself; null for everybody else. */
+/** Rejects a page that would load the response as a part of itself; null for any other request. */
 export function embeddingResponse({ headers }: IncomingMessage): CaptureResponse | null {
   const destination = headers['sec-fetch-dest']
   if (typeof destination !== 'string' || !EMBEDDED_DESTINATIONS.has(destination)) return null
   return { status: 403, headers: SAME_SITE_HEADERS, body: '' }
 }
 
-/** Sends it; a HEAD learns the length that a GET would get. */
+/** Sends a response. A HEAD request gets the length that a GET would get. */
 export function sendResponse(response: ServerResponse, { status, headers, body }: CaptureResponse): void {
   const length = BODILESS_STATUSES.has(status) && status !== 205 ? [] : ['Content-Length', String(body.length)]
   response.writeHead(status, [...headers, ...length])
   response.end(response.req.method === 'HEAD' ? '' : body, 'latin1')
 }
 
-/** Milliseconds for a sender to read the answer while it still sends: closed at once, it would see a broken connection. */
+/**
+ * Milliseconds in which a sender that still sends can read the response. Closed at once, it would
+ * see a connection error.
+ */
 const LINGER_MS = 2_000
 
-/** Sends it and closes the connection, on which the rest of a body may still be coming. */
+/** Sends a response and closes the connection, while the rest of a body may still arrive. */
 export function sendResponseAndClose(response: ServerResponse, { status, headers, body }: CaptureResponse): void {
   const { req } = response
   response.writeHead(status, [...headers, 'Content-Length', String(body.length), 'Connection', 'close'])

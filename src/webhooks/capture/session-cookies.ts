@@ -1,12 +1,18 @@
 import { COOKIE_PREFIX } from '../../accounts/auth.ts'
 import type { Header } from '../headers.ts'
 
-/** The names of ours, with the prefixes that browsers give a meaning to; without a bound, a crowd of beginnings is read again and again. */
+/**
+ * The names of the session cookies, with the prefixes that browsers interpret. The length is
+ * bounded because a crafted header would otherwise be scanned repeatedly.
+ */
 const NAME = `(?:__(?:Secure|Host)-)?${COOKIE_PREFIX}\\.[^=;\\s]{0,100}`
 const SESSION_COOKIE = new RegExp(`^\\s*${NAME}=`, 'i')
 const SESSION_COOKIE_ANYWHERE = new RegExp(`(${NAME})=[^;\\s]*`, 'gi')
 
-/** A signed-in browser that opens an endpoint sends our session along: nobody shall read it in the list. */
+/**
+ * Removes the session cookies that a signed-in browser sends when it opens an endpoint: they must
+ * not appear in the list.
+ */
 export function removeSessionCookies(headers: Header[]): Header[] {
   if (!headers.some(hasSessionCookie)) return headers
   return headers.flatMap((header): Header[] => {
@@ -16,7 +22,7 @@ export function removeSessionCookies(headers: Header[]): Header[] {
   })
 }
 
-/** The same for bytes that could not be read as a request. */
+/** Redacts the session cookies in bytes that could not be parsed as a request. */
 export function redactSessionCookies(text: string): string {
   return text.replace(SESSION_COOKIE_ANYWHERE, '$1=')
 }

@@ -2,22 +2,28 @@ import type { IncomingMessage } from 'node:http'
 import { MAX_MALFORMED_BYTES } from '../limits.ts'
 import { redactSessionCookies } from './session-cookies.ts'
 
-/** Bytes after the end of a request that begin no other one, as a captured request keeps them. */
+/** Bytes after the end of a request that begin no other request, as they are stored with it. */
 export type Surplus = {
-  /** Bytes that had arrived when they were noticed. */
+  /** Bytes that had arrived when they were detected. */
   size: number
   /** The first of them, in base64. */
   start: string
-  /** How they were answered after the request itself; null when the connection ended with the request's answer. */
+  /**
+   * The status of a second response to these bytes; null when the connection ended with the
+   * request’s own response.
+   */
   responseStatus: number | null
 }
 
-/** What node:http says of bytes that it could not read as a request. */
+/** The error of node:http on bytes that it could not parse as a request. */
 export type ParseError = Error & { code?: string; reason?: string; rawPacket?: Buffer; bytesParsed?: number }
 
 const HEAD_END = '\r\n\r\n'
 
-/** How many ends of a header section are tried: a sender chooses how many a packet has, and each costs a comparison. */
+/**
+ * Ends of header sections that are tried. A sender chooses how many a packet has, and each costs a
+ * comparison.
+ */
 const MAX_CANDIDATES = 8
 
 /** Describes surplus bytes for the captured request that they followed. */
@@ -28,9 +34,9 @@ export function describeSurplus(bytes: Buffer, { code }: ParseError): Surplus {
 }
 
 /**
- * Finds the surplus in the packet that has the end of the request, too. The parser only says where it gave up: behind the
- * first bytes of the surplus, when these look like a method.
- * @param lastChunk what the packet has of the body, without the framing of chunks
+ * Finds the surplus in a packet that also contains the end of the request. The parser only reports
+ * where it gave up, which lies after the first bytes of the surplus if these look like a method.
+ * @param lastChunk the part of the body in the packet, without the framing of chunks
  */
 export function findSurplus(request: IncomingMessage, lastChunk: Buffer, error: ParseError): Buffer {
   const { rawPacket: packet = Buffer.alloc(0), bytesParsed = 0 } = error
@@ -41,12 +47,15 @@ export function findSurplus(request: IncomingMessage, lastChunk: Buffer, error: 
     if (length === 0 || hasPiece(headEnd)) return packet.subarray(headEnd + length)
   }
   if (length > 0 && hasPiece(0)) return packet.subarray(length)
-  // The end of the last chunk came in two packets.
+  // The end of the last chunk arrived in two packets.
   const from = isChunked ? (/^[0\r\n]*/.exec(packet.toString('latin1', 0, 5))?.[0].length ?? 0) : bytesParsed
   return packet.subarray(Math.min(from, packet.length))
 }
 
-/** Where header sections, or the last chunk, end: before the parser gave up, latest first; the first of the packet as well. */
+/**
+ * Lists the ends of header sections or of the last chunk before the position where the parser gave
+ * up, latest first. `withFirst` adds the first one of the packet.
+ */
 function headEnds(packet: Buffer, parsed: number, withFirst: boolean): number[] {
   const ends: number[] = []
   const first = packet.indexOf(HEAD_END)

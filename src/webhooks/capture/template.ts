@@ -2,21 +2,28 @@ import { createHmac } from 'node:crypto'
 import { MAX_TEMPLATE_VALUE_CHARS, MAX_TEMPLATE_VALUES } from '../limits.ts'
 import { findHeader, type Header } from '../headers.ts'
 
-/** What a template may speak of. */
+/** The values that a template can use. */
 export type TemplateContext = {
   query: string
   headers: Header[]
   body: Buffer
-  /** The endpoint's response secret; never the one that verifies senders, who choose what is signed. */
+  /**
+   * The endpoint’s response secret; never the secret that verifies senders, because senders choose
+   * what is signed.
+   */
   secret: string
 }
 
-/** `{{body.challenge}}`, `{{query.hub.challenge}}`, `{{header.x-hook}}`, `{{body}}`, each also as `{{hmac_sha256 …}}`. */
+/**
+ * Matches `{{body.challenge}}`, `{{query.hub.challenge}}`, `{{header.x-hook}}` and `{{body}}`, each
+ * also as `{{hmac_sha256 …}}`.
+ */
 const PLACEHOLDER = /\{\{\s*(?:(hmac_sha256|hmac_sha256_base64)\s+)?(?:(body|query|header)\.([^{}\s]+)|(body))\s*\}\}/g
 
 /**
- * Fills in what the sender sent, for services that ask for their challenge back. What is missing is empty; other braces stay.
- * @param type of the answer: JSON and markup get what is put in escaped
+ * Fills in values of the request, for services that expect their challenge back. Missing values
+ * become empty; other braces stay.
+ * @param type the media type of the response: values in JSON and markup are escaped
  */
 export function fillTemplate(template: string, type: string, context: TemplateContext): string {
   const escape = escapeFor(type)
@@ -46,7 +53,7 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** JSON where it is JSON, else the fields of a form. */
+/** Parses the body as JSON or, failing that, as the fields of a form. */
 function parseBody(context: TemplateContext): unknown {
   try {
     return JSON.parse(text(context))

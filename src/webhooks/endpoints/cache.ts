@@ -9,15 +9,18 @@ import type { Endpoint } from './endpoints.ts'
 type Entry = { endpoint: Endpoint | null; until: number }
 
 export type EndpointCache = {
-  /** Null for a token that nobody has; undefined when it must be asked for. */
+  /** Null for a token without an endpoint; undefined when it is not cached. */
   get(token: string): Endpoint | null | undefined
-  /** Asks, together with whoever asks for the same token at this moment. */
+  /** Loads an endpoint. Concurrent calls for one token share a query. */
   load(token: string): Promise<Endpoint | null>
   forget(token: string): void
   forgetAll(): void
 }
 
-/** Endpoints by their tokens: bounded, short-lived, and emptied of what has changed. */
+/**
+ * Creates a cache of endpoints by token: bounded, short-lived, and cleared of endpoints that
+ * changed.
+ */
 export function createEndpointCache(load: (token: string) => Promise<Endpoint | null>): EndpointCache {
   const known = new Map<string, Entry>()
   const unknown = new Map<string, Entry>()
@@ -58,7 +61,7 @@ export function createEndpointCache(load: (token: string) => Promise<Endpoint | 
     const before = changes
     try {
       const endpoint = await load(token)
-      // What was read before a change may be the old one.
+      // A row that was read before a change may be outdated.
       if (changes === before) store(token, endpoint)
       return endpoint
     } finally {

@@ -24,7 +24,7 @@ import {
   type EncryptedEndpoint,
 } from './store.ts'
 
-/** What a capture needs of its endpoint, with the answer made once. */
+/** The part of an endpoint that a capture needs, with its response prepared once. */
 export type Endpoint = {
   id: string
   accountId: string
@@ -32,11 +32,11 @@ export type Endpoint = {
   timeout: number
   responseType: string
   response: CaptureResponse
-  /** What is filled in for each request; null for an answer that is always the same. */
+  /** The template that is filled in for each request; null for a constant response. */
   template: { text: string; secret: string } | null
 }
 
-/** What an owner sets; what is not given stays as it is. */
+/** The settings that an owner can change. Omitted settings stay unchanged. */
 export type Settings = {
   label?: string | undefined
   responseStatus?: number | undefined
@@ -123,8 +123,8 @@ export async function removeEndpoint(db: Kysely<DB>, accountId: string, id: stri
 }
 
 /**
- * Deletes all captured requests and counts anew.
- * @returns how many were deleted
+ * Deletes all captured requests and resets the count.
+ * @returns the number of deleted requests
  * @throws Fault `not_found`
  */
 export async function clearRequests(db: Kysely<DB>, accountId: string, id: string): Promise<number> {
@@ -150,7 +150,7 @@ export async function readResponseSecret({ db, secretKey }: Deps, accountId: str
 
 /**
  * Replaces the secret that responses are signed with, for every instance.
- * @param wanted what a provider prescribes; without it a new one is generated
+ * @param wanted the secret that a provider prescribes; by default a new one is generated
  * @throws Fault `not_found`, `invalid_request` for the secret that verifies senders
  */
 export async function replaceResponseSecret(
@@ -170,7 +170,7 @@ export async function replaceResponseSecret(
   return wanted
 }
 
-/** The endpoint behind a token, made ready for captures. */
+/** Loads the endpoint of a token, prepared for captures. */
 export async function loadEndpoint({ db, secretKey }: Deps, token: string): Promise<Endpoint | null> {
   const row = await findEndpointByToken(db, token)
   if (!row) return null
@@ -180,7 +180,7 @@ export async function loadEndpoint({ db, secretKey }: Deps, token: string): Prom
   return { id, accountId, cors, timeout, responseType, response: configuredResponse(row, row.responseBody), template }
 }
 
-/** The secret its sender signs with; null when none is set. */
+/** The secret that the sender signs with; null when none is set. */
 export function decryptSignatureSecret({ id, signatureSecret }: EncryptedEndpoint, secretKey: string): string | null {
   return signatureSecret === null ? null : decrypt(signatureSecret, secretKey, signatureContext(id))
 }
@@ -195,7 +195,9 @@ function encryptSignature(signature: Settings['signature'], id: string, secretKe
   }
 }
 
-/** @throws Fault `invalid_request` when senders would be verified with what responses are signed with */
+/**
+ * @throws Fault `invalid_request` when the secret that verifies senders would also sign responses
+ */
 function requireOtherSecret(
   { id, responseSecret }: EncryptedEndpoint,
   signature: Settings['signature'],
@@ -206,7 +208,7 @@ function requireOtherSecret(
     throw sameSecretFault('signature.secret')
 }
 
-/** Where the secrets that verify senders and sign responses are stored. */
+/** The columns with the secrets that verify senders and sign responses. */
 export const ENCRYPTED_COLUMNS: EncryptedColumn[] = [
   { table: 'webhook_endpoint', id: 'id', column: 'signature_secret', contextOf: signatureContext },
   { table: 'webhook_endpoint', id: 'id', column: 'response_secret', contextOf: responseSecretContext },
@@ -216,7 +218,7 @@ function signatureContext(id: string): string {
   return `webhook/${id}/signature`
 }
 
-/** Says in every instance that an endpoint was changed. */
+/** Notifies every instance that an endpoint changed. */
 async function notifyEndpointChange(db: Db, accountId: string, { id, token }: EndpointChanged): Promise<void> {
   await notify(db, CHANGED, { id, token })
   await notifyChange(db, accountId, 'webhooks', id)
@@ -224,17 +226,20 @@ async function notifyEndpointChange(db: Db, accountId: string, { id, token }: En
 
 type Plain = Omit<Settings, 'signature'>
 
-/** What is written as it is given: a request's other fields, such as another account's id, must not reach the row. */
+/**
+ * The settings that are stored as given. Other fields of a request, such as an account ID, must not
+ * reach the row.
+ */
 const PLAIN_FIELDS = ['label', 'responseStatus', 'responseBody', 'responseType', 'template', 'cors', 'timeout'] as const
 
-/** Without the fields that were not given, which the database would otherwise be asked to empty. */
+/** Picks the given settings: the database would set an undefined field to null. */
 function pickGiven(settings: Plain): { [K in keyof Plain]?: Exclude<Plain[K], undefined> } {
   return Object.fromEntries(
     PLAIN_FIELDS.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]]])),
   )
 }
 
-/** A media type (RFC 9110, 8.3.1) with parameters, and nothing that would end the header. */
+/** A media type (RFC 9110, 8.3.1) with parameters, without characters that would end the header. */
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w-]+=(?:"[^"\r\n]*"|[\w.+-]+))*$/
 const MEDIA_TYPE_LENGTH = 127
 
@@ -256,7 +261,7 @@ function validateSettings({ responseBody, responseType, signature }: Settings): 
 }
 
 function isMediaType(text: string): boolean {
-  // A header is one byte a character.
+  // A header has one byte per character.
   return MEDIA_TYPE.test(text) && !/[^\u0020-\u007e]/.test(text)
 }
 

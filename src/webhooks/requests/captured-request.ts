@@ -27,7 +27,9 @@ export type CapturedRequest = {
   surplus: Surplus | null
 }
 
-/** A captured request as it is read from the database. `seq` numbers the requests of all endpoints. */
+/**
+ * A captured request as it is read from the database. `seq` numbers the requests of all endpoints.
+ */
 export type RequestRow = Omit<CapturedRequest, 'id' | 'endpointId'> & { seq: number; id: string }
 
 /** A request’s endpoint and id: the primary key of its row. */
@@ -35,7 +37,10 @@ export type RequestKey = Pick<CapturedRequest, 'endpointId' | 'id'>
 
 type WithoutName<C> = C extends [string, infer T, infer V] ? [type: T, valueOf: V] : never
 
-/** The one list of fields: the type of each column and its value. What is copied and what is selected follow from it. */
+/**
+ * The one list of fields: the type of each column and its value. The copied and the selected
+ * columns follow from it.
+ */
 const FIELDS: Record<keyof CapturedRequest, WithoutName<Column<CapturedRequest>>> = {
   id: ['uuid', ({ id }) => id],
   endpointId: ['uuid', ({ endpointId }) => endpointId],

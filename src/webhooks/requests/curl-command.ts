@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Header } from '../headers.ts'
 import type { RequestRow } from './captured-request.ts'
 
-/** What belongs to one connection (RFC 9110, 7.6.1) or is curl's to say. */
+/** Headers that belong to one connection (RFC 9110, 7.6.1) or that curl sets itself. */
 const NOT_REPEATED = new Set([
   'host',
   'connection',
@@ -14,13 +14,13 @@ const NOT_REPEATED = new Set([
   'upgrade',
 ])
 
-/** Added by curl unless it is told not to. */
+/** Headers that curl adds unless they are disabled. */
 const ADDED_BY_CURL = ['User-Agent', 'Accept', 'Content-Type']
 
-/** Bytes of one word of a command line; Linux takes no more than 128 KiB. */
+/** Bytes of one word of a command line. Linux accepts up to 128 KiB. */
 const MAX_WORD_BYTES = 100_000
 
-/** What acts on a terminal while it is pasted, or shows other text than there is. */
+/** Characters that control a terminal when pasted, or that display as different text. */
 // eslint-disable-next-line no-control-regex
 const TERMINAL_CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffd]/
 
@@ -28,10 +28,11 @@ const TERMINAL_CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f
 const FISH_ESCAPES = /\\(?:[\\']|$)/
 
 /**
- * A command for a POSIX shell that sends the request again. Whatever a stranger sent stays within single quotes, and what
- * is no plain text goes as base64, so that pasting it runs nothing but curl.
- * @param url of the endpoint
- * @returns null when not all of the body was kept, or there is no request to repeat
+ * Formats a command for a POSIX shell that sends the request again. Content from strangers stays
+ * within single quotes, and binary content is passed in base64, so that pasting it runs nothing but
+ * curl.
+ * @param url the endpoint’s URL
+ * @returns null when the body is truncated or there was no valid request
  */
 export function formatCurl(request: RequestRow, url: string): string | null {
   const { method, path, query, headers, body } = request
@@ -60,7 +61,7 @@ function headersOf(headers: Header[]): string[] {
   ]
 }
 
-/** A text of one byte a character, as the shell's word for the same bytes. */
+/** Quotes a text of one byte per character as a word of the shell. */
 function shellWord(latin1: string): string {
   const bytes = Buffer.from(latin1, 'latin1')
   const text = bytes.toString('utf8')

@@ -3,7 +3,10 @@ import { STATUS_CODES } from 'node:http'
 import { findHeader, type Header } from '../headers.ts'
 import type { RequestRow } from './captured-request.ts'
 
-/** An HTTP Archive (HAR 1.2) of these requests, oldest first. Names that begin with an underscore are our own additions. */
+/**
+ * Builds an HTTP Archive (HAR 1.2) of these requests, oldest first. Names that begin with an
+ * underscore are additions of Portreeve.
+ */
 export function toHar(requests: RequestRow[], url: string, version: string) {
   const entries = requests.toSorted((a, b) => a.seq - b.seq).map((request) => entryOf(request, url))
   return { log: { version: '1.2', creator: { name: 'Portreeve', version }, entries } }
@@ -45,7 +48,10 @@ function entryOf(request: RequestRow, url: string) {
   }
 }
 
-/** The format has no encoding for bodies of requests: base64 is marked as browsers mark it for answers. */
+/**
+ * The format defines no encoding for request bodies. Base64 is marked as browsers mark it for
+ * responses.
+ */
 function postDataOf({ body, bodySize, contentType }: RequestRow) {
   const isText = isUtf8(body)
   return {

@@ -27,8 +27,9 @@ export type RequestFilter = {
 export type PageOptions = { order: 'asc' | 'desc'; from: number | null; limit: number; maxBytes: number }
 
 /**
- * One page, which ends before its bodies become too many bytes, but has at least one request when there is one.
- * @param page `from` is the last `seq` that was seen
+ * Lists one page. It ends early when its bodies become too large, but has at least one request if
+ * there is one.
+ * @param page `from` is the last `seq` that was returned
  */
 export async function listRequests(
   db: Db,
@@ -75,7 +76,10 @@ function conditions(eb: ExpressionBuilder<DB, 'webhookRequest'>, { since, until,
   ]
 }
 
-/** In path, query, header values or the body's beginning, whatever the case of ASCII letters; bytes, so that a body need be no text. */
+/**
+ * Matches the path, query, header values and beginning of the body, ignoring the case of ASCII
+ * letters. Bodies are compared as bytes, because they may not be text.
+ */
 function matchesText(q: string) {
   const wanted = sql`lower(encode(convert_to(${q}, 'UTF8'), 'escape'))`
   return sql<boolean>`(
@@ -94,12 +98,15 @@ export async function findRequest(db: Db, endpointId: string, id: string): Promi
   return row as unknown as RequestRow | undefined
 }
 
-/** The number of the newest; 0 when there is none. */
+/** The number of the newest request; 0 when there is none. */
 export async function findNewestSeq(db: Db, endpointId: string): Promise<number> {
   return (await findSeqBefore(db, endpointId, 0)) ?? 0
 }
 
-/** The number that so many requests are newer than; null when there are not so many. */
+/**
+ * The number of the request that exactly this many requests are newer than; null when there are
+ * fewer.
+ */
 export async function findSeqBefore(db: Db, endpointId: string, newer: number): Promise<number | null> {
   const row = await db
     .selectFrom('webhookRequest')
@@ -112,7 +119,10 @@ export async function findSeqBefore(db: Db, endpointId: string, newer: number): 
   return row?.seq ?? null
 }
 
-/** Everything captured up to now; call it after the endpoint's row was updated in the same transaction, which holds back more. */
+/**
+ * Deletes all requests captured so far. Call it after the endpoint’s row was updated in the same
+ * transaction, which locks out new ones.
+ */
 export async function deleteRequests(db: Db, endpointId: string): Promise<number> {
   await sql`select take_turn_deleting_requests()`.execute(db)
   const [{ deleted } = { deleted: 0 }] = await deleteCounted(db, sql`endpoint_id = ${endpointId}`)
@@ -123,9 +133,10 @@ export async function deleteRequests(db: Db, endpointId: string): Promise<number
 const FOREIGN_KEY_VIOLATION = '23503'
 
 /**
- * Creates the function that stores a batch of requests durably with one COPY. When it throws, none of them is known to be
- * stored.
- * @returns a function that returns the endpoints that exist, with their accounts; requests of others were not stored
+ * Creates the function that stores a batch of requests durably with one COPY. When it throws, none
+ * of them is known to be stored.
+ * @returns a function that returns the endpoints that exist, with their accounts; requests of
+ *   others were not stored
  */
 export function createRequestInsert(pool: Pool): (rows: CapturedRequest[]) => Promise<Map<string, string>> {
   const copy = createCopyIn(pool, { table: 'webhook_request', columns: COPIED_COLUMNS, deadline: COMMIT_TIMEOUT_MS })

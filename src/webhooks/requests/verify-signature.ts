@@ -3,7 +3,7 @@ import { decryptSignatureSecret } from '../endpoints/endpoints.ts'
 import type { EncryptedEndpoint } from '../endpoints/store.ts'
 import type { RequestRow } from './captured-request.ts'
 
-/** Whether the sender's signature holds; null when the endpoint has no scheme and secret. */
+/** Verifies the sender’s signature; null when the endpoint has no scheme or secret. */
 export function verifyRequestSignature(
   row: RequestRow,
   endpoint: EncryptedEndpoint,

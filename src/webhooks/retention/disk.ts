@@ -10,14 +10,14 @@ import { DISK_CHECK_INTERVAL_MS, MIN_REQUESTS_PER_ENDPOINT } from '../limits.ts'
 import { deleteDownTo, type QuotaDeps } from './quota.ts'
 import { vacuumRequests, listUsage, readSizes, withDiskLock, type CaptureUsage } from './store.ts'
 
-/** Room that is left, below 0 beyond a limit, and how much should be. */
+/** Free bytes, negative beyond a limit, and the bytes that should be free. */
 export type FreeSpace = { freeBytes: number; wantedBytes: number }
 
 const GB_BYTES = 1_000_000_000
 const WANTED_SHARE = 0.1
 const MAX_WANTED_BYTES = 2 * GB_BYTES
 
-/** What PostgreSQL adds to what is stored: headers of rows and pages, and the index of large bodies. */
+/** The overhead of PostgreSQL: headers of rows and pages, and the index of large bodies. */
 const STORAGE_OVERHEAD = 1.1
 
 export type DiskOptions = Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'MIN_FREE_DISK_BYTES' | 'MAX_DATABASE_BYTES'>
@@ -32,9 +32,10 @@ export type DiskDeps = {
 }
 
 /**
- * Watches the room for the database: the disk of the embedded one, and MAX_DATABASE_BYTES where it is set. While there is
- * too little, the oldest captures of the accounts that store most are removed.
- * @returns how to stop it
+ * Monitors the space for the database: the disk of the embedded one, and MAX_DATABASE_BYTES where
+ * it is set. While there is too little, the oldest captures of the accounts that store most are
+ * removed.
+ * @returns a function that stops it
  */
 export function watchDisk(deps: DiskDeps): () => Promise<void> {
   let running: Promise<void> | undefined
@@ -53,7 +54,7 @@ export function watchDisk(deps: DiskDeps): () => Promise<void> {
   }
 }
 
-/** Checks the free space once, and removes captures where there is too little. */
+/** Checks the free space once, and removes captures if there is too little. */
 export async function relieveDisk(deps: DiskDeps, signal?: AbortSignal): Promise<void> {
   const { db, options } = deps
   const space = await readSpace(db, options)
@@ -64,7 +65,7 @@ export async function relieveDisk(deps: DiskDeps, signal?: AbortSignal): Promise
     const { captureBytes } = await readSizes(db)
     const usages = await listUsage(db)
     const stored = usages.reduce((sum, { bytes }) => sum + bytes, 0)
-    // What captures removed before have left is in the files still, and the next captures use it.
+    // Space of captures removed earlier is still inside the files, and the next captures reuse it.
     const reusable = captureBytes - stored * STORAGE_OVERHEAD
     const missing = space.wantedBytes - space.freeBytes - reusable
     const removed = await removeCaptures(deps, usages, missing / STORAGE_OVERHEAD, signal)
@@ -104,8 +105,9 @@ async function removeCaptures(
 }
 
 /**
- * Shares out how much is removed: the accounts that store most come down to one level, and the others lose nothing.
- * @returns to how many bytes each of these accounts is brought down, the heaviest first
+ * Distributes the reduction: the accounts that store most come down to one level, and the others
+ * lose nothing.
+ * @returns the bytes that each of these accounts may keep, the largest first
  */
 export function shareReduction(
   usages: Pick<CaptureUsage, 'accountId' | 'bytes'>[],
@@ -125,7 +127,7 @@ export function shareReduction(
   return []
 }
 
-/** The least room of what is watched; null where nothing is. */
+/** Returns the scarcest monitored space; null where none is monitored. */
 export async function readSpace(db: Kysely<DB>, options: DiskOptions): Promise<FreeSpace | null> {
   const spaces = [await readDisk(options), await readDatabaseSpace(db, options)].filter((space) => space !== null)
   const [least] = spaces.toSorted(
@@ -134,7 +136,7 @@ export async function readSpace(db: Kysely<DB>, options: DiskOptions): Promise<F
   return least ?? null
 }
 
-/** The disk is ours to watch where the database is. */
+/** The disk is monitored only for the embedded database. */
 async function readDisk({ DATABASE_URL, DATA_DIR, MIN_FREE_DISK_BYTES }: DiskOptions): Promise<FreeSpace | null> {
   if (DATABASE_URL !== undefined) return null
   const { bavail, blocks, bsize } = await statfs(DATA_DIR)
@@ -148,7 +150,7 @@ async function readDatabaseSpace(db: Kysely<DB>, { MAX_DATABASE_BYTES: most }: D
   return { freeBytes: most - databaseBytes, wantedBytes: Math.min(most * WANTED_SHARE, MAX_WANTED_BYTES) }
 }
 
-/** Tells administrators, and everyone who lost captures, once a day. */
+/** Alerts administrators and the owners of removed captures, once a day. */
 async function notifyAboutSpace({ db, log, raise }: DiskDeps, space: FreeSpace, removed: Removed[]): Promise<void> {
   const { freeBytes, wantedBytes } = space
   const requests = removed.reduce((sum, one) => sum + one.requests, 0)

@@ -6,7 +6,7 @@ import type { DB } from '../../store/tables.ts'
 import { MAX_QUOTA_TRIMMED_ROWS } from '../limits.ts'
 import { deleteOldest, listUsage, type CaptureUsage, type Deleted } from './store.ts'
 
-/** Bytes of captures that accounts may store, by their plans. */
+/** Bytes of captures that accounts may store, by plan. */
 export type CaptureQuotas = Record<Plan, number>
 
 export const CAPTURE_QUOTAS = Object.fromEntries(
@@ -16,14 +16,15 @@ export const CAPTURE_QUOTAS = Object.fromEntries(
 export type QuotaDeps = {
   db: Kysely<DB>
   quotas: CaptureQuotas
-  /** Tells an account once of those with the same key. */
+  /** Raises an alert, once for each key of an account. */
   raise: (alert: NewAlert) => Promise<unknown>
   onRemoved?: ((reason: 'quota', requests: number) => void) | undefined
 }
 
 /**
- * Deletes the oldest captures of accounts that store more than their plan allows, and warns those that are about to.
- * @param upTo how far each endpoint is trimmed, which this carries on
+ * Deletes the oldest captures of accounts that store more than their plan allows, and alerts
+ * accounts close to the limit.
+ * @param upTo the number up to which each endpoint is trimmed; updated here
  */
 export async function trimToQuotas(
   { db, quotas, raise, onRemoved }: QuotaDeps,
@@ -48,7 +49,10 @@ export async function trimToQuotas(
 
 type DownTo = { limitBytes: number; kept: number; upTo: Map<string, number>; signal?: AbortSignal | undefined }
 
-/** Deletes the oldest captures of an account, a few at a time, until no more are left than the limit allows. */
+/**
+ * Deletes the oldest captures of an account in small batches until it stores no more than the
+ * limit.
+ */
 export async function deleteDownTo(
   db: Kysely<DB>,
   accountId: string,
@@ -66,7 +70,10 @@ export async function deleteDownTo(
   return all
 }
 
-/** Told once a month for each limit: an account that stays at its quota knows. */
+/**
+ * Builds an alert that is raised once a month for each limit, because an account that stays at its
+ * quota knows.
+ */
 function quotaAlert({ accountId, bytes }: CaptureUsage, limit: number, level: 'warning' | 'full'): NewAlert {
   const at = new Date()
   const used = `${bytesText(bytes)} of ${bytesText(limit)}`
@@ -91,10 +98,10 @@ function quotaAlert({ accountId, bytes }: CaptureUsage, limit: number, level: 'w
   }
 }
 
-/** Alerts that this instance remembers to have raised. */
+/** Alerts that this instance remembers as raised. */
 const MAX_REMEMBERED_ALERTS = 10_000
 
-/** Raises each alert once, without asking the database every second for as long as its reason lasts. */
+/** Raises each alert once, without a database query every second while its cause lasts. */
 export function raiseOnce(raise: (alert: NewAlert) => Promise<unknown>): QuotaDeps['raise'] {
   const raised = new Set<string>()
   return async (alert) => {

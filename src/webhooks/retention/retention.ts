@@ -15,10 +15,10 @@ import { deleteBeyond, deleteOlder, vacuumRequests, listOverfull, type Deleted }
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Endpoints of which is remembered how far they are trimmed. */
+/** Endpoints whose trimming position is remembered. */
 const MAX_TRACKED_ENDPOINTS = 10_000
 
-/** Keeps the newest of each endpoint and account that capture here, beside the captures and never in their way. */
+/** Trims the endpoints and accounts that capture on this instance, in the background. */
 export function startTrimming({ log, ...deps }: QuotaDeps & { log: Logger }) {
   const { db } = deps
   const upTo = new Map<string, number>()
@@ -68,7 +68,9 @@ export function startTrimming({ log, ...deps }: QuotaDeps & { log: Logger }) {
   }
 }
 
-/** Every quarter of an hour: what an instance that died left untrimmed, and what is older than is kept. */
+/**
+ * Runs every quarter of an hour: trims what a stopped instance left, and deletes expired requests.
+ */
 export function webhookCleanUpJob(deps: QuotaDeps): Job {
   const { db } = deps
   return defineJob({
@@ -85,7 +87,7 @@ export function webhookCleanUpJob(deps: QuotaDeps): Job {
   })
 }
 
-/** @param upTo how far each is trimmed, which this carries on */
+/** @param upTo the number up to which each endpoint is trimmed; updated here */
 async function trimAll(db: Db, ids: string[], upTo: Map<string, number>, signal?: AbortSignal): Promise<Deleted[]> {
   const all: Deleted[] = []
   await deleteUntilDone(async () => {
@@ -111,7 +113,7 @@ async function deleteUntilDone(deleteSome: () => Promise<number>, signal?: Abort
   }
 }
 
-/** It counts every captured request there is. */
+/** Counting every captured request takes longer than the usual statement timeout. */
 function listOverfullSlowly(db: Db): Promise<string[]> {
   return withStatementTimeout(db, NIGHTLY_STATEMENT_TIMEOUT_MS, (connection) =>
     listOverfull(connection, REQUESTS_PER_ENDPOINT),
