@@ -2,10 +2,16 @@ import { isUnusualDate, isUserFlag, serialiseDate, storableFlags } from './flags
 import { LIMITS } from '../limits.ts'
 import type { Wire } from '../connection/wire.ts'
 
-/** What stands between the mailbox and the literal, and what of it a server could dislike. */
+/**
+ * The part of an APPEND between the mailbox and the literal. `shape` names what a server could
+ * reject in it; null for unusual headers.
+ */
 export type AppendHeader = { text: string; shape: string | null }
 
-/** Flags that the mailbox can store and a date that is one; the rest is left out. */
+/**
+ * Builds the header of a message from flags that the mailbox can store and from a valid date. Other
+ * flags and dates are left out.
+ */
 export function appendHeaderOf(
   message: { flags: readonly string[]; internalDate: string | null },
   permanentFlags: readonly string[] | null,
@@ -18,8 +24,9 @@ export function appendHeaderOf(
 }
 
 /**
- * Which literals need not wait for the server. A header it dislikes is answered BAD without reading the literal after
- * it, which it would then take for commands: only what it has once said `+` to is sent without asking.
+ * Decides which literals are sent without waiting for the server (RFC 7888). A server that rejects
+ * a header answers BAD without reading the literal, and would then read the literal as commands.
+ * Therefore only headers that it accepted before are sent without waiting.
  */
 export type LiteralPolicy = {
   canSkipContinuation(header: AppendHeader, size: number): boolean
@@ -27,8 +34,8 @@ export type LiteralPolicy = {
 }
 
 /**
- * @param limit bytes up to which the server takes literals unasked; below 0: none
- * @param shapes what it has taken in any mailbox; each mailbox must have taken something besides
+ * @param limit bytes up to which the server accepts literals without a continuation; below 0: none
+ * @param shapes headers accepted in any mailbox; each mailbox must have accepted one as well
  */
 export function createLiteralPolicy(limit: number, shapes: Set<string>): LiteralPolicy {
   let isOpen = false
@@ -41,13 +48,16 @@ export function createLiteralPolicy(limit: number, shapes: Set<string>): Literal
   }
 }
 
-/** RFC 7888: LITERAL+ takes any size unasked, LITERAL- 4096 bytes. */
+/**
+ * Bytes of a literal that may be sent without a continuation (RFC 7888): any size with LITERAL+,
+ * 4096 with LITERAL-, none (-1) otherwise.
+ */
 export function maxNonSyncLiteralBytes({ capabilities }: Wire): number {
   if (capabilities.has('LITERAL+')) return LIMITS.nonSyncLiteralBytes
   return capabilities.has('LITERAL-') ? 4096 : -1
 }
 
-/** The largest message the server takes (RFC 7889), in bytes. */
+/** The largest message that the server accepts, in bytes (RFC 7889). */
 export function maxMessageBytes({ capabilities }: Wire): number {
   const [told] = [...capabilities].filter((capability) => capability.startsWith('APPENDLIMIT='))
   return told === undefined ? Infinity : Number(told.slice('APPENDLIMIT='.length)) || Infinity

@@ -3,21 +3,26 @@ import { classifyRefusal, ImapLost, type Refusal } from '../connection/refusals.
 import { numberOf, stringOf, type ResponseCode } from '../connection/response.ts'
 import type { Command } from '../connection/wire.ts'
 
-/** What became of one message. */
+/** The outcome of one message. */
 export type AppendOutcome =
-  /** The server has it. `uid` and `uidValidity` as it told (UIDPLUS), else null. */
+  /** The server stored it. `uid` and `uidValidity` are as reported (UIDPLUS), otherwise null. */
   | { state: 'stored'; uid: number | null; uidValidity: number | null }
-  /** It has not, and said why. */
+  /** The server rejected it, with a reason. */
   | { state: 'refused'; refusal: Refusal }
-  /** Whole on its way when the connection was lost, without an answer: it may be there or not. */
+  /**
+   * The connection was lost after all bytes were sent and before the response: the message may be
+   * stored or not.
+   */
   | { state: 'unknown'; lost: ImapLost }
-  /** Not wholly sent: it is certainly not there. */
+  /** Not all bytes were sent: the message is certainly not stored. */
   | { state: 'unsent'; lost: ImapLost }
 
-/** One APPEND as far as it was written. */
+/** The state of one APPEND while it is written. */
 export type AppendAttempt = { command: Command | null; isCommitted: boolean; lost: ImapLost | null }
 
-/** Waits for the answer: one outcome for each of the command's messages. Never rejects. */
+/**
+ * Waits for the response and returns one outcome for each message of the command. Never rejects.
+ */
 export async function awaitOutcomes(attempt: AppendAttempt, messages: number): Promise<AppendOutcome[]> {
   const { command } = attempt
   const fallen = (lost: ImapLost): AppendOutcome[] =>
@@ -32,7 +37,7 @@ export async function awaitOutcomes(attempt: AppendAttempt, messages: number): P
   }
 }
 
-/** `[APPENDUID 7 5,8:10]` (RFC 4315, 3): the UIDs in the order of the messages. */
+/** Parses `[APPENDUID 7 5,8:10]` (RFC 4315, 3): the UIDs in the order of the messages. */
 function storedOutcomes(code: ResponseCode | null, messages: number): AppendOutcome[] {
   const isTold = code?.name === 'APPENDUID'
   const uidValidity = isTold ? numberOf(code.args[0]) : null

@@ -1,10 +1,13 @@
 export type AppendWindow = {
-  /** Resolves, first come first served, when there is room. Whatever is larger than the window has it alone. */
+  /**
+   * Resolves in the order of the calls when there is space. A message larger than the window gets
+   * all of it.
+   */
   acquire(bytes: number): Promise<void>
   release(bytes: number): void
 }
 
-/** How much may be under way without an answer, in commands and in bytes. */
+/** Limits the commands and bytes that wait for a response. */
 export function createAppendWindow(limit: { commands: number; bytes: number }): AppendWindow {
   const waiting: { bytes: number; enter: () => void }[] = []
   let commands = 0

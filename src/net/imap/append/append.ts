@@ -9,43 +9,50 @@ import type { CommandWriter } from '../connection/command-writer.ts'
 import { classifyRefusal, ImapLost, isTemporary, type Refusal } from '../connection/refusals.ts'
 import type { Command, Wire } from '../connection/wire.ts'
 
-/** A message on its way into a mailbox. Flags and date may be as the source gave them: what may be sent is chosen here. */
+/**
+ * A message to append. Flags and date may be as the source gave them; the appender removes what
+ * cannot be sent.
+ */
 export type AppendMessage = {
-  /** Bytes of `body`: of the literal that was fetched, never RFC822.SIZE. */
+  /** Bytes of `body`, which is the fetched literal: never RFC822.SIZE. */
   size: number
   body: Buffer | AsyncIterable<Buffer>
   flags: readonly string[]
-  /** As the source wrote it; left out when it is no real date. */
+  /** The date as the source wrote it; left out if it is not valid. */
   internalDate: string | null
 }
 
-/** A batch that was written. `outcomes` has one entry for each message, in order, and never rejects. */
+/** A written batch. `outcomes` has one entry for each message, in order, and never rejects. */
 export type SubmittedBatch = { outcomes: Promise<AppendOutcome[]> }
 
 export type Appender = {
   readonly wire: Wire
   /**
-   * Writes a batch as soon as the window has room; the next may be submitted then. Batches are answered in any order.
-   * Where the server takes several messages in one command (MULTIAPPEND) those in memory are all or nothing; refused
-   * for what may be one message's fault, they are repeated one by one. Never rejects.
+   * Writes a batch as soon as the window has space, and resolves when the next may be submitted.
+   * Responses arrive in any order. With MULTIAPPEND, the messages in memory are stored all or not
+   * at all. If the server rejects them for what may be the fault of one message, they are sent
+   * again one by one. Never rejects.
    */
   submit(batch: readonly AppendMessage[]): Promise<SubmittedBatch>
   readonly mode: 'multiappend' | 'pipelined' | 'chained'
 }
 
 export type AppenderOptions = {
-  /** PERMANENTFLAGS of the mailbox, as `select` gave them. */
+  /** PERMANENTFLAGS of the mailbox, as `select` returned them. */
   permanentFlags: readonly string[] | null
-  /** One message a command, even where several could be. */
+  /** Sends one message per command, even with MULTIAPPEND. */
   singly?: boolean
-  /** Ask before every literal: for a server that once answered BAD. */
+  /** Waits for a continuation before every literal, for servers that once answered BAD. */
   synchronising?: boolean
-  /** One set for all appenders to one account: a set of keywords that was taken once need not be tried again. */
+  /**
+   * Accepted headers, shared by all appenders of an account: a set of keywords accepted once need
+   * not be tested again.
+   */
   shapes?: Set<string>
 }
 
 /**
- * Appends to one mailbox over one connection.
+ * Creates an appender for one mailbox on one connection.
  * @param mailbox its name exactly as listed
  */
 export function createAppender(wire: Wire, mailbox: ByteString, options: AppenderOptions): Appender {
@@ -64,7 +71,10 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
     return { outcomes: Promise.all(parts.map(({ outcomes }) => outcomes)).then((all) => all.flat()) }
   }
 
-  /** What a server may refuse before it reads it would take the others of its command along. */
+  /**
+   * A message that the server may reject before reading it would take the other messages of its
+   * command along.
+   */
   function canShareCommand(message: AppendMessage): boolean {
     if (!isMulti || !Buffer.isBuffer(message.body) || containsNul(message)) return false
     if (findSizeProblem(message.size, sizeLimit) !== null) return false
@@ -89,7 +99,8 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
     const outcomes = await awaitOutcomes(attempt, messages.length)
     window.release(bytes)
     if (messages.length === 1 || !mayBeOneMessagesFault(outcomes[0])) return outcomes
-    // Nothing of it is stored (RFC 3502, 6.3.11), and whose fault it was is not known: none is refused by it.
+    // Nothing of it is stored (RFC 3502, 6.3.11), and the message at fault is unknown, so none
+    // counts as rejected.
     if (wire.lost) return repeat(messages.length, { state: 'unsent', lost: wire.lost })
     const alone = await Promise.all(messages.map((message) => submitCommand([message])))
     return (await Promise.all(alone.map((submitted) => submitted.outcomes))).flat()
@@ -101,7 +112,8 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
       await wire.withWriter((writer, begin) => writeCommand(writer, (attempt.command = begin()), messages, attempt))
     } catch (error) {
       attempt.lost = error instanceof ImapLost ? error : new ImapLost('ours', 'The message broke off on its way here.')
-      // A literal cannot be taken back: only the end of the connection keeps half a message from being stored.
+      // A literal cannot be cancelled: only closing the connection keeps half a message from being
+      // stored.
       wire.destroy(attempt.lost)
     }
     return attempt
@@ -141,12 +153,15 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
   return { wire, submit, mode }
 }
 
-/** Only a literal8 may carry NUL (RFC 3516, 4.4). What streams has to do without: nobody has seen it whole. */
+/**
+ * Only a literal8 may contain NUL (RFC 3516, 4.4). A streamed body is not scanned, because it is
+ * never in memory as a whole.
+ */
 function containsNul({ body }: AppendMessage): boolean {
   return Buffer.isBuffer(body) && body.includes(0)
 }
 
-/** The bytes that were announced, no more and no fewer. */
+/** Writes exactly the announced number of bytes. */
 async function writeBody(writer: CommandWriter, { size, body }: AppendMessage): Promise<void> {
   if (Buffer.isBuffer(body)) {
     if (body.length !== size) throw new Error(`a body of ${body.length} bytes was announced as ${size}`)
@@ -161,14 +176,20 @@ async function writeBody(writer: CommandWriter, { size, body }: AppendMessage): 
   if (written < size) throw new Error('a body is shorter than announced')
 }
 
-/** What need not be tried. Cyrus invites an empty literal, refuses it at once, and takes its end for a command. */
+/**
+ * Finds sizes that are not worth sending. Cyrus sends a continuation for an empty literal, rejects
+ * it at once, and reads its end as a command.
+ */
 function findSizeProblem(size: number, sizeLimit: number): Refusal | null {
   if (size === 0) return classifyRefusal('NO', null, 'The message is empty; servers do not store such.')
   if (size <= sizeLimit) return null
   return classifyRefusal('NO', 'APPENDLIMIT', `The server takes messages of at most ${sizeLimit} bytes.`)
 }
 
-/** Bodies that stream, those that are not tried, those with NUL and those of unusual dates have a command of their own. */
+/**
+ * Splits a batch into commands. Streamed bodies, messages that will not be sent, bodies with NUL
+ * and unusual dates get a command of their own.
+ */
 function commandsOf(batch: readonly AppendMessage[], mayShare: (message: AppendMessage) => boolean): AppendMessage[][] {
   const commands: AppendMessage[][] = []
   let isOpen = false
@@ -181,7 +202,7 @@ function commandsOf(batch: readonly AppendMessage[], mayShare: (message: AppendM
   return commands
 }
 
-/** Whether the messages of a refused batch may fare better alone. */
+/** Whether the messages of a rejected batch may succeed one by one. */
 function mayBeOneMessagesFault(outcome: AppendOutcome | undefined): boolean {
   if (outcome?.state !== 'refused') return false
   const { refusal } = outcome

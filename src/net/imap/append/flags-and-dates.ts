@@ -1,19 +1,21 @@
 import { LIMITS } from '../limits.ts'
 
-/** RFC 3501, 2.3.2. `\Recent` is the server's own and may never be sent. */
+/** The system flags (RFC 3501, 2.3.2). Only the server may set `\Recent`. */
 const SYSTEM_FLAGS = ['\\Answered', '\\Flagged', '\\Deleted', '\\Seen', '\\Draft'] as const
 const SYSTEM_FLAG = new Map(SYSTEM_FLAGS.map((flag) => [flag.toLowerCase(), flag as string]))
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const DAY_MS = 86_400_000
 
-/** What of a message's flags may be sent, in the one spelling we send; and what may not. */
+/** The flags of a message that may be sent, in canonical spelling, and those that may not. */
 export type StorableFlags = { flags: string[]; dropped: string[] }
 
 /**
- * The five system flags in exact case and the keywords that are atoms, as far as the folder keeps them. Nothing else
- * may reach an APPEND: a server that answers BAD reads the message after it as commands.
- * @param permanent PERMANENTFLAGS of the destination folder; null when it named none, which allows all (RFC 3501, 7.1)
+ * Selects the five system flags and the keywords that are atoms, as far as the folder stores them.
+ * Nothing else may reach an APPEND: a server that answers BAD reads the following message as
+ * commands.
+ * @param permanent PERMANENTFLAGS of the destination folder; null when it reported none, which
+ *   allows all (RFC 3501, 7.1)
  */
 export function storableFlags(flags: readonly string[], permanent: readonly string[] | null): StorableFlags {
   const kept = new Set<string>()
@@ -30,19 +32,22 @@ export function storableFlags(flags: readonly string[], permanent: readonly stri
   return { flags: [...kept].toSorted(), dropped }
 }
 
-/** A flag-keyword (RFC 3501, 9: an atom) of bearable length. `NIL` would be read as no atom. */
+/**
+ * Whether a flag is a flag-keyword (RFC 3501, 9: an atom) of acceptable length. `NIL` would not be
+ * read as an atom.
+ */
 export function isKeyword(flag: string): boolean {
   return /^[!#-$&'+-Z^-z|}~[]+$/.test(flag) && flag.length <= LIMITS.keywordChars && flag.toUpperCase() !== 'NIL'
 }
 
-/** Whether a flag is one of the user's words rather than one of the five. */
+/** Whether a flag is a keyword of the user and not a system flag. */
 export function isUserFlag(flag: string): boolean {
   return !flag.startsWith('\\')
 }
 
 /**
- * Reads an INTERNALDATE strictly and writes it as RFC 3501 wants it, `" 1-Jul-2024 08:09:10 +0200"` without quotes:
- * a real day and time of any year, zone kept. Null for everything else.
+ * Parses an INTERNALDATE strictly and serializes it as RFC 3501 requires, `" 1-Jul-2024 08:09:10
+ * +0200"` without quotes: a valid day and time of any year, with its zone. Null for anything else.
  */
 export function serialiseDate(raw: string): string | null {
   const match = /^ ?(\d{1,2})-([A-Za-z]{3})-(\d{4}) (\d{2}):(\d{2}):(\d{2})(?: ([+-]\d{4}))?$/.exec(raw)
@@ -52,7 +57,10 @@ export function serialiseDate(raw: string): string | null {
   return formatDate({ year, month, day, hour, minute, second, zone }, ANY_TIME)
 }
 
-/** The same from a message's `Date:` header (RFC 5322, 3.3, with the zones of its 4.3); null when it is no real date from 1900 to tomorrow: what is beyond was made up by who wrote it. */
+/**
+ * Parses the `Date:` header of a message likewise (RFC 5322, 3.3, with the zones of 4.3). Null for
+ * dates before 1900 or after tomorrow, which are invented.
+ */
 export function parseDateHeader(header: string, now = Date.now()): string | null {
   const text = header
     .replace(/\([^()]*\)/g, ' ')
@@ -72,8 +80,8 @@ export function parseDateHeader(header: string, now = Date.now()): string | null
 }
 
 /**
- * Dates that not every server can keep: before the epoch, in the future, or past the end of 32 bits. Courier refuses the
- * first, Cyrus says BAD to them, Dovecot makes them others.
+ * Whether a date is one that not every server can store: before the epoch, in the future, or beyond
+ * 32 bits. Courier rejects the first, Cyrus answers BAD, and Dovecot changes them.
  */
 export function isUnusualDate(serialised: string, now = Date.now()): boolean {
   const year = Number(serialised.slice(7, 11))
@@ -82,7 +90,7 @@ export function isUnusualDate(serialised: string, now = Date.now()): boolean {
   return moment === null || moment < 0 || moment > now
 }
 
-/** Milliseconds since 1970 of a date as it is told or sent; null for what is none. */
+/** Milliseconds since 1970 of a received or sent date; null for an invalid one. */
 export function epochMsOf(raw: string): number | null {
   const text = serialiseDate(raw)
   if (text === null) return null
@@ -98,7 +106,7 @@ type Fields = Record<'year' | 'day' | 'hour' | 'minute' | 'second', string | und
   zone: string
 }
 
-/** The first year, and the last moment in milliseconds since 1970. */
+/** The first year, and the last time in milliseconds since 1970. */
 type Span = { from: number; to: number }
 const ANY_TIME: Span = { from: 0, to: Infinity }
 
@@ -117,14 +125,14 @@ function formatDate(fields: Fields, { from, to }: Span): string | null {
   return `${String(day).padStart(2)}-${MONTHS[month]}-${String(year).padStart(4, '0')} ${time} ${zone}`
 }
 
-/** `Date.UTC` takes the years 0 to 99 for 1900 to 1999. */
+/** `Date.UTC` maps the years 0 to 99 to 1900 to 1999. */
 function utc(year: number, month: number, day: number): Date {
   const date = new Date(0)
   date.setUTCFullYear(year, month, day)
   return date
 }
 
-/** Milliseconds east of Greenwich. */
+/** Milliseconds east of UTC. */
 function offsetOf(zone: string): number | null {
   const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3))]
   if (hours > 14 || minutes > 59) return null

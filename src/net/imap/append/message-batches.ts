@@ -1,11 +1,14 @@
-/** When a batch is full. Whatever streams or is larger than `bytes` goes alone. */
+/**
+ * The size of a full batch. A streamed message, or one larger than `bytes`, gets a batch of its
+ * own.
+ */
 export type BatchLimits = { messages: number; bytes: number }
 
 type Sized = { size: number; body: Buffer | AsyncIterable<Buffer> }
 
 /**
- * Gathers messages into batches in their order.
- * @param limits read again for every batch, so that they may follow what the server can bear
+ * Groups messages into batches in their order.
+ * @param limits read again for every batch, so that they can follow the server’s capacity
  */
 export async function* groupIntoBatches<T extends Sized>(
   messages: AsyncIterable<T>,

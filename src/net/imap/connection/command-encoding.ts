@@ -1,20 +1,20 @@
 import { ImapLost } from './refusals.ts'
 import { isSendable, type ByteString } from '../folders/mailbox-name.ts'
 
-/** A command after its tag: text of one character a byte, and literals. */
+/** A part of a command after its tag: text with one character per byte, or a literal. */
 export type CommandPart = string | Buffer
 
 /**
- * A string as the other side will read it, byte for byte: quoted, or a literal where quoting is not allowed or has
- * been got wrong by servers.
- * @throws ImapLost `ours` for what no string may hold
+ * Encodes a string byte for byte: quoted, or as a literal where quoting is not allowed or servers
+ * are known to misread it.
+ * @throws ImapLost `ours` for text that no string can contain
  */
 export function astring(text: ByteString): CommandPart {
   if (!isSendable(text)) throw new ImapLost('ours', 'A name with CR, LF or NUL was not sent.')
   return /["\\]|[^\x20-\x7e]/.test(text) ? Buffer.from(text, 'latin1') : `"${text}"`
 }
 
-/** Ascending UIDs as a set: `1:3,7`. */
+/** Formats ascending UIDs as a set: `1:3,7`. */
 export function formatUidSet(uids: readonly number[]): string {
   const ranges: [number, number][] = []
   for (const uid of uids) {
@@ -25,7 +25,10 @@ export function formatUidSet(uids: readonly number[]): string {
   return ranges.map(([from, to]) => (from === to ? from : `${from}:${to}`)).join(',')
 }
 
-/** The UIDs of a set such as APPENDUID carries, in the order it names them; null when it is none or above `most`. */
+/**
+ * Parses a set of UIDs, such as in APPENDUID, in its order. Null when it is invalid or has more
+ * than `maxUids`.
+ */
 export function parseUidSet(set: string, maxUids: number): number[] | null {
   const uids: number[] = []
   for (const range of set.split(',')) {

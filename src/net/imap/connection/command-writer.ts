@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { ImapLost } from './refusals.ts'
 
-/** The write side: text of one character a byte, or bytes. Resolves when there is room for more. */
+/** Writes text with one character per byte, or bytes. Resolves when the socket can take more. */
 export type CommandWriter = {
   /** @throws ImapLost */
   write(piece: string | Buffer): Promise<void>
@@ -9,8 +9,9 @@ export type CommandWriter = {
 }
 
 /**
- * Small pieces written in one go leave in one packet; a full socket makes the writer wait.
- * @param onProgress called whenever the socket took something, or has room again
+ * Creates a writer that sends small pieces written in one turn in one packet, and waits while the
+ * socket is full.
+ * @param onProgress called whenever the socket accepts data or drains
  */
 export function createCommandWriter(socket: Duplex, onProgress: () => void): CommandWriter {
   let lost: ImapLost | null = null

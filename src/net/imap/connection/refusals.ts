@@ -1,15 +1,15 @@
 import { LIMITS } from '../limits.ts'
 
 /**
- * What a server's refusal means for us.
- * - `throttled`: ask again later, the same message, after `retryAfterMs` where the server said so
- * - `busy`: in use or unavailable for the moment; ask again later
- * - `too_many_connections`: open fewer
- * - `over_quota`: nothing more fits until somebody makes room
- * - `too_large`: this message will never fit
- * - `expunged`: some of the messages were expunged by another client; ask which of them are left (RFC 2180, 4)
- * - `no_such_mailbox`, `already_exists`, `not_permitted`, `sign_in`: as they say
- * - `other`: this command, for a reason in `text`
+ * The meaning of a rejected command.
+ * - `throttled`: retry the same message later, after `retryAfterMs` if the server gave it
+ * - `busy`: in use or unavailable at the moment; retry later
+ * - `too_many_connections`: open fewer connections
+ * - `over_quota`: the mailbox is full until its owner frees space
+ * - `too_large`: the message will never fit
+ * - `expunged`: another client expunged some of the messages; list the remaining ones (RFC 2180, 4)
+ * - `no_such_mailbox`, `already_exists`, `not_permitted`, `sign_in`: as named
+ * - `other`: this command failed for the reason in `text`
  */
 export type RefusalKind =
   | 'throttled'
@@ -24,17 +24,20 @@ export type RefusalKind =
   | 'sign_in'
   | 'other'
 
-/** A NO, BAD or BYE: the server's words (sanitised, capped), its response code in capitals, and what it means. */
+/**
+ * A NO, BAD or BYE: the server’s text (sanitized, shortened), its response code in capitals, and
+ * its meaning.
+ */
 export type Refusal = {
   status: 'NO' | 'BAD' | 'BYE'
   responseCode: string | null
   text: string
   kind: RefusalKind
-  /** Milliseconds the server asked us to wait. */
+  /** Milliseconds that the server asked to wait. */
   retryAfterMs: number | null
 }
 
-/** A command that the server refused; the connection lives on. */
+/** A command that the server rejected. The connection is still usable. */
 export class ImapRefused extends Error {
   readonly refusal: Refusal
 
@@ -45,10 +48,10 @@ export class ImapRefused extends Error {
   }
 }
 
-/** The connection is gone: cut, timed out, said BYE, or spoke something that is not IMAP. */
+/** The connection is lost: closed, timed out, ended by BYE, or not IMAP. */
 export class ImapLost extends Error {
   readonly reason: 'closed' | 'bye' | 'timeout' | 'protocol' | 'ours'
-  /** The words of its BYE, where it said one. */
+  /** The refusal in the BYE, if there was one. */
   readonly refusal: Refusal | null
 
   constructor(reason: ImapLost['reason'], message: string, refusal: Refusal | null = null) {
@@ -79,9 +82,11 @@ const KIND_BY_CODE: Record<string, RefusalKind> = {
   EXPIRED: 'sign_in',
 }
 
-/** Words that say more than the code beside them, or stand without one; the first that matches wins. */
+/**
+ * Texts that are more specific than the code beside them, or have no code. The first match wins.
+ */
 const KIND_BY_TEXT: readonly (readonly [RegExp, RefusalKind])[] = [
-  // `[LIMIT]` is any limit, the number of keywords among them (RFC 9051, 7.1).
+  // `[LIMIT]` stands for any limit, including the number of keywords (RFC 9051, 7.1).
   [/\b(?:keyword|flag)s?\b/i, 'other'],
   // `Request is throttled. Suggested Backoff Time: 299609 milliseconds` (Exchange Online).
   [/throttl|backoff time|rate limit|too many (?:requests|commands)|bandwidth limit/i, 'throttled'],
@@ -90,19 +95,20 @@ const KIND_BY_TEXT: readonly (readonly [RegExp, RefusalKind])[] = [
   [/over ?quota|quota (?:exceeded|full)|exceeded (?:your )?(?:mail )?quota|mailbox (?:is )?full/i, 'over_quota'],
   [/too (?:big|large)|maximum (?:message )?size|size limit|exceeds? .*size/i, 'too_large'],
   [/already exists/i, 'already_exists'],
-  // Dovecot, Exchange, James and others, as RFC 2180 (4.1.2) writes it; mox and Cyrus in their own words.
+  // Dovecot, Exchange, James and others use the text of RFC 2180 (4.1.2); mox and Cyrus have their
+  // own.
   [/messages? (?:no longer exists?|(?:was|were|have been|has been) expunged)/i, 'expunged'],
   [/(?:mailbox|folder) (?:doesn.t|does not) exist|no such (?:mailbox|folder)|unknown mailbox/i, 'no_such_mailbox'],
   [/try again|temporar|in use|unavailable|internal error occurred/i, 'busy'],
 ]
 
-/** What a NO, BAD or BYE means, by its code and its words. */
+/** Classifies a NO, BAD or BYE by its code and its text. */
 export function classifyRefusal(status: Refusal['status'], responseCode: string | null, words: string): Refusal {
   const text = sanitise(words)
   const byWords = KIND_BY_TEXT.find(([pattern]) => pattern.test(text))?.[1]
   const byCode = responseCode === null ? undefined : KIND_BY_CODE[responseCode.replace('-', '_')]
-  // Dovecot's `[UNAVAILABLE] Maximum number of connections …` and `[LIMIT] Mail size is larger than the maximum size
-  // allowed …`: the words are the narrower truth.
+  // Dovecot sends `[UNAVAILABLE] Maximum number of connections …` and `[LIMIT] Mail size is larger
+  // than the maximum size allowed …`: here the text is more specific than the code.
   const isVague = byCode === undefined || byCode === 'busy' || responseCode === 'LIMIT'
   const kind = isVague ? (byWords ?? byCode ?? 'other') : byCode
   return { status, responseCode, text, kind, retryAfterMs: backoffOf(text) }
@@ -113,12 +119,15 @@ export function isTemporary({ kind }: Refusal): boolean {
   return kind === 'throttled' || kind === 'busy' || kind === 'too_many_connections'
 }
 
-/** The server's own words, with its code, for a sentence. */
+/** Formats the server’s own text with its code. */
 export function describeRefusal({ status, responseCode, text }: Refusal): string {
   return [status, responseCode && `[${responseCode}]`, text].filter(Boolean).join(' ')
 }
 
-/** One line of printable text; controls, bidirectional marks and the overlong are a stranger's tricks. */
+/**
+ * Reduces text of a server to one short line of printable characters, without control or
+ * bidirectional characters.
+ */
 export function sanitise(words: string): string {
   const line = words
     .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')

@@ -5,9 +5,10 @@ import { createResponseAssembler, type Response } from './response.ts'
 import type { Listener, LiteralSink } from './listener.ts'
 
 /**
- * Makes responses out of bytes. A literal goes to the first listener that takes it, else into memory.
- * @param listeners those of the commands in flight, oldest first
- * @param onLiteralData called when a listener got a piece of a literal
+ * Assembles responses from bytes. A literal goes to the first listener that accepts it, otherwise
+ * into memory.
+ * @param listeners the listeners of the commands in flight, oldest first
+ * @param onLiteralData called when a listener received a part of a literal
  */
 export function createResponseDispatcher(
   listeners: () => Iterable<Listener>,

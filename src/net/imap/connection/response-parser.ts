@@ -1,20 +1,29 @@
 import { LIMITS } from '../limits.ts'
 
-/** What the bytes of a server consist of. A line is one response without its literals, in one or more segments. */
+/**
+ * Receives the parts of the byte stream. A line is one response without its literals, in one or
+ * more segments.
+ */
 export type ResponseParserEvents = {
-  /** Text up to CRLF, one character a byte. `literal` bytes follow, if not null; the line goes on after them. */
+  /**
+   * Text up to CRLF, with one character per byte. If `literal` is not null, so many bytes follow,
+   * and then the rest of the line.
+   */
   segment(text: string, literal: number | null): void
-  /** A piece of the literal, as it lies in the chunk that was pushed: copy what must outlive it. */
+  /** A part of the literal, as a slice of the pushed chunk: copy it if it must outlive the call. */
   chunk(bytes: Buffer): void
   literalEnd(): void
 }
 
-/** Something that is not IMAP. The connection cannot be read any further. */
+/** The bytes are not IMAP. The connection cannot be read any further. */
 export class NotImap extends Error {}
 
 const STATUS_LINE = /^(?:\+|\S+ (?:OK|NO|BAD|BYE|PREAUTH)(?: |$))/i
 
-/** Cuts a stream of bytes, in whatever pieces it comes, into lines and literals. Throws `NotImap` alone. */
+/**
+ * Splits a stream of bytes into lines and literals, wherever its chunks begin and end. Throws only
+ * `NotImap`.
+ */
 export function createResponseParser(events: ResponseParserEvents): { push(chunk: Buffer): void } {
   let unfinished: Buffer[] = []
   let unfinishedBytes = 0
@@ -39,7 +48,7 @@ export function createResponseParser(events: ResponseParserEvents): { push(chunk
     unfinishedBytes += part.length
     if (unfinishedBytes > LIMITS.lineBytes) throw new NotImap('a line does not end')
     if (end === -1) {
-      // A slice of the chunk would hold all of it in memory.
+      // A slice would keep the whole chunk in memory.
       unfinished.push(Buffer.from(part))
       return chunk.length
     }
@@ -53,7 +62,7 @@ export function createResponseParser(events: ResponseParserEvents): { push(chunk
   function segment(text: string): void {
     // Some servers send an empty line to keep a connection alive.
     if (isFirst && text === '') return
-    // The words of a status line are free text, which may end like a literal.
+    // The text of a status line is free, and may end like a literal.
     if (isFirst) isStatus = STATUS_LINE.test(text)
     const size = isStatus || !text.endsWith('}') ? undefined : /~?\{(\d{1,15})\+?\}$/.exec(text)?.[1]
     isFirst = size === undefined

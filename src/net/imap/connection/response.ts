@@ -1,10 +1,13 @@
 import { LIMITS } from '../limits.ts'
 import { NotImap } from './response-parser.ts'
 
-/** A literal that went to a sink while it arrived. */
+/** A literal that was passed to a sink while it arrived. */
 export type Streamed = { streamed: number }
 
-/** Atoms and quoted strings are strings of one character a byte; NIL is null; literals are buffers. */
+/**
+ * Atoms and quoted strings are strings with one character per byte; NIL is null; literals are
+ * buffers.
+ */
 export type Value = string | null | Buffer | Streamed | Value[]
 
 export type ResponseCode = { name: string; args: Value[]; text: string }
@@ -17,9 +20,12 @@ export type Response =
 
 export type StatusWord = 'OK' | 'NO' | 'BAD' | 'BYE' | 'PREAUTH'
 
-/** Builds one response from its segments and literals. Throws `NotImap` alone. */
+/**
+ * Creates an assembler that builds one response from its segments and literals. Throws only
+ * `NotImap`.
+ */
 export function createResponseAssembler(): {
-  /** What has been read so far of a response that is not finished: what a literal belongs to can be seen in it. */
+  /** The part of an unfinished response that was already read. It tells which literal follows. */
   readonly head: Value[]
   segment(text: string): void
   literal(value: Buffer | Streamed): void
@@ -43,7 +49,7 @@ export function createResponseAssembler(): {
     segment,
     literal(value) {
       const list = innermost()
-      // The literal's marker stands for it until it is here.
+      // The marker of the literal is in its place until it arrives.
       list[list.length - 1] = value
     },
     finish() {
@@ -71,7 +77,7 @@ function statusOf(text: string): Response | undefined {
   return { kind: 'status', tag, status: word.toUpperCase() as StatusWord, ...codeOf(rest) }
 }
 
-/** `[APPENDUID 7 1:3] Done` → its code and its words. */
+/** Splits `[APPENDUID 7 1:3] Done` into its code and its text. */
 function codeOf(rest: string): { code: ResponseCode | null; text: string } {
   const match = /^\[([^\s\]]+)(?: ((?:"(?:\\.|[^"\\])*"|\([^)]*\)|[^\]"(])*))?\] ?(.*)$/s.exec(rest)
   if (!match) return { code: null, text: rest }
@@ -79,7 +85,10 @@ function codeOf(rest: string): { code: ResponseCode | null; text: string } {
   return { code: { name: name.toUpperCase(), args: argumentsOf(inside), text: inside }, text }
 }
 
-/** The words of some codes are no IMAP syntax (`[REFERRAL imap://…]`); then there are no arguments, only the text. */
+/**
+ * Some codes contain text that is not IMAP syntax (`[REFERRAL imap://…]`). They have no arguments,
+ * only text.
+ */
 function argumentsOf(inside: string): Value[] {
   const values: Value[] = []
   try {
@@ -92,11 +101,14 @@ function argumentsOf(inside: string): Value[] {
 
 // Unrolled: a pattern that alternates for every character overflows on strings of megabytes.
 const QUOTED = /"([^"\\]*(?:\\.[^"\\]*)*)"/sy
-/** An atom, with what `BODY[HEADER.FIELDS (MESSAGE-ID)]<0>` has in its brackets. */
+/** An atom, including the brackets of `BODY[HEADER.FIELDS (MESSAGE-ID)]<0>`. */
 const ATOM = /[^\s()"[{]*(?:\[[^\][]{0,500}\][^\s()"[{]*|[[{][^\s()"[{]*)*/y
 const LITERAL = /~?\{\d{1,15}\+?\}$/y
 
-/** Reads values into the innermost open list; lists may stay open at the end, where a literal interrupts the line. */
+/**
+ * Reads values into the innermost open list. Lists may stay open at the end, where a literal
+ * interrupts the line.
+ */
 function scan(text: string, open: Value[][]): void {
   let at = 0
   while (at < text.length) {
@@ -117,7 +129,7 @@ function scan(text: string, open: Value[][]): void {
   }
 }
 
-/** Reads one string at `at` into the list and tells how long it was. */
+/** Reads one string at `at` into the list. Returns its length. */
 function scanString(text: string, at: number, list: Value[]): number {
   if (text[at] === '"') {
     const quoted = matchAt(QUOTED, text, at)
@@ -141,23 +153,26 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
   return pattern.exec(text)
 }
 
-/** A string or literal as bytes-in-characters; null for NIL, lists and what was streamed. */
+/**
+ * Returns a string or literal with one character per byte; null for NIL, lists and streamed
+ * literals.
+ */
 export function stringOf(value: Value | undefined): string | null {
   if (typeof value === 'string') return value
   return Buffer.isBuffer(value) ? value.toString('latin1') : null
 }
 
-/** The strings of a list; none for everything else. */
+/** Returns the strings of a list; an empty list for anything else. */
 export function stringsOf(value: Value | undefined): string[] {
   return Array.isArray(value) ? value.map(stringOf).filter((item) => item !== null) : []
 }
 
-/** An unsigned number of up to 15 digits; null for everything else. */
+/** Returns an unsigned number of up to 15 digits; null for anything else. */
 export function numberOf(value: Value | undefined): number | null {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : null
 }
 
-/** `['UID', '7', 'RFC822.SIZE', '9']` → the value of each name, names in capitals. */
+/** Maps names in capitals to values: `['UID', '7', 'RFC822.SIZE', '9']`. */
 export function pairsOf(value: Value | undefined): Map<string, Value> {
   const pairs = new Map<string, Value>()
   if (!Array.isArray(value)) return pairs

@@ -14,11 +14,13 @@ import { createWire, type Wire } from './wire.ts'
 
 export type Session = {
   wire: Wire
-  /** The user's own namespace: what stands before every folder but INBOX, and between the levels. */
+  /**
+   * The user’s own namespace: the prefix of every folder but INBOX, and the hierarchy delimiter.
+   */
   namespace: Namespace | null
-  /** Whether TLS protects it. */
+  /** Whether TLS protects the connection. */
   isEncrypted: boolean
-  /** By its greeting: Courier has habits that nothing else tells of. */
+  /** Recognized by its greeting, because no capability announces Courier’s behavior. */
   isCourier: boolean
 }
 
@@ -26,16 +28,17 @@ export type Namespace = { prefix: ByteString; delimiter: string | null }
 
 /**
  * Signs in. End the session with `wire.logout()` or `wire.destroy()`.
- * @param signal ends the attempt; it has `TIMES.signIn` anyway
- * @throws Fault `invalid_request`, `upstream_rejected` (422: sign-in refused, no TLS, too many connections; then its
- *   `cause` is an `ImapRefused` that tells which), `upstream_unreachable` (502), `upstream_timeout` (504)
+ * @param signal aborts the attempt, which is limited to `TIMEOUTS.signInMs` anyway
+ * @throws Fault `invalid_request`, `upstream_rejected` (422: sign-in rejected, no TLS, too many
+ *   connections; its `cause` is then an `ImapRefused` with the details), `upstream_unreachable`
+ *   (502), `upstream_timeout` (504)
  */
 export async function signIn(account: SignIn, signal?: AbortSignal): Promise<Session> {
   rejectControlCharacters(account)
   const deadline = AbortSignal.any([AbortSignal.timeout(TIMEOUTS.signInMs), ...(signal ? [signal] : [])])
   const client = clientFor(account, await pickAddress(account, deadline))
   let socketError: Error | undefined
-  // Without a listener an error on the socket would end the process.
+  // Without a listener, an error on the socket would end the process.
   client.on('error', (error: Error) => (socketError ??= error))
   const { promise: late, reject } = Promise.withResolvers<never>()
   const leave = onAbort([deadline], () => {
@@ -53,7 +56,7 @@ export async function signIn(account: SignIn, signal?: AbortSignal): Promise<Ses
   }
 }
 
-/** Control characters in what goes onto a line of a text protocol would be commands of the user's own. */
+/** Rejects control characters, with which a user could inject commands into the protocol. */
 function rejectControlCharacters(account: SignIn): void {
   for (const field of ['user', 'password', 'accessToken'] as const) {
     const value = account[field]
@@ -64,7 +67,10 @@ function rejectControlCharacters(account: SignIn): void {
   }
 }
 
-/** One address is used as it is; among several, the first that answers (a host may have a dead IPv6 address). */
+/**
+ * A single address is used directly. Of several, the first that answers is used, because a host may
+ * have a dead IPv6 address.
+ */
 async function pickAddress({ target, port }: SignIn, deadline: AbortSignal): Promise<string> {
   const [first = ''] = target.addresses
   if (target.addresses.length === 1) return first
@@ -82,13 +88,13 @@ function clientFor(account: SignIn, address: string): ImapFlow {
     port,
     secure,
     servername: target.servername,
-    // Undefined: where offered. True: or nothing.
+    // Undefined: STARTTLS if offered. True: STARTTLS is required.
     doSTARTTLS: secure || mayBePlain ? undefined : true,
     tls: { rejectUnauthorized: tlsVerify, minVersion: 'TLSv1.2' },
     auth: accessToken === undefined ? { user, pass: password } : { user, accessToken },
     clientInfo: { name: 'Portreeve' },
     logger: false,
-    // ENABLE would change how names are encoded and what \Recent, LSUB and SEARCH mean.
+    // ENABLE would change the encoding of names and the meaning of \Recent, LSUB and SEARCH.
     disableAutoEnable: true,
     disableIMAP4rev2: true,
     disableAutoIdle: true,

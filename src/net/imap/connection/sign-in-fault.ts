@@ -2,7 +2,7 @@ import { Fault } from '../../../errors.ts'
 import { classifyRefusal, ImapRefused, sanitise, describeRefusal, type Refusal } from './refusals.ts'
 import type { SignIn } from './sign-in.ts'
 
-/** What ImapFlow and Node attach to their errors. */
+/** The properties that ImapFlow and Node add to their errors. */
 type SignInError = Error & {
   code?: string
   responseStatus?: string
@@ -10,7 +10,7 @@ type SignInError = Error & {
   serverResponseCode?: string
   authenticationFailed?: boolean
   tlsFailed?: boolean
-  /** The words of a BYE. */
+  /** The text of a BYE. */
   reason?: string
   oauthError?: unknown
 }
@@ -22,23 +22,23 @@ const NOT_TLS_CODES = new Set([
   'ERR_SSL_HTTP_REQUEST',
   'EPROTO',
 ])
-/** ImapFlow's own words when it did not even try. */
+/** Messages of ImapFlow when it did not attempt to sign in. */
 const NOT_ATTEMPTED: Record<string, string> = {
   'Login is disabled': 'allows no sign-in without TLS (LOGINDISABLED)',
   'No matching authentication method': 'offers no way to sign in that we know',
   'No password configured': 'cannot be signed in to with an empty password',
-  // Only of tokens: a password that no mechanism takes is sent by LOGIN.
+  // Applies to tokens only: a password that no mechanism accepts is sent with LOGIN.
   'Unsupported authentication mechanism': 'takes no access tokens (it offers neither XOAUTH2 nor OAUTHBEARER)',
 }
 
 const NOT_IMAP = /^(?:ParserError|LineTooLarge|LiteralTooLarge|ResponseTooLarge|UnexpectedTag|InvalidResponse)/
 const CERTIFICATE = /CERT|SELF_SIGNED|VERIFY|ISSUER|ALTNAME/
 
-/** The sentence for an attempt to sign in that failed, with the server's own words. */
+/** Converts a failed sign-in to a fault, with the server’s own text. */
 export function signInFault(thrown: unknown, socketError: SignInError | undefined, account: SignIn): Fault {
   if (thrown instanceof Fault) return thrown
   const error = thrown as SignInError
-  // What the socket said tells more than that the connection is not available.
+  // The error of the socket is more specific than “connection not available”.
   const codes = [error, socketError].map((one) => one?.code ?? '')
   const where = `${account.target.host}:${account.port}`
   const cause = error

@@ -5,7 +5,10 @@ export type SignIn = {
   /** The host as the guard checked it (`checkTarget`). */
   target: Target
   port: number
-  /** TLS from the first byte. Otherwise STARTTLS where offered, and plain text only to addresses that are not public. */
+  /**
+   * TLS from the first byte. Otherwise STARTTLS where offered, and plain text only to addresses
+   * that are not public.
+   */
   secure: boolean
   user: string
   /** Either a password or a token. The token is for XOAUTH2 or OAUTHBEARER. */

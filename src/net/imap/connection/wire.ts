@@ -10,27 +10,33 @@ import { createCommandWriter, type CommandWriter } from './command-writer.ts'
 
 export type CommandResult = { status: 'OK' | 'NO' | 'BAD'; code: ResponseCode | null; text: string }
 
-/** One command on its way. */
+/** A command in flight. */
 export type Command = {
   readonly tag: string
-  /** The tagged answer, whatever it is; rejects with `ImapLost` alone. */
+  /** The tagged response, whatever its status. Rejects only with `ImapLost`. */
   readonly answer: Promise<CommandResult>
-  /** Resolves with true at the server's `+`, with false when the answer came in its place. */
+  /**
+   * Resolves with true at the server’s `+`, with false when the tagged response arrived instead.
+   */
   awaitContinuation(): Promise<boolean>
-  /** From here on a BAD means that the server reads our literals as commands: the connection is destroyed at once. */
+  /**
+   * From here on, a BAD means that the server reads literals as commands, and destroys the
+   * connection at once.
+   */
   guardLiteral(): void
 }
 
 /**
- * A signed-in connection on which commands are written one after another and answered in any order. It is always
- * read, unless a consumer of bodies holds it; what nobody listens to is dropped.
+ * A signed-in connection on which commands are written one after another and answered in any order.
+ * It is always read, unless a consumer of bodies pauses it. Responses without a listener are
+ * dropped.
  */
 export type Wire = {
-  /** In capitals. */
+  /** The capabilities of the server, in capitals. */
   readonly capabilities: ReadonlySet<string>
-  /** Null while the connection lives, then why it does not. */
+  /** Null while the connection is open, then the reason of its loss. */
   readonly lost: ImapLost | null
-  /** Resolves when the connection is gone, with the reason; never rejects. */
+  /** Resolves with the reason when the connection is lost; never rejects. */
   readonly gone: Promise<ImapLost>
   /**
    * Runs one command.
@@ -38,14 +44,17 @@ export type Wire = {
    * @throws ImapRefused on NO and BAD, ImapLost
    */
   run(parts: CommandPart[], listener?: Listener): Promise<CommandResult>
-  /** Has the write side for itself until `write` ends. Commands begun in it are pipelined with what follows. */
+  /**
+   * Gives exclusive write access until `write` ends. Commands started in it are pipelined with
+   * later ones.
+   */
   withWriter<T>(write: (writer: CommandWriter, begin: (listener?: Listener) => Command) => Promise<T>): Promise<T>
-  /** Stops and resumes reading; each hold needs its release. */
+  /** Pause and resume reading. Each pause needs its resume. */
   pauseReading(): void
   resumeReading(): void
-  /** Says LOGOUT, waits a moment and closes; never throws. */
+  /** Sends LOGOUT, waits briefly and closes the connection; never throws. */
   logout(): Promise<void>
-  /** Ends the connection now: everything in flight ends as lost. */
+  /** Closes the connection now. All commands in flight end as lost. */
   destroy(reason: ImapLost): void
 }
 
@@ -60,16 +69,16 @@ type InFlight = {
 
 type WireOptions = {
   capabilities: Iterable<string>
-  /** Milliseconds without a byte while an answer is due. */
+  /** Milliseconds without a byte while a response is due. */
   silenceMs?: number
-  /** Milliseconds without anything that belongs to an answer while one is due. */
+  /** Milliseconds without any part of a response while one is due. */
   standstillMs?: number
 }
 
 /**
- * Takes over a socket on which nobody listens any more, right after sign-in. A server that owes an answer is lost, with the
- * reason `timeout`, when it is silent for `silenceMs`, or for `standstillMs` sends neither an answer nor anything that a
- * command takes, whatever else it says.
+ * Takes over a socket without listeners, right after sign-in. While a response is due, the
+ * connection is lost with the reason `timeout` after `silenceMs` without a byte, or after
+ * `standstillMs` without a response or data for a command, whatever else the server sends.
  */
 export function createWire(
   socket: Duplex,
@@ -127,7 +136,7 @@ export function createWire(
     updateWatchdog()
   }
 
-  /** What follows on the connection may already be read as commands: nothing more may reach the server. */
+  /** The server may already read the following bytes as commands: nothing more may reach it. */
   function destroyMisread(text: string): void {
     destroy(new ImapLost('protocol', 'The server did not understand an APPEND.', classifyRefusal('BAD', null, text)))
   }
@@ -153,7 +162,7 @@ export function createWire(
     markGone(reason)
   }
 
-  /** A server is given up only while it owes us something and we listen. */
+  /** The watchdog runs only while a response is due and reading is not paused. */
   function updateWatchdog(): void {
     const wasWatched = watchdog !== undefined
     clearTimeout(watchdog)

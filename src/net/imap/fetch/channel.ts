@@ -1,10 +1,10 @@
 export type Channel<T> = AsyncIterable<T> & {
   push(item: T): void
-  /** No more items come. */
+  /** Ends the channel: no more items follow. */
   end(): void
-  /** Those that are here are still delivered, then the iteration throws. */
+  /** Delivers the items already pushed, then the iteration throws. */
   fail(error: Error): void
-  /** The consumer has gone: what is here and what comes is dropped. */
+  /** The consumer has stopped: items are dropped from now on. */
   discard(): void
 }
 
@@ -16,7 +16,7 @@ type ChannelOptions<T> = {
   release: () => void
 }
 
-/** Items on their way from a producer that cannot wait but can be held, to one consumer that takes its time. */
+/** Passes items from a producer that cannot wait, but can be held, to one slower consumer. */
 export function createChannel<T>({ weigh, limit, hold, release }: ChannelOptions<T>): Channel<T> {
   const items: T[] = []
   let weight = 0

@@ -24,18 +24,22 @@ import type { Wire } from '../connection/wire.ts'
 
 type FetchHandler = (row: FetchResult) => void
 
-/** How many messages of other sizes than told a connection gave twice alike; below 0: it gave one differently. */
+/**
+ * Per connection, the number of messages whose size differed from the reported one and that were
+ * returned identically twice. Negative after one was returned differently.
+ */
 const estimates = new WeakMap<Wire, number>()
 
-/** Whether a server that was found to guess sizes may have guessed this one. */
+/** Whether the server is known to estimate sizes, and this one may be an estimate. */
 export function isEstimate(wire: Wire, reportedSize: number, bytes: number): boolean {
   const isNear = bytes <= reportedSize * ESTIMATE_FACTOR && reportedSize <= bytes * ESTIMATE_FACTOR
   return isNear && (estimates.get(wire) ?? 0) >= ESTIMATES_PROVEN
 }
 
 /**
- * Decides what became of a message that the server refuses to give, asked for alone: gone when it is not listed any more.
- * @throws ImapRefused when the server asks us to come back later, ImapLost
+ * Decides the result of a message that the server does not return even alone: gone when it is no
+ * longer listed.
+ * @throws ImapRefused when the server asks to retry later, ImapLost
  */
 export async function resolveRefused(wire: Wire, uid: number, refusal: Refusal, take: FetchHandler): Promise<void> {
   const listed = await listRemaining(wire, [uid])
@@ -44,10 +48,11 @@ export async function resolveRefused(wire: Wire, uid: number, refusal: Refusal, 
 }
 
 /**
- * Decides whether what came in place of messages is the messages. A server that has not told us of an EXPUNGE may give
- * stand-ins, or nothing (RFC 2180, 4.1.3): it is asked which of them are left. What is left and still not of the size told
- * is taken when the server gives the same bytes again and none after them; many servers only guess sizes.
- * @throws ImapRefused when the server asks us to come back later, ImapLost
+ * Decides whether doubtful bodies are the requested messages. A server that has not reported an
+ * EXPUNGE yet may return stand-ins or nothing (RFC 2180, 4.1.3), so the remaining messages are
+ * listed first. A remaining message of another size than reported is accepted when the server
+ * returns the same bytes again and none after them, because many servers only estimate sizes.
+ * @throws ImapRefused when the server asks to retry later, ImapLost
  */
 export async function confirmBodies(wire: Wire, doubts: readonly DoubtfulBody[], take: FetchHandler): Promise<void> {
   if (doubts.length === 0) return
@@ -60,8 +65,8 @@ export async function confirmBodies(wire: Wire, doubts: readonly DoubtfulBody[],
 }
 
 /**
- * The UIDs (ascending) that are left, with their sizes; null where the server does not say. NOOP comes first: only after it has told
- * us of an EXPUNGE does a server stop answering for what was expunged.
+ * Lists the remaining UIDs (ascending) with their sizes; null where the server does not report
+ * them. NOOP comes first: a server answers for expunged messages until it has reported the EXPUNGE.
  */
 export async function listRemaining(wire: Wire, uids: readonly number[]): Promise<Map<number, number | null> | null> {
   const asked = new Set(uids)
@@ -102,7 +107,10 @@ function matchesSize(reportedSize: number | null, measure: BodyMeasure): boolean
   return reportedSize === null || reportedSize === measure.bytes || isKnownMiscount(reportedSize, measure)
 }
 
-/** Fetches it once more, alone: what comes is the message when it is of the size told, or the same as before. */
+/**
+ * Fetches the message again, alone. It is accepted if it has the reported size or is the same as
+ * before.
+ */
 async function fetchAgain(wire: Wire, doubt: DoubtfulBody, take: FetchHandler): Promise<void> {
   const { uid, reportedSize, measure } = doubt
   const missing = new Set([uid])
@@ -126,7 +134,10 @@ async function fetchAgain(wire: Wire, doubt: DoubtfulBody, take: FetchHandler): 
   take(refusedBody(doubt, other === 0 ? 'nothing' : `${measure.bytes} bytes, and ${other} others when asked again`))
 }
 
-/** What of an empty answer is true shows the second: servers without a message say NIL as well as “”. */
+/**
+ * The second fetch decides whether an empty body is real: servers without a message return NIL as
+ * well as “”.
+ */
 function isConfirmedBySize({ reportedSize, measure }: DoubtfulBody, { size, body }: FetchedBody): boolean {
   if (reportedSize === null || reportedSize === size) return size > 0 || measure.bytes === 0
   return Buffer.isBuffer(body) && size > 0 && isKnownMiscount(reportedSize, measureBody(body))
@@ -137,7 +148,7 @@ function isSameBody({ measure }: DoubtfulBody, { size, body }: FetchedBody): boo
   return !Buffer.isBuffer(body) || measureBody(body).digest === measure.digest
 }
 
-/** Whether the server has more of a message than it gave; false where it does not say. */
+/** Whether the server has more bytes of a message than it returned; false where it does not say. */
 async function hasMoreBytes(wire: Wire, uid: number, bytes: number): Promise<boolean> {
   let isMore = false
   try {
@@ -149,7 +160,7 @@ async function hasMoreBytes(wire: Wire, uid: number, bytes: number): Promise<boo
         isMore = (stringOf(part) ?? '') !== ''
         return true
       },
-      // A server that does not know parts of bodies sends all of it.
+      // A server without partial fetch returns the whole body.
       literal: (head, size) =>
         size > LIMITS.streamAboveBytes && head[1] === 'FETCH' && uidOf(head[2]) === uid ? DISCARDING_SINK : undefined,
     })

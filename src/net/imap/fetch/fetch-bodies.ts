@@ -18,10 +18,11 @@ export type { Body, FetchResult, WantedMessage } from './fetch-command.ts'
 type Receiver = Omit<BodyReceiver, 'onBody'> & { onBody: (row: FetchResult) => void }
 
 /**
- * Fetches whole messages of the open mailbox, BODY.PEEK only, some commands ahead of the consumer. Rows come in the
- * server's order, one for every UID asked for. What is not of the size that the server told is not taken for the message
- * before the server has confirmed it. Bodies up to `LIMITS.streamFrom` come whole, larger ones as streams.
- * @throws ImapRefused (for reasons that are not of one message), ImapLost
+ * Fetches whole messages of the open mailbox with BODY.PEEK, some commands ahead of the consumer.
+ * Results come in the server’s order, one for every requested UID. A body of another size than
+ * reported is confirmed with the server before it is accepted. Bodies up to
+ * `LIMITS.streamAboveBytes` are buffers, larger ones are streams.
+ * @throws ImapRefused (for reasons that concern more than one message), ImapLost
  */
 export async function* fetchBodies(
   wire: Wire,
@@ -57,7 +58,9 @@ export async function* fetchBodies(
   }
 }
 
-/** Whole commands' worth of messages; what may have to be streamed is asked for alone. */
+/**
+ * Groups messages into commands. A message that may have to be streamed gets a command of its own.
+ */
 async function* groupsOf(
   wanted: Iterable<WantedMessage> | AsyncIterable<WantedMessage>,
 ): AsyncGenerator<WantedMessage[]> {
@@ -81,7 +84,10 @@ async function* groupsOf(
   if (group.length > 0) yield group
 }
 
-/** Fetches a group, then once more each message that did not come, alone; what is not of the size told is confirmed. */
+/**
+ * Fetches a group, then each missing message alone, and confirms bodies of another size than
+ * reported.
+ */
 async function fetchGroup(
   wire: Wire,
   wanted: readonly WantedMessage[],
@@ -99,7 +105,10 @@ async function fetchGroup(
   await confirmBodies(wire, doubts, take)
 }
 
-/** Fetches them, once more after the server has told us of messages that another client expunged (RFC 2180, 4.1.2). */
+/**
+ * Fetches messages, and once more after the server reported that another client expunged some (RFC
+ * 2180, 4.1.2).
+ */
 async function fetchWithRetry(
   wire: Wire,
   wanted: readonly WantedMessage[],
@@ -115,7 +124,10 @@ async function fetchWithRetry(
 
 type MissingMessages = { wanted: readonly WantedMessage[]; missing: ReadonlySet<number>; refusal: Refusal | null }
 
-/** What did not come is gone, or asked for alone: one message that a server cannot give must not cost others. */
+/**
+ * A missing message is gone, or is fetched alone: a message that a server cannot return must not
+ * cost others.
+ */
 async function fetchMissing(
   wire: Wire,
   { wanted, missing, refusal }: MissingMessages,
@@ -141,7 +153,10 @@ async function fetchAlone(wire: Wire, wanted: WantedMessage, receiver: Receiver)
   else receiver.onBody({ state: 'gone', uid })
 }
 
-/** Sizes that are told too small must not fill the memory: beyond what one group may be, bodies are fetched again. */
+/**
+ * Bodies larger than reported must not fill the memory: beyond the size of one group, they are
+ * fetched again.
+ */
 function withinMemory(doubts: readonly DoubtfulBody[], doubt: DoubtfulBody): DoubtfulBody {
   const bytes = doubts.reduce((sum, { body }) => sum + (body?.length ?? 0), doubt.body?.length ?? 0)
   return bytes > LIMITS.fetchGroup.bytes ? { ...doubt, body: null } : doubt

@@ -7,7 +7,7 @@ import { numberOf, stringOf, type Value } from '../connection/response.ts'
 import type { LiteralSink } from '../connection/listener.ts'
 import type { Wire } from '../connection/wire.ts'
 
-/** A message to fetch, and the size the server told of it (RFC822.SIZE). */
+/** A message to fetch, with the size that the server reported for it (RFC822.SIZE). */
 export type WantedMessage = { uid: number; size: number | null }
 
 export type Body = Buffer | AsyncIterable<Buffer>
@@ -15,9 +15,9 @@ export type Body = Buffer | AsyncIterable<Buffer>
 export type FetchedBody = { state: 'here'; uid: number; size: number; body: Body }
 
 /**
- * The result of fetching one message. `size` is the number of bytes of `body`. A streamed body must be read before the next
- * result is requested. `announced` is the size that the server reported, if it differs and no known way of counting
- * explains it.
+ * The result of fetching one message. `size` is the number of bytes of `body`. A streamed body must
+ * be read before the next result is requested. `announced` is the size that the server reported, if
+ * it differs and no known way of counting explains it.
  */
 export type FetchResult =
   | (FetchedBody & { announced?: number })
@@ -26,7 +26,7 @@ export type FetchResult =
   /** The server has the message but does not return it, even requested alone. */
   | { state: 'refused'; uid: number; refusal: Refusal }
 
-/** Drops what is left of a body that nobody wants. */
+/** Drops the rest of a body that has no consumer. */
 export function discardBody(body: Body): void {
   if (isStream(body)) body.discard()
 }
@@ -35,14 +35,17 @@ function isStream(body: Body): body is Channel<Buffer> {
   return !Buffer.isBuffer(body)
 }
 
-/** What came in a message's place and may not be it. `body` is null where it was too large to be kept. */
+/** A body that may not be the requested message. `body` is null if it was too large to buffer. */
 export type DoubtfulBody = { uid: number; reportedSize: number | null; measure: BodyMeasure; body: Buffer | null }
 
 export type BodyReceiver = {
   onBody(row: FetchedBody): void
-  /** Called in place of `take` for what is not of the size the server told. Without it everything is taken. */
+  /**
+   * Called instead of `onBody` when the size differs from the reported one. Without it, every body
+   * is accepted.
+   */
   onDoubt?(doubt: DoubtfulBody): void
-  /** Whether a stream of this size may be taken though another was told. */
+  /** Whether a stream of this size is acceptable although another was reported. */
   isEstimate?(reportedSize: number, bytes: number): boolean
 }
 
@@ -56,9 +59,9 @@ type FetchCommand = {
 type StreamingBody = { uid: number; end(): void; fail(error: Error): void }
 
 /**
- * Sends one FETCH; takes the UIDs whose bodies came out of `missing`.
- * @returns the server's refusal, if it refused
- * @throws ImapRefused when the server asks us to come back later, ImapLost
+ * Sends one FETCH, and removes the UIDs of received bodies from `missing`.
+ * @returns the server’s refusal, if it rejected the command
+ * @throws ImapRefused when the server asks to retry later, ImapLost
  */
 export async function fetchOnce(
   wire: Wire,
@@ -102,19 +105,19 @@ function endStream(command: FetchCommand, reportedUid: number | null): boolean {
   const { streaming } = command
   if (!streaming) return false
   command.streaming = null
-  // The UID may stand after the body; only now is it certain whose body it was.
+  // The UID may follow the body. Only now is it certain which message the body belongs to.
   if (reportedUid !== null && reportedUid !== streaming.uid) streaming.fail(wrongBodyError())
   else streaming.end()
   return true
 }
 
-/** Whether what came may be something else than the message of which the server told this size. */
+/** Whether a body may be something else than the message with this reported size. */
 export function isDoubtful(reportedSize: number | null, body: Buffer): boolean {
   if (body.length === 0 || isCourierStandIn(body)) return true
   return reportedSize !== null && reportedSize !== body.length && !isKnownMiscount(reportedSize, measureBody(body))
 }
 
-/** Takes a large body while it arrives. */
+/** Streams a large body while it arrives. */
 function openStream(wire: Wire, command: FetchCommand, head: Value[], size: number): LiteralSink | undefined {
   if (size <= LIMITS.streamAboveBytes || head[1] !== 'FETCH') return undefined
   const uid = rowOf(head[2]).uid ?? onlyUid(command)
@@ -137,7 +140,10 @@ function streamBody(wire: Wire, command: FetchCommand, uid: number, size: number
   return { write: (chunk) => chunks.push(chunk), fail: (error) => chunks.fail(error) }
 }
 
-/** What is too large to be kept until it is certain is only measured, and fetched again when it is. */
+/**
+ * A doubtful body that is too large to buffer is only measured, and fetched again once it is
+ * confirmed.
+ */
 function measureOnly(command: FetchCommand, uid: number, reportedSize: number): LiteralSink {
   const meter = createMeter()
   const end = () => command.receiver.onDoubt?.({ uid, reportedSize, measure: meter.end(), body: null })
@@ -149,12 +155,12 @@ function onlyUid({ isAlone, reportedSizes }: FetchCommand): number | null {
   return isAlone ? ([...reportedSizes.keys()][0] ?? null) : null
 }
 
-/** The UID of a FETCH response, as far as it has been read. */
+/** The UID in the part of a FETCH response that was already read. */
 export function uidOf(items: Value | undefined): number | null {
   return rowOf(items).uid
 }
 
-/** UID and body of a FETCH response or its beginning; `body` is undefined where there is none. */
+/** The UID and body of a FETCH response or its beginning; `body` is undefined if there is none. */
 function rowOf(items: Value | undefined): { uid: number | null; body: Value | undefined } {
   let uid: number | null = null
   let body: Value | undefined

@@ -4,16 +4,16 @@ import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../connectio
 import { afterExpunges } from './retry-after-expunges.ts'
 import type { Wire } from '../connection/wire.ts'
 
-/** What the scan of a mailbox tells of one message, before its body is asked for. */
+/** The metadata of one message, from the scan of a mailbox. */
 export type Metadata = {
   uid: number
-  /** As the server spells them, `\Recent` and all: not fit to be sent. */
+  /** The flags in the server’s spelling, including `\Recent`: not fit to be sent. */
   flags: string[]
-  /** As the server wrote it; null where it gave none. */
+  /** The date as the server wrote it; null if it gave none. */
   internalDate: string | null
-  /** RFC822.SIZE, which some servers only guess. Null where there is none. */
+  /** RFC822.SIZE, which some servers only estimate. Null if there is none. */
   size: number | null
-  /** The values of its Message-ID fields, unfolded, as bytes in characters. */
+  /** The values of its Message-ID fields, unfolded, with one character per byte. */
   messageIds: string[]
 }
 
@@ -22,11 +22,12 @@ const FIRST_SPAN_UIDS = 500
 const ROWS_PER_RANGE = { few: 250, many: 2_000 }
 
 /**
- * Scans the open mailbox in ranges of UIDs, two of them under way at once, rows in the order in which they come. The
- * ranges grow over gaps and shrink where messages are dense: a mailbox of any size needs the same memory.
+ * Scans the open mailbox in ranges of UIDs, two at once, and yields rows in the order of their
+ * arrival. The ranges grow over gaps and shrink where messages are dense, so a mailbox of any size
+ * needs the same memory.
  * @param from the first UID
  * @param to the last UID, such as UIDNEXT - 1
- * @param since only messages that changed after this modification (RFC 7162)
+ * @param since only messages that changed after this modification sequence (RFC 7162)
  * @throws ImapRefused, ImapLost
  */
 export async function* fetchMetadata(wire: Wire, from: number, to: number, since?: string): AsyncGenerator<Metadata> {
@@ -82,7 +83,7 @@ async function scanRange(
   return seen.size
 }
 
-/** Null for what is no row of ours, such as a change of flags that the server tells by itself. */
+/** Null for unsolicited responses, such as a change of flags. */
 function metadataOf(items: Value | undefined): Metadata | null {
   const pairs = pairsOf(items)
   const uid = numberOf(pairs.get('UID'))

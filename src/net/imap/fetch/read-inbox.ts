@@ -6,32 +6,36 @@ import { searchUids, select } from '../folders/mailbox.ts'
 import { encodeMailbox } from '../folders/mailbox-name.ts'
 import type { Wire } from '../connection/wire.ts'
 
-/** How far a folder was read. `uidValidity` null: it never was. */
+/** How far a folder was read. `uidValidity` is null before the first time. */
 export type ReadPosition = { uidValidity: number | null; lastUid: number }
 
 export type InboxOptions = {
   folder: string
-  /** Where messages go that were dealt with; null: they are marked as seen. */
+  /** The folder that processed messages are moved to; null: they are marked as seen. */
   moveTo: string | null
   position: ReadPosition
-  /** A larger message is not taken: it comes as null. */
+  /** Larger messages are not read: they are passed as null. */
   maxMessageBytes: number
   signal: AbortSignal
-  /** Deals with a message, for good. True: it is moved or marked. When it throws, reading ends and the message stays. */
+  /**
+   * Processes a message for good. On true, it is moved or marked. If it throws, reading ends and
+   * the message stays.
+   */
   onMessage: (bytes: Buffer | null, uid: number) => Promise<boolean>
-  /** Called after each message with how far reading has come. */
+  /** Called after each message with the new position. */
   onPosition: (mark: ReadPosition) => Promise<void>
 }
 
 /**
- * Reads what came into a folder since the last time, oldest first. A message is touched only once it was dealt with.
- * @throws ImapRefused, ImapLost, and what `onMessage` throws
+ * Reads the messages that arrived in a folder since the last time, oldest first. A message is moved
+ * or marked only after it was processed.
+ * @throws ImapRefused, ImapLost, and errors of `onMessage`
  */
 export async function readInbox(wire: Wire, options: InboxOptions): Promise<void> {
   const { folder, moveTo, position, signal } = options
   if (moveTo !== null) await ensureFolder(wire, moveTo)
   const { uidValidity } = await select(wire, encodeMailbox(folder))
-  // Where UIDs mean something else than last time, nothing is known of any of them.
+  // With another UIDVALIDITY, earlier UIDs mean nothing.
   const since = uidValidity !== null && uidValidity === position.uidValidity ? position.lastUid : 0
   const uids = await searchUids(wire, `UID ${since + 1}:* UNDELETED`)
   // The last message always matches `n:*`, even when it is older.
@@ -48,7 +52,7 @@ async function ensureFolder(wire: Wire, path: string): Promise<void> {
   if ((await createFolder(wire, name)) === 'created') await subscribe(wire, name)
 }
 
-/** False for a message that is gone, or that the server does not give. */
+/** False for a message that is gone or that the server does not return. */
 async function processMessage(wire: Wire, uid: number, { maxMessageBytes, onMessage }: InboxOptions): Promise<boolean> {
   for await (const fetched of fetchBodies(wire, [{ uid, size: null }])) {
     if (fetched.state === 'here') return onMessage(await readWhole(fetched.body, maxMessageBytes), uid)
@@ -61,13 +65,14 @@ async function readWhole(body: Body, largest: number): Promise<Buffer | null> {
   let size = 0
   for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
     size += chunk.length
-    // What is too large is read on without being kept: the answer has to end before the next can begin.
+    // The rest of a body that is too large is read and dropped: the response has to end before the
+    // next can begin.
     if (size <= largest) chunks.push(chunk)
   }
   return size > largest ? null : Buffer.concat(chunks, size)
 }
 
-/** What another client has expunged meanwhile needs not be put away. */
+/** A message that another client expunged meanwhile need not be moved. */
 async function archiveMessage(wire: Wire, uid: number, moveTo: string | null): Promise<void> {
   const run = async (...parts: CommandPart[]) => afterExpunges(wire, async () => wire.run(parts))
   if (moveTo === null) return void (await run(`UID STORE ${uid} +FLAGS.SILENT (\\Seen)`))
@@ -75,6 +80,6 @@ async function archiveMessage(wire: Wire, uid: number, moveTo: string | null): P
   if (wire.capabilities.has('MOVE')) return void (await run(`UID MOVE ${uid} `, name))
   await run(`UID COPY ${uid} `, name)
   await run(`UID STORE ${uid} +FLAGS.SILENT (\\Seen \\Deleted)`)
-  // Without UIDPLUS, EXPUNGE would take along what the user deleted.
+  // Without UIDPLUS, EXPUNGE would also remove messages that the user deleted.
   if (wire.capabilities.has('UIDPLUS')) await run(`UID EXPUNGE ${uid}`)
 }

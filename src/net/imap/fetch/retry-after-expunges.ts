@@ -1,14 +1,16 @@
 import { ImapRefused } from '../connection/refusals.ts'
 import type { Wire } from '../connection/wire.ts'
 
-/** A server may tell of further messages each time. */
+/** A server may report further expunged messages each time. */
 const MAX_ATTEMPTS = 4
 
 /**
- * Runs a command over a set of UIDs that a server may refuse, in whole or in part, because another client has expunged
- * some of the messages (RFC 2180, 4). NOOP lets the server tell us of it, and then it has no reason any more.
- * @param command must be one that may be run twice
- * @returns null where it was refused for this each time: what was left of the set has been dealt with as far as it can be
+ * Runs a command on a set of UIDs, which a server may reject in whole or in part because another
+ * client expunged some of the messages (RFC 2180, 4). A NOOP lets the server report them, after
+ * which the command can succeed.
+ * @param command must be safe to run twice
+ * @returns null when it was rejected for this reason each time; the remaining messages were
+ *   processed as far as possible
  * @throws ImapRefused for other reasons, ImapLost
  */
 export async function afterExpunges<T>(wire: Wire, command: () => Promise<T>): Promise<T | null> {

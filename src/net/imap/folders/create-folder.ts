@@ -5,8 +5,8 @@ import { ImapRefused, isTemporary } from '../connection/refusals.ts'
 import type { Wire } from '../connection/wire.ts'
 
 /**
- * Makes sure that a folder is there.
- * @param name encoded; the server makes the parents
+ * Creates a folder unless it exists.
+ * @param name encoded; the server creates its parents
  * @throws ImapRefused, ImapLost
  */
 export async function createFolder(wire: Wire, name: ByteString): Promise<'created' | 'existed'> {
@@ -20,7 +20,7 @@ export async function createFolder(wire: Wire, name: ByteString): Promise<'creat
   }
 }
 
-/** Not every server says ALREADYEXISTS. */
+/** Not every server answers ALREADYEXISTS. */
 async function exists(wire: Wire, name: ByteString): Promise<boolean> {
   try {
     await readStatus(wire, name)
@@ -32,7 +32,7 @@ async function exists(wire: Wire, name: ByteString): Promise<boolean> {
 }
 
 /**
- * Shows a folder in the user's mail programs. A server that has no subscriptions does not matter.
+ * Subscribes to a folder, so that mail programs show it. A server without subscriptions is fine.
  * @returns whether the server did
  * @throws ImapLost
  */

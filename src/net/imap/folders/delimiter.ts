@@ -4,20 +4,21 @@ import { ImapRefused, isTemporary } from '../connection/refusals.ts'
 import { stringOf } from '../connection/response.ts'
 import type { Wire } from '../connection/wire.ts'
 
-/** What stands between levels on every server that we know of. */
+/** The hierarchy delimiters of all known servers. */
 const DELIMITERS = ['/', '.', '\\']
 
-/** Parents whose existence is asked for at most. */
+/** Parents that are probed at most. */
 const MAX_PROBES = 30
 
 /**
- * Finds out what stands between the levels of folder names, on a server that refuses to list them.
- * @param paths folders that are said to be there
- * @returns null where the server says that it has no levels, undefined where nothing tells
- * @throws ImapRefused when the server asks us to come back later, ImapLost
+ * Discovers the hierarchy delimiter of a server that rejects LIST.
+ * @param paths folders that exist according to the user
+ * @returns null when the server has no hierarchy, undefined when it is unknown
+ * @throws ImapRefused when the server asks to retry later, ImapLost
  */
 export async function discoverDelimiter(wire: Wire, paths: readonly string[]): Promise<string | null | undefined> {
-  // RFC 3501, 6.3.8: an empty name asks for the delimiter alone; some servers that refuse LIST answer LSUB or XLIST.
+  // An empty name requests the delimiter alone (RFC 3501, 6.3.8). Some servers that reject LIST
+  // answer LSUB or XLIST.
   for (const verb of ['LIST', 'LSUB', ...(wire.capabilities.has('XLIST') ? ['XLIST'] : [])]) {
     const told = await readDelimiter(wire, verb)
     if (told !== undefined) return told
@@ -41,7 +42,7 @@ async function readDelimiter(wire: Wire, verb: string): Promise<string | null | 
   return told
 }
 
-/** What stands behind the name of a folder that is there, in the name of another, divides levels. */
+/** If the parent of a path exists as a folder, the character between them is the delimiter. */
 async function probeParents(wire: Wire, paths: readonly string[]): Promise<string | undefined> {
   const probes = paths.flatMap((path) =>
     DELIMITERS.filter((delimiter) => path.lastIndexOf(delimiter) > 0).map((delimiter) => {

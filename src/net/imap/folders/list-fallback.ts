@@ -11,19 +11,19 @@ export type ListedMailbox = {
   name: ByteString
   delimiter: string | null
   flags: string[]
-  /** Where the server told it in the same breath (LIST-STATUS). */
+  /** The counts, if the server returned them with the list (LIST-STATUS). */
   status: MailboxStatus | null
-  /** Null where the server did not say. */
+  /** Null where the server did not report it. */
   isSubscribed: boolean | null
 }
 
-/** What a listing went through: whether a plain `LIST "" "*"` was refused, and how far down the ladder it went. */
+/** The mailboxes, whether a plain `LIST "" "*"` was rejected, and the strategy that found them. */
 export type MailboxList = { listed: ListedMailbox[]; listFailed: boolean; strategy: 'list' | 'other' | 'none' }
 
 /**
- * Lists all mailboxes in whatever way the server allows: some refuse LIST with NO, some do not know RETURN, some take
- * only certain patterns.
- * @throws ImapRefused when the server asks us to come back later, ImapLost
+ * Lists all mailboxes in any way that the server allows: some reject LIST with NO, some do not know
+ * RETURN, some accept only certain patterns.
+ * @throws ImapRefused when the server asks to retry later, ImapLost
  */
 export async function listMailboxes(wire: Wire): Promise<MailboxList> {
   const first = (await tryExtendedList(wire)) ?? (await tryList(wire, 'LIST', '', '*'))
@@ -35,7 +35,7 @@ export async function listMailboxes(wire: Wire): Promise<MailboxList> {
   return { listed: [], listFailed: true, strategy: 'none' }
 }
 
-/** Counts, subscriptions and special uses in one answer, where the server says it can. */
+/** Requests counts, subscriptions and special uses in one command, where the server supports it. */
 async function tryExtendedList(wire: Wire): Promise<ListedMailbox[] | null> {
   const has = (capability: string) => wire.capabilities.has(capability)
   if (!has('LIST-EXTENDED')) return null
@@ -56,7 +56,10 @@ const FALLBACK_STRATEGIES: ((wire: Wire) => Promise<ListedMailbox[]>)[] = [
   async (wire) => (await tryList(wire, 'LSUB', '', '*')) ?? [],
 ]
 
-/** `%` stops at the delimiter: the top, then what lies below each that may have children. */
+/**
+ * `%` stops at the delimiter: lists the top level, then the level below each folder that may have
+ * children.
+ */
 async function levelByLevel(wire: Wire): Promise<ListedMailbox[]> {
   const all: ListedMailbox[] = []
   for (let level = await tryList(wire, 'LIST', '', '%'); level && level.length > 0;) {
@@ -74,18 +77,20 @@ function isChildless(flag: string): boolean {
   return /^\\(?:HasNoChildren|NoInferiors)$/i.test(flag)
 }
 
-/** Null when the server refused. */
+/** Runs one LIST, LSUB or XLIST. Null when the server rejected it. */
 async function tryList(
   wire: Wire,
   verb: string,
   reference: string,
   pattern: ByteString,
 ): Promise<ListedMailbox[] | null> {
-  // Wildcards in the names of parents are listed as wildcards, which costs nothing but time.
+  // Wildcards in the names of parents match as wildcards, which only costs time.
   return runList(wire, [`${verb} "${reference}" `, astring(pattern)], verb, verb === 'LSUB' ? true : null)
 }
 
-/** A folder has a line of its own and one with its figures; some servers say one of them twice. */
+/**
+ * A folder has one line for its name and one for its counts; some servers send one of them twice.
+ */
 const MAX_LINES_PER_FOLDER = 3
 
 async function runList(
@@ -99,7 +104,7 @@ async function runList(
   try {
     await wire.run(parts, {
       data(values) {
-        // A listing that goes on and on would never be answered.
+        // An endless list would never be answered.
         lines += 1
         if (listed.size > LIMITS.folders || lines > MAX_LINES_PER_FOLDER * LIMITS.folders)
           wire.destroy(tooManyFolders())
@@ -108,7 +113,8 @@ async function runList(
     })
     return [...listed.values()]
   } catch (error) {
-    // Zimbra says a bare NO; others BAD to what they do not know. “Come back later” is no refusal of the form.
+    // Zimbra sends a bare NO, others a BAD to commands they do not know. A request to retry later
+    // is not a rejection of the form.
     if (error instanceof ImapRefused && !isTemporary(error.refusal)) return null
     throw error
   }
@@ -127,7 +133,7 @@ function addListed(
     return entry !== undefined
   }
   const name = stringOf(values[3])
-  // Some servers answer XLIST with LIST lines and the other way round.
+  // Some servers answer XLIST with LIST lines, or the reverse.
   if (kind === undefined || !/^(?:X?LIST|LSUB)$/.test(kind) || name === null || name === '') return false
   if (verb === 'LSUB' && kind !== 'LSUB') return false
   const flags = stringsOf(values[1])
@@ -136,7 +142,7 @@ function addListed(
   return true
 }
 
-/** Some of them in place of all would look like all. */
+/** An incomplete list would look complete. */
 function tooManyFolders(): ImapLost {
   const most = LIMITS.folders.toLocaleString('en')
   return new ImapLost('protocol', `The account has more than ${most} folders, which is more than can be listed.`)
@@ -147,7 +153,7 @@ function unique(listed: ListedMailbox[]): ListedMailbox[] {
 }
 
 /**
- * Names the user is subscribed to (LSUB); null when the server refuses.
+ * Lists the subscribed names (LSUB); null when the server rejects it.
  * @throws ImapLost
  */
 export async function listSubscriptions(wire: Wire): Promise<Set<ByteString> | null> {

@@ -7,19 +7,19 @@ import { useByAttribute, useByName, wellKnownNames, type SpecialUse } from './sp
 import type { Wire } from '../connection/wire.ts'
 
 export type Folder = {
-  /** As people read it, with the server's delimiter. */
+  /** The decoded name, with the server’s delimiter. */
   path: string
-  /** The exact bytes the server listed: what commands name it by. */
+  /** The exact bytes that the server listed, which commands must use. */
   pathAsListed: ByteString
   /** The last part of `path`. */
   name: string
-  /** Null where there is no hierarchy, or none is known. */
+  /** Null where there is no hierarchy, or the delimiter is unknown. */
   delimiter: string | null
   flags: string[]
   specialUse: SpecialUse | null
   /** Whether it can hold messages (neither `\Noselect` nor `\NonExistent`). */
   isSelectable: boolean
-  /** Null where the server would not count them, or there are none to count. */
+  /** Null where the server does not count them, or there are none to count. */
   messages: number | null
   unseen: number | null
   subscribed: boolean
@@ -27,17 +27,18 @@ export type Folder = {
 
 export type Listing = {
   folders: Folder[]
-  /** The server refused `LIST "" "*"`. */
+  /** The server rejected `LIST "" "*"`. */
   listFailed: boolean
-  /** Other forms of LIST, LSUB or STATUS found them. */
+  /** Other forms of LIST, LSUB or STATUS found the folders. */
   usedFallback: boolean
-  /** Only STATUS answered: there may be folders that we cannot guess. */
+  /** Only STATUS succeeded: there may be folders with names that cannot be guessed. */
   statusOnly: boolean
 }
 
 /**
- * Lists the folders of an account with their counts. No folders at all is a listing with an empty list.
- * @throws ImapRefused when the server asks us to come back later, ImapLost
+ * Lists the folders of an account with their counts. An account without folders gives an empty
+ * list.
+ * @throws ImapRefused when the server asks to retry later, ImapLost
  */
 export async function listFolders({ wire, namespace }: Pick<Session, 'wire' | 'namespace'>): Promise<Listing> {
   const list = await listMailboxes(wire)
@@ -53,7 +54,7 @@ export async function listFolders({ wire, namespace }: Pick<Session, 'wire' | 'n
   }
 }
 
-/** INBOX always exists, whether a LIST of another namespace shows it or not. */
+/** INBOX always exists, even if a LIST of another namespace does not show it. */
 async function addInbox(wire: Wire, listed: ListedMailbox[]): Promise<ListedMailbox[]> {
   if (listed.some(({ name }) => name.toUpperCase() === 'INBOX')) return listed
   const found = await tryStatus(wire, 'INBOX')
@@ -65,7 +66,7 @@ async function listByProbing(
   { listFailed }: MailboxList,
   namespace: Session['namespace'],
 ): Promise<Listing> {
-  // After a LIST that succeeded there is nothing to guess but the folder that always exists.
+  // After a successful LIST, only INBOX can be missing, which always exists.
   const names = listFailed ? probeNames(namespace?.prefix ?? '') : ['INBOX']
   const answers = await Promise.all(names.map(async (name) => ({ name, found: await tryStatus(wire, name) })))
   const delimiter = answers.map(({ name, found }) => found && /^INBOX([./])/.exec(name)?.[1]).find(Boolean)
@@ -76,7 +77,10 @@ async function listByProbing(
   return { folders: markSpecialUses(folders), listFailed, usedFallback: true, statusOnly: true }
 }
 
-/** INBOX, and the well-known names at the top, below INBOX with either delimiter, and below the user's prefix. */
+/**
+ * INBOX, and the well-known names at the top level, below INBOX with either delimiter, and below
+ * the user’s prefix.
+ */
 function probeNames(prefix: ByteString): ByteString[] {
   const names = wellKnownNames().map(encodeMailbox)
   const prefixes = new Set(['', 'INBOX.', 'INBOX/', prefix])
@@ -87,7 +91,7 @@ function probedMailbox(name: ByteString, delimiter: string | null, found: Mailbo
   return { name, delimiter, flags: [], status: found, isSubscribed: null }
 }
 
-/** Null where there is no such folder: Dovecot says so without a code, so any NO does. */
+/** Null where the folder does not exist. Dovecot reports that without a code, so any NO counts. */
 async function tryStatus(wire: Wire, name: ByteString): Promise<MailboxStatus | null> {
   try {
     return await readStatus(wire, name)
@@ -116,7 +120,10 @@ async function folderOf(wire: Wire, listed: ListedMailbox, subscribed: Set<ByteS
   }
 }
 
-/** One name in modified UTF-7 and one in raw bytes may read alike: the later is known by its bytes. */
+/**
+ * A name in modified UTF-7 and one in raw bytes can decode to the same path. The later one is shown
+ * by its bytes.
+ */
 function disambiguatePaths(folders: Folder[]): Folder[] {
   const taken = new Set<string>()
   return folders.map((folder) => {
@@ -126,7 +133,10 @@ function disambiguatePaths(folders: Folder[]): Folder[] {
   })
 }
 
-/** A name tells a use only where no attribute does, and only one folder has each: the one nearest the top. */
+/**
+ * A name decides on the special use only where no attribute does, and only for one folder: the one
+ * nearest to the top.
+ */
 function markSpecialUses(folders: Folder[]): Folder[] {
   const taken = new Set(folders.map(({ specialUse }) => specialUse))
   for (const folder of folders.toSorted((a, b) => a.path.length - b.path.length)) {

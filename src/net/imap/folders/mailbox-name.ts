@@ -1,21 +1,24 @@
 /**
- * Mailbox names travel as bytes. A `ByteString` has one character (U+0000 to U+00FF) for each byte, exactly as the
- * server listed it; a path is what people read.
+ * Mailbox names are bytes. A `ByteString` has one character (U+0000 to U+00FF) for each byte,
+ * exactly as the server listed it; a path is its decoded form.
  */
 export type ByteString = string
 
-/** Reads a name as listed: modified UTF-7 (RFC 3501, 5.1.3), else raw UTF-8, else the bytes as they are. */
+/**
+ * Decodes a listed name: modified UTF-7 (RFC 3501, 5.1.3), else raw UTF-8, else the bytes
+ * unchanged.
+ */
 export function decodeMailbox(listed: ByteString): string {
   if (/[^\x20-\x7e]/.test(listed)) return decodeUtf8(listed) ?? listed
   return decodeUtf7(listed) ?? listed
 }
 
-/** The modified UTF-7 of a path that no server has listed. */
+/** Encodes a path that no server has listed in modified UTF-7. */
 export function encodeMailbox(path: string): ByteString {
   return path.replace(/&/g, '&-').replace(/[^\x20-\x7e]+/gu, (run) => `&${base64Of(run)}-`)
 }
 
-/** Whether a name may be put on the wire: no CR, LF or NUL can be quoted. */
+/** Whether a name can be sent: CR, LF and NUL cannot be quoted. */
 export function isSendable(name: ByteString): boolean {
   return !/[\0\r\n]/.test(name) && !/[^\0-\xff]/.test(name)
 }
@@ -36,7 +39,9 @@ function decodeUtf7(listed: ByteString): string | undefined {
   return sound ? path : undefined
 }
 
-/** Undefined where the text is no whole number of UTF-16 units, or not what we would have written ourselves. */
+/**
+ * Undefined where the bytes are no whole number of UTF-16 units, or not in the canonical encoding.
+ */
 function textOf(encoded: string): string | undefined {
   const bytes = Buffer.from(encoded.replace(/,/g, '/'), 'base64')
   if (bytes.length === 0 || bytes.length % 2 === 1) return undefined

@@ -10,10 +10,13 @@ import type { Wire } from '../connection/wire.ts'
 /** A mailbox as SELECT or EXAMINE described it. */
 export type OpenedMailbox = {
   exists: number
-  /** Null where the server named none: its UIDs mean nothing on another connection. */
+  /** Null where the server reported none: its UIDs mean nothing on another connection. */
   uidValidity: number | null
   uidNext: number | null
-  /** Flags that can be stored, `\*` among them when any keyword can; null when the server did not say (RFC: all). */
+  /**
+   * Flags that can be stored, including `\*` if any keyword can; null when the server did not
+   * report them (RFC: all).
+   */
   permanentFlags: string[] | null
   isReadOnly: boolean
 }
@@ -26,7 +29,7 @@ export type MailboxStatus = {
 }
 
 /**
- * Opens a source mailbox without touching a flag (EXAMINE).
+ * Opens a source mailbox read-only, without changing a flag (EXAMINE).
  * @param name exactly as listed
  * @throws ImapRefused, ImapLost
  */
@@ -35,7 +38,7 @@ export async function examine(wire: Wire, name: ByteString): Promise<OpenedMailb
 }
 
 /**
- * Opens a destination mailbox: only then are its PERMANENTFLAGS told truthfully.
+ * Opens a destination mailbox with SELECT, because only then are its PERMANENTFLAGS reliable.
  * @throws ImapRefused, ImapLost
  */
 export async function select(wire: Wire, name: ByteString): Promise<OpenedMailbox> {
@@ -63,8 +66,10 @@ function applyCode(opened: OpenedMailbox, { name, args }: ResponseCode): void {
 }
 
 /**
- * Counts of a mailbox that need not be open. A server that does not know an item is asked for MESSAGES alone.
- * @throws ImapRefused (`no_such_mailbox` for any NO without a better reason: Dovecot gives none), ImapLost
+ * Reads the counts of a mailbox, which need not be open. A server that does not know an item is
+ * asked for MESSAGES alone.
+ * @throws ImapRefused (`no_such_mailbox` for any NO without a better reason, because Dovecot gives
+ *   none), ImapLost
  */
 export async function readStatus(wire: Wire, name: ByteString): Promise<MailboxStatus> {
   try {
@@ -92,8 +97,9 @@ async function runStatus(wire: Wire, name: ByteString, items: string): Promise<M
 }
 
 /**
- * Which change of the mailbox was its last (RFC 7162); asked for once, a server counts them from then on.
- * @returns null where it counts none
+ * Reads the highest modification sequence (RFC 7162). Servers count modifications from the first
+ * request on.
+ * @returns null where the server does not support it
  * @throws ImapLost
  */
 export async function highestModseq(wire: Wire, name: ByteString): Promise<string | null> {
@@ -113,7 +119,7 @@ export async function highestModseq(wire: Wire, name: ByteString): Promise<strin
   return found === '0' ? null : found
 }
 
-/** The items of a STATUS response. */
+/** Parses the items of a STATUS response. */
 export function statusOf(items: Value | undefined): MailboxStatus {
   const pairs = pairsOf(items)
   const count = (name: string) => numberOf(pairs.get(name))
@@ -130,7 +136,7 @@ function isSameName(answered: string | null, asked: ByteString): boolean {
 }
 
 /**
- * Keeps the connection alive and hears whether it still is.
+ * Keeps the connection alive, and lets the server report changes.
  * @throws ImapLost
  */
 export async function noop(wire: Wire): Promise<void> {
@@ -138,13 +144,14 @@ export async function noop(wire: Wire): Promise<void> {
 }
 
 /**
- * UIDs that match, ascending.
- * @param criteria such as `UID 5:9 UNDELETED`, of one character a byte
+ * Searches for UIDs, ascending.
+ * @param criteria such as `UID 5:9 UNDELETED`, with one character per byte
  * @throws ImapRefused, ImapLost
  */
 export async function searchUids(wire: Wire, criteria: ByteString): Promise<number[]> {
   const uids: number[] = []
-  // As ranges (RFC 4731) where the server can: hundreds of thousands of numbers would be a long line.
+  // Ranges (RFC 4731) where the server supports them: hundreds of thousands of numbers would be a
+  // long line.
   const verb = wire.capabilities.has('ESEARCH') ? 'UID SEARCH RETURN (ALL)' : 'UID SEARCH'
   const data = (values: Value[]) => {
     if (values[0] === 'ESEARCH') addRanges(uids, values)

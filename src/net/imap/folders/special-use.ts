@@ -1,4 +1,4 @@
-/** RFC 6154, and what stands for INBOX beside them. */
+/** The attributes of RFC 6154, and one for INBOX. */
 export type SpecialUse = '\\Inbox' | '\\All' | '\\Archive' | '\\Drafts' | '\\Flagged' | '\\Junk' | '\\Sent' | '\\Trash'
 
 const BY_ATTRIBUTE: Record<string, SpecialUse> = {
@@ -16,7 +16,7 @@ const BY_ATTRIBUTE: Record<string, SpecialUse> = {
   '\\starred': '\\Flagged',
 }
 
-/** What mail programs and providers call these folders, in the languages we know of. */
+/** The names of these folders in mail programs and at providers, in all known languages. */
 export const WELL_KNOWN: Partial<Record<SpecialUse, readonly string[]>> = {
   '\\Sent': names(
     'Sent, Sent Items, Sent Messages, Sent Mail, sent-mail, Outbox',
@@ -69,17 +69,17 @@ const BY_NAME = new Map<string, SpecialUse>(
   Object.entries(WELL_KNOWN).flatMap(([use, all]) => all.map((name) => [keyOf(name), use as SpecialUse] as const)),
 )
 
-/** The special use that the server's attributes tell. */
+/** Reads the special use from the server’s attributes. */
 export function useByAttribute(flags: readonly string[]): SpecialUse | null {
   return flags.map((flag) => BY_ATTRIBUTE[flag.toLowerCase()]).find((use) => use !== undefined) ?? null
 }
 
-/** The special use that a folder's own name (the last part of its path) suggests. */
+/** Guesses the special use from a folder’s own name (the last part of its path). */
 export function useByName(name: string): SpecialUse | null {
   return BY_NAME.get(keyOf(name)) ?? null
 }
 
-/** Names with and without combining characters, in any case, are one. */
+/** Names with and without combining characters, in any case, count as equal. */
 function keyOf(name: string): string {
   return name.normalize('NFC').trim().toLowerCase()
 }
