@@ -5,7 +5,10 @@ import { NEEDS, OUTCOMES, STEP_STATUSES } from './steps/state-machine.ts'
 import { METHODS } from './steps/methods.ts'
 import { PROCESS_STATUSES } from './store.ts'
 
-/** Text without control characters but line ends and tabs: PostgreSQL stores no NUL, and emails need no others. */
+/**
+ * Text without control characters but line ends and tabs: PostgreSQL stores no NUL, and emails need
+ * no others.
+ */
 const Words = Type.String({
   minLength: 1,
   maxLength: 2_000,

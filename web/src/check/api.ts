@@ -10,7 +10,7 @@ import type {
 import { request, type ApiResponse } from '../api.ts'
 import type { CheckKind } from './kinds/check-kind.ts'
 
-/** What a check said, or has said so far. */
+/** The result of a check, or its progress. */
 export type CheckResponse = {
   data: unknown
   /** Proof of the result, to share it; null as long as answers are missing. */
@@ -36,7 +36,7 @@ export const checkQuery = (kind: CheckKind, target: string) =>
 
 const requestCheck = (path: string, signal: AbortSignal) => request<CheckResponse>('GET', path, { signal })
 
-/** @param otherwise what to do when the events cannot be had: they say no reason */
+/** @param otherwise called when the event stream is unavailable, because it reports no reason */
 async function followProgress(
   path: string,
   signal: AbortSignal,
@@ -55,7 +55,9 @@ async function followProgress(
   return otherwise()
 }
 
-/** The data of server-sent events that are an answer in pieces, with an end; nothing of a failure. */
+/**
+ * The data of server-sent events that are an answer in pieces, with an end; nothing of a failure.
+ */
 async function* readEvents({ ok, body }: Response): AsyncGenerator<string> {
   if (!ok || !body) return
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()

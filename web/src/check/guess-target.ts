@@ -1,10 +1,10 @@
-/** What somebody typed, understood: an address to look up on blacklists, or a name with everything about it. */
+/** A recognized input: an address to check on blocklists, or a domain for all other checks. */
 export type Target = { kind: 'address' | 'domain'; name: string }
 
 /**
- * Guesses what was meant: a domain, an IPv4 address, a web address (its host), or an e-mail address (its domain).
- * Whether the name is a good one is for the service to say.
- * @returns null when there is nothing in it to check
+ * Recognizes a domain, an IPv4 address, a web address (its host), or an email address (its domain).
+ * The service validates the name.
+ * @returns null when there is nothing to check
  */
 export function guessTarget(typed: string): Target | null {
   const text = typed.trim()

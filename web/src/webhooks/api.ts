@@ -16,7 +16,10 @@ export type CapturedRequest = Static<typeof ListedRequest>
 export type RequestDetails = Static<typeof OneRequest>
 export type RequestsPage = Static<typeof RequestPage>
 
-/** Selects a page: requests older than a cursor, or the newest without one; with `asc`, later requests. */
+/**
+ * Selects a page: requests older than a cursor, or the newest without one; with `asc`, later
+ * requests.
+ */
 export type PageRequest = { cursor: string | null; order: 'desc' | 'asc' }
 
 /** The filter of a request list, as in the URL of the screen. */

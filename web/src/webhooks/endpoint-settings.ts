@@ -3,7 +3,7 @@ import { settings } from './messages.ts'
 
 export type Scheme = NonNullable<Endpoint['signature']>['scheme']
 
-/** How senders sign, in the words of those who set it up. */
+/** The signature schemes, with the names that their users know. */
 export const SCHEMES: { value: Scheme | ''; label: string }[] = [
   { value: '', label: settings.schemes.none },
   { value: 'github', label: settings.schemes.github },
@@ -20,7 +20,7 @@ export function parseSettings(values: Record<string, string>): Settings {
     label: (values['label'] ?? '').trim(),
     responseStatus: Number(values['responseStatus']),
     responseType: (values['responseType'] ?? '').trim(),
-    // Browsers send the line breaks of a text area as CRLF; what was typed has LF.
+    // Browsers send the line breaks of a text area as CRLF; the user typed LF.
     responseBody: (values['responseBody'] ?? '').replaceAll('\r\n', '\n'),
     template: values['template'] === 'on',
     cors: values['cors'] === 'on',
@@ -45,7 +45,7 @@ function signatureOf(values: Record<string, string>): NonNullable<Settings['sign
   }
 }
 
-/** What is wrong before anything is sent, by field. */
+/** Finds invalid settings before they are sent, by field. */
 export function validateSettings(values: Record<string, string>, before: Endpoint): Record<string, string> {
   const status = Number(values['responseStatus'])
   const timeout = Number(values['timeout'] || '0')

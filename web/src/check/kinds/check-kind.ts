@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { Verdict } from './verdict.ts'
 
-/** One kind of check, as the screens know it: how it is asked, what its result says, and how that looks. */
+/** One kind of check in the dashboard: its request, its verdict, and its view. */
 export type CheckKind<T = unknown> = {
   /** Its name in the API. */
   name: 'dns' | 'ssl' | 'blacklist' | 'dmarc'
@@ -11,6 +11,6 @@ export type CheckKind<T = unknown> = {
   /** The same as events, where answers come one by one. */
   events?(target: string): string
   verdict(data: T): Verdict
-  /** What to do and what was found, below the verdict. */
+  /** Actions and records, below the verdict. */
   View(this: void, props: { data: T }): ReactNode
 }

@@ -5,7 +5,7 @@ import { mailAuthKind } from './mail-auth-kind.tsx'
 import type { Target } from '../guess-target.ts'
 import { tlsKind } from './tls-kind.tsx'
 
-/** What is asked about a target, in the order it is shown. */
+/** The checks of a target, in the order of their panels. */
 const KINDS: Record<Target['kind'], CheckKind[]> = {
   address: [blacklistKind],
   domain: [mailAuthKind, tlsKind, dnsKind],

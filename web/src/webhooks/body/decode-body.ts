@@ -1,10 +1,10 @@
-/** The bytes of a body as the API tells them. */
+/** Decodes the bytes of a body from the API. */
 export function decodeBody({ body, bodyEncoding }: { body: string; bodyEncoding: 'utf8' | 'base64' }): Uint8Array {
   if (bodyEncoding === 'utf8') return new TextEncoder().encode(body)
   return Uint8Array.from(atob(body), (sign) => sign.charCodeAt(0))
 }
 
-/** A line of a hex view: where it begins, the bytes, and those of them that are letters. */
+/** A line of a hex view: its offset, its bytes, and those of them that are printable. */
 export type HexLine = { offset: string; bytes: string; letters: string }
 
 export function formatHexLine(bytes: Uint8Array, at: number, width: number): HexLine {

@@ -5,9 +5,9 @@ export type Line = { depth: number; tokens: Token[] }
 const PIECES = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 
 /**
- * Sets JSON out for reading without reading it into values: numbers keep all their digits, and names that stand twice
- * stay twice.
- * @returns null with what is wrong, in the words of the browser, when the text is no JSON
+ * Formats JSON for reading without parsing it into values: numbers keep all their digits, and
+ * duplicate names are kept.
+ * @returns the browser’s error message when the text is not JSON
  */
 export function formatJson(text: string): { lines: Line[] } | { problem: string } {
   try {

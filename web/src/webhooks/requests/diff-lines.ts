@@ -3,7 +3,7 @@ export type Change = { kind: 'same' | 'gone' | 'new'; line: string }
 /** Lines times lines that are compared at once; beyond it a window would freeze. */
 const MOST_WORK = 4_000_000
 
-/** What leads from one text to another, line by line; null when there is too much to compare. */
+/** Compares two texts line by line; null when there is too much to compare. */
 export function diffLines(before: readonly string[], after: readonly string[]): Change[] | null {
   const head = commonLength(before, after)
   const tail = commonLength(before.slice(head).toReversed(), after.slice(head).toReversed())

@@ -11,7 +11,10 @@ export type Inbox = {
   hasMore: boolean
 }
 
-/** Rows kept in the window: more than the service keeps, so that a burst can be looked through after it went by. */
+/**
+ * Rows kept in the window: more than the service keeps, so that a burst can be looked through after
+ * it went by.
+ */
 const MAX_ROWS = 10_000
 
 /** Pages that are fetched to catch up: behind by more, the list begins anew with the newest. */
@@ -19,7 +22,10 @@ const MAX_PAGES_BEHIND = 4
 
 type Deps = { fetchPage: (ask: PageRequest) => Promise<RequestsPage> }
 
-/** The list of an endpoint: pages that were fetched, and before them what was captured since. */
+/**
+ * Creates the list of an endpoint’s requests: fetched pages, and above them the requests captured
+ * since.
+ */
 export function createInbox({ fetchPage }: Deps) {
   let inbox: Inbox = { rows: [], state: 'loading', problem: '', hasMore: false }
   let older: string | null = null
@@ -37,7 +43,7 @@ export function createInbox({ fetchPage }: Deps) {
   /** One after the other, so that no page is put where it stood before another came. */
   function enqueue(work: () => Promise<void>): Promise<void> {
     last = last.then(work).catch((error: Error) => {
-      // What is shown already stays: the next change, or the next stream, asks again.
+      // The rows already shown stay. The next change, or the next stream, tries again.
       if (inbox.state !== 'ready') set({ state: 'failed', problem: error.message })
     })
     return last
@@ -73,7 +79,10 @@ export function createInbox({ fetchPage }: Deps) {
     if (found.length > 0) set({ rows: [...found.toReversed(), ...inbox.rows].slice(0, MAX_ROWS) })
   }
 
-  /** The newest that is shown is not among the service's where the list was cleared, or more came than a page tells. */
+  /**
+   * If the service does not return the newest shown request, the list was cleared, or more arrived
+   * than a page contains.
+   */
   async function resynchronize(): Promise<void> {
     const page = await newest()
     const [first] = inbox.rows
@@ -88,7 +97,7 @@ export function createInbox({ fetchPage }: Deps) {
     },
     /** Fetches the first page, or the next older one. */
     more: (): Promise<void> => (fetching ??= enqueue(fetchOlder).finally(() => (fetching = null))),
-    /** Takes what was captured since. Called while it does, it does so once more. */
+    /** Fetches the requests captured since. A call while it runs makes it run once more. */
     follow: (): Promise<void> => {
       if (isDue) return last
       isDue = true
@@ -99,7 +108,10 @@ export function createInbox({ fetchPage }: Deps) {
     },
     /** The same where anything may have happened. */
     catchUp: (): Promise<void> => enqueue(resynchronize),
-    /** Begins anew, as when the list was cleared; what is shown stays until the first page has come. */
+    /**
+     * Starts again, for example after the list was cleared. The shown rows stay until the first
+     * page arrives.
+     */
     refresh: (): Promise<void> => enqueue(restart),
   }
 }

@@ -33,7 +33,8 @@ type RequestDetailProps = {
 
 /** One captured request with all there is to know about it. */
 export function RequestDetail({ endpointId, requestId, ...rest }: RequestDetailProps) {
-  // The one before stays in place until the next is there, so that going through them does not flicker.
+  // The one before stays in place until the next is there, so that going through them does not
+  // flicker.
   const { data, error } = useQuery({ ...requestQuery(endpointId, requestId), placeholderData: keepPreviousData })
   if (error) return <Notice tone="unknown">{error.message}</Notice>
   if (!data) return <Loading lines={6}>{messages.loading}</Loading>
@@ -103,7 +104,7 @@ function Head({ request, signature, curl }: RequestDetails) {
   )
 }
 
-/** What followed the request on its connection, as far as it is kept. */
+/** The surplus bytes after the request, as far as they are stored. */
 function SurplusView({ surplus: { size, start, startEncoding } }: { surplus: NonNullable<RequestRow['surplus']> }) {
   return (
     <section>

@@ -15,13 +15,16 @@ type RequestListProps = {
   inbox: Inbox
   /** Of the request that is shown beside the list. */
   selected: string | undefined
-  /** The same where somebody chose it: the newest, which is shown otherwise, must not pull the list to itself. */
+  /**
+   * The same for a request that the user selected. The newest one is shown by default, and must not
+   * scroll the list.
+   */
   chosen: string | undefined
   onSelect: (id: string) => void
   onMore: () => void
 }
 
-/** Captured requests, newest first. What arrives never moves what is being read. */
+/** Captured requests, newest first. New requests never move the rows in view. */
 export function RequestList({ inbox: { rows, hasMore }, selected, chosen, onSelect, onMore }: RequestListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
@@ -35,7 +38,7 @@ export function RequestList({ inbox: { rows, hasMore }, selected, chosen, onSele
   const at = rows.findIndex(({ id }) => id === selected)
   useEffect(() => {
     if (chosen !== undefined && at >= 0) virtual.scrollToIndex(at, { align: 'auto' })
-    // Only when another one is chosen: what arrives moves nothing.
+    // Only when another request is selected: new requests move nothing.
   }, [chosen])
 
   const items = virtual.getVirtualItems()
@@ -123,7 +126,7 @@ function Item({ row, place: [at, of], start, isSelected, onSelect }: ItemProps) 
   )
 }
 
-/** Keeps in place what is being read when others arrive above it, and counts those. */
+/** Keeps the rows in view in place when new ones arrive above, and counts the new ones. */
 function useArrivals(rows: RequestRow[], scroller: React.RefObject<HTMLDivElement | null>) {
   const first = useRef<string | undefined>(undefined)
   const [unseen, setUnseen] = useState(0)

@@ -4,7 +4,7 @@ import { useChanges } from '../../live-updates.ts'
 import { webhooks, type RequestFilter, type PageRequest } from '../api.ts'
 import { createInbox, type Inbox } from './inbox.ts'
 
-/** What an endpoint captured, following it live. */
+/** The requests of an endpoint, updated live. */
 export function useInbox(id: string, { q, method }: RequestFilter): Inbox & { more: () => void } {
   const queries = useQueryClient()
   const inbox = useMemo(() => {
@@ -28,7 +28,8 @@ export function useInbox(id: string, { q, method }: RequestFilter): Inbox & { mo
   })
   async function begin(): Promise<void> {
     await inbox.refresh()
-    // Its signatures may be held against another secret now; of one that was cleared there is nothing to ask for.
+    // Its signatures may be held against another secret now; of one that was cleared there is
+    // nothing to ask for.
     if (inbox.current().rows.length > 0) await queries.invalidateQueries({ queryKey: ['webhooks', id, 'request'] })
   }
   return { ...useSyncExternalStore(inbox.subscribe, inbox.current), more: () => void inbox.more() }
