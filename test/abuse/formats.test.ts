@@ -89,7 +89,7 @@ describe('the CSV list', () => {
 })
 
 describe('the list for nftables', () => {
-  it('is loaded by nft, again and again, and is then what it says', () => {
+  it('is loaded by nft repeatedly, with the listed content', () => {
     needs('/usr/sbin/nft', 'nftables')
     const [one, longer, empty, again] = files('nftables')
     alone(`nft -c -f ${one}`)
@@ -103,7 +103,7 @@ describe('the list for nftables', () => {
 })
 
 describe('the list for ipset', () => {
-  it('is restored by ipset, again and again, and is then what it says', () => {
+  it('is restored by ipset repeatedly, with the listed content', () => {
     needs('/usr/sbin/ipset', 'ipset')
     const [one, longer, empty, again] = files('ipset')
     const count = 'ipset list -t | sed -n "s/^Number of entries: //p" | tr "\\n" " "'

@@ -43,7 +43,7 @@ describe('two instances on one database', () => {
     expect(rows[0].n).toBe(120)
   })
 
-  it('remember what a source has used when they start again', async () => {
+  it('remember the used rate of a source after a restart', async () => {
     for (let n = 0; n < 120; n++) await either(0).report('90.1.1.1', `8.8.4.${n}`)
     const third = await startAbuse(database.url)
     const answer = await third.request('report', { from: '90.1.1.1', body: { ip: '8.8.8.8', service: 'ssh' } })

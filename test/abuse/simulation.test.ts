@@ -13,7 +13,7 @@ const claims = [...section.matchAll(/^\| (.+?) +\| .+? \| ([\d.]+), (.+?) +\|$/g
 )
 
 describe('the attacks of docs/scoring.md', () => {
-  it('achieve what the page says', { timeout: 300_000 }, async () => {
+  it('have the results that the page documents', { timeout: 300_000 }, async () => {
     expect(claims.length).toBeGreaterThanOrEqual(14)
     const lines = (await playAttacks()).map((line) => {
       const [, attack = '', score = '', outcome = ''] = /^(?:S\w+ +| +)(.+?) +([\d.]+)  (.+)$/.exec(line) ?? []

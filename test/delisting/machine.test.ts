@@ -34,7 +34,7 @@ function after(step: StepState, ...events: StepEvent[]): StepState {
 }
 
 describe('a step', () => {
-  it('waits for a list that lets addresses go by itself, and looks twice before it believes that it has', () => {
+  it('waits for a blocklist that removes addresses by itself, and needs two clean answers', () => {
     const waiting = after(
       fresh('automatic', { plan: { expectedHours: 24, deadlineHours: 72 } }),
       { type: 'start' },
@@ -60,7 +60,7 @@ describe('a step', () => {
     expect(transition(step, answered, START)).toMatchObject({ nextAt: at(3 * HOUR_MS) })
   })
 
-  it('believes one clean answer when a person looks on', () => {
+  it('accepts one clean answer when a person is watching', () => {
     const step = after(fresh('form'), { type: 'start' })
     expect(transition(step, { ...clean, atOnce: true }, START)).toMatchObject({ status: 'completed' })
   })
@@ -209,7 +209,7 @@ const story = fc.record({
 })
 
 describe('whatever happens', () => {
-  it('leaves nothing that is completed, and what has failed only by a retry, three times at most', () => {
+  it('leaves completed steps unchanged, and failed steps only by a retry, up to three times', () => {
     fc.assert(
       fc.property(story, ({ step, events }) => {
         let now = START.getTime()

@@ -115,7 +115,7 @@ describe('GET /api/v1/delisting/status', () => {
   })
 })
 
-describe('what a person does', () => {
+describe('actions of a person', () => {
   let process: Process
   beforeEach(async () => {
     process = await place.begin()

@@ -99,7 +99,7 @@ describe('documented examples', () => {
     })
   })
 
-  it('of anybody else hold, who says header, prefix, algorithm and encoding', () => {
+  it('of any other sender are verified with the configured header, prefix, algorithm and encoding', () => {
     const value = `v=${createHmac('sha512', 'key').update('body').digest('base64')}`
     const scheme = {
       scheme: 'hmac',
@@ -141,7 +141,7 @@ describe('a signature that does not hold', () => {
     expect(github(sign('x', 'other'), 'x').reason).toContain('the secret is different')
   })
 
-  it('is unsigned where there is none, and never valid', () => {
+  it('is reported as unsigned when missing, and never as valid', () => {
     for (const scheme of SIGNATURE_SCHEMES) {
       expect(checkSignature({ scheme, header: 'x' }, 'key', request({}, 'x'))).toMatchObject({ status: 'unsigned' })
     }

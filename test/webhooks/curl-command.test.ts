@@ -60,7 +60,7 @@ describe('the command that sends a request again', () => {
     )
   })
 
-  it('is none where not all of the body was kept, or there was no request', () => {
+  it('is null for a truncated body, and for bytes that are no request', () => {
     expect(formatCurl(row({ body: Buffer.from('x'), bodySize: 2 }), 'u')).toBe(null)
     expect(formatCurl(row({ headers: [] }), 'u')).toBe(null)
   })

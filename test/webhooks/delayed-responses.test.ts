@@ -7,7 +7,7 @@ import { MAX_DELAYED_RESPONSES, MAX_DELAYED_PER_ACCOUNT, MAX_DELAYED_PER_ENDPOIN
 const response = () => new EventEmitter() as ServerResponse
 
 describe('delayed answers', () => {
-  it('leave room for other accounts, however many endpoints one has', () => {
+  it('leave slots for other accounts, however many endpoints one has', () => {
     const delays = createDelayedResponses()
     const wait = (accountId: string, id: string) =>
       delays.schedule({ id, accountId, timeout: 30 }, response(), () => {})
@@ -21,7 +21,7 @@ describe('delayed answers', () => {
     delays.flush()
   })
 
-  it('give their room back when their senders leave', () => {
+  it('free their slots when their senders disconnect', () => {
     const delays = createDelayedResponses()
     const waiting = Array.from({ length: MAX_DELAYED_PER_ENDPOINT }, response)
     const wait = (one: ServerResponse) => delays.schedule({ id: 'e', accountId: 'a', timeout: 30 }, one, () => {})

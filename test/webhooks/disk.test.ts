@@ -78,7 +78,7 @@ const databaseSize = async () => {
 }
 
 describe('a disk that is almost full', () => {
-  it('loses the oldest captures, but never the newest ten of an endpoint, and tells administrators and owners', async () => {
+  it('loses the oldest captures, but never the newest ten of an endpoint, and alerts administrators and owners', async () => {
     const [ada, alice, bob] = [await addAccount('ada', true), await addAccount('alice'), await addAccount('bob')]
     const [many, few] = [await endpointWith(alice, 30), await endpointWith(bob, 5)]
     const { alerts, removed } = await relieve({ MIN_FREE_DISK_BYTES: MANY_BYTES })
@@ -91,7 +91,7 @@ describe('a disk that is almost full', () => {
     expect(alerts[0]?.text).toMatch(/are free, and .+ should be/)
   })
 
-  it('frees the room of what it removed for the next captures', async () => {
+  it('frees the space of removed captures for the next ones', async () => {
     const alice = await addAccount('alice')
     await endpointWith(alice, 60)
     await relieve({ MIN_FREE_DISK_BYTES: MANY_BYTES })
@@ -100,7 +100,7 @@ describe('a disk that is almost full', () => {
     expect((await databaseSize()) - before).toBeLessThan(0.25 * 40 * BODY_BYTES)
   })
 
-  it('is left alone while enough is free', async () => {
+  it('is unchanged while enough space is free', async () => {
     const alice = await addAccount('alice', true)
     const endpoint = await endpointWith(alice, 30)
     const { bavail, bsize } = await statfs(tmpdir())
@@ -156,7 +156,7 @@ describe('a database that reaches MAX_DATABASE_BYTES', () => {
   }, 60_000)
 })
 
-describe('what is removed', () => {
+describe('the removed captures', () => {
   it.each([
     ['nothing, while nothing is missing', [5, 3], 0, {}],
     ['of the heaviest alone, down to the next', [10, 4, 1], 6, { a: 4 }],

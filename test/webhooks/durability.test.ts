@@ -111,7 +111,7 @@ async function makeTokens(): Promise<string[]> {
 const missingFrom = (found: Set<string>, wanted: Set<string>) => [...wanted].filter((path) => !found.has(path))
 
 describe('a request that was acknowledged', () => {
-  it('is there after kill -9 of the service under load', async () => {
+  it('is stored after kill -9 of the service under load', async () => {
     const { child, url } = await startChild()
     const loading = load(url, await makeTokens())
     while (loading.acknowledged.size < 1_000) await sleep(10)
@@ -122,7 +122,7 @@ describe('a request that was acknowledged', () => {
     expect(loading.others).toContain(0)
   }, 60_000)
 
-  it('is there after kill -9 of the database under load, and who was not stored was told so', async () => {
+  it('is stored after kill -9 of the database under load, and the senders of others got an error', async () => {
     const { child, url } = await startChild()
     const loading = load(url, await makeTokens())
     while (loading.acknowledged.size < 1_000) await sleep(10)

@@ -67,7 +67,7 @@ describe('bytes that are no request', () => {
     ])
   })
 
-  it('that name no endpoint are refused and forgotten', async () => {
+  it('that name no endpoint are rejected and not stored', async () => {
     for (const bytes of [
       '\u0016\u0003\u0001\u0002',
       'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
@@ -79,7 +79,7 @@ describe('bytes that are no request', () => {
 })
 
 describe('a sender that is too slow', () => {
-  it('is cut off, and told so, when its headers take longer than ten seconds', async () => {
+  it('gets 408 when its headers take longer than ten seconds', async () => {
     const socket = connect(Number(new URL(portreeve.portreeve.wire).port), '127.0.0.1').setEncoding('latin1')
     let answer = ''
     socket.on('error', () => {}).on('data', (text: string) => (answer += text))

@@ -62,7 +62,7 @@ describe('an endpoint', () => {
     })
   })
 
-  it('is nobody else’s and has no other address, whatever a request says', async () => {
+  it('keeps its owner and its URL, whatever a request contains', async () => {
     const wishes = {
       id: bob.id,
       accountId: bob.id,
@@ -82,7 +82,7 @@ describe('an endpoint', () => {
     expect(rows).toEqual([{ account_id: portreeve.alice.id }])
   })
 
-  it('changes only in what is given', async () => {
+  it('changes only the given settings', async () => {
     const endpoint = await portreeve.makeEndpoint({ label: 'before', responseBody: 'kept' })
     const change = { label: 'after', responseStatus: 202, timeout: 0.5, cors: false }
     const { status, json } = await portreeve.api('PUT', `/${endpoint.id}`, change)
@@ -119,7 +119,7 @@ describe('an endpoint', () => {
     expect(json.error + JSON.stringify(json.details)).toContain(word)
   })
 
-  it('shows the latest count, which goes on beyond what is kept and begins anew when cleared', async () => {
+  it('shows the latest count, which continues beyond the stored requests and restarts when cleared', async () => {
     const endpoint = await portreeve.makeEndpoint()
     await sendMany(endpoint, 3)
     const count = async () => (await portreeve.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount
@@ -149,8 +149,8 @@ describe('an endpoint', () => {
   })
 })
 
-describe('somebody else', () => {
-  it('sees nothing of an endpoint that is not theirs, and changes nothing', async () => {
+describe('another account', () => {
+  it('cannot see or change the endpoint', async () => {
     const endpoint = await portreeve.makeEndpoint({ label: 'Alice’s' })
     await send(endpoint)
     const [request] = await portreeve.captured(endpoint)
@@ -183,8 +183,8 @@ describe('somebody else', () => {
   })
 })
 
-describe('somebody signed in', () => {
-  it('manages endpoints by the session cookie, from our own origin alone', async () => {
+describe('a signed-in user', () => {
+  it('manages endpoints with the session cookie, only from the dashboard’s origin', async () => {
     const { email, password } = charlie
     const origin = { origin: portreeve.portreeve.url, 'content-type': 'application/json' }
     const signIn = { method: 'POST', headers: origin, body: JSON.stringify({ email, password }) }
@@ -342,7 +342,7 @@ describe('one request', () => {
     expect((await detail(second?.id)).signature).toMatchObject({ status: 'invalid' })
   })
 
-  it('has a secret that nobody reads again', async () => {
+  it('has a secret that is never returned', async () => {
     const endpoint = await portreeve.makeEndpoint({ signature: { scheme: 'slack', secret: 'very-secret-indeed' } })
     const { rows } = await database.pool.query('select * from webhook_endpoint where id = $1', [endpoint.id])
     expect(JSON.stringify(rows)).not.toContain('very-secret')
@@ -361,7 +361,7 @@ describe('one request', () => {
   })
 })
 
-describe('what is captured', () => {
+describe('captured requests', () => {
   it('is kept to the newest thousand, soon after more have come', async () => {
     const endpoint = await portreeve.makeEndpoint()
     const sendAll = async (from: number) => {

@@ -117,7 +117,7 @@ describe('the bytes of captured requests', () => {
 })
 
 describe('an account beyond its quota', () => {
-  it('loses its oldest requests over all its endpoints, and nobody else loses any', async () => {
+  it('loses its oldest requests over all its endpoints, and other accounts lose none', async () => {
     const [alice, bob] = [await addAccount('alice'), await addAccount('bob')]
     const [one, other, bobs] = [await addEndpoint(alice), await addEndpoint(alice), await addEndpoint(bob)]
     await insert([request(bobs, '/bob')])
@@ -138,7 +138,7 @@ describe('an account beyond its quota', () => {
     expect(await pathsOf(endpoint)).toHaveLength(14)
   })
 
-  it('is warned at 80% and told when removal begins, once each', async () => {
+  it('gets an alert at 80% and when removal begins, once each', async () => {
     const account = await addAccount('alice')
     const endpoint = await addEndpoint(account)
     const trim = () => trimToQuotas(deps(), new Map())
@@ -169,7 +169,7 @@ describe('an account beyond its quota', () => {
     expect(await usageOf(account)).toBeGreaterThan(LIMIT - storedBytes(request(endpoint, '/10')))
   })
 
-  it('is trimmed soon after it captures, and by the job what an instance left that died', async () => {
+  it('is trimmed soon after a capture, and by the job after an instance died', async () => {
     const account = await addAccount('alice')
     const endpoint = await addEndpoint(account)
     const trimming = startTrimming({ ...deps(), log: createLog('silent') })

@@ -55,7 +55,7 @@ describe('trimming', () => {
     expect(await numbersOf(other)).toHaveLength(2)
   })
 
-  it('frees the room of what it deleted, where that is a fair share of all', async () => {
+  it('frees the space of deleted requests, if they are a large share of all', async () => {
     await endpointWith(1_000)
     await fresh.pool.query('analyze webhook_request')
     const vacuums = async () => {
@@ -68,7 +68,7 @@ describe('trimming', () => {
     expect([await vacuumRequests(fresh.db, { requests: 50, bytes: 0 }, 0.05), await vacuums()]).toEqual([true, 1])
   })
 
-  it('takes turns with deleting endpoints, in whatever order those come', async () => {
+  it('runs concurrently with deleting endpoints, in any order', async () => {
     const [one, other] = [await endpointWith(10), await endpointWith(10)]
     const endpoints = [one, other].map((endpointId) => ({ endpointId, upTo: 0 }))
     const trimmed = await fresh.db.transaction().execute(async (trx) => {

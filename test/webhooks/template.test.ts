@@ -52,7 +52,7 @@ describe('a template', () => {
     )
   })
 
-  it('stays small, whatever is sent', () => {
+  it('stays small, for any request', () => {
     const given = context(JSON.stringify({ a: 'x'.repeat(1_000_000) }))
     expect(fillTemplate('{{body.a}}'.repeat(5_000), 'text/plain', given).length).toBeLessThanOrEqual(100 * 4096)
   })

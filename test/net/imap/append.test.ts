@@ -96,7 +96,7 @@ describe.each(SERVERS)('appending to $name', ({ start, mode, options = {} }) => 
     )
   })
 
-  it('executes nothing of a message (case 29)', async () => {
+  it('never lets a server execute a part of a message (case 29)', async () => {
     const { folders } = await listFolders(session)
     expect(folders.map(({ name }) => name).toSorted()).toEqual(['Copies', 'INBOX'])
     expect(session.wire.lost).toBeNull()
@@ -131,7 +131,7 @@ describe.each(SERVERS)('appending to $name', ({ start, mode, options = {} }) => 
   })
 })
 
-describe('what Cyrus and Dovecot think of odd messages', () => {
+describe('Cyrus and Dovecot with unusual messages', () => {
   it.each([
     ['a NUL (case 14)', mail('nul', 'a\0b\r\n'), { dovecot: 'stored', cyrus: 'stored' }],
     ['bare line feeds (case 15)', Buffer.from('Subject: bare\n\nbody\n'), { dovecot: 'stored', cyrus: 'refused' }],
@@ -157,7 +157,7 @@ describe('what Cyrus and Dovecot think of odd messages', () => {
 })
 
 describe('a connection that is cut while appending', () => {
-  it('tells what was acknowledged, what is unknown and what was never sent whole (case 34)', async () => {
+  it('reports acknowledged, unknown and unsent messages (case 34)', async () => {
     const server = await startDovecot()
     const proxy = await startProxy(server.port)
     try {

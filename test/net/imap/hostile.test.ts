@@ -84,7 +84,7 @@ const WORK: Record<string, (wire: Wire) => Promise<unknown>> = {
     }),
 }
 
-describe.each(Object.entries(WORK))('whatever a server answers, %s', (_what, work) => {
+describe.each(Object.entries(WORK))('for any response of a server, %s', (_what, work) => {
   it('is there, refused or lost', async () => {
     const property = fc.asyncProperty(answers, fc.integer({ min: 1, max: 50 }), async (pieces, size) => {
       const [ours, theirs] = duplexPair()
@@ -104,7 +104,7 @@ describe.each(Object.entries(WORK))('whatever a server answers, %s', (_what, wor
   })
 })
 
-describe('the words of a refusal', () => {
+describe('the text of a refusal', () => {
   it('are classified in no time', () => {
     within(
       (text) => classifyRefusal('NO', null, text),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { classifyRefusal, isTemporary, sanitise } from '../../../src/net/imap/connection/refusals.ts'
 
-describe('what a refusal means', () => {
+describe('the classification of a refusal', () => {
   it.each([
     [null, 'Request is throttled. Suggested Backoff Time: 299609 milliseconds', 'throttled'],
     ['THROTTLED', 'slow down', 'throttled'],

@@ -52,7 +52,7 @@ function readNoise(bytes: Uint8Array, prefix: string): void {
   }
 }
 
-describe('the reader of what servers say', () => {
+describe('the response parser', () => {
   it('reads atoms, quoted strings, literals, lists and response codes', () => {
     expect(read([SAMPLE])).toEqual([
       { kind: 'status', tag: '*', status: 'OK', code: { name: 'CAPABILITY', args: ['IMAP4rev1', 'LITERAL+'], text: 'IMAP4rev1 LITERAL+' }, text: 'it is {5}' },
@@ -95,7 +95,7 @@ describe('the reader of what servers say', () => {
     expect(process.cpuUsage(started).user).toBeLessThan(2_000_000)
   })
 
-  it('does not wait for the end of a line for ever', () => {
+  it('does not wait forever for the end of a line', () => {
     const piece = Buffer.alloc(1024 * 1024, 'a')
     expect(() => read([Buffer.from('* '), piece, piece, piece, piece, piece])).toThrow(NotImap)
   })

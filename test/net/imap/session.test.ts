@@ -153,7 +153,7 @@ describe('signing in', () => {
     }
   })
 
-  it('tells nobody there, a silent server and something else than IMAP apart', async () => {
+  it('distinguishes a closed port, a silent server and another protocol', async () => {
     expect((await faultOf(1)).code).toBe('upstream_unreachable')
     const silent = await startPlainServer()
     const other = await startPlainServer('220 smtp.example.org ESMTP\r\n', { hangUp: true })

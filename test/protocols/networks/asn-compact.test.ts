@@ -50,7 +50,7 @@ describe('a compact table of autonomous systems', () => {
     for (const [address, number] of cases) expect([address, numberOf(address)]).toEqual([address, number])
   })
 
-  it('does not know systems that anybody may use, or that are reserved', () => {
+  it('ignores systems for private use, and reserved ones', () => {
     expect([numberOf('9.0.4.1'), numberOf('9.0.5.1')]).toEqual([null, null])
   })
 
@@ -104,7 +104,7 @@ describe('the shipped table', () => {
     expect(readme).toContain(`| Data of | ${shipped?.date} |`)
   })
 
-  it('is published with what its licence asks for', () => {
+  it('is published with the notices that its licence requires', () => {
     const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
     expect(files).toContain('data/asn')
     const readme = readFileSync(join(ROOT, 'data', 'asn', 'README.md'), 'utf8')

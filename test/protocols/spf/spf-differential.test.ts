@@ -84,7 +84,7 @@ async function askLibrary(records: Records, ip: string): Promise<string> {
 }
 
 describe('the evaluation of SPF', () => {
-  it('agrees with an independent one on thousands of records, but for what RFC 7208 decides', async () => {
+  it('agrees with an independent implementation on thousands of records, except where RFC 7208 decides', async () => {
     let compared = 0
     await fc.assert(
       fc.asyncProperty(record, address, async (text, ip) => {
