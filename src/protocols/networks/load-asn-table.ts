@@ -12,7 +12,7 @@ const MAX_SHIPPED_BYTES = 64 * 1024 ** 2
 
 /**
  * Opens a table on disk: see {@link parseAsnTable}.
- * @throws Fault `invalid_request` that names the file and what is wrong with it
+ * @throws Fault `invalid_request` that names the file and its problem
  */
 export function readAsnTable(path: string): AsnTable {
   try {
@@ -37,9 +37,9 @@ export function readShippedTable(path: string): AsnTable | null {
 }
 
 /**
- * Reads a table, plain or compressed with gzip: iptoasn.com's lines of start, end, number, country and name between tabs,
- * or an mmdb of systems (GeoLite2 ASN, DB-IP ASN Lite, IPinfo Lite).
- * @throws Error that says what is wrong
+ * Parses a table, plain or compressed with gzip: iptoasn.com’s lines of start, end, number, country
+ * and name between tabs, or an mmdb of systems (GeoLite2 ASN, DB-IP ASN Lite, IPinfo Lite).
+ * @throws Error with the problem
  */
 export function parseAsnTable(bytes: Buffer): AsnTable {
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b
