@@ -35,7 +35,7 @@ async function accuse(
   for (const source of sources) await portreeve.report(source, ip, body)
 }
 
-/** What an administrator sees waiting. */
+/** The candidates that an administrator sees. */
 async function waitingAt({ portreeve, alice }: Place) {
   type Answer = { data: { candidates: Record<string, unknown>[]; networkTable: object } }
   const { data } = await portreeve.answerTo<Answer>('candidates', { token: alice.token })
@@ -210,7 +210,7 @@ describe('the holder of much IPv6', () => {
 
   it('has ten times the rate of one source, not 65,536 times', async () => {
     const { portreeve } = await open()
-    // Twelve sources use up what the /48 has; all are below what each has.
+    // Twelve sources use up the rate of the /48; each is below its own.
     for (let source = 0; source < 12; source++) {
       const asked = Array.from({ length: 100 }, () => portreeve.report(`2a01:1:1:${source.toString(16)}::1`, '9.1.1.1'))
       expect((await Promise.all(asked)).every(({ success }) => success)).toBe(true)

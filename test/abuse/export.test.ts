@@ -30,7 +30,10 @@ async function list(ip: string, service = 'ssh'): Promise<void> {
   expect(await portreeve.check(ip)).toMatchObject({ listed: true })
 }
 
-/** The keeper's next look, with its pace behind it; then until the other instance has heard. */
+/**
+ * Runs the list publisher once with its interval, then waits until the other instance has been
+ * notified.
+ */
 async function publish(): Promise<void> {
   now += 10_000
   await portreeve.keep()

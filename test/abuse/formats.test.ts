@@ -43,7 +43,10 @@ function files(format: FormatName): string[] {
   })
 }
 
-/** In a network and among processes of its own: this machine's network is left alone, and no daemon outlives the script. */
+/**
+ * In a network and among processes of its own: this machine's network is left alone, and no daemon
+ * outlives the script.
+ */
 const alone = (script: string) =>
   execFileSync('unshare', ['-n', '-p', '-f', '--kill-child', 'sh', '-ec', script], {
     encoding: 'utf8',
@@ -142,7 +145,7 @@ describe('the list for rbldnsd', () => {
     chmodSync(file, 0o644)
     const port = await freePort()
     const args = ['-n', '-r', '/', '-w', folder, '-b', `127.0.0.1/${port}`, '-c', '0', `bl.test:combined:${file}`]
-    // Not this run's own error output: a daemon that is left over would keep that open for whoever reads it.
+    // Not the error output of this process: a daemon that stays would keep it open for its reader.
     const daemon = spawn('stdbuf', ['-oL', '/usr/sbin/rbldnsd', ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
     const ended = once(daemon, 'exit')
     onTestFinished(async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createGroupCommit } from '../../src/abuse/intake/group-commit.ts'
 
-/** Items are their keys; a commit takes until `gate`, and what it was given is written down. */
+/** Items are their keys. A commit lasts until `gate`, and its items are recorded. */
 function open({ most = 100, patience = 1_000, gate = (): Promise<unknown> => sleep(5) } = {}) {
   const groups: string[][] = []
   const underWay = new Set<string[]>()

@@ -159,7 +159,7 @@ const anySightings = fc.array(anySighting, { minLength: 1, maxLength: 30 })
 const consistent = (sightings: Sighting[]) =>
   sightings.map((one) => ({ ...one, standing: sightings.find((s) => s.network === one.network)?.standing ?? 'new' }))
 
-/** What the evidence adds up to, whatever the state. */
+/** The sum of the evidence, in any state. */
 function strengthOf(evidence: Evidence[], now = START): number {
   return assess('listed', evidence, USUAL, now, traitsOf).score
 }

@@ -39,7 +39,7 @@ const BAD = [
   '2606:4700::12345',
   ':',
   '2606:4700:0000:0000:0000:0000:0000:0000:0000:0000:0001',
-  // Addresses that are nobody's on the Internet.
+  // Special-purpose addresses.
   '0.0.0.0',
   '0.1.2.3',
   '10.0.0.1',

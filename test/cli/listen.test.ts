@@ -50,7 +50,10 @@ function listen(words: string[], env: Record<string, string> = {}, server = port
   return { child, out: () => text }
 }
 
-/** What stands before the service; told to refuse, it breaks its streams off and answers 502 as proxies do. */
+/**
+ * A proxy in front of the service. When told to fail, it interrupts its streams and responds with
+ * 502.
+ */
 async function startProxy(target: string) {
   let isRefusing = false
   let streams = 0

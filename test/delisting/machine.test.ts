@@ -163,7 +163,7 @@ function follow(step: StepState, eventAt: (look: number) => StepEvent): StepStat
     const next = transition(step, step.status === 'pending' ? { type: 'start' } : eventAt(look), now) as StepState
     if (next.nextAt && next.nextAt <= now && next.request !== 'due' && step.status !== 'pending')
       throw new Error('it does not go on')
-    // A mail that is due is sent by somebody else; here nobody does.
+    // Another component sends an email that is due; here it never does.
     step = next.request === 'due' ? { ...next, nextAt: new Date(now.getTime() + MINUTE * 60) } : next
   }
   return step

@@ -200,7 +200,7 @@ describe('actions of a person', () => {
     }
     for (const path of ['/status', `/${process.id}`])
       expect(await call('wrong', 'GET', path)).toMatchObject({ status: 401 })
-    // Nor does a step answer under somebody else's process.
+    // A step is not found under another account’s process either.
     const [own] = (await call(charlie, 'POST', '', { ip: IP })).json.data.steps
     expect(await call(place.alice, 'POST', `/${process.id}/steps/${own?.id}/cancel`)).toMatchObject({ status: 404 })
   })

@@ -23,7 +23,7 @@ function resolverOf(options: ResolverOptions): OwnResolver {
   return resolver
 }
 
-/** A port on which nobody listens. */
+/** A closed port. */
 async function deadServer() {
   const dns = await startDns()
   await dns.close()

@@ -88,7 +88,7 @@ describe('documented examples', () => {
     expect(stripe(header)).toMatchObject({ status: 'valid' })
     expect(stripe(header, 1492774577 - 600).reason).toContain('10 minutes after')
     expect(stripe(`t=1492774577,v0=${signature}`)).toMatchObject({ status: 'invalid' })
-    // The time is signed, so that nobody moves it.
+    // The time is signed, so it cannot be changed.
     expect(stripe(header.replace('1492774577', '1492774578'))).toMatchObject({ status: 'invalid' })
   })
 

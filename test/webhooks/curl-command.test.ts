@@ -24,7 +24,7 @@ function row(change: Partial<RequestRow>): RequestRow {
   } as RequestRow
 }
 
-/** What the shell makes of the command: the words that curl is called with, and what stands on its standard input. */
+/** The shell’s interpretation of the command: the arguments of curl, and its standard input. */
 function run(shell: string, command: string, folder: string): { words: string[]; input: Buffer } {
   const script = `curl() { printf '%s\\0' "$@"; case " $* " in *' @- '*) cat;; esac; }\n${command}`
   const { stdout, status } = spawnSync(shell, ['-c', script], { cwd: folder, timeout: 10_000 })

@@ -47,7 +47,7 @@ async function pathsOf(endpointId: string): Promise<string[]> {
 
 const paths = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => `/${from + index}`)
 
-/** Checks the space once; what it told, to whom. */
+/** Checks the space once, and returns the alerts with their accounts. */
 async function relieve(options: Partial<DiskOptions>) {
   const alerts: NewAlert[] = []
   const removed: number[] = []
@@ -133,7 +133,7 @@ describe('a database that reaches MAX_DATABASE_BYTES', () => {
     expect(removed * BODY_BYTES).toBeLessThan(1.2 * (missing + wanted))
     expect(await pathsOf(many)).toEqual(paths(removed + 1, 100))
     expect(await pathsOf(few)).toEqual(paths(1, 20))
-    // Freeing room makes a map of it, which takes a few pages.
+    // A VACUUM creates a free space map, which takes a few pages.
     expect((await relieve(limits)).removed).toBeLessThanOrEqual(1)
     const usages = await listUsage(fresh.db, [alice, bob])
     expect(usages).toContainEqual({ accountId: bob, plan: 'free', bytes: 20 * BODY_BYTES })

@@ -15,7 +15,7 @@ import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
 import { newEndpointToken } from '../../src/webhooks/ids.ts'
 
 const SECRET_KEY = 'the key of a service that is going to be killed'
-/** So few for each that none is beyond what is kept. */
+/** Few enough for each endpoint that none is trimmed. */
 const ENDPOINTS = 10
 const PER_ENDPOINT = 900
 
@@ -59,7 +59,9 @@ async function startChild(): Promise<{ child: ChildProcess; url: string }> {
   return { child, url: line.trim().replace('localhost', '127.0.0.1') }
 }
 
-/** Sends on many connections until told to stop. @returns what was acknowledged, and the other statuses seen */
+/**
+ * Sends on many connections until stopped. @returns acknowledged requests, and the other statuses
+ */
 function load(url: string, tokens: string[]) {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   const acknowledged = new Set<string>()

@@ -219,7 +219,7 @@ describe('the list of requests', () => {
     for (let cursor = ''; ;) {
       const { json } = await portreeve.api('GET', `/${endpoint.id}/requests?limit=3${cursor}`)
       seen.push(...json.requests.map(({ path }) => path))
-      // What comes meanwhile is newer than where we are.
+      // Requests that arrive meanwhile are newer than the cursor.
       await send(endpoint, '/late')
       expect(json.hasMore).toBe(json.nextCursor !== null)
       if (json.nextCursor === null) break

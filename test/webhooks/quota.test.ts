@@ -57,7 +57,7 @@ function request(endpointId: string, path: string, bytes = BODY_BYTES): Captured
   }
 }
 
-/** Paths of what is left, oldest first. */
+/** Paths of the remaining requests, oldest first. */
 async function pathsOf(...endpointIds: string[]): Promise<string[]> {
   const { rows } = await fresh.pool.query<{ path: string }>(
     'select path from webhook_request where endpoint_id = any ($1) order by seq',

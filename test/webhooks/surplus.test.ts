@@ -21,7 +21,7 @@ async function withSurplus(endpoint: Endpoint): Promise<Captured> {
   return requests[0] as Captured
 }
 
-/** A connection, and what was read from it so far. */
+/** A connection, and the bytes read from it so far. */
 function open(): { socket: Socket; answer: () => string } {
   const socket = connect(Number(new URL(portreeve.portreeve.wire).port), '127.0.0.1')
     .setEncoding('latin1')

@@ -27,7 +27,7 @@ const SERVERS: { name: string; start: () => Promise<MailServer>; mode: string; o
   { name: 'Courier', start: startCourier, mode: 'chained' },
 ] // prettier-ignore
 
-/** Every server has its own mind about what is a message; these all take. */
+/** Servers differ in which messages they accept. All of them accept these. */
 const MESSAGES: AppendMessage[] = [
   outgoing(mail('first'), ['\\Seen', '$Forwarded'], ' 1-Jul-2024 08:09:10 +0200'),
   outgoing(mail('second'), ['\\seen', '\\FLAGGED', '\\Recent', '\\Junk'], '31-Feb-2001 25:61:06 +0000'),

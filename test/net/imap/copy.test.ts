@@ -20,7 +20,7 @@ async function* hugeMail(): AsyncGenerator<Buffer> {
   for (let at = 0; at < BLOCKS; at++) yield BLOCK
 }
 
-/** Bytes of buffers that somebody still holds. */
+/** Bytes of buffers that are still referenced. */
 function liveBuffers(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

@@ -6,7 +6,7 @@ import { attached, gzip, mailWith, reportXml, zip } from './reports.ts'
 const XML = reportXml()
 const TLS = JSON.stringify({ 'organization-name': 'x', 'report-id': '1', policies: [] })
 
-/** What came out of the reports found, as text. */
+/** The found reports, as text. */
 async function contents(bytes: Uint8Array): Promise<string[]> {
   const { reports } = await unpackAll(bytes)
   return Promise.all(reports.map(async ({ open }) => Buffer.concat(await Array.fromAsync(open())).toString()))

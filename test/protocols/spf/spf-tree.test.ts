@@ -177,7 +177,7 @@ describe('the tree of an SPF record', () => {
   })
 })
 
-/** A record that includes ten others of names nobody has met before. */
+/** A record that includes ten other records with new names. */
 function includes(seed: string): string {
   return `v=spf1 ${Array.from({ length: 10 }, (_, index) => `include:${seed}-${index}.${'y'.repeat(index + 1)}.example`).join(' ')} -all`
 }
