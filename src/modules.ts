@@ -17,7 +17,7 @@ import { siteRoutes } from './http/site.ts'
 import { createMigrationModule } from './migration/module.ts'
 import type { AppContext, Module } from './module.ts'
 import { createMonitoringModule } from './monitoring/module.ts'
-import { readAsnTable } from './protocols/networks/asn-table.ts'
+import { readAsnTable } from './protocols/networks/load-asn-table.ts'
 import { createWebhooksModule } from './webhooks/module.ts'
 
 export type Modules = { all: Module[]; authHooks: AuthHooks; capture: Capture }

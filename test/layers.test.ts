@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-const FLOORS = [
+const LAYERS = [
   ['errors.ts', 'config.ts', 'log.ts', 'version.ts'],
   ['store', 'net'],
   ['protocols', 'jobs', 'http'],
@@ -15,8 +15,8 @@ const FLOORS = [
   ['cli'],
 ]
 
-const floorOf = new Map(FLOORS.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)))
-const roomOf = (path: string) => path.split('/')[1] ?? ''
+const layerOf = new Map(LAYERS.flatMap((modules, layer) => modules.map((name) => [name, layer] as const)))
+const moduleOf = (path: string) => path.split('/')[1] ?? ''
 const files = globSync('src/**/*.ts')
 const sourceOf = (file: string) => readFileSync(file, 'utf8')
 const importsOf = (file: string) =>
@@ -27,46 +27,84 @@ const importsOf = (file: string) =>
 function wrongImports(): string[] {
   return files.flatMap((file) =>
     importsOf(file)
-      .filter((target) => roomOf(target) !== roomOf(file))
+      .filter((target) => moduleOf(target) !== moduleOf(file))
       .filter(
         (target) =>
-          !((floorOf.get(roomOf(target)) ?? Infinity) < (floorOf.get(roomOf(file)) ?? -1) || isGround(file, target)),
+          !(
+            (layerOf.get(moduleOf(target)) ?? Infinity) < (layerOf.get(moduleOf(file)) ?? -1) ||
+            isLowestLayer(file, target)
+          ),
       )
       .map((target) => `${file} → ${target}`),
   )
 }
 
-/** On the ground floor a file may stand on its neighbour (settings throw Faults). */
-const isGround = (file: string, target: string) => floorOf.get(roomOf(file)) === 0 && floorOf.get(roomOf(target)) === 0
+/** In the lowest layer, files may import one another (settings throw Faults). */
+const isLowestLayer = (file: string, target: string) =>
+  layerOf.get(moduleOf(file)) === 0 && layerOf.get(moduleOf(target)) === 0
+
+/** Modules that still have circles of type-only imports. */
+const MODULES_WITH_CIRCLES = ['migration', 'monitoring']
+
+/** Groups of files that import one another, in strongly connected components (Tarjan). Type-only imports count too. */
+function findCircles(): string[][] {
+  const known = new Set(files)
+  const order = new Map<string, number>()
+  const lowest = new Map<string, number>()
+  const stack: string[] = []
+  const circles: string[][] = []
+
+  function visit(file: string): void {
+    order.set(file, order.size)
+    lowest.set(file, order.get(file) ?? 0)
+    stack.push(file)
+    for (const target of importsOf(file).filter((path) => known.has(path))) {
+      if (!order.has(target)) visit(target)
+      if (stack.includes(target)) lowest.set(file, Math.min(lowest.get(file) ?? 0, lowest.get(target) ?? 0))
+    }
+    if (lowest.get(file) !== order.get(file)) return
+    const component = stack.splice(stack.indexOf(file))
+    if (component.length > 1 || importsOf(file).includes(file)) circles.push(component.toSorted())
+  }
+
+  for (const file of files) if (!order.has(file)) visit(file)
+  return circles
+}
 
 const filesMatching = (pattern: RegExp, allowed: RegExp) =>
   files.filter((file) => !allowed.test(file) && pattern.test(sourceOf(file)))
 
-describe('the house', () => {
-  it('has every file in a room', () => {
-    expect(files.filter((file) => !floorOf.has(roomOf(file)))).toEqual([])
+describe('src', () => {
+  it('assigns every file to a layer', () => {
+    expect(files.filter((file) => !layerOf.has(moduleOf(file)))).toEqual([])
   })
-  it('imports only from its own room and the floors below', () => {
+  it('imports only from the same module and lower layers', () => {
     expect(wrongImports()).toEqual([])
   })
-  it('reads the environment in config.ts alone', () => {
+  it('has no circles of imports, type-only imports included', () => {
+    const circles = findCircles().filter(
+      (circle) => !circle.every((file) => MODULES_WITH_CIRCLES.includes(moduleOf(file))),
+    )
+    expect(circles.map((circle) => circle.join(' ↔ '))).toEqual([])
+  })
+  it('reads the environment only in config.ts', () => {
     expect(filesMatching(/process\.env/, /^src\/config\.ts$/)).toEqual([])
   })
-  it('opens sockets in net/ alone; the store reaches its database', () => {
+  it('opens sockets only in net/; the store connects to its database', () => {
     const opens =
       /^import (?!type)(?!\{ isIP(v[46])?(, isIP(v[46])?)* \}).* from 'node:(net|tls|dgram|https|http2|dns)'|\bfetch\(/m
     expect(filesMatching(opens, /^src\/(net|store)\//)).toEqual([])
   })
-  it('opens a transaction or a cursor that outlives a function in the export of an account alone', () => {
-    // Whoever holds one while a client reads holds a connection for as long as the client likes.
+  it('opens a transaction or cursor that outlives a function only in the account export', () => {
+    // Held while a client reads, it would occupy a database connection for as long as the client chooses.
     const held = /\.startTransaction\(|\bcursor for\b|pg-cursor|pg-query-stream|\.stream\(\s*\d/
     expect(filesMatching(held, /^src\/store\/owned\.ts$/)).toEqual([])
-    // It is read into a file before the answer begins.
+    // The export is written to a file before the response begins.
     const readers = filesMatching(/\breadOwned\(/, /^src\/(store\/owned|accounts\/own-data-routes)\.ts$/)
     expect(readers).toEqual([])
     expect(sourceOf('src/accounts/own-data-routes.ts')).toMatch(/exports\.spool\(\(signal\) => readOwned\(/)
   })
-  it('keeps the SQL of a domain in its store.ts', () => {
+  it('keeps the SQL of a module in its store.ts', () => {
     const sql = /\.(selectFrom|insertInto|updateTable|deleteFrom)\(|\bsql`/
     expect(filesMatching(sql, /^src\/(store|jobs)\/|\/store\.ts$/)).toEqual([])
   })

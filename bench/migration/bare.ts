@@ -5,14 +5,14 @@ import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAppender, type Outgoing } from '../../src/net/imap/append.ts'
-import { gather } from '../../src/net/imap/batch.ts'
-import { createFolder } from '../../src/net/imap/create-folder.ts'
-import { fetchBodies } from '../../src/net/imap/fetch-bodies.ts'
-import { fetchMetadata, type Metadata } from '../../src/net/imap/fetch-metadata.ts'
-import { listFolders, type Folder } from '../../src/net/imap/folders.ts'
-import { examine, select } from '../../src/net/imap/mailbox.ts'
-import { signIn, type Session } from '../../src/net/imap/session.ts'
+import { createAppender, type AppendMessage } from '../../src/net/imap/append/append.ts'
+import { groupIntoBatches } from '../../src/net/imap/append/message-batches.ts'
+import { createFolder } from '../../src/net/imap/folders/create-folder.ts'
+import { fetchBodies } from '../../src/net/imap/fetch/fetch-bodies.ts'
+import { fetchMetadata, type Metadata } from '../../src/net/imap/fetch/fetch-metadata.ts'
+import { listFolders, type Folder } from '../../src/net/imap/folders/list-folders.ts'
+import { examine, select } from '../../src/net/imap/folders/mailbox.ts'
+import { signIn, type Session } from '../../src/net/imap/connection/session.ts'
 import { librariesOf, unpacked } from '../../test/servers/debian-package.ts'
 import { startDovecot } from '../../test/servers/dovecot.ts'
 import { startProxy } from '../../test/servers/proxy.ts'
@@ -69,7 +69,7 @@ async function copySlices(from: Session, to: Session, slices: Slice[], options: 
     const [{ permanentFlags }] = await Promise.all([select(to.wire, name), examine(from.wire, name)])
     const appender = createAppender(to.wire, name, { permanentFlags, singly: options.singly, shapes: options.shapes })
     const pending: Promise<number>[] = []
-    for await (const batch of gather(outgoing(from, slice.rows), BATCH)) {
+    for await (const batch of groupIntoBatches(outgoing(from, slice.rows), BATCH)) {
       const { outcomes } = await appender.submit(batch)
       pending.push(outcomes.then((all) => all.filter(({ state }) => state === 'stored').length))
     }
@@ -78,7 +78,7 @@ async function copySlices(from: Session, to: Session, slices: Slice[], options: 
   return copied
 }
 
-async function* outgoing({ wire }: Session, rows: Metadata[]): AsyncGenerator<Outgoing> {
+async function* outgoing({ wire }: Session, rows: Metadata[]): AsyncGenerator<AppendMessage> {
   const byUid = new Map(rows.map((row) => [row.uid, row]))
   for await (const fetched of fetchBodies(wire, rows)) {
     const row = byUid.get(fetched.uid)

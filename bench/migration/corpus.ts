@@ -1,9 +1,9 @@
-import { createAppender, type Outgoing } from '../../src/net/imap/append.ts'
-import { gather } from '../../src/net/imap/batch.ts'
-import { createFolder } from '../../src/net/imap/create-folder.ts'
-import { encodeMailbox } from '../../src/net/imap/mailbox-name.ts'
-import { select } from '../../src/net/imap/mailbox.ts'
-import type { Session } from '../../src/net/imap/session.ts'
+import { createAppender, type AppendMessage } from '../../src/net/imap/append/append.ts'
+import { groupIntoBatches } from '../../src/net/imap/append/message-batches.ts'
+import { createFolder } from '../../src/net/imap/folders/create-folder.ts'
+import { encodeMailbox } from '../../src/net/imap/folders/mailbox-name.ts'
+import { select } from '../../src/net/imap/folders/mailbox.ts'
+import type { Session } from '../../src/net/imap/connection/session.ts'
 
 /** Share of all messages by folder, as in the mailbox of somebody who files some of their mail. */
 const FOLDERS = {
@@ -41,7 +41,7 @@ export async function fillAccount({ wire }: Session, messages: number): Promise<
     await createFolder(wire, name)
     const { permanentFlags } = await select(wire, name)
     const appender = createAppender(wire, name, { permanentFlags })
-    for await (const batch of gather(mails(Math.round(messages * share), folder, random), {
+    for await (const batch of groupIntoBatches(mails(Math.round(messages * share), folder, random), {
       messages: 200,
       bytes: 4e6,
     })) {
@@ -54,7 +54,7 @@ export async function fillAccount({ wire }: Session, messages: number): Promise<
   return { messages, bytes, folders: Object.keys(FOLDERS) }
 }
 
-async function* mails(count: number, folder: string, random: () => number): AsyncGenerator<Outgoing> {
+async function* mails(count: number, folder: string, random: () => number): AsyncGenerator<AppendMessage> {
   for (let index = 0; index < count; index++) {
     const body = mailOf(`${folder}-${index}`.replace(/[^\w-]/g, '_'), sizeFrom(random), random)
     const flags = FLAGS.filter(([, share]) => random() < share).map(([flag]) => flag)

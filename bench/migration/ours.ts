@@ -1,7 +1,7 @@
 import { createLog } from '../../src/log.ts'
 import type { Journal } from '../../src/migration/journal.ts'
 import { migrateMailbox, type MigrateOptions, type Outcome } from '../../src/migration/migrate.ts'
-import type { SignIn } from '../../src/net/imap/session.ts'
+import type { SignIn } from '../../src/net/imap/connection/sign-in.ts'
 
 export function accountOn(port: number, user: string): SignIn {
   const target = { host: 'localhost', servername: 'localhost', addresses: ['127.0.0.1'] }

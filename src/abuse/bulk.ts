@@ -14,9 +14,9 @@ const CSV_HEADER = 'ip,categories,reportdate,comment'
 export type BulkRow = { line: number; report: Report } | { line: number; error: string }
 
 /**
- * Reads JSON lines or, by its header, AbuseIPDB's CSV. Comments are not kept.
- * @returns every row with its line, as a report or as what is wrong with it
- * @throws Fault `invalid_request` when there is none, or there are too many
+ * Reads JSON lines or, recognized by its header, AbuseIPDB’s CSV. Comments are not stored.
+ * @returns every row with its line, as a report or as its problem
+ * @throws Fault `invalid_request` when there are no rows, or too many
  */
 export function readBulk(text: string, now: number): BulkRow[] {
   const isCsv =

@@ -11,7 +11,7 @@ import type { Subject } from './subject.ts'
 
 export type CheckDeps = { ranges: Ranges; standings: Standings; traitsOf: TraitsOf }
 
-/** What everybody may know of an address. */
+/** The public information on an address. */
 export type CheckResult = {
   ip: string
   network: string
@@ -27,7 +27,7 @@ export type CheckResult = {
   evidence: { service: string; port: number | null; count: number; at: Date; reporter: string }[]
 }
 
-/** Finds rows of addresses; those that are asked for at one time are asked of the database together. */
+/** Finds rows of addresses. Concurrent lookups share a query. */
 export function createLookup(db: Kysely<DB>): (address: string) => Promise<AddressRow | undefined> {
   const lookups = createGroupCommit<string, AddressRow | undefined>({
     async commit(addresses) {
@@ -42,7 +42,7 @@ export function createLookup(db: Kysely<DB>): (address: string) => Promise<Addre
   return (address) => lookups.submit(address)
 }
 
-/** What an address is now; between two writes of its row its evidence fades. */
+/** Computes the present state of an address: its evidence fades between two writes of its row. */
 export function describeAddress(
   subject: Subject,
   row: AddressRow | undefined,
@@ -88,7 +88,7 @@ function nothing({ ip, key }: Subject): CheckResult {
   }
 }
 
-/** The exact time of a report would tell a server which of its log lines it was. */
+/** The exact time of a report would identify a line of a server’s log. */
 function hourOf(time: number): Date {
   const hour = 3_600_000
   return new Date(Math.floor(time / hour) * hour)

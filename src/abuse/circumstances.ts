@@ -1,7 +1,7 @@
 import type { Assessment, Circumstances } from './score.ts'
 import type { AddressRow } from './store.ts'
 
-/** What holds for an address besides its evidence. */
+/** The facts about an address besides its evidence. */
 export function circumstancesOf(
   { shared, probationUntil, confirmation }: AddressRow,
   { bootstrap, wellKnown }: Pick<Circumstances, 'bootstrap' | 'wellKnown'>,
@@ -11,7 +11,10 @@ export function circumstancesOf(
   return { shared, probation, bootstrap, wellKnown, confirmed: confirmation === 'confirmed' }
 }
 
-/** What an assessment changes in the row of an address. A confirmation ends with the listing it was given for. */
+/**
+ * The changes of an assessment to the row of an address. A confirmation ends with the listing it
+ * was given for.
+ */
 export function assessed({ confirmation }: AddressRow, { state, score, confidence, awaiting, dueAt }: Assessment) {
   const isConfirmed = confirmation === 'confirmed' && state === 'listed'
   return {

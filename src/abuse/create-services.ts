@@ -31,13 +31,16 @@ export type AbuseOptions = {
   previousKey?: string | undefined
   /** Where the attack-reporting endpoints are reached. */
   reportsUrl: string
-  /** Where people reach the dashboard, and in it what is known of an address. */
+  /** The URL of the dashboard, with its page about an address. */
   baseUrl: string
-  /** Without it, an IPv4 /16 and an IPv6 /32 stand for an operator, and a young list asks an administrator. */
+  /**
+   * Without it, an IPv4 /16 and an IPv6 /32 stand for an operator, and a young list asks an
+   * administrator.
+   */
   systems?: Systems
   /** Milliseconds since 1970. */
   clock?: () => number
-  /** Told what became of each report, for figures. */
+  /** Called with the result of each report, for metrics. */
   onReport?: ((outcome: ReportOutcome) => void) | undefined
 }
 
@@ -45,7 +48,7 @@ export type ReportOutcome = 'accepted' | 'deduped' | 'ignored' | 'limited'
 
 const PSEUDONYMS = 'abuse pseudonyms'
 
-/** What routes, jobs and the keeper of attack reporting work with. */
+/** The services that routes, jobs and the list publisher of attack reporting share. */
 export type AbuseServices = Awaited<ReturnType<typeof createAbuseServices>>
 
 /** `close` waits for reports that are being stored. */
@@ -53,7 +56,8 @@ export async function createAbuseServices(options: AbuseOptions) {
   const { db, pool, notifications, log, baseUrl, systems = NO_SYSTEMS, onReport, clock = Date.now } = options
   const pageUrl = `${baseUrl}/address`
   await ensurePartitions(db, clock())
-  // What a network has earned hangs on its pseudonym: another key would take it from all of them.
+  // The reputation of a network belongs to its pseudonym: with another key, all networks would lose
+  // it.
   const pseudonyms = await loadStableKey(db, PSEUDONYMS, (secretKey) => deriveKey(secretKey, PSEUDONYMS), options)
   const ranges = await openRanges(db, notifications, log)
   const standings = await openStandings(db, notifications, log)

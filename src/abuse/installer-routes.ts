@@ -25,8 +25,8 @@ const InstallQuery = Type.Object({
 const textOf = (type: string) => ({ [type]: { schema: Type.String() } })
 
 /**
- * What people put on their servers; public, so that one line joins a server to the network.
- * @param reportsUrl origin under which the attack-reporting endpoints are reached; it is written into what is served
+ * Registers the public files that servers install, so that one line joins a server to the network.
+ * @param reportsUrl origin of the attack-reporting endpoints, which is written into the files
  */
 export function installerRoutes(app: App, { reportsUrl }: { reportsUrl: string }): void {
   app.get(

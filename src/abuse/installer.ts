@@ -86,7 +86,10 @@ function quoted(text: string): string {
   return `'${requireShellSafe(text)}'`
 }
 
-/** The last check before text from a setting, catalogue or request becomes part of a root shell script. */
+/**
+ * The last check before text from a setting, catalogue or request becomes part of a root shell
+ * script.
+ */
 function requireShellSafe(text: string): string {
   if (/^[\w.:/?=[\]-]*$/.test(text)) return text
   throw new Fault('internal', `“${text}” contains characters that are not allowed in an installer.`)

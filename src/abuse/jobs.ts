@@ -15,7 +15,10 @@ export function abuseJobs({ db }: { db: Kysely<DB> }): Job[] {
   return [retentionJob(db), standingJob(db)]
 }
 
-/** Every night: room for the reports to come; reports of more than thirty days, and all that is too old, go. */
+/**
+ * Every night: room for the reports to come; reports of more than thirty days, and all that is too
+ * old, go.
+ */
 function retentionJob(db: Kysely<DB>): Job {
   return defineJob({
     name: 'abuse.retention',

@@ -6,10 +6,13 @@ import { sweepDue, type SweepDeps } from './sweep.ts'
 export type Keeper = { stop(): Promise<void> }
 export type KeeperDeps = PublishDeps & SweepDeps & { clock: () => number }
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two runs. */
 const EVERY = 1_000
 
-/** Milliseconds for the last look to end; a database that does not answer must not keep the service from stopping. */
+/**
+ * Milliseconds for the last run to end: a database that does not answer must not keep the service
+ * from stopping.
+ */
 const LAST_LOOK = 3_000
 
 /** Keeps the list: of all instances that run this, one at a time sweeps and publishes. */
@@ -33,7 +36,10 @@ export function startKeeper(deps: KeeperDeps): Keeper {
   }
 }
 
-/** One look: what time has changed, and a new version when the list is another. Aborted, the next look finishes it. */
+/**
+ * Runs once: applies the changes of time, and publishes a new version when the list differs. When
+ * aborted, the next run finishes it.
+ */
 export async function keepOnce(deps: KeeperDeps, signal?: AbortSignal): Promise<void> {
   await deps.db.connection().execute(async (connection) => {
     // It goes with the connection, so that an instance that dies leaves it to the others.

@@ -4,17 +4,23 @@ import { classify } from '../net/address.ts'
 import { KNOWN_ORIGIN } from './score.ts'
 import { networkOf } from './subject.ts'
 
-/** Who reports, without an address: keyed pseudonyms, of no use to anybody who has not the key. */
+/** The reporter without an address: keyed pseudonyms, which are useless without the key. */
 export type Reporter = {
-  /** What the rate is limited by: an IPv4 address or an IPv6 /64. */
+  /** The key of the rate limit: an IPv4 address or an IPv6 /64. */
   source: string
-  /** Of IPv6 the /48 besides, which has 65,536 of those; null of IPv4. */
+  /** For IPv6 also the /48, which contains 65,536 of those; null for IPv4. */
   site: string | null
-  /** What has a reputation: a /24 or a /48. */
+  /** The network that has a reputation: a /24 or a /48. */
   network: string
-  /** What counts as independent: the operator of an autonomous system, or a /16 or /32 where none is known. */
+  /**
+   * The origin that counts as independent: the operator of an autonomous system, or a /16 or /32 if
+   * it is unknown.
+   */
   origin: string
-  /** The address under which the reporter itself might be listed; null when it is no public one. Never stored. */
+  /**
+   * The address under which the reporter itself might be listed; null when it is no public one.
+   * Never stored.
+   */
   key: string | null
   /** The address itself, to find it among the sensors, and its /24 or /48. Never stored. */
   address: string
@@ -49,7 +55,8 @@ export function createReporters(secret: string, findOrigin: FindOrigin): (addres
         operator === null
           ? pseudonym('origin', networkOf(parsed, region))
           : `${KNOWN_ORIGIN}${pseudonym('origin', `AS${operator}`)}`,
-      // Through a relay anybody's packets may seem to come from an IPv4 address: it reports, but does not appeal.
+      // Through a relay, packets may seem to come from any IPv4 address: such a sender can report,
+      // but not appeal.
       key: embedded || !classify(ip).public ? null : host === 32 ? ip : networkOf(parsed, 64),
       address: given.toString(),
       neighbourhood,
@@ -60,7 +67,7 @@ export function createReporters(secret: string, findOrigin: FindOrigin): (addres
     const known = recent.get(address)
     if (known) return known
     const reporter = describe(address)
-    // Whoever reports, reports again; a bound against whoever comes from everywhere.
+    // Reporters usually report again. The bound protects against a sender with many addresses.
     if (recent.size >= 50_000) recent.clear()
     recent.set(address, reporter)
     return reporter
@@ -68,8 +75,9 @@ export function createReporters(secret: string, findOrigin: FindOrigin): (addres
 }
 
 /**
- * The IPv4 address that an IPv6 address is made of, which is whose machine it is: 6to4 (RFC 3056), Teredo (RFC 4380,
- * inverted bits at the end) and NAT64 (RFC 6052). Else one machine would be many networks.
+ * The IPv4 address that an IPv6 address is made of, which is whose machine it is: 6to4 (RFC 3056),
+ * Teredo (RFC 4380, inverted bits at the end) and NAT64 (RFC 6052). Else one machine would be many
+ * networks.
  */
 function embeddedIPv4(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | null {
   const bytes = address.toByteArray()
@@ -79,7 +87,10 @@ function embeddedIPv4(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | null {
   return range === 'rfc6052' ? new ipaddr.IPv4(bytes.slice(12)) : null
 }
 
-/** How a network is called in the evidence of one address, and of no other: nobody can follow it. */
+/**
+ * The pseudonym of a network in the evidence of one address, and in no other, so that a network
+ * cannot be followed across addresses.
+ */
 export function aliasOf(network: string, subject: string): string {
   return createHmac('sha256', network).update(subject).digest('base64url').slice(0, 8)
 }

@@ -1,17 +1,22 @@
-/** How much the word of a network counts: `mute` when it speaks of itself or is listed, `sensor` for the operator's own. */
+/**
+ * How much the word of a network counts: `mute` when it speaks of itself or is listed, `sensor` for
+ * the operator's own.
+ */
 export type Standing = 'mute' | 'new' | 'established' | 'trusted' | 'sensor'
 export type State = 'none' | 'observed' | 'watchlist' | 'listed' | 'delisted' | 'whitelisted'
 export type Confidence = 'none' | 'low' | 'medium' | 'high' | 'very-high'
 
-/** What one network has seen of one address at one service. Times are milliseconds since 1970. */
+/**
+ * The observations of one address at one service by one network. Times are milliseconds since 1970.
+ */
 export type Evidence = {
-  /** The reporting network, and what counts as independent of others. */
+  /** The reporting network, and the origin that counts as independent of others. */
   network: string
   origin: string
   service: string
   /** The best the network had in any of its reports. */
   standing: Standing
-  /** Events counted before the window that began at `at`, and what that window adds. */
+  /** Events counted before the window that began at `at`, and the part that the window adds. */
   base: number
   more: number
   at: number
@@ -19,14 +24,14 @@ export type Evidence = {
   /** When last a report was counted, and how many were. */
   countedAt: number
   reports: number
-  /** All that it told of, for people to see. */
+  /** All events it reported, for display. */
   events: number
   port: number | null
 }
 
 export type Sighting = Pick<Evidence, 'network' | 'origin' | 'service' | 'standing' | 'port'> & { count: number }
 
-/** What is to be known of a service. */
+/** The properties of a service that the score needs. */
 export type Traits = { severity: number; category: string; spoofable: boolean }
 export type TraitsOf = (service: string) => Traits
 
@@ -37,7 +42,10 @@ export type Circumstances = {
   probation: boolean
   /** The network is young: too few reporters are established to ask for them. */
   bootstrap: boolean
-  /** So many depend on the address that only the operator may list it: a large resolver, a root server. */
+  /**
+   * So many depend on the address that only the operator may list it: a large resolver, a root
+   * server.
+   */
   wellKnown: boolean
   /** An administrator has confirmed the listing. */
   confirmed: boolean
@@ -47,7 +55,10 @@ export type Assessment = {
   score: number
   state: State
   confidence: Confidence
-  /** There is enough to list the address, but whether its witnesses are independent only an administrator can say. */
+  /**
+   * There is enough to list the address, but whether its witnesses are independent only an
+   * administrator can say.
+   */
   awaiting: boolean
   /** Milliseconds since 1970 before which time alone changes nothing; null when it never does. */
   dueAt: number | null
@@ -67,23 +78,34 @@ export const MOST_EVIDENCE = 200
 const WEIGHT: Record<Standing, number> = { mute: 0, new: 0.3, established: 0.7, trusted: 1, sensor: 1.2 }
 const RANK: Standing[] = ['mute', 'new', 'established', 'trusted', 'sensor']
 
-/** Somebody without a history cannot claim the worst. */
+/** A network without a history cannot claim the most severe attack. */
 const MOST_EVENTS = { weak: 32, strong: 255 }
 const MOST_SEVERITY = { weak: 6, strong: 10, spoofable: 3 }
 
-/** One autonomous system full of newcomers stays below what it takes to be listed, by arithmetic. */
+/**
+ * One autonomous system full of newcomers stays below the threshold of a listing, by arithmetic.
+ */
 const MOST_OF_ORIGIN = { weak: 0.35, strong: 1 }
 
 const HALF_LIFE: Record<string, number> = { scan: 3 * DAY, spam: 5 * DAY, ddos: 2 * DAY, malware: 14 * DAY }
 const USUAL_HALF_LIFE = 7 * DAY
 const SHARED_HALF_LIFE = DAY
 
-/** Scores at which a state begins and ends, and days after the last report when a listing ends in any case. */
+/**
+ * Scores at which a state begins and ends, and days after the last report when a listing ends in
+ * any case.
+ */
 const WATCH = { enter: 20, leave: 12 }
 const LIST = { enter: 60, leave: 35, longest: 7 * DAY }
-/** Milliseconds after the last report when every listing has ended, and nothing waits for a confirmation any more. */
+/**
+ * Milliseconds after the last report when every listing has ended, and nothing waits for a
+ * confirmation any more.
+ */
 export const LONGEST_LISTING_MS = LIST.longest
-/** Rented machines at six providers for an hour can fake such a listing: it must not outlive them for long. */
+/**
+ * Rented machines at six providers for an hour can fake such a listing: it must not outlive them
+ * for long.
+ */
 const BOOTSTRAP_LONGEST_MS = DAY
 /** Origins that must agree while no network is established, and beside a single established one. */
 const BOOTSTRAP_ORIGINS = 6
@@ -91,15 +113,19 @@ const ORIGINS_BESIDE_ONE = 4
 const SHARED_LIST = { enter: 80, longest: 3 * DAY }
 const PROBATION_ENTER = 80
 
-/** The highest score of an address that is not listed: whoever looks at the number alone is safe too. */
+/**
+ * The highest score of an address that is not listed, so that a reader of the number alone blocks
+ * no unlisted address.
+ */
 const UNLISTED = 59
 
 /** Strength below which evidence is no evidence any more. */
 const FAINT = 0.02
 
 /**
- * How the origin of a network begins whose autonomous system is known. Where it is not known, the addresses around
- * it stand for it, which is only a guess: anybody may rent addresses in many places from one provider.
+ * The prefix of an origin whose autonomous system is known. If it is unknown, the addresses around
+ * the network stand for it, which is only a guess: anyone can rent addresses in many places from
+ * one provider.
  */
 export const KNOWN_ORIGIN = 'as:'
 const isKnown = (origin: string) => origin.startsWith(KNOWN_ORIGIN)
@@ -107,8 +133,8 @@ const isKnown = (origin: string) => origin.startsWith(KNOWN_ORIGIN)
 export const isStrong = (standing: Standing) => RANK.indexOf(standing) > RANK.indexOf('new')
 
 /**
- * Adds a sighting to the evidence. In one window the largest count of a network stands for all of them, so that order
- * and repetition change nothing.
+ * Adds a sighting to the evidence. In one window the largest count of a network stands for all of
+ * them, so that order and repetition change nothing.
  * @param before the evidence so far, which is not changed
  * @param counted whether it adds to the counts that people see
  * @returns the evidence with it
@@ -134,8 +160,8 @@ export function absorb(
 }
 
 /**
- * A newer table of autonomous systems may know better where a network belongs. That holds for all it has seen: a
- * network must never count as two independent ones.
+ * A newer table of autonomous systems may know better where a network belongs. That holds for all
+ * it has seen: a network must never count as two independent ones.
  */
 function withOrigin(evidence: readonly Evidence[], { network, origin }: Sighting): readonly Evidence[] {
   const isMoved = (entry: Evidence) => entry.network === network && entry.origin !== origin
@@ -152,7 +178,8 @@ function addEvents(entry: Evidence, { standing, count }: Sighting, now: number, 
     entry.at = now
   }
   const most = MOST_EVENTS[isStrong(standing) ? 'strong' : 'weak']
-  // Never less than before: a newcomer of the same network does not cut what an established one counted.
+  // Never less than before: a newcomer of the same network does not reduce the count of an
+  // established one.
   entry.more = Math.max(entry.more, Math.min(most, entry.base + Math.min(count, most)) - entry.base)
 }
 
@@ -163,7 +190,7 @@ function unseen(now: number) {
 const better = (a: Standing, b: Standing): Standing => (RANK.indexOf(a) < RANK.indexOf(b) ? b : a)
 const round = (n: number) => Math.round(n * 1000) / 1000
 
-/** From the origin that has most of it, so that nobody fills the room of others. */
+/** From the origin that has most of it, so that one origin cannot displace others. */
 function withoutFaintest(evidence: Evidence[], now: number, shared: boolean, traitsOf: TraitsOf): Evidence[] {
   const crowds = Map.groupBy(evidence, (e) => e.origin)
   const [crowd = []] = [...crowds.values()].toSorted((a, b) => b.length - a.length)
@@ -172,13 +199,19 @@ function withoutFaintest(evidence: Evidence[], now: number, shared: boolean, tra
   return evidence.filter((e) => e !== faintest)
 }
 
-/** When a report of this service was last counted, from whomever; 0 when never, or before the clock was set back. */
+/**
+ * When a report of this service was last counted, from whomever; 0 when never, or before the clock
+ * was set back.
+ */
 export function lastCounted(evidence: readonly Evidence[], service: string, now: number): number {
   const counted = evidence.filter((e) => e.service === service && e.countedAt - now < WINDOW)
   return counted.reduce((last, e) => Math.max(last, e.countedAt), 0)
 }
 
-/** What follows from the evidence now. A pure function of its arguments: see docs/scoring.md. */
+/**
+ * Computes the score and the listing from the evidence. A pure function of its arguments: see
+ * docs/scoring.md.
+ */
 export function assess(
   state: State,
   evidence: readonly Evidence[],
@@ -298,8 +331,9 @@ function halfLifeOf(traits: Traits, shared: boolean): number {
 const decay = (age: number, halfLife: number) => 2 ** (-Math.max(0, age) / halfLife)
 
 /**
- * What may list an address, whatever its score: established networks, six operators while there are too few of those,
- * or an administrator. `awaiting` says that it could be six operators, and only an administrator can tell.
+ * The grounds on which an address may be listed, whatever its score: established networks, six
+ * operators while there are too few established networks, or an administrator. `awaiting` means
+ * that six operators reported it, and that only an administrator can decide.
  */
 type Gate = 'established' | 'bootstrap' | 'confirmed' | 'awaiting' | 'closed'
 
@@ -311,7 +345,7 @@ function gateOf(facts: Facts, { bootstrap, probation, wellKnown, confirmed }: Ci
   const isYoung = bootstrap && span >= HOUR
   if (!established && !(isYoung && solid.all >= BOOTSTRAP_ORIGINS)) return 'closed'
   if (confirmed) return 'confirmed'
-  // Whoever was believed once is not listed again by strangers alone.
+  // An address whose appeal was accepted once is not listed again by strangers alone.
   return isYoung && solid.known >= BOOTSTRAP_ORIGINS && !probation && !wellKnown ? 'bootstrap' : 'awaiting'
 }
 
@@ -335,12 +369,15 @@ function nextState(state: State, raw: number, facts: Facts, circumstances: Circu
   return raw >= (state === 'watchlist' ? WATCH.leave : WATCH.enter) ? 'watchlist' : 'observed'
 }
 
-/** Whether the score is high enough and the reports new enough for the list, and the gate is one of these. */
+/**
+ * Whether the score is high enough and the reports new enough for the list, and the gate is one of
+ * these.
+ */
 function isDue(raw: number, facts: Facts, circumstances: Circumstances, age: number, ...gates: Gate[]): boolean {
   const { shared, probation } = circumstances
   const enter = Math.max(LIST.enter, shared ? SHARED_LIST.enter : 0, probation ? PROBATION_ENTER : 0)
   const gate = gateOf(facts, circumstances)
-  // What waits for an administrator waits as long as it could be listed then.
+  // A candidate waits for an administrator as long as it could still be listed.
   const longest = longestOf(facts, gate === 'awaiting' ? { ...circumstances, confirmed: true } : circumstances)
   return raw >= enter && age < longest && gates.includes(gate)
 }
@@ -352,7 +389,10 @@ function confidenceOf({ origins, strong, services, span, networks }: Facts): Con
   return origins >= 2 ? 'medium' : 'low'
 }
 
-/** All of the evidence decays at most as fast as its fastest part: a bound that costs nothing, looked at again then. */
+/**
+ * All of the evidence decays at most as fast as its fastest part: a bound that costs nothing,
+ * looked at again then.
+ */
 function dueAt(state: State, facts: Facts, circumstances: Circumstances, last: number, now: number): number | null {
   // Once a day: a moment that every report moved would cost each of them an entry in the index.
   if (state === 'watchlist') return Math.ceil((now + DAY) / DAY) * DAY

@@ -5,7 +5,7 @@ import { ROOT } from '../version.ts'
 
 export const CATEGORIES = ['bruteforce', 'exploit', 'ddos', 'abuse', 'scan', 'malware', 'spam', 'fraud'] as const
 
-/** What can be attacked, and how grave it is. */
+/** The services that can be attacked, and how severe an attack is. */
 export type Service = {
   id: string
   label: string
@@ -45,7 +45,7 @@ export function requireService(name: string): Service {
   throw new Fault('invalid_request', `“${name.slice(0, 80)}” ${message}.`, { details: [{ path: 'service', message }] })
 }
 
-/** AbuseIPDB's categories as services of ours, those that say most first: a report often has `22,18`. */
+/** Maps AbuseIPDB’s categories to services, the most specific first: a report often has `22,18`. */
 const OF_CATEGORY: [number, string][] = [
   [22, 'ssh'],
   [5, 'ftp'],
@@ -72,7 +72,9 @@ const OF_CATEGORY: [number, string][] = [
   [17, 'other'],
 ]
 
-/** The service that numbers of AbuseIPDB's categories stand for; undefined when none of them is one. */
+/**
+ * The service that numbers of AbuseIPDB's categories stand for; undefined when none of them is one.
+ */
 export function serviceOfCategories(numbers: number[]): Service | undefined {
   const [, id] = OF_CATEGORY.find(([number]) => numbers.includes(number)) ?? []
   return id === undefined ? undefined : byId.get(id)

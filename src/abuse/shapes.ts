@@ -119,7 +119,7 @@ export const ServiceList = Success(
   }),
 )
 
-// --- what is known ---
+// --- public information ---
 
 export const CheckQuery = Type.Object({
   ip: Type.String({ maxLength: MAX_LENGTH.address, examples: [IP], description: 'A public address.' }),

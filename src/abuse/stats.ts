@@ -55,7 +55,7 @@ function sumGroups(services: { service: string; count: number }[]): { group: str
   return sums.filter(({ count }) => count > 0).toSorted((a, b) => b.count - a.count)
 }
 
-/** The machine-readable list of what can be reported. */
+/** The machine-readable list of services that can be reported. */
 export const SERVICE_LIST = {
   services: SERVICES.map(({ id, label, group, defaultPorts }) => ({ id, label, group, defaultPorts })),
   groups: GROUPS,

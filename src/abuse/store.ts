@@ -3,7 +3,7 @@ import type { Db } from '../store/database.ts'
 import type { DB } from '../store/tables.ts'
 import type { Confidence, Evidence, Standing, State } from './score.ts'
 
-/** What is kept of an address. */
+/** The stored row of an address. */
 export type AddressRow = {
   address: string
   state: Exclude<State, 'none'>
@@ -41,7 +41,10 @@ const ADDRESS = [
   'revision',
 ] as const
 
-/** Evidence as it is stored: what it is called would be more than what it says, a million times. */
+/**
+ * Evidence as it is stored: a tuple, because field names would take more space than the values, a
+ * million times.
+ */
 type StoredEvidence = [
   network: string,
   origin: string,
@@ -73,7 +76,7 @@ export function restored(row: object): AddressRow {
   return { ...rest, evidence: evidence.map(restoredEvidence) }
 }
 
-/** In no order; those that are not known are missing. */
+/** Loads rows in no particular order. Unknown addresses are missing. */
 export async function findAddresses(db: Db, addresses: string[]): Promise<AddressRow[]> {
   const rows = db
     .selectFrom('abuseAddress')
@@ -82,13 +85,13 @@ export async function findAddresses(db: Db, addresses: string[]): Promise<Addres
   return (await rows.execute()).map(restored)
 }
 
-/** Nobody else writes the row until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export async function lockAddress(db: Transaction<DB>, address: string): Promise<AddressRow | undefined> {
   const rows = db.selectFrom('abuseAddress').select(ADDRESS).where('address', '=', address).forUpdate()
   return (await rows.execute()).map(restored)[0]
 }
 
-/** Those whose time has come, locked; what is locked already is left for later. */
+/** Locks the rows that are due. Rows locked by others are left for later. */
 export async function lockDueAddresses(db: Transaction<DB>, now: Date, limit: number): Promise<AddressRow[]> {
   const rows = db
     .selectFrom('abuseAddress')
@@ -101,12 +104,12 @@ export async function lockDueAddresses(db: Transaction<DB>, now: Date, limit: nu
   return (await rows.execute()).map(restored)
 }
 
-/** Writes what follows from rows that were locked. */
+/** Writes the assessments of locked rows. */
 export async function saveAddresses(db: Transaction<DB>, rows: AddressRow[]): Promise<void> {
   if (rows.length > 0) await sql`${updateAddresses(rows)}`.execute(db)
 }
 
-/** An update of those of these rows that are still what was read. */
+/** Updates those of these rows that are unchanged since they were read. */
 export function updateAddresses(rows: AddressRow[]) {
   return sql`
     update abuse_address as known set
@@ -120,8 +123,9 @@ export function updateAddresses(rows: AddressRow[]) {
 }
 
 /**
- * An insert of what is new, and an update of those that are still what was read. The key is looked up in its index
- * whatever the planner believes of the table: a statement that is planned once must hold when a million came since.
+ * Inserts new rows and updates those that are unchanged since they were read. The key is looked up
+ * in its index whatever the planner estimates: a prepared statement must still be fast when the
+ * table has grown by a million rows.
  */
 export function upsertAddresses(rows: AddressRow[]) {
   return sql`
@@ -201,9 +205,9 @@ export async function sumReportsPerDay(db: Db, since: Date): Promise<{ day: stri
   return rows
 }
 
-// --- what goes with time ---
+// --- expiry ---
 
-/** Deletes what nothing asks for any more, and addresses that were not reported for a month. */
+/** Deletes rows that are no longer used, and addresses without a report for a month. */
 export async function deleteOld(
   db: Db,
   before: { rates: Date; month: Date; quarter: Date; halfYear: Date },

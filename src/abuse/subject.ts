@@ -13,13 +13,16 @@ export type Subject = {
 }
 
 const LONGEST = 45
-/** `::8.8.8.8` and its like: of all that end in an IPv4 address only `::ffff:` means that address. */
+/**
+ * `::8.8.8.8` and its like: of all that end in an IPv4 address only `::ffff:` means that address.
+ */
 const IPV4_IN_IPV6 = /^(?!::ffff:[\d.]+$).*:.*\./i
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /**
- * Reads the address of a host on the Internet; an IPv4 address that is written as IPv6 (`::ffff:…`) is that IPv4 address.
- * @throws Fault `invalid_request` for what is no address, and for special-purpose addresses
+ * Parses the address of a host on the Internet. An IPv4 address written as IPv6 (`::ffff:…`) is
+ * that IPv4 address.
+ * @throws Fault `invalid_request` for text that is no address, and for special-purpose addresses
  */
 export function readSubject(text: string): Subject {
   const address = text.length <= LONGEST && !IPV4_IN_IPV6.test(text) ? parseAddress(text) : null
@@ -33,7 +36,7 @@ export function readSubject(text: string): Subject {
     : { ip, key: networkOf(parsed, 64), neighbourhood: networkOf(parsed, 48) }
 }
 
-/** NAT64 of a public address can be connected to, but whoever attacks has the IPv4 address. */
+/** NAT64 of a public address can be connected to, but the attacker has the IPv4 address. */
 function reachOf(address: ipaddr.IPv4 | ipaddr.IPv6): Reach {
   const reach = classify(address.toString())
   if (!reach.public || address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST)) return reach

@@ -12,7 +12,7 @@ const AT_ONCE = 500
 /** Groups in one go, so that others get their turn. */
 const MOST_GROUPS = 20
 
-/** Writes what time alone has changed: scores that faded, listings that ended. */
+/** Applies the changes of time alone: scores that faded, listings that ended. */
 export async function sweepDue(deps: SweepDeps, now: number, signal?: AbortSignal): Promise<number> {
   let swept = 0
   for (let group = 0; group < MOST_GROUPS; group++) {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { readShippedTable, type AsnTable } from '../protocols/networks/asn-table.ts'
+import type { AsnTable } from '../protocols/networks/asn-table.ts'
+import { readShippedTable } from '../protocols/networks/load-asn-table.ts'
 import { ROOT } from '../version.ts'
 
 /** Which networks are one operator's, and from where that is known. */
@@ -13,12 +14,12 @@ export type Systems = {
 
 const SHIPPED = join(ROOT, 'data', 'asn', 'table.bin.br')
 
-/** What says nothing of any network: all are unknown. */
+/** A table in which every network is unknown. */
 export const NO_SYSTEMS: Systems = { source: 'none', date: null, find: () => null }
 
 /**
- * The table to tell networks apart by: the one that is configured, or the shipped one. Which systems belong together is
- * known from the shipped one in either case.
+ * The table that separates networks: the configured one, or the shipped one. The operators of
+ * systems are always taken from the shipped one.
  * @param configured `none` for no table at all
  */
 export function readSystems(configured: AsnTable | 'none' | null): Systems {

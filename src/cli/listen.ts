@@ -5,7 +5,7 @@ import { readCommandSecret, readConfig } from '../config.ts'
 import { Fault, messageOf } from '../errors.ts'
 import { askService, followEvents, type ServerEvent } from '../net/http/event-stream.ts'
 import { forward } from '../net/http/forward.ts'
-import type { shownRequest } from '../webhooks/shown.ts'
+import type { presentRequest } from '../webhooks/present.ts'
 import { UsageError, type Command } from './command.ts'
 import { askSecret } from './prompt.ts'
 import { foreign, paint } from './text.ts'
@@ -35,7 +35,7 @@ const BACKOFF_MS = { first: 500, max: 15_000 }
 /** Time limit for the response of the local server. */
 const RESPONSE_TIMEOUT_MS = 30_000
 
-type Captured = ReturnType<typeof shownRequest>
+type Captured = ReturnType<typeof presentRequest>
 type Listening = { events: URL; to: URL; apiToken: string; json: boolean }
 
 export const listenCommand: Command = {

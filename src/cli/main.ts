@@ -3,7 +3,9 @@ import { failureBody } from '../http/errors.ts'
 import { VERSION } from '../version.ts'
 import { UsageError, type Command } from './command.ts'
 
-/** All commands. Each is loaded on use, so that `check` does not wait for the whole service to load. */
+/**
+ * All commands. Each is loaded on use, so that `check` does not wait for the whole service to load.
+ */
 const COMMANDS: Record<string, { summary: string; load: () => Promise<Command> }> = {
   serve: { summary: 'Run the service', load: async () => (await import('./serve.ts')).serveCommand },
   check: {

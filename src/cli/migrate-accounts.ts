@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readCommandSecret, readConfig } from '../config.ts'
 import { accountOf } from '../migration/sides.ts'
 import { createResolver } from '../net/dns.ts'
-import type { SignIn } from '../net/imap/session.ts'
+import type { SignIn } from '../net/imap/connection/sign-in.ts'
 import { UsageError } from './command.ts'
 import { askSecret } from './prompt.ts'
 

@@ -60,7 +60,10 @@ function totalOf(progress: Progress): string {
 
 type Amounts = { done: number; total: number; bytes: number; bytesTotal: number | null }
 
-/** The share by bytes where they are known. Some servers only estimate sizes, so messages decide when all is done. */
+/**
+ * The share by bytes where they are known. Some servers only estimate sizes, so messages decide
+ * when all is done.
+ */
 function shareOf({ done, total, bytes, bytesTotal }: Amounts): number {
   if (done >= total) return 1
   return Math.min(bytesTotal ? bytes / bytesTotal : done / total, 0.999)
@@ -101,7 +104,10 @@ function shorten(name: string): string {
   return characters.length > NAME_COLUMNS ? `…${characters.slice(1 - NAME_COLUMNS).join('')}` : name
 }
 
-/** Cuts a line to the terminal: a wrapped line could not be overwritten. The cut removes its colours. */
+/**
+ * Cuts a line to the terminal: a wrapped line could not be overwritten. The cut removes its
+ * colours.
+ */
 function cut(line: string, columns: number): string {
   if (width(line) < columns) return line
   return Array.from(stripVTControlCharacters(line))

@@ -44,15 +44,17 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 const SAME_SIGNAL_MS = 1_000
 
 /**
- * Handles SIGINT and SIGTERM. While the service starts they end the process, and with it the embedded
- * database; after `toStop` the first one resolves its promise, and a later one ends the process at once.
+ * Handles SIGINT and SIGTERM. While the service starts they end the process, and with it the
+ * embedded database; after `toStop` the first one resolves its promise, and a later one ends the
+ * process at once.
  */
 function handleSignals(): { toStop(): Promise<void> } {
   let stop: (() => void) | undefined
   let stoppedAt = -Infinity
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      // process.exit runs the handlers that stop the database; the default action of the signal would not.
+      // process.exit runs the handlers that stop the database; the default action of the signal
+      // would not.
       if (!stop) process.exit(1)
       if (stoppedAt === -Infinity) stoppedAt = performance.now()
       else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) process.exit(1)

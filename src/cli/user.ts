@@ -126,7 +126,9 @@ const AUDIT_TEXTS = {
   'set-password': 'Change the password of an account',
 }
 
-/** The audit log cannot name the actor: any user of this machine’s command line is an administrator. */
+/**
+ * The audit log cannot name the actor: any user of this machine’s command line is an administrator.
+ */
 async function recordAudit(
   db: Kysely<DB>,
   verb: keyof typeof AUDIT_TEXTS,

@@ -4,11 +4,14 @@ import { checkHelo } from '../protocols/mail/mail-authentication.ts'
 import { createDnsQueries } from '../protocols/dns-queries.ts'
 import type { ReverseDns } from '../protocols/networks/reverse-dns.ts'
 
-/** What else speaks for a mail server that greets with its confirmed name, as it should. */
+/** Further evidence for a mail server that greets with its confirmed name, as it should. */
 export type Evidence = {
-  /** What SPF of that name says of the address, in the words of RFC 8601. */
+  /** The result of SPF for that name and address, in the terms of RFC 8601. */
   spf: string
-  /** The DMARC policy that applies to that name; null when there is none, or when it could not be found out. */
+  /**
+   * The DMARC policy that applies to that name; null when there is none, or when it could not be
+   * found out.
+   */
   dmarc: string | null
 }
 
@@ -17,7 +20,7 @@ export type ReverseDnsEvidence = ReverseDns & { evidence?: Evidence }
 /** Milliseconds for it: a letter is as good without. */
 const TIMEOUT_MS = 10_000
 
-/** Never throws: what could not be found out is not said. */
+/** Never throws: facts that could not be determined are left out. */
 export async function addEvidence(
   ip: string,
   reverse: ReverseDns,

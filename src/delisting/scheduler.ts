@@ -16,7 +16,10 @@ import { notifyNeeds } from './notify.ts'
 
 export type SchedulerDeps = SendDeps & { blocklists: Blocklists; resolver: Resolver }
 
-/** Steps that a worker claims at once, of all accounts in turn, and addresses that it processes concurrently. */
+/**
+ * Steps that a worker claims at once, of all accounts in turn, and addresses that it processes
+ * concurrently.
+ */
 const BATCH_SIZE = 40
 const CONCURRENT_ADDRESSES = 8
 
@@ -40,7 +43,10 @@ function claimBatch({ db, now }: SchedulerDeps): Promise<DueStep[]> {
   return claimDueSteps(db, now(), addMs(now(), LEASE_MS), BATCH_SIZE)
 }
 
-/** Processes the due steps of one address with one sweep. A failed step is retried when its lease expires. */
+/**
+ * Processes the due steps of one address with one sweep. A failed step is retried when its lease
+ * expires.
+ */
 async function processAddress(deps: SchedulerDeps, ip: string, steps: DueStep[], signal: AbortSignal): Promise<void> {
   const listings = await queryLists(deps, ip, new Set(steps.map(({ zone }) => zone)), signal)
   const reverse = once(() => resolveReverseDns(deps, ip, signal))
@@ -82,7 +88,8 @@ export async function checkStepNow(
 
 /**
  * Applies the answer of a list to its step.
- * @param forPerson a user waits: one clean answer of a healthy list is enough, and no alert is raised
+ * @param forPerson a user waits: one clean answer of a healthy list is enough, and no alert is
+ *   raised
  */
 async function checkStep(
   deps: SchedulerDeps,
@@ -105,7 +112,9 @@ async function checkStep(
   return applyEvent(deps, id, { event, attempt: step.attempt, answer, quiet: forPerson })
 }
 
-/** A claimed mail whose step is due was lost with its worker; one that is not due is being sent now. */
+/**
+ * A claimed mail whose step is due was lost with its worker; one that is not due is being sent now.
+ */
 async function recordLostMail(deps: SchedulerDeps, step: StepRow): Promise<null> {
   if (step.nextAt && step.nextAt <= deps.now()) await recordLost(deps, step)
   return null

@@ -1,10 +1,14 @@
 import { Type, type Static } from 'typebox'
 import { Address, nameComponents, Nullable, PageQuery, Pagination, Timestamp, Uuid } from '../http/schema.ts'
 import { CATEGORIES } from '../protocols/dnsbl/catalogue.ts'
-import { METHODS, NEEDS, OUTCOMES, STEP_STATUSES } from './steps/state-machine.ts'
+import { NEEDS, OUTCOMES, STEP_STATUSES } from './steps/state-machine.ts'
+import { METHODS } from './steps/methods.ts'
 import { PROCESS_STATUSES } from './store.ts'
 
-/** Text without control characters but line ends and tabs: PostgreSQL stores no NUL, and emails need no others. */
+/**
+ * Text without control characters but line ends and tabs: PostgreSQL stores no NUL, and emails need
+ * no others.
+ */
 const Words = Type.String({
   minLength: 1,
   maxLength: 2_000,

@@ -54,7 +54,7 @@ const PROCESS = [
   'account.emailVerified as contactVerified',
 ] as const
 
-/** Nobody else begins or reopens a process of this account until the transaction ends. */
+/** Locks the account, so that no other process starts or is reopened until the transaction ends. */
 export async function lockAccount(db: Db, accountId: string): Promise<void> {
   await db.selectFrom('account').select('id').where('id', '=', accountId).forUpdate().execute()
 }
@@ -109,7 +109,7 @@ function selectProcesses(db: Db) {
   return db.selectFrom('delistingProcess').innerJoin('account', 'account.id', 'accountId').select(PROCESS)
 }
 
-/** Whoever it belongs to. */
+/** Loads a process of any account. */
 export async function loadProcess(db: Db, id: string): Promise<ProcessRow> {
   const row = await selectProcesses(db).where('delistingProcess.id', '=', id).executeTakeFirstOrThrow()
   return row as unknown as ProcessRow
@@ -154,8 +154,8 @@ function conditions(eb: ExpressionBuilder<DB, 'delistingProcess'>, accountId: st
 }
 
 /**
- * Makes the status of a process what its steps say.
- * @returns the new status; null when it stays
+ * Sets the status of a process from its steps.
+ * @returns the new status; null when it is unchanged
  */
 export async function refreshProcessStatus(db: Db, id: string, now: Date): Promise<ProcessStatus | null> {
   const { rows } = await sql<{ status: ProcessStatus }>`

@@ -73,7 +73,7 @@ export async function checkAddress(
   }
 }
 
-/** What the answers come to, so far or in the end. */
+/** Summarizes the answers so far, or all of them. */
 export function countItems(ip: string, blacklists: BlacklistItem[]) {
   const count = (status: Listing['status']) => blacklists.filter((item) => item.status === status).length
   return {
@@ -86,7 +86,7 @@ export function countItems(ip: string, blacklists: BlacklistItem[]) {
   }
 }
 
-/** @throws Fault `invalid_request` with what is wrong with it */
+/** @throws Fault `invalid_request` with the problem */
 export function publicIPv4(text: string): string {
   const parsed = parseAddress(text.trim())
   const message = publicIPv4Problem(parsed)
@@ -124,9 +124,9 @@ function toBlacklistItem(listing: Listing, ip: string): BlacklistItem {
 }
 
 export type ResolverHealth = {
-  /** Critical lists with what their test entries showed through this resolver. */
+  /** Returns critical blocklists with the result of their test entries through this resolver. */
   lists: { list: Blocklist; health: ZoneHealth }[]
-  /** What is wrong with the resolver, and what to do; empty when all is well. */
+  /** Describes problems of the resolver and their fix; empty when there is none. */
   warnings: string[]
 }
 

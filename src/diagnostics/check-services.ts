@@ -4,13 +4,15 @@ import { createResolver, type DnsAnswer, type Resolver } from '../net/dns.ts'
 import { readCatalogue } from '../protocols/dnsbl/catalogue.ts'
 import { createBlocklists, type Blocklists } from '../protocols/dnsbl/blocklists.ts'
 
-/** What checks are given: how to ask the DNS, and where they may connect. */
+/**
+ * The services that checks receive: the DNS resolver, and the addresses that they may connect to.
+ */
 export type CheckDeps = {
   resolver: Resolver
   blocklists: Blocklists
   allowPrivate: PrivateTargets
   log: Logger
-  /** DKIM selectors under which a domain is known to sign, where whoever asks has reports on it. */
+  /** DKIM selectors that a domain is known to sign with, from the account’s own reports. */
   selectorsSeen?: (domain: string) => Promise<string[]>
 }
 
@@ -18,8 +20,8 @@ export type CheckDeps = {
 export type OnDnsAnswer = (resolver: 'dns' | 'dnsbl', outcome: string) => void
 
 /**
- * What the checks need, for the service and for a terminal alike.
- * @throws Fault `invalid_request` when the operator's own catalogue cannot be used
+ * Creates the services for checks, both in the service and on the command line.
+ * @throws Fault `invalid_request` when the operator’s own catalog is invalid
  */
 export function createCheckServices(
   config: Config,

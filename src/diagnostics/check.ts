@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { CheckDeps } from './check-services.ts'
 
-/** One check, asked now: how it is called, what it takes and gives, and the work itself. */
+/** One check on demand: its name, query, data, and the work itself. */
 export type Check<Query extends TObject = TObject, Data extends TSchema = TSchema> = {
   /** Its name on the command line: `portreeve check <name> TARGET`. */
   name: string
@@ -14,18 +14,19 @@ export type Check<Query extends TObject = TObject, Data extends TSchema = TSchem
   /** One query and its answer, as the documentation shows them. */
   example: { query: Static<Query>; data: Static<Data> }
   /**
-   * Does the work before `signal` aborts: an answer, or a Fault. What could not be asked is said in the answer.
+   * Does the work before `signal` aborts: an answer, or a Fault. What could not be asked is said in
+   * the answer.
    * @throws Fault `invalid_request`, `target_not_allowed`, `upstream_*`
    */
   run(query: Static<Query>, deps: CheckDeps, signal: AbortSignal): Promise<Static<Data>>
 }
 
-/** Keeps the types of query and data together; the tenth check looks like the first. */
+/** Keeps the types of query and data together. */
 export function defineCheck<Query extends TObject, Data extends TSchema>(
   check: Check<Query, Data>,
 ): Check<Query, Data> {
   return check
 }
 
-/** Milliseconds within which every check answers, whatever the network does. */
+/** Milliseconds within which every check responds, whatever the network does. */
 export const CHECK_DEADLINE_MS = 9_000

@@ -2,10 +2,13 @@ import { classify, parseAddress } from '../net/address.ts'
 import type { Resolver } from '../net/dns.ts'
 import type { DnsAnswers, DnsRecords } from './dns-answers.ts'
 
-/** Mail servers that are looked up; a domain with more is told about the first. */
+/** Mail servers that are looked up. Of a domain with more, only the first are checked. */
 const MAX_EXCHANGES_CHECKED = 10
 
-/** What is wrong or odd about a domain's records, in plain words; mail servers are looked up for it. */
+/**
+ * Finds problems of a domain’s records and describes them in plain words. Its mail servers are
+ * looked up for it.
+ */
 export async function dnsWarnings(
   name: string,
   answers: DnsAnswers,

@@ -9,7 +9,10 @@ import { permitsNoSender } from '../protocols/spf/spf-record.ts'
 import { adviceOnTlsRpt } from '../protocols/mail/tls-rpt.ts'
 import type { MailFacts } from './mail-auth-facts.ts'
 
-/** What is wrong with a domain's mail or could be better, gravest first. */
+/**
+ * Lists problems of a domain’s email authentication and possible improvements, the most severe
+ * first.
+ */
 export function mailAdvice(domain: string, asked: string[], facts: MailFacts): Advice[] {
   const { own, mailUse, hasObsoleteType, dmarc, destinations, spf, dkim, mtaSts, tlsRpt, bimi } = facts
   const usesMail = own.exists && usesMailAtAll(facts)
@@ -35,7 +38,10 @@ export function mailAdvice(domain: string, asked: string[], facts: MailFacts): A
   ])
 }
 
-/** False only when all speaks against it: mail cannot come, SPF lets nobody send, and there is no key to sign with. */
+/**
+ * False only when everything indicates it: the domain receives no mail, SPF allows no sender, and
+ * there is no key to sign with.
+ */
 function usesMailAtAll({ mailUse, spf, dkim }: MailFacts): boolean {
   const { record, error } = spf.root
   const maySend = error !== null || (record !== null && !permitsNoSender(record))

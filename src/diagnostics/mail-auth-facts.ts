@@ -41,7 +41,7 @@ async function gatherDmarc(domain: string, queries: DnsQueries) {
   return { dmarc, destinations }
 }
 
-/** Who handles the domain's mail tells which selectors to try first. */
+/** The provider of the domain’s mail decides which selectors are tried first. */
 async function gatherDkim(domain: string, asked: string[], queries: DnsQueries) {
   const [{ exchanges }, { texts }] = await Promise.all([lookUpMailUse(domain, queries), queries.lookUpTxt(domain)])
   const terms = texts.filter(isSpf).flatMap((text) => parseSpf(text).terms)
@@ -69,8 +69,8 @@ async function fetchPolicy(url: URL, fetchFile: FetchFile): Promise<FetchedPolic
 }
 
 /**
- * A domain without a record of its own shows its organisation's logo. Several records at the domain end the search, and
- * so does a question without answer.
+ * A domain without a record of its own shows its organisation's logo. Several records at the domain
+ * end the search, and so does a question without answer.
  */
 async function gatherBimi(domain: string, queries: DnsQueries): Promise<BimiFinding> {
   const names = [...new Set([domain, registeredDomain(domain) ?? domain])].map((name) => `default._bimi.${name}`)

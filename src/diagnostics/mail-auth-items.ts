@@ -12,7 +12,9 @@ import { tagsObject } from '../protocols/tag-list.ts'
 import { parseTlsRpt } from '../protocols/mail/tls-rpt.ts'
 import type { MailAuthResult } from './shapes.ts'
 
-/** `error` stands in an item only when something failed: its absence says that “not found” is known. */
+/**
+ * `error` stands in an item only when something failed: its absence says that “not found” is known.
+ */
 const failure = (error: string | null) => (error === null ? {} : { error })
 
 export function dmarcItem(discovery: DmarcDiscovery, destinations: Destination[]): MailAuthResult['dmarc'] {
@@ -33,7 +35,7 @@ export function dmarcItem(discovery: DmarcDiscovery, destinations: Destination[]
   }
 }
 
-/** Nobody reads further in a record that somebody filled to the brim. */
+/** Readers do not need more of a record that is unusually long. */
 const MAX_ITEMS = 100
 
 export function spfItem({ root, lookups, voidLookups }: SpfTree): MailAuthResult['spf'] {
@@ -69,7 +71,7 @@ export function senderItem(ip: string, { result, matched, reason, explanation }:
   return { ip, result, domain: matched?.domain ?? null, term: matched?.term ?? null, reason, explanation }
 }
 
-/** What was found, then of the rest the commonest, the asked-for and those that are half set up. */
+/** Found keys first, then of the rest the most common, the requested and the incomplete ones. */
 export function dkimItems({ findings }: DkimProbe, asked: string[]): MailAuthResult['dkim'] {
   const found = findings.filter(({ key, fromWildcard, selector }) => key && (!fromWildcard || asked.includes(selector)))
   const notable = ({ selector, alias }: SelectorFinding) =>

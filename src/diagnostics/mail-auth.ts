@@ -80,9 +80,10 @@ const POLICY_FETCH_TIMEOUT_MS = 5_000
 type Deps = Pick<CheckDeps, 'resolver' | 'selectorsSeen'> & { fetchFile: FetchFile }
 
 /**
- * Looks at all that tells receivers which mail of a domain is genuine. Everything is asked side by side; when the signal
- * aborts, the answer says what could not be asked by then.
- * @throws Fault `invalid_request`; `upstream_timeout` or `upstream_unreachable` when no question was answered at all
+ * Checks everything that lets receivers recognize genuine mail of a domain. All queries run
+ * concurrently. When the signal aborts, the result names the queries that had no answer by then.
+ * @throws Fault `invalid_request`; `upstream_timeout` or `upstream_unreachable` when no query was
+ *   answered
  */
 export async function checkMailAuth(
   query: { domain: string; selector?: string[]; ip?: string[] },
@@ -124,7 +125,7 @@ function statusOf({ exists, error }: MailFacts['own']): MailAuthResult['status']
   return exists ? 'NOERROR' : 'NXDOMAIN'
 }
 
-/** What there was no time for, in words. */
+/** Describes the queries that were not finished in time. */
 function omittedParts({ spf, dkim }: MailFacts): string[] {
   const { findings } = dkim.probe
   const untried = findings.filter((finding) => !finding.tried).length

@@ -1,10 +1,11 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
-/** A result as somebody got it: who asked, by which check, and what was answered. */
+/** A result as an account received it: the account, the check, and the data. */
 export type ReceivedResult = { accountId: string; check: string; data: unknown }
 
 /**
- * Proof that this service gave a result, and when: whoever has it can have the result shared, and can change nothing about it.
+ * Proves that this service returned a result, and when. Its owner can share the result, and cannot
+ * change it.
  * @returns milliseconds since 1970, a dot, and an HMAC-SHA256 as base64url
  */
 export function writeReceipt(received: ReceivedResult, secretKey: string, now: number): string {
@@ -26,7 +27,10 @@ function macOf({ accountId, check, data }: ReceivedResult, secretKey: string, no
     .digest()
 }
 
-/** Levels of nesting; no check answers with more than six. What comes back may have half a million, and would end the stack. */
+/**
+ * Levels of nesting; no check answers with more than six. What comes back may have half a million,
+ * and would end the stack.
+ */
 const MAX_DEPTH = 20
 
 function isDeeperThan(value: unknown, depth: number): boolean {

@@ -62,7 +62,7 @@ function registerCheck(
       reply.raw.once('close', () => gone.abort())
       const { accountId } = callerOf(request)
       const deps = { ...common, selectorsSeen: (domain: string) => selectorsSeen(accountId, domain) }
-      // Without what the answer's schema drops, which the receipt must not speak of.
+      // Removes fields that the response schema drops, because the receipt must not cover them.
       const data = Clean(check.data, await runCheck(check, request.query, deps, gone.signal))
       const receipt = writeReceipt({ accountId, check: check.name, data }, secretKey, Date.now())
       return { success: true as const, data, receipt }
@@ -71,9 +71,9 @@ function registerCheck(
 }
 
 /**
- * Runs a check inside its deadline, on the API and at a terminal alike.
- * @param stop ends the check early, because nobody waits for it any more
- * @throws Fault `upstream_timeout` when the deadline passes before the check could say anything
+ * Runs a check within its deadline, for the API and the command line.
+ * @param stop aborts the check early, when its client has disconnected
+ * @throws Fault `upstream_timeout` when the deadline passes before the check has any result
  */
 export async function runCheck<Q, D>(
   check: { run(query: Q, deps: CheckDeps, signal: AbortSignal): Promise<D> },
@@ -97,7 +97,10 @@ export async function runCheck<Q, D>(
   }
 }
 
-/** The example query becomes an example of each parameter, so that the documentation page can be tried at once. */
+/**
+ * The example query becomes an example of each parameter, so that the documentation page can be
+ * tried at once.
+ */
 function withExamples(check: Check): TObject {
   const properties = Object.entries(check.query.properties).map(([name, schema]) => {
     const example = (check.example.query as Record<string, unknown>)[name]

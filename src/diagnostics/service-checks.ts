@@ -2,7 +2,7 @@ import { endpointName, type Resolver } from '../net/dns.ts'
 import type { Blocklists } from '../protocols/dnsbl/blocklists.ts'
 import { checkResolverHealth } from './blacklist.ts'
 
-/** What was found of one part of the service, and in `sentence` how to mend it. */
+/** The result for one part of the service, with the fix in `sentence`. */
 export type Finding = { about: string; state: 'good' | 'doubtful' | 'bad'; sentence: string }
 
 const finding =
@@ -27,7 +27,7 @@ export async function checkResolver(resolver: Resolver): Promise<Finding> {
   return bad('DNS', `${servers} cannot resolve names (${why}). Set DNS_SERVERS to a working resolver.`)
 }
 
-/** Whether the critical blacklists tell this resolver the truth. */
+/** Whether the critical blocklists answer this resolver correctly. */
 export async function checkBlocklists(blocklists: Blocklists): Promise<Finding[]> {
   const { lists, warnings } = await checkResolverHealth(blocklists)
   if (warnings.length === 0)

@@ -20,9 +20,9 @@ export type ResultWithReceipt = { check: string; data: Record<string, unknown>; 
 type ShareDeps = { db: Kysely<DB>; secretKey: string }
 
 /**
- * Keeps results for thirty days, for whoever has the link.
- * @throws Fault `invalid_request` when a result is not what this account was answered, or they are about different names;
- *   `conflict` when the account shares too much already
+ * Stores results for thirty days, for everyone who has the link.
+ * @throws Fault `invalid_request` when a result was not returned to this account, or the results
+ *   are about different names; `conflict` when the account shares too much already
  */
 export async function shareResults(
   deps: ShareDeps,
@@ -68,7 +68,7 @@ function verifyReceipt(
   })
 }
 
-/** What a check was about; the receipt vouches that a check gave it. */
+/** The target of a check. The receipt guarantees that a check returned it. */
 function targetOf({ unicodeDomain, domain, ip }: Record<string, unknown>): string {
   return String(unicodeDomain ?? domain ?? ip)
 }

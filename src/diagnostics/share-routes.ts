@@ -16,7 +16,7 @@ const tags = ['Checks']
 const params = Type.Object({ token: Type.String({ maxLength: 100, examples: ['Zk3tQ9wLr5Xc1Vb7Nm2Pa8Sd'] }) })
 const shareNotFound = () => new Fault('not_found', 'Shared result not found. Shared results expire after 30 days.')
 
-/** `/api/v1/shared-checks`: results of checks as they were, for whoever has the link. */
+/** Registers `/api/v1/shared-checks`: stored results of checks, for everyone who has the link. */
 export function shareRoutes(app: App, { db, authHooks, secretKey, baseUrl }: ShareRoutesOptions): void {
   const toSharedCheck = (row: SharedRow) => ({ ...row, url: `${baseUrl}/shared/${row.token}` })
   app.post(

@@ -19,7 +19,7 @@ export async function insertShared(db: Db, { results, ...share }: NewShare): Pro
     .executeTakeFirstOrThrow()
 }
 
-/** Of those that have not expired. */
+/** Selects results that have not expired. */
 export async function findShared(
   db: Db,
   token: string,
@@ -50,7 +50,10 @@ export async function lockSharing(trx: Transaction<DB>, accountId: string): Prom
   return ((await account.executeTakeFirst())?.plan ?? 'free') as Plan
 }
 
-/** Bytes that accounts share, and when the oldest of it expires; without those that share nothing. */
+/**
+ * Sums the bytes that accounts share, and when the oldest result expires; without accounts that
+ * share nothing.
+ */
 export async function listSharedUsage(db: Db, accountIds: string[]) {
   const { rows } = await sql<{ accountId: string; bytes: number; count: number; endsAt: Date }>`
     select account_id, sum(bytes)::bigint as bytes, count(*) as count, min(expires_at) as ends_at

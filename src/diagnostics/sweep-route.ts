@@ -47,7 +47,7 @@ export function sweepEventsRoute(app: App, { authHooks, events, blocklists, secr
 
 type SweepContext = { blocklists: Blocklists; signal: AbortSignal; receiptOf: (data: BlacklistResult) => string }
 
-/** Begins a sweep; what is read is its answers so far, and nothing more after the last was read. */
+/** Starts a sweep. Iterating it yields the answers so far, and ends after the last. */
 function createSweepSource(ip: string, { blocklists, signal, receiptOf }: SweepContext): EventStreamSource {
   const started = performance.now()
   const items: BlacklistItem[] = []
@@ -83,7 +83,7 @@ function createSweepSource(ip: string, { blocklists, signal, receiptOf }: SweepC
     },
     subscribe(onChange) {
       wake = onChange
-      // What came before somebody listened.
+      // Answers that arrived before the first reader.
       onChange()
       return () => (wake = () => {})
     },

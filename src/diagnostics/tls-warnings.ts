@@ -12,7 +12,7 @@ export function daysUntil(moment: Date): number {
   return Math.floor((moment.getTime() - Date.now()) / DAY_MS)
 }
 
-/** What is wrong with a server's TLS or will be soon, and what to do about it. */
+/** Lists present and approaching problems of a server’s TLS, with their fixes. */
 export function tlsWarnings(host: string, facts: TlsFacts): string[] {
   const [leaf] = facts.chain
   return [
@@ -74,7 +74,7 @@ function strengthWarnings(link: CertificateFacts): string[] {
   if (keyBits !== null && keyBits < (MIN_BITS[keyType ?? ''] ?? 0)) {
     warnings.push(`The key of ${nameOf(subject)} has only ${keyBits} bits. Use 2048 (RSA) or 256 (EC).`)
   }
-  // Nobody checks the signature of a root.
+  // The signature of a root is never verified.
   if (!isSelfIssued && /sha-?1(?!\d)|md5/i.test(signatureAlgorithm ?? '')) {
     warnings.push(`${nameOf(subject)} is signed with ${signatureAlgorithm}, which is insecure. Reissue it.`)
   }

@@ -2,7 +2,7 @@ import { fastifySwagger } from '@fastify/swagger'
 import { fastifySwaggerUi } from '@fastify/swagger-ui'
 import { Type } from 'typebox'
 import { completeDocument, type Paths } from './openapi-document.ts'
-import type { App } from './server.ts'
+import type { App } from './app.ts'
 
 const DESCRIPTION = `The API of Portreeve, a self-hosted toolkit for people who run mail and servers.
 

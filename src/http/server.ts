@@ -1,13 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import {
-  fastify,
-  LogController,
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type preValidationHookHandler,
-  type RawServerDefault,
-} from 'fastify'
+import { fastify, LogController, type FastifyBaseLogger, type preValidationHookHandler } from 'fastify'
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -21,6 +14,7 @@ import type { Cidr } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { Fault } from '../errors.ts'
 import { clientAddress } from './client-address.ts'
+import type { App } from './app.ts'
 import { trackConnections } from './connections.ts'
 import { sendFault, addErrorHandlers, failureBody, toFault } from './errors.ts'
 import {
@@ -35,14 +29,8 @@ import { describeApi } from './openapi.ts'
 import { failures } from './schema.ts'
 import { createValidatorCompiler } from './validate.ts'
 
-/** A Fastify instance with types from TypeBox schemas, on which the modules register their routes. */
-export type App = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->
+// Modules import both from here.
+export type { App } from './app.ts'
 
 export type ServerOptions = {
   log: Logger

@@ -1,6 +1,6 @@
 import type { Static, TObject } from 'typebox'
 import type { Logger } from '../log.ts'
-import type { Queue } from './queue.ts'
+import type { Db } from '../store/database.ts'
 
 export type JobContext = {
   /** Aborts when the service stops, or when this run lost its claim: save what is worth saving and return or throw. */
@@ -9,7 +9,7 @@ export type JobContext = {
   attempt: number
   log: Logger
   /** Puts another job into the queue. */
-  enqueue: Queue['enqueue']
+  enqueue: Enqueue
 }
 
 /**
@@ -50,6 +50,17 @@ export type Job<Data extends object = object> = {
   /** Does the work. May run twice when an instance dies in the middle: the row says what is done. */
   run(data: Data, context: JobContext): Promise<void>
 }
+
+/**
+ * Puts a job into the queue, within the caller’s transaction if `db` is one.
+ * @returns false when a job with the same unique key is already queued
+ */
+export type Enqueue = <Data extends object>(
+  db: Db,
+  job: Job<Data>,
+  data: Data,
+  options?: { startAfter?: Date },
+) => Promise<boolean>
 
 /** Keeps the types of schema and work together. A job that needs something is made by a function that is given it. */
 export function defineJob<Schema extends TObject>(

@@ -7,7 +7,7 @@ import type { Logger } from '../log.ts'
 import { openUnlimited, type Db } from '../store/database.ts'
 import { notificationArguments, notify } from '../store/notifications.ts'
 import { clampQueueTimestamps } from './clamp-timestamps.ts'
-import { placeOf, type Job } from './job.ts'
+import { placeOf, type Enqueue, type Job } from './job.ts'
 import { findOverShare, listGroups, nextGroup, putBack } from './shares.ts'
 import { setSchedules } from './schedule.ts'
 
@@ -15,11 +15,7 @@ import { setSchedules } from './schedule.ts'
 export type ClaimedJob = { id: string; attempt: number; data: object; claim: object }
 
 export type Queue = {
-  /**
-   * Puts a job into the queue, in the caller's transaction where it is given one.
-   * @returns false when one with the same unique key waits already
-   */
-  enqueue<Data extends object>(db: Db, job: Job<Data>, data: Data, options?: { startAfter?: Date }): Promise<boolean>
+  enqueue: Enqueue
   /** Claims at most so many, the oldest first, as far as their concurrency over all instances allows. None: there is none. */
   claim(job: Job, count: number): Promise<ClaimedJob[]>
   /** Says that the work goes on. False when the claim is lost: another instance has the job. */

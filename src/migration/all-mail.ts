@@ -1,7 +1,7 @@
-import { afterExpunges } from '../net/imap/expunged.ts'
-import type { Folder } from '../net/imap/folders.ts'
-import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../net/imap/response.ts'
-import type { Wire } from '../net/imap/wire.ts'
+import { afterExpunges } from '../net/imap/fetch/retry-after-expunges.ts'
+import type { Folder } from '../net/imap/folders/list-folders.ts'
+import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../net/imap/connection/response.ts'
+import type { Wire } from '../net/imap/connection/wire.ts'
 import type { FolderCopy } from './folder.ts'
 import type { Lane } from './lane.ts'
 

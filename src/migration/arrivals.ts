@@ -1,11 +1,11 @@
-import { uidSet } from '../net/imap/encode.ts'
-import { afterExpunges } from '../net/imap/expunged.ts'
-import { fetchBodies } from '../net/imap/fetch-bodies.ts'
-import { momentOf } from '../net/imap/flags-and-dates.ts'
+import { formatUidSet } from '../net/imap/connection/command-encoding.ts'
+import { afterExpunges } from '../net/imap/fetch/retry-after-expunges.ts'
+import { fetchBodies } from '../net/imap/fetch/fetch-bodies.ts'
+import { epochMsOf } from '../net/imap/append/flags-and-dates.ts'
 import { createMeter, type BodyMeasure } from '../net/imap/quirks.ts'
-import { ImapRefused, mayPass } from '../net/imap/refusals.ts'
-import { numberOf, pairsOf, stringOf, type Value } from '../net/imap/response.ts'
-import type { Wire } from '../net/imap/wire.ts'
+import { ImapRefused, isTemporary } from '../net/imap/connection/refusals.ts'
+import { numberOf, pairsOf, stringOf, type Value } from '../net/imap/connection/response.ts'
+import type { Wire } from '../net/imap/connection/wire.ts'
 
 /** One of our copies: UIDs at the source and the destination, and the bytes and date (milliseconds) that were sent. */
 export type Arrival = { uid: number; to: number; bytes: number; moment: number | null }
@@ -91,15 +91,17 @@ async function readKept(wire: Wire, some: readonly Arrival[]): Promise<Map<numbe
     const pairs = values[1] === 'FETCH' ? pairsOf(values[2]) : null
     const uid = numberOf(pairs?.get('UID'))
     if (!pairs || uid === null) return false
-    const moment = momentOf(stringOf(pairs.get('INTERNALDATE')) ?? '')
+    const moment = epochMsOf(stringOf(pairs.get('INTERNALDATE')) ?? '')
     kept.set(uid, { bytes: numberOf(pairs.get('RFC822.SIZE')) ?? undefined, moment: moment ?? undefined })
     return true
   }
   try {
-    await afterExpunges(wire, async () => wire.run([`UID FETCH ${uidSet(uids)} (UID ${items}RFC822.SIZE)`], { data }))
+    await afterExpunges(wire, async () =>
+      wire.run([`UID FETCH ${formatUidSet(uids)} (UID ${items}RFC822.SIZE)`], { data }),
+    )
   } catch (error) {
     // A server that does not let us look has stored them all the same.
-    if (!(error instanceof ImapRefused) || mayPass(error.refusal)) throw error
+    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
   }
   return kept
 }

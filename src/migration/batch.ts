@@ -1,10 +1,10 @@
-import type { AppendOutcome } from '../net/imap/append-outcome.ts'
-import type { Appender, Outgoing } from '../net/imap/append.ts'
-import { fetchBodies, type Body, type Fetched } from '../net/imap/fetch-bodies.ts'
-import type { Metadata } from '../net/imap/fetch-metadata.ts'
-import { dateOfHeader, isUnusualDate, isUserFlag, serialiseDate } from '../net/imap/flags-and-dates.ts'
-import type { Refusal } from '../net/imap/refusals.ts'
-import type { Wire } from '../net/imap/wire.ts'
+import type { AppendOutcome } from '../net/imap/append/append-outcome.ts'
+import type { Appender, AppendMessage } from '../net/imap/append/append.ts'
+import { fetchBodies, type Body, type FetchResult } from '../net/imap/fetch/fetch-bodies.ts'
+import type { Metadata } from '../net/imap/fetch/fetch-metadata.ts'
+import { parseDateHeader, isUnusualDate, isUserFlag, serialiseDate } from '../net/imap/append/flags-and-dates.ts'
+import type { Refusal } from '../net/imap/connection/refusals.ts'
+import type { Wire } from '../net/imap/connection/wire.ts'
 import { headOf } from './known.ts'
 
 /** What was changed of a message that the destination did not take as it was. */
@@ -53,8 +53,8 @@ export type BatchDeps = {
   remedyOf: (uid: number) => Remedy
 }
 
-type Loaded = { row: Metadata; outgoing: Outgoing; remedy: Remedy; datedBy: DatedBy; announced: number | null }
-type FetchedMessage = Extract<Fetched, { state: 'here' }>
+type Loaded = { row: Metadata; outgoing: AppendMessage; remedy: Remedy; datedBy: DatedBy; announced: number | null }
+type FetchedMessage = Extract<FetchResult, { state: 'here' }>
 type Sent = { fates: Promise<Fate[]> }
 
 /**
@@ -119,7 +119,7 @@ async function load(row: Metadata, fetched: FetchedMessage, deps: BatchDeps): Pr
   return { row, outgoing, remedy, datedBy, announced }
 }
 
-function remedyAfter(remedy: Remedy, { flags }: Metadata, { body, internalDate }: Outgoing): Remedy | null {
+function remedyAfter(remedy: Remedy, { flags }: Metadata, { body, internalDate }: AppendMessage): Remedy | null {
   const isUnusual = internalDate !== null && isUnusualDate(internalDate)
   if (remedy === 'as-is' && isUnusual) return 'other-date'
   if ((remedy === 'as-is' || remedy === 'other-date') && flags.some(isUserFlag)) return 'without-keywords'
@@ -140,7 +140,7 @@ function dateOf({ internalDate }: Metadata, body: Body, remedy: Remedy): { date:
 function dateInHeader(body: Buffer): string | null {
   const header = body.toString('latin1', 0, 64 * 1024).split(/\r?\n\r?\n/, 1)[0] ?? ''
   const value = /^date[ \t]*:((?:.|\r?\n[ \t])*)/im.exec(header)?.[1]
-  return value === undefined ? null : dateOfHeader(value)
+  return value === undefined ? null : parseDateHeader(value)
 }
 
 function hasBareLineEnds(body: Buffer): boolean {

@@ -1,10 +1,10 @@
-import { uidSet } from '../net/imap/encode.ts'
-import { afterExpunges } from '../net/imap/expunged.ts'
-import { fetchMetadata, type Metadata } from '../net/imap/fetch-metadata.ts'
-import { storableFlags } from '../net/imap/flags-and-dates.ts'
-import { select } from '../net/imap/mailbox.ts'
-import { ImapRefused, mayPass, wordsOf } from '../net/imap/refusals.ts'
-import type { Wire } from '../net/imap/wire.ts'
+import { formatUidSet } from '../net/imap/connection/command-encoding.ts'
+import { afterExpunges } from '../net/imap/fetch/retry-after-expunges.ts'
+import { fetchMetadata, type Metadata } from '../net/imap/fetch/fetch-metadata.ts'
+import { storableFlags } from '../net/imap/append/flags-and-dates.ts'
+import { select } from '../net/imap/folders/mailbox.ts'
+import { ImapRefused, isTemporary, describeRefusal } from '../net/imap/connection/refusals.ts'
+import type { Wire } from '../net/imap/connection/wire.ts'
 import type { Copier } from './copier.ts'
 import { messageIdOf } from './fingerprint.ts'
 import type { Migration } from './folder.ts'
@@ -27,8 +27,8 @@ export async function bringFlags(lane: Lane, at: OpenFolder, copier: Copier, mig
     const count = await bring(lane, at, copier)
     if (count > 0) note(`Flags that ${count} messages got at the source since the last time were added.`)
   } catch (error) {
-    if (!(error instanceof ImapRefused) || mayPass(error.refusal)) throw error
-    note(`Flags that changed at the source since the last time could not be added: ${wordsOf(error.refusal)}`)
+    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
+    note(`Flags that changed at the source since the last time could not be added: ${describeRefusal(error.refusal)}`)
   }
 }
 
@@ -83,7 +83,7 @@ async function store(wire: Wire, wanting: ReadonlyMap<string, number[]>): Promis
     uids.sort((a, b) => a - b)
     for (let from = 0; from < uids.length; from += TOGETHER) {
       const some = uids.slice(from, from + TOGETHER)
-      await afterExpunges(wire, async () => wire.run([`UID STORE ${uidSet(some)} +FLAGS.SILENT (${flags})`]))
+      await afterExpunges(wire, async () => wire.run([`UID STORE ${formatUidSet(some)} +FLAGS.SILENT (${flags})`]))
       count += some.length
     }
   }

@@ -1,7 +1,7 @@
-import { createAppender, type Appender } from '../net/imap/append.ts'
-import type { Metadata } from '../net/imap/fetch-metadata.ts'
-import type { Folder } from '../net/imap/folders.ts'
-import type { Wire } from '../net/imap/wire.ts'
+import { createAppender, type Appender } from '../net/imap/append/append.ts'
+import type { Metadata } from '../net/imap/fetch/fetch-metadata.ts'
+import type { Folder } from '../net/imap/folders/list-folders.ts'
+import type { Wire } from '../net/imap/connection/wire.ts'
 import { copyBatch, type Remedy } from './batch.ts'
 import { contentFingerprint, messageIdOf } from './fingerprint.ts'
 import type { Migration } from './folder.ts'
@@ -85,7 +85,7 @@ export function createCopier(migration: Migration, folder: Folder): Copier {
   async function copy(lane: Lane, at: OpenFolder, rows: Metadata[], { before, sent, appenders }: Turn): Promise<void> {
     const { ledger, place, tally } = at
     const weight = rows.reduce((sum, { size }) => sum + Math.min(size ?? LIMITS.unknownBody, LIMITS.streamedBody), 0)
-    await migration.bodies.take(weight)
+    await migration.bodies.acquire(weight)
     try {
       const [source] = await Promise.all([reading(lane, at), lane.destination()])
       const intending = ledger.intend(rows.map(({ uid }) => uid))
@@ -113,7 +113,7 @@ export function createCopier(migration: Migration, folder: Folder): Copier {
         source,
       })
     } finally {
-      migration.bodies.give(weight)
+      migration.bodies.release(weight)
     }
   }
 

@@ -1,8 +1,8 @@
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import type { Window } from '../net/imap/append-window.ts'
-import type { Folder } from '../net/imap/folders.ts'
-import { ImapRefused } from '../net/imap/refusals.ts'
+import type { AppendWindow } from '../net/imap/append/append-window.ts'
+import type { Folder } from '../net/imap/folders/list-folders.ts'
+import { ImapRefused } from '../net/imap/connection/refusals.ts'
 import { bringFlags } from './bring-flags.ts'
 import { createCopier } from './copier.ts'
 import type { Gate } from './gate.ts'
@@ -26,7 +26,7 @@ export type Migration = {
   /** Keywords that the destination has taken. */
   shapes: Set<string>
   /** Bodies in memory, over all migrations of this process. */
-  bodies: Window
+  bodies: AppendWindow
   patience: Patience
   signal: AbortSignal
   log: Logger

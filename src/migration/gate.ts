@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Refusal } from '../net/imap/refusals.ts'
+import type { Refusal } from '../net/imap/connection/refusals.ts'
 import type { Patience } from './limits.ts'
 
 /** Where everybody waits while a server asks us to slow down. */

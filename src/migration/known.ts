@@ -1,6 +1,6 @@
-import { fetchBodies, type Body } from '../net/imap/fetch-bodies.ts'
-import { fetchMetadata, type Metadata } from '../net/imap/fetch-metadata.ts'
-import type { Wire } from '../net/imap/wire.ts'
+import { fetchBodies, type Body } from '../net/imap/fetch/fetch-bodies.ts'
+import { fetchMetadata, type Metadata } from '../net/imap/fetch/fetch-metadata.ts'
+import type { Wire } from '../net/imap/connection/wire.ts'
 import { contentFingerprint, createTally, FINGERPRINTED, messageIdOf, type Tally } from './fingerprint.ts'
 
 /** A message and what it is recognised by. */

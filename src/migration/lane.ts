@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault, messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { examine, type Opened } from '../net/imap/mailbox.ts'
-import type { ByteString } from '../net/imap/mailbox-name.ts'
-import { ImapLost, mayPass } from '../net/imap/refusals.ts'
-import { signIn, type Session, type SignIn } from '../net/imap/session.ts'
-import type { Wire } from '../net/imap/wire.ts'
+import { examine, type OpenedMailbox } from '../net/imap/folders/mailbox.ts'
+import type { ByteString } from '../net/imap/folders/mailbox-name.ts'
+import { ImapLost, isTemporary } from '../net/imap/connection/refusals.ts'
+import { signIn, type Session } from '../net/imap/connection/session.ts'
+import type { SignIn } from '../net/imap/connection/sign-in.ts'
+import type { Wire } from '../net/imap/connection/wire.ts'
 import type { Gate } from './gate.ts'
 import { LIMITS, type Patience } from './limits.ts'
 import { refusalOf, Stop } from './stop.ts'
@@ -25,7 +26,7 @@ export type Lane = {
   destroy(): void
 }
 
-export type Reading = { wire: Wire; folder: ByteString; opened: Opened }
+export type Reading = { wire: Wire; folder: ByteString; opened: OpenedMailbox }
 
 export type LaneDeps = {
   source: Side
@@ -111,7 +112,7 @@ function createLine(side: Side, deps: LaneDeps): Line {
   function judge(error: unknown): void {
     const refusal = refusalOf(error)
     if (refusal?.kind === 'too_many_connections' && deps.isOptional()) throw new NoMoreConnections()
-    if (refusal && mayPass(refusal)) return deps.gate.close(refusal)
+    if (refusal && isTemporary(refusal)) return deps.gate.close(refusal)
     if (refusal?.kind === 'sign_in') throw new Stop('sign_in', messageOf(error), error)
     failures += 1
     const isAway = error instanceof Fault && ['upstream_unreachable', 'upstream_timeout'].includes(error.code)

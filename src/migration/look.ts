@@ -1,7 +1,7 @@
 import { Fault } from '../errors.ts'
-import { listFolders, type Folder, type Listing } from '../net/imap/folders.ts'
-import { ImapLost, ImapRefused, mayPass } from '../net/imap/refusals.ts'
-import { signIn } from '../net/imap/session.ts'
+import { listFolders, type Folder, type Listing } from '../net/imap/folders/list-folders.ts'
+import { ImapLost, ImapRefused, isTemporary } from '../net/imap/connection/refusals.ts'
+import { signIn } from '../net/imap/connection/session.ts'
 import type { Connection } from './shapes.ts'
 import { accountOf, partsOf, type NetDeps } from './sides.ts'
 
@@ -68,7 +68,7 @@ async function look(connection: Connection, deps: NetDeps, gone: AbortSignal) {
 function faultOf(error: unknown, host: string, isLate: boolean): unknown {
   if (isLate) return new Fault('upstream_timeout', `${host} did not list its folders in time.`, { cause: error })
   if (error instanceof ImapRefused) {
-    const later = mayPass(error.refusal) ? ' Try again later.' : ''
+    const later = isTemporary(error.refusal) ? ' Try again later.' : ''
     return new Fault('upstream_rejected', `${host}: ${error.message}${later}`, { cause: error })
   }
   return error instanceof ImapLost

@@ -1,7 +1,7 @@
 import { Fault, messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { createWindow, type Window } from '../net/imap/append-window.ts'
-import { ImapLost, ImapRefused } from '../net/imap/refusals.ts'
+import { createAppendWindow, type AppendWindow } from '../net/imap/append/append-window.ts'
+import { ImapLost, ImapRefused } from '../net/imap/connection/refusals.ts'
 import { isAllMail } from './all-mail.ts'
 import { createBoard } from './board.ts'
 import { createCrew } from './crew.ts'
@@ -67,7 +67,7 @@ export type Outcome = {
 }
 
 /** Shared by all migrations of this process: however many run, so much of messages is in memory. */
-const bodies: Window = createWindow({ commands: Infinity, bytes: LIMITS.bodies })
+const bodies: AppendWindow = createAppendWindow({ commands: Infinity, bytes: LIMITS.bodies })
 
 /**
  * Copies folders of one account into another, as far as the journal says that it is not done yet, and verifies it.

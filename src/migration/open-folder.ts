@@ -1,9 +1,9 @@
-import { fetchMetadata } from '../net/imap/fetch-metadata.ts'
-import type { Folder } from '../net/imap/folders.ts'
-import type { ByteString } from '../net/imap/mailbox-name.ts'
-import { highestModseq, searchUids, status, type Opened } from '../net/imap/mailbox.ts'
-import { ImapRefused, mayPass } from '../net/imap/refusals.ts'
-import type { Wire } from '../net/imap/wire.ts'
+import { fetchMetadata } from '../net/imap/fetch/fetch-metadata.ts'
+import type { Folder } from '../net/imap/folders/list-folders.ts'
+import type { ByteString } from '../net/imap/folders/mailbox-name.ts'
+import { highestModseq, searchUids, readStatus, type OpenedMailbox } from '../net/imap/folders/mailbox.ts'
+import { ImapRefused, isTemporary } from '../net/imap/connection/refusals.ts'
+import type { Wire } from '../net/imap/connection/wire.ts'
 import { createArrivals, type Arrivals } from './arrivals.ts'
 import { shownElsewhere } from './all-mail.ts'
 import type { Tally } from './fingerprint.ts'
@@ -80,7 +80,7 @@ export async function openFolder(lane: Lane, folder: Folder, wanted: string, dep
 
 async function blankFor(
   folder: Folder,
-  opened: Opened,
+  opened: OpenedMailbox,
   source: Wire,
   place: Place,
   destination: Wire,
@@ -104,8 +104,8 @@ function isSameMailbox(saved: SavedFolder, now: SavedFolder): boolean {
 }
 
 /** Courier tells UIDNEXT only when asked for it, others not at all. */
-async function nextUid(wire: Wire, name: ByteString, opened: Opened): Promise<number> {
-  const uidNext = opened.uidNext ?? (await status(wire, name)).uidNext
+async function nextUid(wire: Wire, name: ByteString, opened: OpenedMailbox): Promise<number> {
+  const uidNext = opened.uidNext ?? (await readStatus(wire, name)).uidNext
   if (uidNext !== null) return uidNext
   return opened.exists === 0 ? 1 : ((await searchUids(wire, 'ALL')).at(-1) ?? 0) + 1
 }
@@ -119,7 +119,7 @@ export async function uidsBelow(source: Wire, uidNext: number): Promise<number[]
   try {
     return (await searchUids(source, `UID 1:${uidNext - 1}`)).filter((uid) => uid < uidNext)
   } catch (error) {
-    if (!(error instanceof ImapRefused) || mayPass(error.refusal)) throw error
+    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
     const rows = await Array.fromAsync(fetchMetadata(source, 1, uidNext - 1), ({ uid }) => uid)
     return rows.toSorted((a, b) => a - b)
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../errors.ts'
 import type { Logger } from '../log.ts'
-import { ImapLost, ImapRefused, mayPass } from '../net/imap/refusals.ts'
+import { ImapLost, ImapRefused, isTemporary } from '../net/imap/connection/refusals.ts'
 import type { Gate } from './gate.ts'
 import { LIMITS, type Patience } from './limits.ts'
 
@@ -30,7 +30,7 @@ export async function persist<T>({ gate, patience, signal, log }: PersistDeps, a
 export function isPassing(error: unknown, gate: Gate): boolean {
   const isOfServer = error instanceof ImapLost || error instanceof ImapRefused
   if (!isOfServer) return false
-  const isAsked = error.refusal !== null && mayPass(error.refusal)
+  const isAsked = error.refusal !== null && isTemporary(error.refusal)
   if (isAsked && error.refusal) gate.close(error.refusal)
   return isAsked || error instanceof ImapLost
 }

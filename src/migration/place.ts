@@ -1,13 +1,13 @@
-import { createFolder, subscribe } from '../net/imap/create-folder.ts'
-import { select, type Opened } from '../net/imap/mailbox.ts'
-import { encodeMailbox, type ByteString } from '../net/imap/mailbox-name.ts'
-import { ImapRefused, mayPass, wordsOf } from '../net/imap/refusals.ts'
-import type { Wire } from '../net/imap/wire.ts'
+import { createFolder, subscribe } from '../net/imap/folders/create-folder.ts'
+import { select, type OpenedMailbox } from '../net/imap/folders/mailbox.ts'
+import { encodeMailbox, type ByteString } from '../net/imap/folders/mailbox-name.ts'
+import { ImapRefused, isTemporary, describeRefusal } from '../net/imap/connection/refusals.ts'
+import type { Wire } from '../net/imap/connection/wire.ts'
 import { plainerNames, unlike, type Hierarchy } from './mapping.ts'
 import { FolderStop } from './stop.ts'
 
 /** A folder at the destination, open for us. */
-export type Place = { path: string; name: ByteString; opened: Opened }
+export type Place = { path: string; name: ByteString; opened: OpenedMailbox }
 
 /** What is known of the destination's folders; shared by all folders of a migration. */
 export type Destination = {
@@ -53,11 +53,11 @@ async function findOrCreate(wire: Wire, wanted: string, destination: Destination
       await createFolder(wire, nameOf(other, destination))
       return other
     } catch (error) {
-      if (!(error instanceof ImapRefused) || mayPass(error.refusal)) throw error
+      if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
       refused ??= error
     }
   }
-  const words = refused ? wordsOf(refused.refusal) : ''
+  const words = refused ? describeRefusal(refused.refusal) : ''
   throw new FolderStop('folder_refused', `The destination does not let us make “${wanted}”: ${words}`, refused)
 }
 
@@ -66,13 +66,17 @@ function hasTwin(path: string, { taken, listed }: Destination): boolean {
   return [...taken, ...listed.keys()].some((other) => other !== path && other.toLowerCase() === lower)
 }
 
-async function openForUs(wire: Wire, path: string, name: ByteString): Promise<Opened> {
+async function openForUs(wire: Wire, path: string, name: ByteString): Promise<OpenedMailbox> {
   try {
     const opened = await select(wire, name)
     if (!opened.isReadOnly) return opened
   } catch (error) {
-    if (!(error instanceof ImapRefused) || mayPass(error.refusal)) throw error
-    throw new FolderStop('folder_refused', `The destination does not open “${path}”: ${wordsOf(error.refusal)}`, error)
+    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
+    throw new FolderStop(
+      'folder_refused',
+      `The destination does not open “${path}”: ${describeRefusal(error.refusal)}`,
+      error,
+    )
   }
   throw new FolderStop('not_permitted', `The destination lets us read “${path}” but not write to it.`)
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { examine, status } from '../net/imap/mailbox.ts'
-import type { ByteString } from '../net/imap/mailbox-name.ts'
-import type { Wire } from '../net/imap/wire.ts'
+import { examine, readStatus } from '../net/imap/folders/mailbox.ts'
+import type { ByteString } from '../net/imap/folders/mailbox-name.ts'
+import type { Wire } from '../net/imap/connection/wire.ts'
 import { identify } from './known.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -35,9 +35,9 @@ async function settledUidNext(
   settle: number,
   signal: AbortSignal,
 ): Promise<number | null> {
-  for (let { uidNext } = await status(destination, name); ;) {
+  for (let { uidNext } = await readStatus(destination, name); ;) {
     await sleep(settle, undefined, { signal })
-    const now = await status(destination, name)
+    const now = await readStatus(destination, name)
     if (now.uidNext === uidNext) return uidNext
     uidNext = now.uidNext
   }

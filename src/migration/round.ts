@@ -1,6 +1,6 @@
-import { fetchMetadata, type Metadata } from '../net/imap/fetch-metadata.ts'
+import { fetchMetadata, type Metadata } from '../net/imap/fetch/fetch-metadata.ts'
 import { LIMITS as WIRE } from '../net/imap/limits.ts'
-import type { Wire } from '../net/imap/wire.ts'
+import type { Wire } from '../net/imap/connection/wire.ts'
 import { LIMITS } from './limits.ts'
 
 /** How large batches are at present. */
@@ -76,7 +76,7 @@ export function createRound({ uids, pace, isThere, company }: RoundOptions): Rou
     let [count, bytes] = [0, 0]
     for (const { size } of rows) {
       bytes += size ?? 0
-      const isLarge = (size ?? 0) > WIRE.streamFrom
+      const isLarge = (size ?? 0) > WIRE.streamAboveBytes
       if (count > 0 && (count >= most || bytes > pace.bytes || isLarge)) break
       count += 1
       if (isLarge) break

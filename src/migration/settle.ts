@@ -1,7 +1,7 @@
-import type { Metadata } from '../net/imap/fetch-metadata.ts'
-import { isUserFlag, momentOf, serialiseDate, storableFlags } from '../net/imap/flags-and-dates.ts'
-import { mayPass, sanitise, type ImapLost, wordsOf, type Refusal } from '../net/imap/refusals.ts'
-import type { Wire } from '../net/imap/wire.ts'
+import type { Metadata } from '../net/imap/fetch/fetch-metadata.ts'
+import { isUserFlag, epochMsOf, serialiseDate, storableFlags } from '../net/imap/append/flags-and-dates.ts'
+import { isTemporary, sanitise, type ImapLost, describeRefusal, type Refusal } from '../net/imap/connection/refusals.ts'
+import type { Wire } from '../net/imap/connection/wire.ts'
 import type { Fate, Remedy } from './batch.ts'
 import { messageIdOf } from './fingerprint.ts'
 import type { Migration } from './folder.ts'
@@ -78,7 +78,7 @@ function settleCopied(fate: FateOf<'copied'>, deps: SettleDeps): Reopen | null {
   const { row, to, uidValidity, size, datedBy, date, announced, remedy } = fate
   const { at, migration, folder } = deps
   at.ledger.copied([{ uid: row.uid, to, size }])
-  if (to !== null) at.arrivals.add({ uid: row.uid, to, bytes: size, moment: date === null ? null : momentOf(date) })
+  if (to !== null) at.arrivals.add({ uid: row.uid, to, bytes: size, moment: date === null ? null : epochMsOf(date) })
   if (remedy === 'without-keywords' || remedy === 'line-ends') {
     migration.note({ folder, uid: row.uid, message: NOTES[remedy] })
   }
@@ -130,8 +130,8 @@ const NOTES = {
 function settleRefused(fate: FateOf<'refused'>, deps: SettleDeps): Stop | Reopen | null {
   const { migration, at, remedies } = deps
   const { refusal, row, next } = fate
-  const words = wordsOf(refusal)
-  if (mayPass(refusal) && patienceIsLeft(row.uid, refusal, deps)) migration.gate.close(refusal)
+  const words = describeRefusal(refusal)
+  if (isTemporary(refusal) && patienceIsLeft(row.uid, refusal, deps)) migration.gate.close(refusal)
   else if (refusal.kind === 'over_quota') return new Stop('over_quota', `The destination is full: ${words}`)
   else if (refusal.kind === 'no_such_mailbox') return new Reopen(`“${at.place.path}” disappeared: ${words}`)
   else if (refusal.kind === 'not_permitted') return new FolderStop('not_permitted', `“${at.place.path}”: ${words}`)
@@ -153,7 +153,15 @@ function fail({ row, refusal }: { row: Fate['row']; refusal: Refusal }, code: st
     1 + ['as-is', 'other-date', 'without-keywords', 'line-ends'].indexOf(deps.remedies.get(row.uid) ?? 'as-is')
   const { uid, size, messageIds } = row
   const messageId = messageIdOf(messageIds)
-  deps.at.ledger.failed({ folder: deps.folder, uid, messageId, size, code, message: wordsOf(refusal), attempts })
+  deps.at.ledger.failed({
+    folder: deps.folder,
+    uid,
+    messageId,
+    size,
+    code,
+    message: describeRefusal(refusal),
+    attempts,
+  })
 }
 
 /** A server works on one thing after another: what it was at when the connection ended is in the first batch. */
@@ -177,7 +185,7 @@ function accuse(wire: Wire, fates: readonly Fate[], { at, blame, migration }: Se
   const { lost } = wire
   if (fates.length === 0 || !lost || lost.reason === 'ours' || blame.wires.has(wire)) return
   blame.wires.add(wire)
-  if (lost.refusal && mayPass(lost.refusal)) return migration.gate.close(lost.refusal)
+  if (lost.refusal && isTemporary(lost.refusal)) return migration.gate.close(lost.refusal)
   for (const { row } of fates) {
     blame.words.set(row.uid, { messageId: messageIdOf(row.messageIds), size: row.size, text: textOf(lost) })
   }
@@ -185,5 +193,5 @@ function accuse(wire: Wire, fates: readonly Fate[], { at, blame, migration }: Se
 }
 
 function textOf(lost: ImapLost): string {
-  return lost.refusal ? wordsOf(lost.refusal) : lost.message
+  return lost.refusal ? describeRefusal(lost.refusal) : lost.message
 }

@@ -3,7 +3,7 @@ import { Fault } from '../errors.ts'
 import { parseHost } from '../net/address.ts'
 import type { Resolver } from '../net/dns.ts'
 import { checkTarget } from '../net/guard.ts'
-import type { SignIn } from '../net/imap/session.ts'
+import type { SignIn } from '../net/imap/connection/sign-in.ts'
 import type { Connection } from './shapes.ts'
 import type { Reached } from './store.ts'
 

@@ -1,12 +1,12 @@
-import { readQuota } from '../net/imap/create-folder.ts'
-import { astring } from '../net/imap/encode.ts'
-import { afterExpunges } from '../net/imap/expunged.ts'
-import type { Folder } from '../net/imap/folders.ts'
-import { examine } from '../net/imap/mailbox.ts'
-import type { ByteString } from '../net/imap/mailbox-name.ts'
-import { ImapRefused } from '../net/imap/refusals.ts'
-import { numberOf, pairsOf, type Value } from '../net/imap/response.ts'
-import type { Wire } from '../net/imap/wire.ts'
+import { readQuota } from '../net/imap/folders/quota.ts'
+import { astring } from '../net/imap/connection/command-encoding.ts'
+import { afterExpunges } from '../net/imap/fetch/retry-after-expunges.ts'
+import type { Folder } from '../net/imap/folders/list-folders.ts'
+import { examine } from '../net/imap/folders/mailbox.ts'
+import type { ByteString } from '../net/imap/folders/mailbox-name.ts'
+import { ImapRefused } from '../net/imap/connection/refusals.ts'
+import { numberOf, pairsOf, type Value } from '../net/imap/connection/response.ts'
+import type { Wire } from '../net/imap/connection/wire.ts'
 
 type Measured = { bytes: ReadonlyMap<string, number>; room: number | null }
 

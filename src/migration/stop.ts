@@ -1,5 +1,5 @@
 import { Fault } from '../errors.ts'
-import { ImapLost, ImapRefused } from '../net/imap/refusals.ts'
+import { ImapLost, ImapRefused } from '../net/imap/connection/refusals.ts'
 
 /** Why a whole migration, or one folder, cannot go on: a stable word and a sentence. */
 export class Stop extends Error {

@@ -1,5 +1,6 @@
-import { listFolders, type Folder } from '../net/imap/folders.ts'
-import { signIn, type SignIn } from '../net/imap/session.ts'
+import { listFolders, type Folder } from '../net/imap/folders/list-folders.ts'
+import { signIn } from '../net/imap/connection/session.ts'
+import type { SignIn } from '../net/imap/connection/sign-in.ts'
 import { sizesOf } from './sizes.ts'
 
 export type SurveyedFolder = Pick<Folder, 'path' | 'specialUse'> & { messages: number; bytes: number }

@@ -1,4 +1,4 @@
-import { examine, noop } from '../net/imap/mailbox.ts'
+import { examine, noop } from '../net/imap/folders/mailbox.ts'
 import { bytesBesideLineEnds, compareArrivals, type Deviations } from './arrivals.ts'
 import type { Copier } from './copier.ts'
 import type { Note } from './folder.ts'

@@ -13,7 +13,8 @@ export function onAbort(notifications: readonly AbortSignal[], act: () => void):
 
 type Audience = { acts: Set<() => void>; call: () => void }
 
-// A signal looks through all its listeners for each that comes or goes: hundreds of queries share one listener.
+// A signal scans all its listeners whenever one is added or removed, so hundreds of queries share
+// one listener.
 const audiences = new WeakMap<AbortSignal, Audience>()
 
 function listen(signal: AbortSignal, act: () => void): void {

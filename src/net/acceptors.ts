@@ -3,20 +3,24 @@ import type { Server as HttpServer } from 'node:http'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 
 /**
- * Further sockets on the server's port. A listening socket accepts one connection in each turn of the event loop, so a client that
- * opens hundreds at once makes a new connection of anybody else wait for hundreds of turns. The kernel spreads connections
- * over all sockets, and each has a queue of its own.
+ * Opens further sockets on the server’s port. A listening socket accepts one connection in each
+ * turn of the event loop, so a client that opens hundreds at once would delay a new connection of
+ * other clients by hundreds of turns. The kernel distributes connections over all sockets, and each
+ * has its own queue.
  */
 const ACCEPTORS = 15
 
-/** Linux spreads connections over the sockets of a port; elsewhere one socket accepts all of them. */
+/**
+ * Linux spreads connections over the sockets of a port; elsewhere one socket accepts all of them.
+ */
 const CAN_SHARE_PORT = process.platform === 'linux'
 
 /** Options of the server's own socket, so that others can share its port. */
 export const PORT_OPTIONS = CAN_SHARE_PORT ? { reusePort: true } : {}
 
 /**
- * Makes sure that no other process listens on a port: a shared one would take a part of its connections without an error.
+ * Makes sure that no other process listens on a port: a shared one would take a part of its
+ * connections without an error.
  * @throws with `code` EADDRINUSE, as `listen` does
  */
 export async function requireFreePort(host: string, port: number): Promise<void> {

@@ -10,8 +10,9 @@ export type Name = { kind: 'name'; name: string; unicode: string }
 export type Host = Address | Name
 
 /**
- * Reads an address or a host name as people type it: IPv6 with or without brackets, U-labels or A-labels, any case,
- * with or without the final dot. Underscores are DNS names too (`_dmarc.example.com`).
+ * Reads an address or a host name as people type it: IPv6 with or without brackets, U-labels or
+ * A-labels, any case, with or without the final dot. Underscores are DNS names too
+ * (`_dmarc.example.com`).
  * @param path the field it came from, for the fault's details
  * @throws Fault `invalid_request`
  */
@@ -26,7 +27,10 @@ export function parseHost(input: string, path = 'host'): Host {
   return { kind: 'name', name, unicode: domainToUnicode(name) || name }
 }
 
-/** The address in its canonical form (RFC 5952), or null. Zone ids (`%eth0`) mean nothing to others: null. */
+/**
+ * The address in its canonical form (RFC 5952), or null. Zone ids (`%eth0`) mean nothing to others:
+ * null.
+ */
 export function parseAddress(text: string): Address | null {
   const family = isIP(text)
   if (family === 0 || text.includes('%')) return null
@@ -43,14 +47,15 @@ function whyNotName(text: string): string | null {
   if (text.includes('://') || /[/\\?#]/.test(text)) return 'is a URL or a path; enter only the host name'
   if (text.includes('@')) return 'is an email address or has a user name; enter only the host name'
   if (text.includes(':')) return 'has a port or is an invalid IPv6 address; enter only the host name'
-  // domainToASCII decodes “%41” and is silent about what it drops.
+  // domainToASCII decodes “%41” and drops characters silently.
   if (/[\s%\p{Cc}]/u.test(text)) return 'has characters that are not allowed in host names'
   return null
 }
 
 function whyNotAscii(ascii: string): string | null {
   const labels = ascii.replace(/\.$/, '').split('.')
-  // “0x7f.1”, “1.2.3” and full-width digits come out of domainToASCII as other addresses than their text says.
+  // “0x7f.1”, “1.2.3” and full-width digits come out of domainToASCII as other addresses than their
+  // text says.
   if (/^(\d+|0x[\da-f]*)$/i.test(labels.at(-1) ?? '')) return 'ends in a number but is not an IP address'
   if (labels.some((label) => label.length > 63)) return 'has a label of more than 63 characters'
   if (ascii.length > 254 || labels.join('.').length > 253) return 'is longer than 253 characters'
@@ -62,7 +67,10 @@ function shorten(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
 
-/** Whether everybody on the Internet means the same host by this address, or what it is instead. */
+/**
+ * Whether an address means the same host everywhere on the Internet, or which special purpose it
+ * has.
+ */
 export type Reach = { public: true } | { public: false; why: string }
 
 /** @throws Error when `address` is none */
@@ -76,7 +84,10 @@ export function classify(address: string): Reach {
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
 
-/** All that carries an IPv4 address (mapped, compatible, 6to4, Teredo) is refused but NAT64 of a public one. */
+/**
+ * Addresses that contain an IPv4 address (mapped, compatible, 6to4, Teredo) are rejected, except
+ * NAT64 of a public one.
+ */
 function isPublicIPv6(address: ipaddr.IPv6, range: string): boolean {
   if (address.match(NAT64)) return classify(address.toByteArray().slice(12).join('.')).public
   // ipaddr.js calls all of ::/3 unicast that has no other name, “::7f00:1” among it.
@@ -101,7 +112,10 @@ const WHY: Record<string, string> = {
   teredo: 'a Teredo address',
 }
 
-/** Whether we may connect there: public addresses, and what the operator allows besides. */
+/**
+ * Whether connections to an address are allowed: public addresses, and those that the operator
+ * allows.
+ */
 export function isAllowed(address: string, allowPrivate: PrivateTargets): boolean {
   if (allowPrivate === true || classify(address).public) return true
   const parsed = ipaddr.parse(address)

@@ -11,7 +11,9 @@ export type SendQuery = (
   notifications: AbortSignal[],
 ) => Promise<Reading>
 
-/** One try at one server, all of it inside `timeoutMs`: UDP, then TCP for an answer that was cut. */
+/**
+ * One try at one server, all of it inside `timeoutMs`: UDP, then TCP for an answer that was cut.
+ */
 export function createSendQuery(server: Endpoint): SendQuery {
   const udp = createUdp(server)
   const tcp = createTcp(server)
@@ -35,7 +37,9 @@ export function createSendQuery(server: Endpoint): SendQuery {
   }
 }
 
-/** Ends an exchange at its answer, at the deadline or when a signal aborts, whichever comes first. */
+/**
+ * Ends an exchange at its answer, at the deadline or when a signal aborts, whichever comes first.
+ */
 async function within(
   deadline: number,
   notifications: AbortSignal[],

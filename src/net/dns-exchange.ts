@@ -9,12 +9,16 @@ export type Reply = Buffer | 'NETWORK'
 /** Starts an exchange that calls `done` at most once, and gives back how to forget it. */
 export type Exchange = (query: Buffer, done: (reply: Reply) => void) => () => void
 
-/** Queries after which a busy server's socket is replaced, so that no port lives long enough to be guessed. */
+/**
+ * Queries after which a busy server's socket is replaced, so that no port lives long enough to be
+ * guessed.
+ */
 const QUERIES_PER_SOCKET = 256
 
 /**
- * UDP to one server. Queries in flight together share a connected socket, which also hears ECONNREFUSED; when the
- * last one is answered it is closed, so the next burst comes from another random port and nothing idles.
+ * UDP to one server. Queries in flight together share a connected socket, which also hears
+ * ECONNREFUSED; when the last one is answered it is closed, so the next burst comes from another
+ * random port and nothing idles.
  */
 export function createUdp(server: Endpoint): Exchange {
   let current: Burst | null = null
@@ -30,7 +34,7 @@ type Burst = { open(): boolean; send: Exchange }
 function startBurst(server: Endpoint): Burst {
   const waiting = new Map<number, Waiting>()
   let socket: Socket | null = openSocket()
-  /** What is to go out; null until the socket can send, and then all that waits goes. */
+  /** Packets to send; null until the socket is ready, when all waiting ones are sent. */
   let outbox: Buffer[] | null = null
   let sent = 0
 
@@ -120,7 +124,10 @@ function lengthOf(message: Buffer): Buffer {
   return length
 }
 
-/** The first message of a DNS stream, or null while it is not all there; at most 64 KiB by its own length field. */
+/**
+ * The first message of a DNS stream, or null while it is not all there; at most 64 KiB by its own
+ * length field.
+ */
 function firstMessage(received: Buffer): Buffer | null {
   if (received.length < LENGTH_BYTES) return null
   const end = LENGTH_BYTES + received.readUInt16BE(0)

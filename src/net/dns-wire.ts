@@ -2,17 +2,20 @@ import { randomInt } from 'node:crypto'
 import packet, { type Answer as PacketAnswer, type DecodedPacket, type RecordType as PacketType } from 'dns-packet'
 import type { DnsFailure, DnsRecord, RecordType } from './dns-record.ts'
 
-/** RFC 9715: what fits an unfragmented datagram on every path. */
+/** RFC 9715: the size that fits an unfragmented datagram on every path. */
 const UDP_PAYLOAD_BYTES = 1232
 const HEADER_BYTES = 12
 /** Longer chains are a mistake or an attack; resolvers give up near here as well. */
 const MAX_CNAMES = 8
 
-/** What a packet said, once it is known to answer our question. */
+/** The content of a packet that is known to answer the query. */
 export type Reading =
   { status: 'NOERROR' | 'NXDOMAIN'; records: DnsRecord[]; cnames: string[]; ttl: number } | { failure: DnsFailure }
 
-/** A query packet whose id is still to be drawn, or null when the name cannot exist (RFC 1035, 2.3.4). */
+/**
+ * A query packet whose id is still to be drawn, or null when the name cannot exist (RFC 1035,
+ * 2.3.4).
+ */
 export function encodeQuery(name: string, type: RecordType, { edns }: { edns: boolean }): Buffer | null {
   if (!isWireName(name)) return null
   return packet.encode({
@@ -54,7 +57,9 @@ export function idOf(bytes: Buffer): number {
   return bytes.length < HEADER_BYTES ? -1 : bytes.readUInt16BE(0)
 }
 
-/** Whether the packet is the response to exactly this query: id, name in any case, type and class. */
+/**
+ * Whether the packet is the response to exactly this query: id, name in any case, type and class.
+ */
 export function answers(bytes: Buffer, query: Buffer): boolean {
   if (idOf(bytes) !== idOf(query) || !isResponse(bytes)) return false
   // A server that could not read the query has no question to repeat.
@@ -76,12 +81,15 @@ function questionEnd(query: Buffer): number {
   return at + 5
 }
 
-/** Whether the answer did not fit and must be fetched over TCP. Read from the header: the rest may be cut anywhere. */
+/**
+ * Whether the answer did not fit and must be fetched over TCP. Read from the header: the rest may
+ * be cut anywhere.
+ */
 export function isTruncated(bytes: Buffer): boolean {
   return (bytes.readUInt8(2) & 0x02) !== 0
 }
 
-/** What the packet says about the name, or null when it cannot be read. */
+/** Reads the records of a packet for the name, or null when they cannot be parsed. */
 export function readAnswer(bytes: Buffer, name: string, type: RecordType): Reading | null {
   const decoded = decode(bytes)
   if (!decoded) return null

@@ -10,7 +10,8 @@ export type { DnsFailure, DnsRecord, RecordType }
 
 /**
  * The result of one query. `NOERROR` without records is NODATA. A failure is never an empty answer.
- * `ttl` is in seconds: the lowest of the answer section; for a negative answer that of the SOA record (RFC 2308), else 0.
+ * `ttl` is in seconds: the lowest of the answer section; for a negative answer that of the SOA
+ * record (RFC 2308), else 0.
  */
 export type DnsAnswer =
   | {
@@ -46,12 +47,15 @@ export function dataOf<T extends keyof DataByType>(answer: DnsAnswer, type: T): 
 }
 
 export interface Resolver {
-  /** Never throws: what goes wrong is in the answer. `name` is absolute, with or without a trailing dot. */
+  /**
+   * Never throws: errors are part of the answer. `name` is absolute, with or without a trailing
+   * dot.
+   */
   query(name: string, type: RecordType, signal?: AbortSignal): Promise<DnsAnswer>
   readonly servers: readonly Endpoint[]
 }
 
-/** A resolver that can be closed: what is in flight ends as `ABORTED`, and so does every later query. */
+/** A resolver that can be closed: queries in flight end as `ABORTED`, and so do all later ones. */
 export type OwnResolver = Resolver & { close(): void }
 
 export type ResolverOptions = {
@@ -68,8 +72,9 @@ export type ResolverOptions = {
 }
 
 /**
- * Our own stub resolver. Unlike the system's it gives RCODE and TTL of every answer and keeps its time-outs to the
- * millisecond: c-ares adapts them, and calls a slow server dead after fast answers from others.
+ * Our own stub resolver. Unlike the system's it gives RCODE and TTL of every answer and keeps its
+ * time-outs to the millisecond: c-ares adapts them, and calls a slow server dead after fast answers
+ * from others.
  */
 export function createResolver(options: ResolverOptions = {}): OwnResolver {
   const { timeoutMs = 2500, tries = 2, maxInFlight = 128 } = options
@@ -108,14 +113,17 @@ export function createResolver(options: ResolverOptions = {}): OwnResolver {
   }
 }
 
-/** After silence we try again; after a server's word, or where nobody listens, only servers not asked yet. */
+/**
+ * After a timeout, any server is tried again. After an answer, or a closed port, only servers not
+ * yet queried.
+ */
 function turnsAllowed(last: DnsFailure | undefined, tries: number, servers: number): number {
   if (last === 'ABORTED' || last === 'BADNAME') return 0
   if (last === undefined || last === 'TIMEOUT') return tries
   return last === 'NETWORK' ? Math.max(tries, servers) : servers
 }
 
-/** What a server said tells more than the silence of another one. */
+/** The answer of a server is more informative than the timeout of another. */
 function isSilence(failure: DnsFailure): boolean {
   return failure === 'TIMEOUT' || failure === 'NETWORK'
 }

@@ -18,8 +18,8 @@ export type Target = {
 type GuardDeps = { resolver: Resolver; allowPrivate: PrivateTargets }
 
 /**
- * Looks a host up once and checks every address. One that is not allowed refuses the whole name: to which of them a
- * later connection goes is not ours to choose.
+ * Resolves a host once and checks every address. One address that is not allowed rejects the whole
+ * name, because a later connection may choose any of them.
  * @throws Fault `target_not_allowed`, `upstream_unreachable`, `upstream_timeout`
  */
 export async function checkTarget(host: Host, deps: GuardDeps, signal: AbortSignal): Promise<Target> {
@@ -41,7 +41,8 @@ export async function checkTarget(host: Host, deps: GuardDeps, signal: AbortSign
 }
 
 /**
- * Refuses at once an address that never may be reached. What a name leads to is asked at each connection.
+ * Refuses at once an address that never may be reached. What a name leads to is asked at each
+ * connection.
  * @throws Fault `target_not_allowed`
  */
 export function refuseAddress(host: Host, allowPrivate: PrivateTargets): void {
@@ -67,14 +68,17 @@ function requireAllowed(host: string, addresses: string[], allowPrivate: Private
   )
 }
 
-/** RFC 6761, 6762, 7686, 8375, ICANN's .internal, and the names under which clouds hand out credentials. */
+/**
+ * RFC 6761, 6762, 7686, 8375, ICANN's .internal, and the names under which clouds hand out
+ * credentials.
+ */
 const LOCAL_SUFFIXES = ['localhost', 'local', 'internal', 'home.arpa', 'onion', 'metadata', 'instance-data']
 
 function isLocalName(name: string): boolean {
   return LOCAL_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`))
 }
 
-/** RFC 6761, 6.3: loopback by definition, whatever a server says. */
+/** RFC 6761, 6.3: loopback by definition, whatever a DNS server answers. */
 function isLocalhost(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost')
 }
@@ -101,12 +105,18 @@ function noAddress(name: string, answers: DnsAnswer[]): Fault {
   return new Fault('upstream_unreachable', exists ? `${name} has no address.` : `Host not found: ${name}.`)
 }
 
-/** For libraries that connect by themselves: a checked address in place of the name, and the name for TLS. */
+/**
+ * For libraries that connect by themselves: a checked address in place of the name, and the name
+ * for TLS.
+ */
 export function pin(target: Target): { host: string; servername: string | undefined } {
   return { host: target.addresses[0] as string, servername: target.servername }
 }
 
-/** Milliseconds after which the next address is tried beside one that has not answered yet (RFC 8305, 5). */
+/**
+ * Milliseconds after which the next address is tried beside one that has not answered yet (RFC
+ * 8305, 5).
+ */
 const NEXT_ATTEMPT_MS = 250
 const MAX_ATTEMPTS = 8
 
@@ -157,7 +167,7 @@ export async function openSocket(target: Target, port: number, signal: AbortSign
   }
 }
 
-/** What we are connected to must be what was checked, whatever lies between. */
+/** The connected address must be the checked one, whatever is in between. */
 function requireChecked(socket: Socket, target: Target): Socket {
   const address = canonical(socket.remoteAddress ?? '')
   if (target.addresses.includes(address)) return socket

@@ -13,18 +13,18 @@ export type ReceivedMail<Recipient> = {
   bytes: Buffer
   recipients: Recipient[]
   sender: string
-  /** What the client called itself, and where it is. */
+  /** The name in the client’s HELO or EHLO, and its address. */
   helo: string
   peer: string
 }
 
 export type SmtpServerOptions<Recipient> = {
   listen: Endpoint
-  /** What the server calls itself. */
+  /** The name in the server’s greeting. */
   name: string
   /** Files of a certificate chain and its key (PEM); null: no STARTTLS. */
   certificate: { cert: string; key: string } | null
-  /** Whom an address belongs to; null: nobody here, and nothing is taken for it. */
+  /** The owner of a recipient address; null for an unknown one, whose mail is rejected. */
   onRecipient: (address: string) => Promise<Recipient | null>
   /** Keeps a mail for good; when it throws, the client is asked to come again. */
   onMail: (mail: ReceivedMail<Recipient>) => Promise<void>
@@ -70,18 +70,23 @@ export type SmtpServer = { port: number; close(): Promise<void> }
 /** How often connections are looked at that last too long; at most. */
 const SESSION_SWEEP_MS = 10_000
 
-/** Milliseconds between two looks for connections without a mail while the server stops. */
+/** Milliseconds between two checks for connections without a mail while the server stops. */
 const CLOSING_SWEEP_MS = 50
 
-/** Milliseconds in which a client that was told that the service stops may close the connection itself. */
+/**
+ * Milliseconds in which a client can close the connection itself after it was told that the service
+ * stops.
+ */
 const GOODBYE_MS = 500
 
-/** How often the certificate's file is looked at: who renews it does not tell us. */
+/** How often the certificate’s file is checked, because renewal sends no notification. */
 const CERTIFICATE_CHECK_MS = 60_000
 
 /**
- * Takes mail for known recipients, and for nobody else: it relays nothing and lets nobody sign in.
- * @throws Fault `unavailable` when it cannot listen, `invalid_request` when the certificate cannot be used
+ * Starts a server that accepts mail for known recipients only. It does not relay, and offers no
+ * sign-in.
+ * @throws Fault `unavailable` when it cannot listen, `invalid_request` when the certificate is
+ *   unusable
  */
 export async function startSmtpServer<Recipient>(options: SmtpServerOptions<Recipient>): Promise<SmtpServer> {
   const limits = { ...LIMITS, ...options.limits }
@@ -145,7 +150,10 @@ function createServer<Recipient>(options: SmtpServerOptions<Recipient>, limits: 
     return '2.0.0 Accepted'
   }
 
-  /** Our refusals go out as they are; of anything else the client hears only that it shall come again. */
+  /**
+   * Rejections of the service are sent as they are. For any other error, the client is only told to
+   * retry.
+   */
   function answering<T>(work: Promise<T>, answer: (error?: Error | null, message?: string) => void): void {
     work.then(
       (message) => answer(null, typeof message === 'string' ? message : undefined),
@@ -183,7 +191,7 @@ function createServer<Recipient>(options: SmtpServerOptions<Recipient>, limits: 
   return server
 }
 
-/** What of the library's connections we need; its types keep them to themselves. */
+/** The properties of the library’s connections that are used here; its types do not export them. */
 type Connection = { session: SMTPServerSession; _socket: Socket; send(code: number, text: string): void }
 
 const connectionsOf = (server: SMTPServer) => [...(server.connections as Set<Connection>)]
@@ -194,7 +202,7 @@ function hangUp(server: SMTPServer, session: SMTPServerSession, reason: unknown)
   connection?.send(421, messageOf(reason))
 }
 
-/** Ends connections that last too long, whatever they say meanwhile. */
+/** Closes connections that last too long, whatever they send. */
 function endLongSessions(server: SMTPServer, { session }: SmtpServerLimits): () => void {
   const since = new WeakMap<Connection, number>()
   const timer = setInterval(
@@ -213,8 +221,8 @@ function endLongSessions(server: SMTPServer, { session }: SmtpServerLimits): () 
 }
 
 /**
- * Ends connections that hand in no mail, now and as soon as they have handed in theirs. The library would wait for all of
- * them until the end of the grace, also for those that have said nothing.
+ * Closes idle connections now, and others as soon as they have delivered their mail. The library
+ * would wait for all of them until the grace period ends.
  */
 function endIdleSessions(server: SMTPServer): () => void {
   const told = new Map<Connection, number>()
@@ -227,7 +235,7 @@ function endIdleSessions(server: SMTPServer): () => void {
         told.set(connection, now)
         connection.send(421, '4.3.2 The service is stopping')
       } else if (now - since > GOODBYE_MS) {
-        // It was told and does not close its side.
+        // The client was told, and does not close its side.
         const { _socket: socket } = connection
         socket.destroy()
       }
@@ -259,7 +267,7 @@ function createPeers({ connectionsOfOne, mailsPerMinuteOfOne }: SmtpServerLimits
       counted.add(session)
     },
     leave(session: SMTPServerSession): void {
-      // One that was refused was never counted.
+      // A rejected connection was never counted.
       if (!counted.delete(session)) return
       const peer = networkOf(session.remoteAddress)
       const others = (open.get(peer) ?? 1) - 1
@@ -278,7 +286,7 @@ function createPeers({ connectionsOfOne, mailsPerMinuteOfOne }: SmtpServerLimits
   }
 }
 
-/** The address, or the /64 of an IPv6 address: who has one of those has all. */
+/** The address, or the /64 of an IPv6 address, because its owner has all of them. */
 function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
@@ -297,7 +305,8 @@ function createTransfers({ size, sizeTogether, transfer }: SmtpServerLimits) {
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         seen += chunk.length
-        // What is not kept is read on, because the client hears us only after its last byte; but not for ever.
+        // Data that is not stored is still read, because the client reads the response only after
+        // its last byte. It is read up to a limit.
         if (seen > 2 * size) throw smtpReply(421, '4.3.1 The message does not end')
         isFull ||= together + chunk.length > sizeTogether
         if (isFull || stream.sizeExceeded) continue

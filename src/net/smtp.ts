@@ -6,11 +6,17 @@ import { Fault, messageOf } from '../errors.ts'
 export type Relay = {
   smtpUrl: string
   from: string
-  /** Awaited when the relay has let us in, before it is given the message: from then on it may have it. */
+  /**
+   * Awaited when the relay has let us in, before it is given the message: from then on it may have
+   * it.
+   */
   beforeMessage?: () => Promise<void>
 }
 
-/** A mail in plain text to one address. `messageId` with its angle brackets; one is made where there is none. */
+/**
+ * A mail in plain text to one address. `messageId` with its angle brackets; one is made where there
+ * is none.
+ */
 export type OutgoingMail = {
   to: string
   subject: string
@@ -19,17 +25,18 @@ export type OutgoingMail = {
   headers?: Record<string, string>
 }
 
-/** The relay has the mail: its Message-ID, and what the relay said. */
+/** The relay accepted the mail: its Message-ID, and the relay’s response. */
 export type AcceptedMail = { messageId: string; reply: string }
 
 const CONNECT_TIMEOUT_MS = 15_000
-/** Milliseconds; servers look through a message before they take it (RFC 5321, 4.5.3.2.6). */
+/** Milliseconds; servers scan a message before they accept it (RFC 5321, 4.5.3.2.6). */
 const SILENCE_TIMEOUT_MS = 180_000
 
 /**
- * Gives a mail to the relay.
- * @throws Fault `upstream_rejected` (refused for good), `upstream_unreachable` (not now, or nobody there),
- *   `upstream_timeout`; after some of them the relay has the mail all the same: see `mayHaveBeenTaken`
+ * Sends a mail to the relay.
+ * @throws Fault `upstream_rejected` (permanent), `upstream_unreachable` (temporary, or not
+ *   connected), `upstream_timeout`; after some of them the relay has the mail all the same: see
+ *   `mayHaveBeenTaken`
  */
 export async function sendMail(relay: Relay, mail: OutgoingMail, signal: AbortSignal): Promise<AcceptedMail> {
   const handover = watchHandover(relay.beforeMessage ?? (async () => {}))
@@ -39,7 +46,8 @@ export async function sendMail(relay: Relay, mail: OutgoingMail, signal: AbortSi
     greetingTimeout: CONNECT_TIMEOUT_MS,
     dnsTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SILENCE_TIMEOUT_MS,
-    // Much of the text is a stranger's: nothing in it may name a file to read or an address to fetch.
+    // Much of the text is a stranger's: nothing in it may name a file to read or an address to
+    // fetch.
     disableFileAccess: true,
     disableUrlAccess: true,
   })
@@ -55,7 +63,10 @@ export async function sendMail(relay: Relay, mail: OutgoingMail, signal: AbortSi
   }
 }
 
-/** Whether a mail that could not be sent may have arrived: the relay had all of it, and did not say what it did with it. */
+/**
+ * Whether a mail whose sending failed may have arrived: the relay received all of it and did not
+ * respond.
+ */
 export function mayHaveBeenAccepted(error: unknown): boolean {
   return error instanceof Fault && error.cause instanceof Unanswered
 }

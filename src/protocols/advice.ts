@@ -1,6 +1,9 @@
-/** What a piece of advice can be about. */
+/** The subjects of advice. */
 export const ADVICE_SUBJECTS = ['dmarc', 'spf', 'dkim', 'mta-sts', 'tls-rpt', 'bimi'] as const
-/** `error`: it does not work as it stands. `warning`: it works worse than it could. `info`: good to know. */
+/**
+ * `error`: it does not work as it stands. `warning`: it works worse than it could. `info`: good to
+ * know.
+ */
 export const SEVERITIES = ['error', 'warning', 'info'] as const
 
 export type Severity = (typeof SEVERITIES)[number]
@@ -8,7 +11,7 @@ export type Severity = (typeof SEVERITIES)[number]
 /** A record as it should stand in the DNS. */
 export type Publish = { name: string; type: 'TXT'; value: string }
 
-/** What is wrong or could be better, in plain words, and the record that would mend it. */
+/** A problem or a possible improvement, in plain words, and the record that would fix it. */
 export type Advice = {
   about: (typeof ADVICE_SUBJECTS)[number]
   severity: Severity
@@ -27,7 +30,7 @@ export function lookupFailed(about: Advice['about'], name: string, error: string
   return { about, severity: 'warning', message }
 }
 
-/** Gravest first; what is equally grave stays in its order. */
+/** Sorts by severity; advice of equal severity keeps its order. */
 export function sortBySeverity(advice: Advice[]): Advice[] {
   return advice.toSorted((one, other) => SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity))
 }
@@ -40,7 +43,7 @@ export function joinItems(items: string[], atMost = 10): string {
   return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
 }
 
-/** What strangers publish may be long; a sentence should not be. */
+/** Published text may be long; a sentence should not be. */
 export function shorten(text: string, atMost = 80): string {
   return text.length > atMost ? `${text.slice(0, atMost)}…` : text
 }

@@ -1,6 +1,6 @@
 import { dataOf, type DnsAnswer, type DnsFailure, type RecordType, type Resolver } from '../net/dns.ts'
 
-/** What the TXT records of a name say, at the end of any CNAMEs. */
+/** The contents of a name’s TXT records, at the end of any CNAMEs. */
 export type TxtLookup = {
   /** False when there is no such name (RFC 8020: nor anything below it). */
   exists: boolean
@@ -12,12 +12,15 @@ export type TxtLookup = {
   error: DnsFailure | null
 }
 
-/** The queries of one check. Each is asked once, whoever needs its answer; all end with the signal. */
+/**
+ * The queries of one check. Each query is sent once, however many parts of the check need it. All
+ * end with the signal.
+ */
 export type DnsQueries = {
   readonly signal: AbortSignal
   query(name: string, type: RecordType): Promise<DnsAnswer>
   lookUpTxt(name: string): Promise<TxtLookup>
-  /** Every answer so far about this name and what is below it. */
+  /** All answers so far about this name and the names below it. */
   answersBelow(domain: string): DnsAnswer[]
 }
 
@@ -44,7 +47,7 @@ export function createDnsQueries(resolver: Resolver, signal: AbortSignal): DnsQu
 }
 
 function toTxtLookup(answer: DnsAnswer): TxtLookup {
-  // Nobody cares why we stopped waiting: to the reader it was too slow.
+  // The reader needs no reason for the abort: the query took too long.
   if (answer.status === 'FAILED') return { exists: true, texts: [], alias: null, error: dnsFailureOf(answer) }
   // RFC 6604: an alias that leads nowhere exists all the same.
   const exists = answer.status === 'NOERROR' || answer.cnames.length > 0
@@ -57,7 +60,10 @@ export function dnsFailureOf(answer: DnsAnswer): DnsFailure | null {
   return answer.failure === 'ABORTED' ? 'TIMEOUT' : answer.failure
 }
 
-/** RFC 7208, 3.3: the strings of a record are one text. Bytes that are not UTF-8 come as zone files write them. */
+/**
+ * RFC 7208, 3.3: the strings of a record are one text. Bytes that are not UTF-8 come as zone files
+ * write them.
+ */
 export function decodeTxt(data: string | Buffer | (string | Buffer)[]): string {
   const bytes = Buffer.concat([data].flat().map((piece) => Buffer.from(piece)))
   try {

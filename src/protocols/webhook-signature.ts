@@ -2,10 +2,13 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 
 export const SIGNATURE_SCHEMES = ['github', 'stripe', 'standard', 'slack', 'shopify', 'hmac'] as const
 
-/** How a sender signs. `hmac` is told where the signature stands; the others say so in their documentation. */
+/**
+ * The signature scheme of a sender. `hmac` is configured with its header; the others are documented
+ * by their providers.
+ */
 export type SignatureScheme = {
   scheme: (typeof SIGNATURE_SCHEMES)[number]
-  /** For `hmac`: the header with the signature, and what stands in it before it. */
+  /** For `hmac`: the header with the signature, and its prefix. */
   header?: string | undefined
   prefix?: string | undefined
   algorithm?: 'sha1' | 'sha256' | 'sha512' | undefined
@@ -20,10 +23,13 @@ export type SignedRequest = {
   receivedAt: Date
 }
 
-/** `unknown`: it cannot be told, because not all of the body was kept. `unsigned`: there is no signature to check. */
+/**
+ * `unknown`: it cannot be verified, because the body is truncated. `unsigned`: there is no
+ * signature to verify.
+ */
 export type SignatureVerdict = { status: 'valid' | 'invalid' | 'unsigned' | 'unknown'; reason: string }
 
-/** What a request claims: signatures, any of which may be right, over `before` and the body. */
+/** The claims of a request: signatures, any of which may be valid, over `before` and the body. */
 type Claim = {
   given: Buffer[]
   before: string
@@ -51,9 +57,10 @@ const READERS: Record<SignatureScheme['scheme'], Reader> = {
 }
 
 /**
- * Checks a webhook's signature over the bytes as they came, and says why it does not hold.
- * Sources: GitHub “Validating webhook deliveries”, Stripe “Verify webhook signatures manually”, the Standard Webhooks
- * specification (Svix is the same with other header names), Slack “Verifying requests from Slack”, Shopify “Verify webhooks”.
+ * Checks a webhook's signature over the bytes as they came, and says why it does not hold. Sources:
+ * GitHub “Validating webhook deliveries”, Stripe “Verify webhook signatures manually”, the Standard
+ * Webhooks specification (Svix is the same with other header names), Slack “Verifying requests from
+ * Slack”, Shopify “Verify webhooks”.
  * @param secret as the sender's page shows it
  */
 export function checkSignature(scheme: SignatureScheme, secret: string, request: SignedRequest): SignatureVerdict {
@@ -95,7 +102,7 @@ function stripe(header: (name: string) => string | undefined, secret: string): R
   return { claim: timed(decoded(signatures, 'hex'), `${time}.`, time, Buffer.from(secret)) }
 }
 
-/** `v1,<base64> v1,<base64>` over id, time and body; the key is what stands behind `whsec_`. */
+/** `v1,<base64> v1,<base64>` over ID, time and body. The key is the part after `whsec_`. */
 function standard(header: (name: string) => string | undefined, secret: string): Reading {
   const family =
     header('webhook-signature') === undefined && header('svix-signature') !== undefined ? 'svix' : 'webhook'

@@ -1,95 +1,121 @@
 const KIB = 1024
 const MIB = 1024 * KIB
 
-/** Bytes of a body that are kept; the largest that common senders send is 25 MB, the usual one below 64 kB. */
-export const BODY_KEPT = MIB
+/**
+ * Bytes of a body that are stored. Common senders send up to 25 MB, and usually less than 64 kB.
+ */
+export const MAX_STORED_BODY_BYTES = MIB
 
-/** Bytes of a body that are read; whoever sends more is answered 413. */
-export const BODY_READ = 10 * MIB
+/** Bytes of a body that are read. Larger bodies get 413. */
+export const MAX_READ_BODY_BYTES = 10 * MIB
 
-/** Bytes of large bodies in memory at once, received or waiting for their commit; beyond it senders are asked to come back. */
-export const BODIES_IN_MEMORY = 64 * MIB
+/**
+ * Bytes of large bodies in memory at once, received or waiting for their commit. Beyond it, senders
+ * get 503 and retry.
+ */
+export const BODY_MEMORY_BYTES = 64 * MIB
 
-/** Bytes of each body that there is always room for: a few large ones that stall must not shut out the usual ones. */
-export const BODY_ALWAYS = 16 * KIB
+/**
+ * Bytes of each body that do not count against that memory, so that a few large bodies that stall
+ * do not block the usual ones.
+ */
+export const UNCOUNTED_BODY_BYTES = 16 * KIB
 
-/** Pieces of a body before they are made one: a sender of single bytes must not cost a hundred times their size. */
-export const PIECES = 256
+/**
+ * Chunks of a body before they are merged: a sender of single bytes must not cost a hundred times
+ * their size.
+ */
+export const MAX_BODY_CHUNKS = 256
 
-/** Rows and bytes of one commit: more would make everybody in it wait for the longest. */
-export const BATCH_ROWS = 1_000
-export const BATCH_BYTES = 8 * MIB
+/** Rows and bytes of one commit. With more, all of its senders would wait for the longest. */
+export const MAX_BATCH_ROWS = 1_000
+export const MAX_BATCH_BYTES = 8 * MIB
 
-/** Requests that wait for a commit; at ten thousand a second, a second. */
-export const QUEUE_ROWS = 10_000
+/** Requests that wait for a commit: one second’s worth at ten thousand per second. */
+export const MAX_QUEUED_ROWS = 10_000
 
-/** Milliseconds for one commit; after that its senders are told that it is not known to be stored. */
-export const COMMIT_DEADLINE = 10_000
+/**
+ * Milliseconds for one commit. After that, its senders are told that the request may not be stored.
+ */
+export const COMMIT_TIMEOUT_MS = 10_000
 
-/** Requests kept for each endpoint, and for how many days. */
-export const KEPT = 1_000
-export const KEPT_DAYS = 30
+/** Requests stored for each endpoint, and for how many days. */
+export const REQUESTS_PER_ENDPOINT = 1_000
+export const RETENTION_DAYS = 30
 
-/** Milliseconds between two looks for requests beyond those. */
-export const TRIM_EVERY = 1_000
+/** Milliseconds between two checks for requests beyond those limits. */
+export const TRIM_INTERVAL_MS = 1_000
 
-/** Rows of one deletion in the background. */
-export const TRIM_ROWS = 20_000
+/** Rows that the background deletes at once. */
+export const MAX_TRIMMED_ROWS = 20_000
 
-/** Rows of one deletion of what is beyond an account's quota: with bodies of 1 MiB, half a gigabyte. */
-export const TRIM_QUOTA_ROWS = 500
+/**
+ * Rows beyond an account’s quota that are deleted at once: with bodies of 1 MiB, half a gigabyte.
+ */
+export const MAX_QUOTA_TRIMMED_ROWS = 500
 
 /** Milliseconds between two checks of the free space. */
-export const DISK_CHECKED_EVERY = 10_000
+export const DISK_CHECK_INTERVAL_MS = 10_000
 
-/** Requests of each endpoint that are kept even when the disk is almost full: what happened last can always be seen. */
-export const DISK_KEPT = 10
+/**
+ * Requests of each endpoint that are kept even when the disk is almost full, so that recent ones
+ * are always visible.
+ */
+export const MIN_REQUESTS_PER_ENDPOINT = 10
 
-/** Requests trimmed since their room was last made free, and of all those kept, after which it is again. */
-export const VACUUM_ROWS = 20_000
-export const VACUUM_BYTES = 256 * MIB
-export const VACUUM_SHARE = 0.05
+/**
+ * A VACUUM runs after so many deleted requests or bytes, if they are also this share of all stored
+ * ones.
+ */
+export const VACUUM_AFTER_ROWS = 20_000
+export const VACUUM_AFTER_BYTES = 256 * MIB
+export const VACUUM_AFTER_SHARE = 0.05
 
 /** Milliseconds for one VACUUM of all captured requests. */
 export const VACUUM_TIMEOUT_MS = 30 * 60_000
 
-/** Longest delay before an answer, in seconds: senders give up after 5 to 30. */
-export const LONGEST_DELAY = 30
+/** Longest delay of a response in seconds. Senders give up after 5 to 30. */
+export const MAX_DELAY_SECONDS = 30
 
-/** Delayed answers at once; who comes later is answered without delay, which a header says. */
-export const DELAYED_PER_ENDPOINT = 100
-export const DELAYED_PER_ACCOUNT = 200
-export const DELAYED = 1_000
+/**
+ * Delayed responses at once. Further ones are sent without delay, with a header that reports it.
+ */
+export const MAX_DELAYED_PER_ENDPOINT = 100
+export const MAX_DELAYED_PER_ACCOUNT = 200
+export const MAX_DELAYED_RESPONSES = 1_000
 
-/** Bytes of a configured answer. */
-export const RESPONSE_BODY = 64 * KIB
+/** Bytes of a configured response body. */
+export const MAX_RESPONSE_BODY_BYTES = 64 * KIB
 
-/** Of a malformed request, the bytes that are kept. */
-export const REJECTED_KEPT = KIB
+/** Bytes that are stored of a malformed request. */
+export const MAX_MALFORMED_BYTES = KIB
 
-/** Bytes of bodies in one page of captured requests. To build a page occupies the process, for 10 ms per mebibyte. */
-export const PAGE_BYTES = 2 * MIB
+/**
+ * Bytes of bodies in one page of captured requests. Building a page blocks the process for 10 ms
+ * per mebibyte.
+ */
+export const MAX_PAGE_BYTES = 2 * MIB
 
-/** The same of a HAR export, which is one page. */
-export const HAR_BYTES = 8 * MIB
+/** Bytes of bodies in a HAR export, which is a single page. */
+export const MAX_HAR_BYTES = 8 * MIB
 
-/** Bytes of each body that a search looks through. */
-export const SEARCHED = 64 * KIB
+/** Bytes of each body that a search covers. */
+export const SEARCHED_BODY_BYTES = 64 * KIB
 
-/** Endpoints of one account: a bound on what it may store. */
-export const ENDPOINTS_PER_ACCOUNT = 100
+/** Endpoints of one account, which bounds its storage. */
+export const MAX_ENDPOINTS_PER_ACCOUNT = 100
 
-/** Endpoints remembered, bytes of their answers, and unknown tokens remembered. */
-export const REMEMBERED = 10_000
-export const REMEMBERED_BYTES = 64 * MIB
-export const REMEMBERED_UNKNOWN = 1_000
+/** Endpoints in the cache, bytes of their responses, and unknown tokens in the cache. */
+export const MAX_CACHED_ENDPOINTS = 10_000
+export const MAX_CACHED_RESPONSE_BYTES = 64 * MIB
+export const MAX_CACHED_UNKNOWN_TOKENS = 1_000
 
-/** Milliseconds for which a change may stay unseen if its signal should get lost. */
-export const REMEMBERED_FOR = 30_000
+/** Milliseconds after which a change is seen even if its notification was lost. */
+export const ENDPOINT_CACHE_MS = 30_000
 
-/** Characters of one value put into an answer, and how many are: the sender chooses them. */
-export const TEMPLATE_VALUE = 4 * KIB
-export const TEMPLATE_VALUES = 100
+/** Characters of one value in a response, and values in a response. The sender chooses both. */
+export const MAX_TEMPLATE_VALUE_CHARS = 4 * KIB
+export const MAX_TEMPLATE_VALUES = 100
 
-/** Milliseconds between two words to all instances about what was captured. */
-export const ANNOUNCE_EVERY = 50
+/** Milliseconds between two notifications of captured requests to all instances. */
+export const NOTIFY_INTERVAL_MS = 50

@@ -11,24 +11,25 @@ import type { Logger } from '../log.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
 import { VERSION } from '../version.ts'
-import { createAnnouncer } from './announcer.ts'
-import { CAPTURE_PATHS } from './capture-paths.ts'
-import { createCapture } from './capture.ts'
-import { createDelays } from './delays.ts'
+import { createBatchedNotifier } from './batched-notifier.ts'
+import { CAPTURE_PATHS } from './capture/capture-paths.ts'
+import { createCapture } from './capture/capture.ts'
+import { createDelayedResponses } from './capture/delayed-responses.ts'
 import { createEndpointCache } from './endpoints/cache.ts'
 import { loadEndpoint, onEndpointChange, ENCRYPTED_COLUMNS } from './endpoints/endpoints.ts'
-import { createLive } from './events.ts'
-import { createGroupCommit, type GroupCommit, type Outcome } from './group-commit.ts'
-import { isGone, keepMalformed, namesEndpoint, reasonOf } from './malformed.ts'
-import { createRoom } from './reception.ts'
+import { createRequestStreams } from './request-streams.ts'
+import { createGroupCommit, type GroupCommit, type StoreOutcome } from './capture/group-commit.ts'
+import { isDisconnect, storeMalformed, namesEndpoint, describeParseError } from './capture/malformed-requests.ts'
+import { createMemoryBudget } from './capture/read-body.ts'
 import { watchDisk, type DiskOptions } from './retention/disk.ts'
-import { CAPTURE_QUOTAS, onceEach } from './retention/quota.ts'
+import { CAPTURE_QUOTAS, raiseOnce } from './retention/quota.ts'
 import { startTrimming, webhookCleanUpJob } from './retention/retention.ts'
 import { listUsage } from './retention/store.ts'
 import { webhookRoutes } from './routes.ts'
-import { createInsert, saveSurplus, type CapturedRequest } from './store.ts'
-import type { ParseError } from './surplus.ts'
-import { createTakes } from './target.ts'
+import type { CapturedRequest } from './requests/captured-request.ts'
+import { createRequestInsert, saveSurplus } from './requests/store.ts'
+import type { ParseError } from './capture/surplus.ts'
+import { createCaptureMatcher } from './capture/capture-target.ts'
 
 export type WebhooksOptions = {
   db: Kysely<DB>
@@ -37,17 +38,17 @@ export type WebhooksOptions = {
   secretKey: string
   config: Pick<Config, 'BASE_URL' | 'WEBHOOK_BASE_URL' | 'TRUSTED_PROXIES'> & DiskOptions
   log: Logger
-  /** Told what became of each captured request, for figures. */
-  onOutcome?: ((outcome: Outcome) => void) | undefined
-  /** Told how many captured requests were removed before their time, and why. */
+  /** Called with the result of each captured request, for metrics. */
+  onOutcome?: ((outcome: StoreOutcome) => void) | undefined
+  /** Called with the number of captured requests that were removed early, and the reason. */
   onRemoved?: ((reason: 'quota' | 'disk', requests: number) => void) | undefined
-  /** Told how many bytes are free for the database, where that is watched. */
+  /** Called with the free bytes of the database, where they are monitored. */
   onSpace?: ((freeBytes: number) => void) | undefined
 }
 
 /**
- * All that captures, put together. What waits for an answer or an event is let go when the app closes; `close` ends what runs
- * in the background.
+ * Creates the webhooks module. Waiting responses and event streams end when the app closes; `close`
+ * stops the background work.
  */
 export function createWebhooksModule({
   db,
@@ -61,82 +62,94 @@ export function createWebhooksModule({
   onSpace,
 }: WebhooksOptions) {
   const endpoints = createEndpointCache((token) => loadEndpoint({ db, secretKey }, token))
-  const forget = (token: string) => endpoints.forget(token)
+  const forgetEndpoint = (token: string) => endpoints.forget(token)
   const stopListening = onEndpointChange(
     notifications,
-    ({ token }) => forget(token),
+    ({ token }) => forgetEndpoint(token),
     () => endpoints.forgetAll(),
   )
-  const announcer = createAnnouncer({ db, log })
-  const raise = onceEach((alert) => raiseAlert(db, alert))
+  const notifier = createBatchedNotifier({ db, log })
+  const raise = raiseOnce((alert) => raiseAlert(db, alert))
   const quotas = { db, quotas: CAPTURE_QUOTAS, raise, onRemoved }
   const trimming = startTrimming({ ...quotas, log })
   const committing = createGroupCommit<CapturedRequest>({
-    insert: createInsert(pool),
+    insert: createRequestInsert(pool),
     onStored(captured) {
-      announcer.captured(captured)
+      notifier.captured(captured)
       trimming.captured(captured)
     },
     log,
   })
-  const commits = onOutcome ? counted(committing, onOutcome) : committing
-  const delays = createDelays()
+  const commits = onOutcome ? countOutcomes(committing, onOutcome) : committing
+  const delays = createDelayedResponses()
   const trustedProxies = config.TRUSTED_PROXIES
   const webhookBaseUrl = config.WEBHOOK_BASE_URL
-  const keepNamed = (error: ParseError, socket: Socket) => {
+  const storeIfNamed = (error: ParseError, socket: Socket) => {
     if (!error.rawPacket || !namesEndpoint(error.rawPacket)) return false
-    void keepMalformed(error, socket, { endpoints, commits, trustedProxies, log })
+    void storeMalformed(error, socket, { endpoints, commits, trustedProxies, log })
     return true
   }
-  const { handle, cutOff, followedBy } = createCapture({
+  const { handle, markAborted, recordLaterBytes } = createCapture({
     endpoints,
     commits,
     delays,
-    room: createRoom(),
+    memory: createMemoryBudget(),
     trustedProxies,
     saveSurplus: (request, surplus) => saveSurplus(pool, request, surplus),
-    keepMalformed: keepNamed,
+    storeMalformed: storeIfNamed,
     log,
   })
-  const live = createLive({ db, notifications, secretKey, webhookBaseUrl, log })
+  const streams = createRequestStreams({ db, notifications, secretKey, webhookBaseUrl, log })
 
-  function end(): void {
-    delays.end()
-    live.close()
+  function endWaiting(): void {
+    delays.flush()
+    streams.close()
   }
 
-  /** Bytes that are no request, or a request that was cut off in the middle. */
-  function refused(error: ParseError, socket: Socket, last: ServerResponse | undefined): void {
-    if (last && cutOff(last, isGone(error.code) ? null : reasonOf(error))) return
-    if (last && followedBy(last, error)) return
-    keepNamed(error, socket)
+  /** Handles bytes that are not a request, and requests that were aborted by the parser. */
+  function onParseError(error: ParseError, socket: Socket, last: ServerResponse | undefined): void {
+    if (last && markAborted(last, isDisconnect(error.code) ? null : describeParseError(error))) return
+    if (last && recordLaterBytes(last, error)) return
+    storeIfNamed(error, socket)
   }
 
   const capture: Capture = {
-    takes: createTakes(config.BASE_URL, webhookBaseUrl),
+    takes: createCaptureMatcher(config.BASE_URL, webhookBaseUrl),
     handle,
-    refused,
+    refused: onParseError,
     paths: CAPTURE_PATHS,
   }
   return {
     jobs: [webhookCleanUpJob(quotas)] as Job[],
     encryptedColumns: ENCRYPTED_COLUMNS,
     capture,
-    /** Bytes of captures that these accounts store. */
+    /** The bytes of captures that these accounts store. */
     usage: (accountIds: string[]) => listUsage(db, accountIds),
     routes(app: App, { authHooks }: { authHooks: AuthHooks }): void {
-      webhookRoutes(app, { db, authHooks, live, forget, end, secretKey, webhookBaseUrl, version: VERSION })
+      webhookRoutes(app, {
+        db,
+        authHooks,
+        streams,
+        forget: forgetEndpoint,
+        endWaiting,
+        secretKey,
+        webhookBaseUrl,
+        version: VERSION,
+      })
     },
     startWork: () => watchDisk({ db, log, options: config, raise, onRemoved, onSpace }),
     async close(): Promise<void> {
       stopListening()
-      announcer.close()
+      notifier.close()
       await trimming.close()
     },
   }
 }
 
-function counted(commits: GroupCommit<CapturedRequest>, onOutcome: (outcome: Outcome) => void): typeof commits {
+function countOutcomes(
+  commits: GroupCommit<CapturedRequest>,
+  onOutcome: (outcome: StoreOutcome) => void,
+): typeof commits {
   return {
     add(row) {
       const outcome = commits.add(row)

@@ -15,14 +15,14 @@ import {
   removeEndpoint,
   replaceResponseSecret,
   requireEndpoint,
-  showResponseSecret,
+  readResponseSecret,
 } from './endpoints/endpoints.ts'
 import { listEndpoints } from './endpoints/store.ts'
-import type { Live } from './events.ts'
-import { HAR_BYTES, PAGE_BYTES } from './limits.ts'
-import { curlOf } from './requests/curl.ts'
-import { harOf } from './requests/har.ts'
-import { signatureOf } from './requests/signature.ts'
+import type { RequestStreams } from './request-streams.ts'
+import { MAX_HAR_BYTES, MAX_PAGE_BYTES } from './limits.ts'
+import { formatCurl } from './requests/curl-command.ts'
+import { toHar } from './requests/har.ts'
+import { verifyRequestSignature } from './requests/verify-signature.ts'
 import { findRequest, listRequests } from './requests/store.ts'
 import {
   EndpointEvent,
@@ -34,16 +34,16 @@ import {
   WebhookEndpoint,
   WebhookSettings,
 } from './shapes.ts'
-import { shownEndpoint, shownRequest, withoutSecrets } from './shown.ts'
+import { presentEndpoint, presentRequest, omitSecrets } from './present.ts'
 
 export type WebhookRoutesDeps = {
   db: Kysely<DB>
   authHooks: AuthHooks
-  live: Live
-  /** Called with the token of an endpoint that was changed. */
+  streams: RequestStreams
+  /** Called with the token of a changed endpoint. */
   forget: (token: string) => void
-  /** Lets those go who wait for an answer or an event. */
-  end: () => void
+  /** Ends delayed responses and event streams. */
+  endWaiting: () => void
   secretKey: string
   webhookBaseUrl: string
   version: string
@@ -57,9 +57,9 @@ const AllEndpoints = Type.Object({ success: Type.Literal(true), endpoints: Type.
 const OneSecret = Type.Object({ success: Type.Literal(true), responseSecret: Type.String() })
 const Deleted = Type.Object({ success: Type.Literal(true), deleted: Type.Integer() })
 
-/** `/api/webhook/endpoints…`: what captures, and what was captured. */
+/** Registers `/api/webhook/endpoints…`: endpoints and captured requests. */
 export function webhookRoutes(app: App, deps: WebhookRoutesDeps): void {
-  app.addHook('preClose', async () => deps.end())
+  app.addHook('preClose', async () => deps.endWaiting())
   endpointRoutes(app, deps)
   responseSecretRoutes(app, deps)
   listRoutes(app, deps)
@@ -69,7 +69,7 @@ export function webhookRoutes(app: App, deps: WebhookRoutesDeps): void {
 
 function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   const { db, authHooks, webhookBaseUrl } = deps
-  const shown = (row: Parameters<typeof shownEndpoint>[0]) => shownEndpoint(row, webhookBaseUrl)
+  const shown = (row: Parameters<typeof presentEndpoint>[0]) => presentEndpoint(row, webhookBaseUrl)
   const common = { tags, security }
   app.get(
     '/api/webhook/endpoints',
@@ -107,7 +107,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     },
     async (request) => {
       const endpoint = await requireEndpoint(db, callerOf(request).accountId, request.params.id)
-      return { success: true, endpoint: shown(withoutSecrets(endpoint)) }
+      return { success: true, endpoint: shown(omitSecrets(endpoint)) }
     },
   )
   app.put(
@@ -141,7 +141,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   )
 }
 
-/** The secret that templates sign with: shown to its owner, replaced on request. */
+/** Routes of the secret that templates sign with: its owner can read and replace it. */
 function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
   const common = { tags, security, params }
   const path = '/api/webhook/endpoints/:id/response-secret'
@@ -161,7 +161,7 @@ function responseSecretRoutes(app: App, deps: WebhookRoutesDeps): void {
     },
     async (request) => {
       const { accountId } = callerOf(request)
-      return { success: true, responseSecret: await showResponseSecret(deps, accountId, request.params.id) }
+      return { success: true, responseSecret: await readResponseSecret(deps, accountId, request.params.id) }
     },
   )
   app.put(
@@ -204,17 +204,20 @@ function listRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl, versio
       const endpoint = await requireEndpoint(db, callerOf(request).accountId, request.params.id)
       const from = cursor === undefined ? null : Number(cursor)
       const filter = { ...rest, since: dateOf(since), until: dateOf(until) }
-      const maxBytes = format === 'har' ? HAR_BYTES : PAGE_BYTES
+      const maxBytes = format === 'har' ? MAX_HAR_BYTES : MAX_PAGE_BYTES
       const { rows, hasMore } = await listRequests(db, endpoint.id, { order, from, limit, maxBytes }, filter)
       if (format === 'har') {
         reply.header('content-disposition', `attachment; filename="webhook-${endpoint.token}.har"`)
-        return harOf(rows, shownEndpoint(endpoint, webhookBaseUrl).url, version)
+        return toHar(rows, presentEndpoint(endpoint, webhookBaseUrl).url, version)
       }
       const last = rows.at(-1)?.seq ?? from
       const nextCursor = last !== null && (hasMore || order === 'asc') ? String(last) : null
       const newest = order === 'asc' ? last : (rows[0]?.seq ?? from)
       const laterCursor = newest === null ? null : String(newest)
-      const requests = rows.map((row) => ({ ...shownRequest(row), signature: signatureOf(row, endpoint, secretKey) }))
+      const requests = rows.map((row) => ({
+        ...presentRequest(row),
+        signature: verifyRequestSignature(row, endpoint, secretKey),
+      }))
       return { success: true, requests, nextCursor, laterCursor, hasMore }
     },
   )
@@ -231,7 +234,7 @@ function listRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl, versio
   )
 }
 
-/** A page is cheap; looking through bodies and writing a HAR are not. */
+/** Limits searches in bodies and HAR exports. A plain page is cheap. */
 function limitOfList({ query }: FastifyRequest): LimitName | null {
   const { q, format } = query as { q?: string; format?: string }
   if (format === 'har') return 'HAR exports'
@@ -262,9 +265,9 @@ function requestRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl }: W
     },
     async (request) => {
       const { endpoint, row } = await find(callerOf(request).accountId, request.params)
-      const { url } = shownEndpoint(endpoint, webhookBaseUrl)
-      const signature = signatureOf(row, endpoint, secretKey)
-      return { success: true, request: shownRequest(row), signature, curl: curlOf(row, url) }
+      const { url } = presentEndpoint(endpoint, webhookBaseUrl)
+      const signature = verifyRequestSignature(row, endpoint, secretKey)
+      return { success: true, request: presentRequest(row), signature, curl: formatCurl(row, url) }
     },
   )
   app.get(
@@ -287,7 +290,7 @@ function requestRoutes(app: App, { db, authHooks, secretKey, webhookBaseUrl }: W
   )
 }
 
-function eventRoute(app: App, { db, authHooks, live }: WebhookRoutesDeps): void {
+function eventRoute(app: App, { db, authHooks, streams }: WebhookRoutesDeps): void {
   app.get(
     '/api/webhook/endpoints/:id/events',
     {
@@ -314,8 +317,8 @@ function eventRoute(app: App, { db, authHooks, live }: WebhookRoutesDeps): void 
       const { id } = await requireEndpoint(db, accountId, request.params.id)
       const seen = request.headers['last-event-id']
       const from = seen === undefined ? null : Number(seen)
-      const stillAllowed = () => authHooks.reauthenticate(request)
-      const follow = await live.open({ accountId, endpointId: id, from, stillAllowed })
+      const recheckAccess = () => authHooks.reauthenticate(request)
+      const follow = await streams.open({ accountId, endpointId: id, from, recheckAccess })
       await follow(startEventStream(reply).raw)
     },
   )

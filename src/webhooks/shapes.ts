@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Address, nameComponents, Nullable, Timestamp, Uuid } from '../http/schema.ts'
 import { SIGNATURE_SCHEMES } from '../protocols/webhook-signature.ts'
-import { BODY_KEPT, KEPT, LONGEST_DELAY, REJECTED_KEPT } from './limits.ts'
+import { MAX_STORED_BODY_BYTES, REQUESTS_PER_ENDPOINT, MAX_DELAY_SECONDS, MAX_MALFORMED_BYTES } from './limits.ts'
 
 const EXAMPLE = {
   id: '019a9d2e-7c3b-7f7e-8a51-3c1d9f0b6a11',
@@ -27,10 +27,10 @@ const Label = Type.String({
 const ResponseStatus = Type.Integer({ minimum: 200, maximum: 599, description: 'The status of the response.' })
 const Timeout = Type.Number({
   minimum: 0,
-  maximum: LONGEST_DELAY,
-  description: `Seconds before the response, 0 to ${LONGEST_DELAY}; fractions are allowed.`,
-  // Milliseconds are what is meant by those who meet the limits.
-  'x-sentence': `is in seconds (0-${LONGEST_DELAY})`,
+  maximum: MAX_DELAY_SECONDS,
+  description: `Seconds before the response, 0 to ${MAX_DELAY_SECONDS}; fractions are allowed.`,
+  // Users who exceed the limit usually mean milliseconds.
+  'x-sentence': `is in seconds (0-${MAX_DELAY_SECONDS})`,
 })
 const Template = Type.Boolean({
   description: 'Replaces {{body.x}}, {{query.x}}, {{header.x}} and {{hmac_sha256 body.x}} in the response body.',
@@ -77,7 +77,7 @@ export const WebhookEndpoint = Type.Object(
   { examples: [EXAMPLE] },
 )
 
-/** What is given is set; the rest stays as it is. */
+/** Given settings are changed; omitted ones stay unchanged. */
 export const WebhookSettings = Type.Object(
   {
     label: Type.Optional(Label),
@@ -115,7 +115,7 @@ export const WebhookRequest = Type.Object(
     body: Type.String(),
     bodyEncoding: Type.Enum(['utf8', 'base64']),
     bodySize: Type.Integer({ description: 'Bytes received, even if fewer are stored.' }),
-    truncated: Type.Boolean({ description: `Only the first ${BODY_KEPT} bytes are stored.` }),
+    truncated: Type.Boolean({ description: `Only the first ${MAX_STORED_BODY_BYTES} bytes are stored.` }),
     contentType: Nullable(Type.String()),
     receivedAt: Type.String({ format: 'date-time', description: 'When the last byte arrived.' }),
     durationMs: Type.Number({ description: 'From the end of the headers to the last byte.' }),
@@ -134,7 +134,7 @@ export const WebhookRequest = Type.Object(
       Type.Object(
         {
           size: Type.Integer({ description: 'Bytes that had arrived when they were detected.' }),
-          start: Type.String({ description: `The first ${REJECTED_KEPT} bytes.` }),
+          start: Type.String({ description: `The first ${MAX_MALFORMED_BYTES} bytes.` }),
           startEncoding: Type.Enum(['utf8', 'base64']),
           responseStatus: Nullable(
             Type.Integer({
@@ -189,7 +189,7 @@ const Signature = Nullable(
   ),
 )
 
-/** One of many, as lists and events show it. */
+/** A request as lists and events contain it. */
 export const ListedRequest = Type.Object({ ...WebhookRequest.properties, signature: Signature })
 
 export const RequestQuery = Type.Object({
@@ -235,7 +235,7 @@ export const RequestPage = Type.Object(
     ),
     hasMore: Type.Boolean(),
   },
-  { description: `Up to ${KEPT} requests are stored. A page ends early when its bodies are large.` },
+  { description: `Up to ${REQUESTS_PER_ENDPOINT} requests are stored. A page ends early when its bodies are large.` },
 )
 
 export const OneRequest = Type.Object({
@@ -251,7 +251,7 @@ export const OneRequest = Type.Object({
 
 const NameAndValue = Type.Object({ name: Type.String(), value: Type.String() })
 
-/** HAR 1.2. Names that begin with an underscore are our own. */
+/** HAR 1.2. Names that begin with an underscore are additions of Portreeve. */
 export const HttpArchive = Type.Object({
   log: Type.Object({
     version: Type.String(),

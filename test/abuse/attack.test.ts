@@ -35,7 +35,7 @@ async function accuse(
   for (const source of sources) await portreeve.report(source, ip, body)
 }
 
-/** What an administrator sees waiting. */
+/** The candidates that an administrator sees. */
 async function waitingAt({ portreeve, alice }: Place) {
   type Answer = { data: { candidates: Record<string, unknown>[]; networkTable: object } }
   const { data } = await portreeve.answerTo<Answer>('candidates', { token: alice.token })
@@ -67,7 +67,7 @@ describe('six cheap addresses in six /16s, without a table of autonomous systems
     })
   })
 
-  it('are shown to administrators alone, who alone may decide', async () => {
+  it('are shown to administrators only, who decide on them', async () => {
     const body = { ip: '9.1.1.1', list: true }
     for (const [token, status] of [
       [undefined, 401],
@@ -98,7 +98,7 @@ describe('six cheap addresses in six /16s, without a table of autonomous systems
     expect((await waitingAt(place)).candidates).toMatchObject([{ address: '9.1.1.1' }])
   })
 
-  it('lose reputation when an administrator discards what they reported', async () => {
+  it('lose reputation when an administrator discards their reports', async () => {
     await accuse(place.portreeve, '9.1.1.2', SIX_NETWORKS)
     const body = { ip: '9.1.1.2', list: false }
     const { status } = await place.portreeve.request('candidates/decisions', { token: place.alice.token, body })
@@ -148,7 +148,7 @@ describe('with the shipped table of autonomous systems', () => {
     expect((await waitingAt(place)).candidates).toEqual([])
   })
 
-  it('what no table knows does not count', async () => {
+  it('does not count networks that no table contains', async () => {
     const five = ['88.198.1.1', '51.68.1.1', '90.11.1.1', '81.2.69.160', '104.131.1.1']
     await accuse(place.portreeve, '9.1.1.2', [...five, '240.0.0.1', '241.1.1.1', '242.1.1.1'])
     expect(await place.portreeve.check('9.1.1.2')).toMatchObject({ listed: false })
@@ -210,7 +210,7 @@ describe('the holder of much IPv6', () => {
 
   it('has ten times the rate of one source, not 65,536 times', async () => {
     const { portreeve } = await open()
-    // Twelve sources use up what the /48 has; all are below what each has.
+    // Twelve sources use up the rate of the /48; each is below its own.
     for (let source = 0; source < 12; source++) {
       const asked = Array.from({ length: 100 }, () => portreeve.report(`2a01:1:1:${source.toString(16)}::1`, '9.1.1.1'))
       expect((await Promise.all(asked)).every(({ success }) => success)).toBe(true)
@@ -274,7 +274,7 @@ describe('appeals of an attacker', () => {
     expect(await statusOf(await ask(portreeve, '2a01:4f8:1:1::abcd', '2a01:4f8:1:1::1'))).toBe('granted')
   })
 
-  it('do not keep an owner who asks from elsewhere from being heard', async () => {
+  it('do not block an appeal of the owner from another address', async () => {
     const place = await open()
     await accuse(place.portreeve, '9.1.1.1', SIX_NETWORKS)
     expect((await ask(place.portreeve, '11.1.1.1', '9.1.1.1')).status).toBe(201)
@@ -282,7 +282,7 @@ describe('appeals of an attacker', () => {
     expect((await ask(place.portreeve, '77.1.1.1', '9.1.1.1')).status).toBe(409)
   })
 
-  it('do not use up what the owner has, even from the same /24 or through a whole /48', async () => {
+  it('do not use up the owner’s appeals, even from the same /24 or through a whole /48', async () => {
     const { portreeve } = await open()
     await accuse(portreeve, '9.1.1.1', SIX_NETWORKS)
     const statuses: number[] = []
@@ -294,7 +294,7 @@ describe('appeals of an attacker', () => {
     expect(site.at(-1)).toBe(429)
   })
 
-  it('that are granted do not bring back what six strangers can do: the next listing waits', async () => {
+  it('that are granted make the next listing by six strangers wait for an administrator', async () => {
     const place = await open()
     await accuse(place.portreeve, '9.1.1.1', SIX_NETWORKS)
     expect(await statusOf(await ask(place.portreeve, '9.1.1.1', '9.1.1.1'))).toBe('granted')
@@ -308,7 +308,7 @@ describe('appeals of an attacker', () => {
 })
 
 describe('a reputation', () => {
-  it('is not earned by repeating what three others have reported', async () => {
+  it('is not earned by repeating the reports of three others', async () => {
     const { portreeve, database } = await open()
     for (const from of ['11.1.1.1', '12.1.1.1', '13.1.1.1', '14.1.1.1']) await portreeve.report(from, '9.1.1.1')
     const { rows } = await database.pool.query('select early from abuse_report order by at, early desc')

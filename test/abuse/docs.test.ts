@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => portreeve?.stop())
 
 describe('docs/attack-reporting.md', () => {
-  it('has commands that work as they stand, and answers that look like those shown', { timeout: 90_000 }, async () => {
+  it('has commands that work unchanged, and responses as shown', { timeout: 90_000 }, async () => {
     expect(examples.length).toBeGreaterThan(14)
     for (const { command, answer } of examples) {
       if (command.startsWith('URL=')) continue

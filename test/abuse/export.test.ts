@@ -30,7 +30,10 @@ async function list(ip: string, service = 'ssh'): Promise<void> {
   expect(await portreeve.check(ip)).toMatchObject({ listed: true })
 }
 
-/** The keeper's next look, with its pace behind it; then until the other instance has heard. */
+/**
+ * Runs the list publisher once with its interval, then waits until the other instance has been
+ * notified.
+ */
 async function publish(): Promise<void> {
   now += 10_000
   await portreeve.keep()
@@ -54,7 +57,7 @@ describe('the exported list', () => {
     expect(await portreeve.answerTo('export?format=json')).toMatchObject({ success: true, data: { count: 0, ips: [] } })
   })
 
-  it('has what is listed, in order, IPv6 by /64, in every instance, and nothing else', async () => {
+  it('contains exactly the listed addresses, in order, IPv6 by /64, in every instance', async () => {
     for (const cidr of ['94.1.1.0/24', '95.1.1.1/32'])
       expect((await portreeve.request('sensors', { token: admin.token, body: { cidr } })).status).toBe(201)
     await expect.poll(() => portreeve.abuse.ranges.is('sensor', '95.1.1.1')).toBe(true)
@@ -99,7 +102,7 @@ describe('the exported list', () => {
     expect((await portreeve.request('export', { headers: { 'if-none-match': etag } })).status).toBe(200)
   })
 
-  it('is compressed beforehand, and whole for those who take no compression', async () => {
+  it('is stored compressed, and decompressed for clients without compression', async () => {
     const whole = await portreeve.request('export', { headers: { 'accept-encoding': 'identity' } })
     expect(whole.headers.get('content-encoding')).toBeNull()
     const text = await whole.text()
@@ -114,7 +117,7 @@ describe('the exported list', () => {
     expect(await plain()).toBe(text)
   })
 
-  it('tells what has changed since a version', async () => {
+  it('returns the changes since a version', async () => {
     const version = Number((await portreeve.request('export')).headers.get('x-list-version'))
     expect(await portreeve.answerTo(`export?since=${version}`)).toEqual({
       success: true,
@@ -137,7 +140,7 @@ describe('the exported list', () => {
       expect([query, (await portreeve.request(`export?${query}`)).status]).toEqual([query, 400])
   })
 
-  it('follows the end of a listing that nobody reports any more', async () => {
+  it('drops an address when its listing expires without further reports', async () => {
     now += 7 * DAY
     expect(await portreeve.check('9.1.1.4')).toMatchObject({ listed: false, listingState: 'delisted' })
     await publish()
@@ -169,7 +172,7 @@ describe('the exported list', () => {
     })
   })
 
-  it('is held back when it changes too much at once, until an administrator has looked', async () => {
+  it('is put on hold when it changes too much at once, until an administrator approves it', async () => {
     const before = await plain()
     await portreeve.pool.query(`
       insert into abuse_address (address, state, score, confidence, evidence, services, networks, total_reports,
@@ -194,7 +197,7 @@ describe('the exported list', () => {
     expect((await approve(admin)).status).toBe(409)
   })
 
-  it('never has what no list may have, whatever the rows say', async () => {
+  it('never contains special-purpose or exempt addresses, even if their rows are listed', async () => {
     await portreeve.pool.query(`
       insert into abuse_address (address, state, score, confidence, evidence, services, networks, total_reports,
         first_reported_at, last_reported_at, due_at, revision)

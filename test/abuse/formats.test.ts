@@ -43,7 +43,10 @@ function files(format: FormatName): string[] {
   })
 }
 
-/** In a network and among processes of its own: this machine's network is left alone, and no daemon outlives the script. */
+/**
+ * In a network and among processes of its own: this machine's network is left alone, and no daemon
+ * outlives the script.
+ */
 const alone = (script: string) =>
   execFileSync('unshare', ['-n', '-p', '-f', '--kill-child', 'sh', '-ec', script], {
     encoding: 'utf8',
@@ -89,7 +92,7 @@ describe('the CSV list', () => {
 })
 
 describe('the list for nftables', () => {
-  it('is loaded by nft, again and again, and is then what it says', () => {
+  it('is loaded by nft repeatedly, with the listed content', () => {
     needs('/usr/sbin/nft', 'nftables')
     const [one, longer, empty, again] = files('nftables')
     alone(`nft -c -f ${one}`)
@@ -103,7 +106,7 @@ describe('the list for nftables', () => {
 })
 
 describe('the list for ipset', () => {
-  it('is restored by ipset, again and again, and is then what it says', () => {
+  it('is restored by ipset repeatedly, with the listed content', () => {
     needs('/usr/sbin/ipset', 'ipset')
     const [one, longer, empty, again] = files('ipset')
     const count = 'ipset list -t | sed -n "s/^Number of entries: //p" | tr "\\n" " "'
@@ -142,7 +145,7 @@ describe('the list for rbldnsd', () => {
     chmodSync(file, 0o644)
     const port = await freePort()
     const args = ['-n', '-r', '/', '-w', folder, '-b', `127.0.0.1/${port}`, '-c', '0', `bl.test:combined:${file}`]
-    // Not this run's own error output: a daemon that is left over would keep that open for whoever reads it.
+    // Not the error output of this process: a daemon that stays would keep it open for its reader.
     const daemon = spawn('stdbuf', ['-oL', '/usr/sbin/rbldnsd', ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
     const ended = once(daemon, 'exit')
     onTestFinished(async () => {

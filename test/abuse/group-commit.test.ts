@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createGroupCommit } from '../../src/abuse/intake/group-commit.ts'
 
-/** Items are their keys; a commit takes until `gate`, and what it was given is written down. */
+/** Items are their keys. A commit lasts until `gate`, and its items are recorded. */
 function open({ most = 100, patience = 1_000, gate = (): Promise<unknown> => sleep(5) } = {}) {
   const groups: string[][] = []
   const underWay = new Set<string[]>()
@@ -25,7 +25,7 @@ function open({ most = 100, patience = 1_000, gate = (): Promise<unknown> => sle
 }
 
 describe('commits in groups', () => {
-  it('take together what comes while two are under way, and answer each for itself', async () => {
+  it('combine items that arrive during two commits, and return each item’s own result', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const commits = open({ gate: () => promise })
     const answers = [commits.submit(['a'])]
@@ -48,7 +48,7 @@ describe('commits in groups', () => {
     expect(order).toEqual(order.toSorted((a, b) => a - b))
   })
 
-  it('do not let an item with many keys wait for ever behind others', async () => {
+  it('do not starve an item with many keys', async () => {
     const commits = open()
     const keys = Array.from({ length: 20 }, (_, n) => `key-${n}`)
     const over = new AbortController()
@@ -61,7 +61,7 @@ describe('commits in groups', () => {
     await Promise.all(traffic)
   })
 
-  it('refuse what is beyond their patience, and take more when they have caught up', async () => {
+  it('reject items when the queue is full, and accept more when it has drained', async () => {
     const commits = open({ most: 1, patience: 3 })
     const answers = await Promise.allSettled(['a', 'b', 'c', 'd'].map((item) => commits.submit([item])))
     expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected'])

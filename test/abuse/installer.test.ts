@@ -24,7 +24,7 @@ afterAll(() => app.close())
 const ask = (query = '') => app.inject({ url: `/api/v1/abuse/fail2ban-install${query}` })
 
 describe('GET /api/v1/abuse/fail2ban-install', () => {
-  it('is a shell script that nobody caches, without asking who one is', async () => {
+  it('is an uncached shell script, without authentication', async () => {
     const response = await ask()
     expect(response.statusCode).toBe(200)
     expect(response.headers).toMatchObject({
@@ -36,7 +36,7 @@ describe('GET /api/v1/abuse/fail2ban-install', () => {
     expect(response.body).toMatch(/\n\{ main "\$@"; \}\n$/)
   })
 
-  it('writes down the service, the token and the list that were asked for', async () => {
+  it('configures the requested service, token and list', async () => {
     const { body } = await ask(`?token=${TOKEN}&block=1&block_service=sshd`)
     expect(body).toContain(`\nTOKEN='${TOKEN}'\n`)
     expect(body).toContain('\nBLOCK=1\n')
@@ -119,7 +119,7 @@ describe('an installer', () => {
     expect(stdout).toBe('')
   })
 
-  it('is never made of what a shell could take for more than a word', () => {
+  it('is never built from text that a shell could split or expand', () => {
     for (const origin of ["http://a'b", 'http://a"b', 'http://$(id)', 'http://a b', 'http://a\nb', 'http://a%b'])
       expect(() => installerScript(origin, { block: false })).toThrow('not allowed in an installer')
     expect(() => installerScript(REPORTS, { block: true, blockService: "x'" })).toThrow('not allowed in an installer')

@@ -43,7 +43,7 @@ describe('two instances on one database', () => {
     expect(rows[0].n).toBe(120)
   })
 
-  it('remember what a source has used when they start again', async () => {
+  it('remember the used rate of a source after a restart', async () => {
     for (let n = 0; n < 120; n++) await either(0).report('90.1.1.1', `8.8.4.${n}`)
     const third = await startAbuse(database.url)
     const answer = await third.request('report', { from: '90.1.1.1', body: { ip: '8.8.8.8', service: 'ssh' } })
@@ -58,7 +58,8 @@ describe('two instances on one database', () => {
     )
     for (const answer of await Promise.all(reports)) expect(answer['success']).toBe(true)
     const heard = await Promise.all(addresses.map((address) => either(1).check(address)))
-    // 600 reports of 200 networks about 20 addresses: network n tells of ten of them, thirty times over.
+    // 600 reports of 200 networks about 20 addresses: network n tells of ten of them, thirty times
+    // over.
     const expected = new Set(Array.from({ length: 600 }, (_, n) => `${n % 200} ${(n * 7) % 20}`)).size
     expect(heard.reduce((sum, { distinctReporters }) => sum + Number(distinctReporters), 0)).toBe(expected)
     expect(heard.every(({ totalReports }) => totalReports === 1)).toBe(true)

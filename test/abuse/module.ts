@@ -20,7 +20,7 @@ export type Person = { id: string; token: string }
 const secretKey = 'the key of the room in which reports are tested'
 const ORIGIN = 'http://portreeve.test'
 
-/** Where somebody who says nothing reports from. */
+/** The default address that reports are sent from. */
 const SOMEWHERE = '81.2.69.160'
 
 /** Numbers of systems that no real one has. */
@@ -43,9 +43,11 @@ type Asked = {
 }
 
 /**
- * One instance of attack reporting behind an HTTP server that believes X-Forwarded-For; several may share a database.
+ * One instance of attack reporting behind an HTTP server that believes X-Forwarded-For; several may
+ * share a database.
  * @param clock milliseconds since 1970
- * @param systems which operator announces an address: in tests, unless they say otherwise, one for each IPv4 /16
+ * @param systems which operator announces an address: in tests, unless they say otherwise, one for
+ *   each IPv4 /16
  */
 export async function startAbuse(
   databaseUrl: string,
@@ -109,7 +111,7 @@ export async function startAbuse(
     report: (from: string, ip: string, body: object = {}, headers: Record<string, string> = {}) =>
       answerTo('report', { from, body: { ip, service: 'ssh', ...body }, headers }),
     check: async (ip: string) => (await answerTo<{ data: Record<string, unknown> }>(`check?ip=${ip}`)).data,
-    /** What the keeper does every second. */
+    /** Does one run of the list publisher. */
     keep: () => keepOnce(abuse),
     async addPerson(name: string, admin = false): Promise<Person> {
       const email = `${name.toLowerCase()}@people.test`

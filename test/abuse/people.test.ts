@@ -42,7 +42,7 @@ describe('a report token', () => {
     expect((await portreeve.request('tokens', { token: bob.token, method: 'POST' })).status).toBe(201)
   })
 
-  it('tells its holder what was reported with it, and nobody else’s', async () => {
+  it('shows its holder the reports made with it, and no others', async () => {
     const [bobs, charlies] = [await make(bob), await make(charlie)]
     const sent = { 'x-report-token': bobs.token }
     await portreeve.report('90.1.1.1', '9.8.4.4', { count: 50 }, sent)
@@ -77,7 +77,7 @@ describe('a report token', () => {
     expect(await figuresOf(bob, bobs.id)).toMatchObject({ totalReports: 3, last7d: 0 })
   })
 
-  it('is revoked by its owner alone; to Charlie there is none', async () => {
+  it('is revoked only by its owner; Charlie gets 404', async () => {
     const { id, token } = await make(bob)
     const revoke = (by: Person) => portreeve.request(`tokens/${id}`, { method: 'DELETE', token: by.token })
     const listOf = async (by: Person) =>
@@ -90,7 +90,7 @@ describe('a report token', () => {
     expect(report).toMatchObject({ success: true, warning: expect.any(String) })
   })
 
-  it('that nobody holds is not found', async () => {
+  it('that is unknown is not found', async () => {
     for (const token of ['ar_' + 'x'.repeat(32), 'x', '%00', "ar_' or true --"])
       expect([token, (await portreeve.request(`tokens/${encodeURIComponent(token)}`)).status]).toEqual([token, 404])
   })
@@ -139,7 +139,7 @@ describe('the whitelist and the sensors', () => {
     await expect.poll(async () => (await portreeve.check('1.0.0.1'))['listingState']).toBe('watchlist')
   })
 
-  it('have canaries, which look like any address and tell of who reports what nobody attacks from', async () => {
+  it('have canaries, which look like any address and reveal reporters of addresses that never attacked', async () => {
     const body = { cidr: '1.0.1.1', kind: 'canary' }
     expect((await portreeve.request('whitelist', { token: alice.token, body })).status).toBe(201)
     await expect.poll(() => portreeve.abuse.ranges.is('canary', '1.0.1.1')).toBe(true)
@@ -189,7 +189,7 @@ describe('an appeal', () => {
     expect(await portreeve.check('8.1.1.1')).toMatchObject({ listed: false })
   })
 
-  it('that was granted is decided by an administrator the next time, whatever waits', async () => {
+  it('that was granted is decided by an administrator the next time, whatever else is pending', async () => {
     const body = { ip: '8.1.1.1', list: true }
     expect((await portreeve.request('candidates/decisions', { token: alice.token, body })).status).toBe(200)
     const again = (await (await ask('8.1.1.1', '8.1.1.1')).json()) as AppealAnswer

@@ -43,7 +43,7 @@ describe('a report', () => {
     })
   })
 
-  it('needs an address and a service, and refuses what is out of range, naming each', async () => {
+  it('requires an address and a service, and rejects values out of range, naming each', async () => {
     const ip = fresh()
     const cases: [object, string[]][] = [
       [{}, ['ip', 'service']],
@@ -130,7 +130,7 @@ describe('a report', () => {
     expect({ ...withToken, ip: '' }).toEqual({ ...without, ip: '' })
   })
 
-  it('with a token that nobody holds is taken, and says so', async () => {
+  it('with an unknown token is accepted as anonymous, and reports that', async () => {
     for (const token of ['ar_' + 'x'.repeat(32), 'nonsense', 'ar_']) {
       const ip = fresh()
       const answer = await portreeve.report(from(1), ip, {}, { 'x-report-token': token })
@@ -140,7 +140,7 @@ describe('a report', () => {
   })
 })
 
-describe('what is told of an address', () => {
+describe('the public information on an address', () => {
   it('names no reporter, no exact time, and calls a network otherwise for each address', async () => {
     const [one, two] = [fresh(), fresh()]
     for (const ip of [one, two]) await portreeve.report(from(5, 99), ip, { count: 3, port: 22 })
@@ -191,7 +191,7 @@ describe('what is told of an address', () => {
 })
 
 describe('the rate of a source', () => {
-  it('is 120 requests in five minutes; what is beyond is not stored', async () => {
+  it('is 120 requests in five minutes; further ones are not stored', async () => {
     const source = '91.1.1.1'
     const first = await portreeve.request('report', { from: source, body: { ip: fresh(), service: 'ssh' } })
     expect([first.headers.get('ratelimit-policy'), first.headers.get('ratelimit')]).toEqual([
@@ -232,7 +232,7 @@ describe('the rate of a source', () => {
 })
 
 describe('many reports in one request', () => {
-  it('are taken, counted, and what is wrong is named', async () => {
+  it('are accepted and counted, and invalid rows are named', async () => {
     const [one, two] = [fresh(), fresh()]
     const rows = [one, two, one].map((ip) => JSON.stringify({ ip, service: 'ssh' }))
     const answer = await portreeve.request('report/bulk', { from: '92.1.1.1', body: [...rows, 'x'].join('\n') })
@@ -252,7 +252,7 @@ describe('many reports in one request', () => {
     expect(await answer.json()).toMatchObject({ data: { accepted: 1_000, rejected: [] } })
   })
 
-  it('are refused when they are none, too many or of another type', async () => {
+  it('are rejected when empty, too many or of another type', async () => {
     for (const body of ['', '{"ip":"9.9.9.9","service":"ssh"}\n'.repeat(1_001)])
       expect((await portreeve.request('report/bulk', { body })).status).toBe(400)
     const headers = { 'content-type': 'image/png' }
@@ -281,7 +281,7 @@ describe('the numbers of the network', () => {
     expect(after['watchlistIps']).toBe(rows[0].n)
   })
 
-  it('come with a list of what can be reported', async () => {
+  it('come with a list of the services that can be reported', async () => {
     const { data } = await portreeve.answerTo<{ data: { services: { id: string }[]; groups: string[] } }>('report')
     expect(data.services.length).toBeGreaterThan(100)
     expect(data.services.find(({ id }) => id === 'ssh')).toEqual({

@@ -53,7 +53,7 @@ describe('a score', () => {
 })
 
 describe('a listing', () => {
-  it('is not had by established networks that saw what can be forged, beside newcomers that claim the rest', () => {
+  it('does not come from established networks that saw only forgeable traffic, plus claims of newcomers', () => {
     const forged = [1, 2].map((system) => sighting(system, 1, { service: 'flood', standing: 'established' }))
     const claimed = [3, 4, 5].map((system) => sighting(system, 1))
     const grown = openCase({ ...USUAL, bootstrap: false })
@@ -77,7 +77,7 @@ describe('a listing', () => {
     expect([score <= 26, state, confidence]).toEqual([true, 'watchlist', 'low'])
   })
 
-  it('cannot be had by fifty networks of one system, whoever they are', () => {
+  it('cannot come from fifty networks of one autonomous system', () => {
     for (const standing of ['new', 'established', 'trusted', 'sensor'] as const) {
       const story = openCase()
       for (let day = 0; day < 7; day++)
@@ -87,7 +87,7 @@ describe('a listing', () => {
     }
   })
 
-  it('needs six systems over an hour while nobody is established, and does not come from them later', () => {
+  it('needs six systems over an hour while no network is established, and does not come from them later', () => {
     const six = (circumstances = USUAL) => {
       const story = openCase(circumstances)
       for (let system = 0; system < 6; system++) story.report(START + system * 13 * MINUTE, sighting(system, 1))
@@ -159,7 +159,7 @@ const anySightings = fc.array(anySighting, { minLength: 1, maxLength: 30 })
 const consistent = (sightings: Sighting[]) =>
   sightings.map((one) => ({ ...one, standing: sightings.find((s) => s.network === one.network)?.standing ?? 'new' }))
 
-/** What the evidence adds up to, whatever the state. */
+/** The sum of the evidence, in any state. */
 function strengthOf(evidence: Evidence[], now = START): number {
   return assess('listed', evidence, USUAL, now, traitsOf).score
 }
@@ -170,7 +170,7 @@ function evidenceOf(sightings: Sighting[], now = START, before: Evidence[] = [])
   return sightings.reduce(absorbOne, before)
 }
 
-describe('the score, whatever is reported,', () => {
+describe('the score, for any reports,', () => {
   it('does not depend on the order of reports', () => {
     const shuffled = anySightings.chain((all) =>
       fc.tuple(fc.constant(consistent(all)), fc.shuffledSubarray(consistent(all), { minLength: all.length })),
@@ -234,7 +234,7 @@ describe('the score, whatever is reported,', () => {
     )
   })
 
-  it('of newcomers of one system stays below what it takes to be listed, by arithmetic', () => {
+  it('of newcomers of one system stays below the threshold of a listing, by arithmetic', () => {
     fc.assert(
       fc.property(anySightings, (given) => {
         const weak = given.map((one) => ({ ...one, origin: 'as-1', standing: 'new' as const }))
@@ -243,7 +243,7 @@ describe('the score, whatever is reported,', () => {
     )
   })
 
-  it('is looked at again before time can end a listing', () => {
+  it('is assessed again before time can end a listing', () => {
     fc.assert(
       fc.property(anySightings, (given) => {
         const story = openCase({ ...USUAL, shared: false })
@@ -259,7 +259,7 @@ describe('the score, whatever is reported,', () => {
 })
 
 describe('the evidence', () => {
-  it('has room for other systems when one fills it', () => {
+  it('keeps places for other systems when one system fills its share', () => {
     let evidence = evidenceOf(Array.from({ length: MOST_EVIDENCE + 50 }, (_, n) => sighting(1, n)))
     expect(evidence).toHaveLength(MOST_EVIDENCE)
     evidence = evidenceOf([sighting(2, 1, established), sighting(3, 1, established)], START, evidence)

@@ -60,7 +60,8 @@ describe('the whole service', () => {
       select '41.0.0.0'::inet + n, 'listed', 72.7, 'medium', '[]', array['ssh'], 2, 2, now(), now(),
         now() + interval '1 day', 1
       from generate_series(1, ${MANY}) as n`)
-    // As if a list of this size had been there before: the first of such a size waits for an administrator.
+    // As if a list of this size had been there before: the first of such a size waits for an
+    // administrator.
     await database.pool.query(`update abuse_snapshot set count = ${MANY}, created_at = now() - interval '1 hour'`)
     await start()
     const isBeingWritten = async () => {
@@ -83,7 +84,7 @@ describe('a service with a table of autonomous systems', () => {
     return join(folder, 'table.tsv')
   }
 
-  it('takes the networks of one system for one witness, and those of two for two', { timeout: 60_000 }, async () => {
+  it('counts the networks of one system as one witness, and those of two as two', { timeout: 60_000 }, async () => {
     const path = fileOf('90.0.0.0\t91.255.255.255\t64500\n92.0.0.0\t92.255.255.255\t64501\n')
     await start({ ASN_DB_PATH: path, TRUSTED_PROXIES: '127.0.0.1' })
     for (const [ip, from] of Object.entries({ '8.8.4.1': '91.1.1.1', '8.8.4.2': '92.1.1.1' })) {
@@ -122,7 +123,7 @@ describe('a service with a table of autonomous systems', () => {
     },
   )
 
-  it('does not start with one that is broken, and says what is wrong', async () => {
+  it('does not start with a broken one, and reports the problem', async () => {
     const env = { ASN_DB_PATH: fileOf('<html>Not found</html>') }
     await expect(start(env)).rejects.toThrow(/ASN_DB_PATH: .*table\.tsv is not a usable table .*line 1/)
   })

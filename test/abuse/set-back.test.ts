@@ -26,7 +26,7 @@ describe('a clock that was set back by hours', () => {
     expect(turnedAway.find('s', now)).toBeUndefined()
   })
 
-  it('does not take what is reported for a repetition', () => {
+  it('does not count new reports as repetitions', () => {
     const before = seenAt(later)
     expect(now - lastCounted(before, 'ssh', now)).toBeGreaterThanOrEqual(WINDOW)
     const after = seenAt(now, before)

@@ -7,13 +7,13 @@ import { ROOT } from '../../src/version.ts'
 const page = readFileSync(join(ROOT, 'docs', 'scoring.md'), 'utf8')
 const [, section = ''] = /## Attacks on the blocklist\n(.*?)\n## /s.exec(page) ?? []
 
-/** What the page says that each attack achieves now: a score, and what becomes of the address. */
+/** The documented effects of each attack: a score, and the state of the address. */
 const claims = [...section.matchAll(/^\| (.+?) +\| .+? \| ([\d.]+), (.+?) +\|$/gm)].map(
   ([, attack = '', score = '', outcome = '']) => ({ attack, score: Number(score), outcome }),
 )
 
 describe('the attacks of docs/scoring.md', () => {
-  it('achieve what the page says', { timeout: 300_000 }, async () => {
+  it('have the results that the page documents', { timeout: 300_000 }, async () => {
     expect(claims.length).toBeGreaterThanOrEqual(14)
     const lines = (await playAttacks()).map((line) => {
       const [, attack = '', score = '', outcome = ''] = /^(?:S\w+ +| +)(.+?) +([\d.]+)  (.+)$/.exec(line) ?? []
@@ -22,7 +22,7 @@ describe('the attacks of docs/scoring.md', () => {
     for (const { attack, score, outcome } of claims) {
       const played = lines.find((line) => line.attack === attack)
       expect([attack, played?.score]).toEqual([attack, score])
-      // The page says of an owner what became of the appeal, and of a listing how long it lasts.
+      // For owners, the page documents the result of the appeal; for listings, their duration.
       const shown = outcome.replace(/ for \d+ days?$/, '')
       expect([attack, played?.outcome]).toEqual([attack, expect.stringContaining(shown)])
     }

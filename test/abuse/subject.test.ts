@@ -39,7 +39,7 @@ const BAD = [
   '2606:4700::12345',
   ':',
   '2606:4700:0000:0000:0000:0000:0000:0000:0000:0000:0001',
-  // Addresses that are nobody's on the Internet.
+  // Special-purpose addresses.
   '0.0.0.0',
   '0.1.2.3',
   '10.0.0.1',
@@ -81,7 +81,7 @@ describe('the address a report is about', () => {
     )
   })
 
-  it('says what a special address is', () => {
+  it('names the purpose of a special address', () => {
     expect(() => readSubject('10.0.0.1')).toThrow(
       '“10.0.0.1” is a private address; only public addresses can be reported.',
     )
@@ -92,7 +92,7 @@ describe('the address a report is about', () => {
     expect(readSubject('2606:4700:1:2::1').neighbourhood).toBe('2606:4700:1::/48')
   })
 
-  it('is refused with a sentence or read the same again, whatever comes', () => {
+  it('is rejected with a sentence, or parses to itself, for any input', () => {
     const text = fc.oneof(fc.string(), fc.ipV4(), fc.ipV6(), fc.ipV4Extended())
     fc.assert(
       fc.property(text, (given) => {

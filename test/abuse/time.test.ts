@@ -41,7 +41,7 @@ describe('raw reports', () => {
     expect(await partitions()).toEqual(later.slice(1))
   })
 
-  it('are taken though nobody has made a partition for the day', async () => {
+  it('are accepted even if the day’s partition is missing', async () => {
     now = START + 100 * DAY
     expect(await portreeve.report('90.9.1.1', '8.8.4.4')).toMatchObject({ success: true, deduped: false })
     expect(await partitions()).toContain('abuse_report_20270301')
@@ -50,7 +50,7 @@ describe('raw reports', () => {
 })
 
 describe('time', () => {
-  it('takes what has faded off the watchlist, and forgets what is old', async () => {
+  it('removes faded addresses from the watchlist, and deletes old ones', async () => {
     await portreeve.report('90.1.1.1', '8.8.8.8', { count: 32 })
     expect(await stored('8.8.8.8')).toMatchObject({ state: 'watchlist', due_at: expect.any(Date) })
     now += 3 * DAY
@@ -62,7 +62,7 @@ describe('time', () => {
     expect(await portreeve.check('8.8.8.8')).toMatchObject({ listingState: 'observed' })
   })
 
-  it('folds the counts of hours into days and drops what nobody asks for', async () => {
+  it('sums the counts of hours to days and drops unused ones', async () => {
     const ago = (days: number) => new Date(Date.now() - days * DAY)
     await database.pool.query('delete from abuse_count')
     for (const [days, lane] of [

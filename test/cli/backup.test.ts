@@ -25,7 +25,7 @@ describe('portreeve backup and restore', () => {
     expect((await runPortreeve(['restore', file], there)).code).toBe(1)
   })
 
-  it('say what they are for, and what they are not for', async () => {
+  it('describe their purpose and their limits', async () => {
     expect((await runPortreeve(['backup'], {})).code).toBe(2)
     expect((await runPortreeve(['restore', 'one', 'two'], {})).code).toBe(2)
     const { code, err } = await runPortreeve(['backup', 'x'], { DATABASE_URL: 'postgres://db.example/portreeve' })

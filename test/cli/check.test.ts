@@ -54,7 +54,7 @@ describe('portreeve check dns', () => {
     expect(code).toBe(0)
   })
 
-  it('exits with 1 for a name that does not exist or could not be asked', async () => {
+  it('exits with 1 for a name that does not exist or could not be looked up', async () => {
     expect(await runPortreeve(['check', 'dns', 'nothing.test'], env)).toMatchObject({ code: 1, err: '' })
     const { code, err } = await runPortreeve(['check', 'dns', 'broken.test'], env)
     expect([code, err]).toEqual([1, expect.stringContaining('SERVFAIL')])
@@ -106,7 +106,7 @@ describe('portreeve check ssl', () => {
 })
 
 describe('portreeve check blacklist', () => {
-  it('prints a row a list, what is listed and where to go, and exits with 1', async () => {
+  it('prints a row for each blocklist, with listings and their links, and exits with 1', async () => {
     const { code, out } = await runPortreeve(['check', 'blacklist', '8.8.4.4'], env)
     expect(out).toMatch(/listed\s+critical\s+bl\.spamcop\.net\s+127\.0\.0\.2 {2}Seen at a trap/)
     expect(out).toMatch(/unknown\s+\w+\s+psbl\.surriel\.com/)
@@ -152,7 +152,7 @@ describe('portreeve check dmarc', () => {
     expect(out).toMatch(/192\.0\.2\.9 {2}fail {2}by -all\n/)
   })
 
-  it('exits with 1 where mail is not protected, and says what to publish', async () => {
+  it('exits with 1 for a domain without protection, and prints the record to publish', async () => {
     const { code, out } = await runPortreeve(['check', 'dmarc', 'open.test'], env)
     expect(out).toMatch(/_dmarc\.open\.test {2}TXT {2}"v=DMARC1/)
     expect(code).toBe(1)

@@ -95,7 +95,7 @@ describe('portreeve import-reports', () => {
     expect((await importing(folder, '--email', 'nobody@people.test')).code).toBe(1)
   })
 
-  it('is told what to import', async () => {
+  it('needs files to import', async () => {
     expect((await importing()).code).toBe(2)
     expect(await importing(join(folder, 'missing'))).toMatchObject({ code: 2, err: expect.stringContaining('missing') })
   })

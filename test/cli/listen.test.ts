@@ -50,7 +50,10 @@ function listen(words: string[], env: Record<string, string> = {}, server = port
   return { child, out: () => text }
 }
 
-/** What stands before the service; told to refuse, it breaks its streams off and answers 502 as proxies do. */
+/**
+ * A proxy in front of the service. When told to fail, it interrupts its streams and responds with
+ * 502.
+ */
 async function startProxy(target: string) {
   let isRefusing = false
   let streams = 0
@@ -89,7 +92,7 @@ async function stop(child: ChildProcess): Promise<number | null> {
 }
 
 describe('portreeve listen', () => {
-  it('sends what was captured to a server on this machine: the same bytes, headers and target', async () => {
+  it('forwards captured requests to a server on this machine: the same bytes, headers and target', async () => {
     received = []
     const endpoint = await portreeve.makeEndpoint()
     const { child, out } = listen([endpoint.token, '--to', `${address()}/base/`])
@@ -149,7 +152,7 @@ describe('portreeve listen', () => {
     between.close()
   }, 60_000)
 
-  it('begins with what is kept when asked to, and says what it could not send', async () => {
+  it('starts with stored requests if requested, and lists those it could not forward', async () => {
     received = []
     const endpoint = await portreeve.makeEndpoint()
     await portreeve.portreeve.request(`/webhooks/${endpoint.token}/1`, { method: 'POST', body: 'END' })
@@ -169,7 +172,7 @@ describe('portreeve listen', () => {
     expect(code).toBe(1)
   }, 40_000)
 
-  it('says in one sentence what is wrong, and with the exit code', async () => {
+  it('reports errors in one sentence, and with the exit code', async () => {
     const env = { PORTREEVE_API_TOKEN: portreeve.alice.token }
     const to = ['--to', address(), '--server', portreeve.portreeve.url]
     expect(await runPortreeve(['listen', 'short', ...to], env)).toMatchObject({

@@ -130,7 +130,7 @@ describe('portreeve migrate', () => {
     expect(await run('four', args)).toMatchObject({ code: 2, err: expect.stringContaining(words) })
   })
 
-  it('says that there is no password where nobody can be asked', async () => {
+  it('reports a missing password where no terminal can prompt for it', async () => {
     expect(await run('four', ['--all'], { env: {} })).toMatchObject({
       code: 2,
       err: expect.stringContaining('Password missing'),

@@ -107,7 +107,7 @@ describe('portreeve serve', () => {
 })
 
 describe('portreeve doctor', () => {
-  it('says what is well and what is not, before and while the service runs', async () => {
+  it('reports healthy and failing parts, before and while the service runs', async () => {
     const broken = { ...env, DNS_SERVERS: '127.0.0.1:1', SMTP_URL: 'smtp://127.0.0.1:1' }
     const before = await runPortreeve(['doctor'], broken)
     expect(before.out).toMatch(/database.*will be created at the first start/)

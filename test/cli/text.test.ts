@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { foreign, table, width } from '../../src/cli/text.ts'
 
 describe('text at a terminal', () => {
-  it('lines up columns whatever colours they have', () => {
+  it('aligns columns with and without colors', () => {
     expect(
       table(
         [
@@ -15,7 +15,7 @@ describe('text at a terminal', () => {
     ).toBe('\u001b[31mred\u001b[39m     x\nlonger  y')
   })
 
-  it('takes escape sequences, control characters and direction marks out of what strangers wrote', () => {
+  it('removes escape sequences, control characters and direction marks from text of strangers', () => {
     expect(foreign('a\u001b[2Jb\u202ec\r\nd')).toBe('ab\uFFFDc\uFFFD\uFFFDd')
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
@@ -25,7 +25,7 @@ describe('text at a terminal', () => {
     )
   })
 
-  it('counts what is seen', () => {
+  it('counts visible characters', () => {
     expect(width('\u001b[1mdüne\u001b[22m')).toBe(4)
   })
 })

@@ -39,7 +39,8 @@ beforeAll(() => {
   ]) {
     cpSync(join(ROOT, name), join(checkout, name), { recursive: true })
   }
-  // Packages as they are installed here, with a stamp of its own: nothing is installed and nothing is changed.
+  // Packages as they are installed here, with a stamp of its own: nothing is installed and nothing
+  // is changed.
   const packages = join(checkout, 'node_modules')
   mkdirSync(packages)
   for (const name of readdirSync(join(ROOT, 'node_modules'))) {

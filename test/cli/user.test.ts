@@ -58,7 +58,7 @@ describe('portreeve user', () => {
     )
   })
 
-  it('is written down with what administrators do, without passwords', async () => {
+  it('is recorded in the audit log, without passwords', async () => {
     const acts = portreeve.db.selectFrom('auditEntry').select(['actorId', 'actorEmail', 'what', 'route', 'details'])
     const email = 'eve@people.test'
     await create(['--email', email])
@@ -114,7 +114,7 @@ describe('portreeve user', () => {
     expect(await portreeve.signIn({ ...erin, password: 'another password' })).toContain('session_token')
   })
 
-  it('says what failed, with 1, and what is wrong with the words, with 2', async () => {
+  it('reports failures with exit code 1, and usage errors with 2', async () => {
     const taken = await create(['--email', 'bob@people.test'])
     expect([taken.code, taken.out, taken.err]).toEqual([
       1,
@@ -165,7 +165,7 @@ describe('portreeve token create', () => {
 })
 
 describe('with the embedded database', () => {
-  it('says that there is none in this folder instead of making one for a question', async () => {
+  it('reports a missing database instead of creating one for a query', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'portreeve-cli-'))
     const { code, err } = await runPortreeve(['token', 'create', '--email', 'a@people.test'], { DATA_DIR: folder })
     expect([code, err]).toEqual([1, expect.stringContaining(`No database found in ${folder}.`)])

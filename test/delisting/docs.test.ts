@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => place.stop())
 
-it('does what docs/delisting.md says, command by command', async () => {
+it('behaves as docs/delisting.md documents, command by command', async () => {
   await place.list({ [AUTOMATIC]: '127.0.0.2', [EMAIL]: '127.0.0.2', [FORM]: '127.0.0.2' })
   const url = await place.portreeve.listen()
   const blocks = examplesIn(page).map((block) => block.replace('http://localhost:8080', url))

@@ -2,14 +2,13 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   isFinal,
-  METHODS,
   transition,
   INITIAL_STATE,
-  type Method,
   type Readiness,
   type StepEvent,
   type StepState,
 } from '../../src/delisting/steps/state-machine.ts'
+import { METHODS, type Method } from '../../src/delisting/steps/methods.ts'
 import { DAY_MS, HOUR_MS, MAX_ATTEMPTS } from '../../src/delisting/steps/timing.ts'
 
 const START = new Date('2026-11-21T12:00:00Z')
@@ -35,7 +34,7 @@ function after(step: StepState, ...events: StepEvent[]): StepState {
 }
 
 describe('a step', () => {
-  it('waits for a list that lets addresses go by itself, and looks twice before it believes that it has', () => {
+  it('waits for a blocklist that removes addresses by itself, and needs two clean answers', () => {
     const waiting = after(
       fresh('automatic', { plan: { expectedHours: 24, deadlineHours: 72 } }),
       { type: 'start' },
@@ -61,7 +60,7 @@ describe('a step', () => {
     expect(transition(step, answered, START)).toMatchObject({ nextAt: at(3 * HOUR_MS) })
   })
 
-  it('believes one clean answer when a person looks on', () => {
+  it('accepts one clean answer when a person is watching', () => {
     const step = after(fresh('form'), { type: 'start' })
     expect(transition(step, { ...clean, atOnce: true }, START)).toMatchObject({ status: 'completed' })
   })
@@ -164,7 +163,7 @@ function follow(step: StepState, eventAt: (look: number) => StepEvent): StepStat
     const next = transition(step, step.status === 'pending' ? { type: 'start' } : eventAt(look), now) as StepState
     if (next.nextAt && next.nextAt <= now && next.request !== 'due' && step.status !== 'pending')
       throw new Error('it does not go on')
-    // A mail that is due is sent by somebody else; here nobody does.
+    // Another component sends an email that is due; here it never does.
     step = next.request === 'due' ? { ...next, nextAt: new Date(now.getTime() + MINUTE * 60) } : next
   }
   return step
@@ -210,7 +209,7 @@ const story = fc.record({
 })
 
 describe('whatever happens', () => {
-  it('leaves nothing that is completed, and what has failed only by a retry, three times at most', () => {
+  it('leaves completed steps unchanged, and failed steps only by a retry, up to three times', () => {
     fc.assert(
       fc.property(story, ({ step, events }) => {
         let now = START.getTime()

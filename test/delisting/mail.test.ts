@@ -20,7 +20,7 @@ async function stepNow({ id }: Process): Promise<Step> {
 }
 
 describe('the mail to a list', () => {
-  it('says in plain English what was listed, why, and what was done', async () => {
+  it('states in plain English the listing, its cause, and the fix', async () => {
     const process = await place.begin(WORDS)
     await place.portreeve.tend()
     const [mail] = place.sink.mails
@@ -38,7 +38,7 @@ describe('the mail to a list', () => {
     expect(mail?.text?.trim()).toBe(request?.text.trim())
   })
 
-  it('names what else speaks for the server: its SPF record and its DMARC policy', async () => {
+  it('names further evidence for the server: its SPF record and its DMARC policy', async () => {
     place.dns.records['mail.alice.example TXT'] = [`v=spf1 ip4:${IP} -all`]
     place.dns.records['_dmarc.alice.example TXT'] = ['v=DMARC1; p=reject']
     const { id } = await place.begin(WORDS)

@@ -58,7 +58,7 @@ export type Process = {
   events: { stepId: string; at: string; text: string }[]
 }
 
-/** What any of the routes may answer. */
+/** The fields that any of the routes may return. */
 export type Reply = {
   success: boolean
   code: string
@@ -101,7 +101,10 @@ const HOUR = 3_600_000
 
 export type DelistingTest = Awaited<ReturnType<typeof startDelisting>>
 
-/** One instance with the delisting room alone; its job runs when the test says so. Several may share a database. */
+/**
+ * One instance with the delisting module alone; tests run its job explicitly. Several may share a
+ * database.
+ */
 export async function startDelisting({ databaseUrl, lists, dns, smtpUrl, clock, ...options }: DelistingTestOptions) {
   const config = { ...readConfig({}), SMTP_URL: smtpUrl, MAIL_FROM: 'Portreeve <delisting@portreeve.example>' }
   const log = createLog(process.env['ROOM_LOG'] ?? 'silent')

@@ -32,7 +32,10 @@ export type Place = {
   stop(): Promise<void>
 }
 
-/** Everything a delisting meets: lists, a DNS with the reverse zone, a mail relay, and the service with Alice in it. */
+/**
+ * Everything a delisting meets: lists, a DNS with the reverse zone, a mail relay, and the service
+ * with Alice in it.
+ */
 export async function startPlace(): Promise<Place> {
   const empty = Object.fromEntries(ZONES.map((zone): [string, Zone] => [zone, {}]))
   const [lists, dns, sink, fresh] = await Promise.all([startRbldnsd(empty), startDns(), startSink(), freshDatabase()])

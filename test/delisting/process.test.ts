@@ -33,7 +33,7 @@ describe('a delisting', () => {
     expect(process.notPursued).toEqual([expect.objectContaining({ dnsbl: 'tor.dan.me.uk' })])
   })
 
-  it('does not begin when most lists gave no answer, and says how many, and what the others say', async () => {
+  it('does not start when most blocklists gave no answer, and reports their number and the other answers', async () => {
     const refusing = Object.fromEntries(ZONES.map((zone) => [zone, { behaviour: 'refusing' as const }]))
     const said = async (answering: Parameters<Place['list']>[0]) => {
       await place.list({ ...refusing, ...answering })
@@ -83,7 +83,7 @@ describe('a delisting', () => {
     expect(place.portreeve.alerts.map(({ kind }) => kind)).toEqual(['delisting.needs-you', 'delisting.completed'])
   })
 
-  it('fails when the time of a list is over, and says what is left', async () => {
+  it('fails when the deadline of a blocklist has passed, and names the remaining options', async () => {
     await place.list({ [AUTOMATIC]: '127.0.0.2', 'bl.blocklist.de': '127.0.0.15' })
     const { id } = await place.begin()
     await place.portreeve.pass(1)
@@ -102,7 +102,7 @@ describe('a delisting', () => {
     ])
   })
 
-  it('never takes a list that cannot be asked for one that let the address go', async () => {
+  it('never treats an unreachable blocklist as one that removed the address', async () => {
     await place.list({ [AUTOMATIC]: '127.0.0.2' })
     const { id } = await place.begin()
     await place.portreeve.pass(11.5)
@@ -186,7 +186,7 @@ describe('a delisting', () => {
     ])
   })
 
-  it('writes to the owner of a network what he must know', async () => {
+  it('tells the owner of a network the facts needed for the request', async () => {
     await place.list({ [PROVIDER]: '127.0.0.2 Your provider is infested' })
     const process = await place.begin()
     await place.portreeve.tend()
@@ -212,7 +212,7 @@ describe('a delisting', () => {
     expect(rows.map(({ kind }) => kind)).toEqual(['delisting.needs-you', 'delisting.completed'])
   })
 
-  it('is done by one of several workers that look at the same time', async () => {
+  it('is processed by one of several concurrent workers', async () => {
     await place.list({ [AUTOMATIC]: '127.0.0.2', [EMAIL]: '127.0.0.2' })
     const { id } = await place.begin(WORDS)
     const instances = [place.portreeve, await place.another(), await place.another()]

@@ -66,7 +66,7 @@ describe('the reminder of a mail', () => {
     expect(place.sink.mails.length).toBe(2)
   })
 
-  it('is tried again with the next look while the relay is busy, and given up when it refuses', async () => {
+  it('is retried at the next check while the relay is busy, and abandoned when the relay rejects it', async () => {
     const process = await waitSixDays()
     place.sink.behaviour = 'busy'
     await place.portreeve.pass(1.5 * DAY)
@@ -89,7 +89,7 @@ describe('the reminder of a mail', () => {
     expect(place.sink.mails.length).toBe(2)
   })
 
-  it('is left to whoever wrote to the list himself', async () => {
+  it('is left to a person who wrote to the blocklist directly', async () => {
     const bare = await place.another({ relay: false })
     const process = await place.begin(WORDS)
     await bare.tend()

@@ -115,7 +115,7 @@ describe('GET /api/v1/delisting/status', () => {
   })
 })
 
-describe('what a person does', () => {
+describe('actions of a person', () => {
   let process: Process
   beforeEach(async () => {
     process = await place.begin()
@@ -200,7 +200,7 @@ describe('what a person does', () => {
     }
     for (const path of ['/status', `/${process.id}`])
       expect(await call('wrong', 'GET', path)).toMatchObject({ status: 401 })
-    // Nor does a step answer under somebody else's process.
+    // A step is not found under another account’s process either.
     const [own] = (await call(charlie, 'POST', '', { ip: IP })).json.data.steps
     expect(await call(place.alice, 'POST', `/${process.id}/steps/${own?.id}/cancel`)).toMatchObject({ status: 404 })
   })

@@ -35,16 +35,16 @@ async function delist(): Promise<string[]> {
 }
 
 describe('that an address is off the lists', () => {
-  it('is told when nobody watches it', async () => {
+  it('raises an alert when the host is not monitored', async () => {
     expect(await delist()).toEqual(['delisting.completed'])
   })
 
-  it('is told by the watch alone where there is one', async () => {
+  it('raises no alert when monitoring raises one', async () => {
     await watch([AUTOMATIC, FORM])
     expect(await delist()).toEqual([])
   })
 
-  it('is told when the watch does not know of one of the lists, or is to be silent about it', async () => {
+  it('raises an alert when monitoring ignores one of the blocklists', async () => {
     await watch([AUTOMATIC])
     expect(await delist()).toEqual(['delisting.completed'])
     await place.portreeve.pool.query('delete from monitored_host')

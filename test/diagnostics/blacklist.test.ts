@@ -73,7 +73,7 @@ describe('every list of the catalogue, some of them misbehaving', () => {
     expect(totalChecked).toBeGreaterThan(80)
   })
 
-  it('says what a listing means, why, and where to go', () => {
+  it('explains a listing, its reason, and where to request removal', () => {
     expect(itemOf(result, 'zen.spamhaus.org')).toEqual({
       name: 'Spamhaus ZEN',
       dnsbl: 'zen.spamhaus.org',
@@ -112,7 +112,7 @@ describe('every list of the catalogue, some of them misbehaving', () => {
     expect(matches(blacklistCheck.data, blacklistCheck.example.data)).toBe(true)
   })
 
-  it('does not ask lists of which it knows that they are no use', async () => {
+  it('does not query blocklists that are known to be unusable', async () => {
     const before = server.queryLog().length
     const { durationMs } = await check(blocklists, '8.8.4.5')
     const asked = server.queryLog().slice(before)
@@ -156,7 +156,7 @@ describe('a resolver at fault', () => {
     expect(adviceOnServers([{ address: '127.0.0.1', port: 53 }])).toEqual([])
   })
 
-  it('is told what it lacks, list by list', async () => {
+  it('is reported with its problem for each blocklist', async () => {
     const server = await start.lists({
       'zen.spamhaus.org': { behaviour: 'refusing' },
       'b.barracudacentral.org': { behaviour: 'no-test-entry' },

@@ -23,7 +23,7 @@ async function look(): Promise<Health> {
 }
 
 describe('the health of the service', () => {
-  it('tells what the resolver, the blacklists and the database answer, and how to mend what does not', async () => {
+  it('reports the state of the resolver, the blocklists and the database, with fixes', async () => {
     const { findings, database } = await look()
     expect(findings).toContainEqual({
       about: 'DNS',
@@ -40,7 +40,7 @@ describe('the health of the service', () => {
     expect(database.bytes).toBeGreaterThan(1_000_000)
   })
 
-  it('counts the jobs of every room', async () => {
+  it('counts the jobs of every module', async () => {
     const { jobs } = await look()
     expect(jobs.map(({ name }) => name)).toEqual(expect.arrayContaining(['accounts.clean-up', 'migration.run']))
     expect(

@@ -72,7 +72,7 @@ describe('advice on DMARC', () => {
     })
   })
 
-  it('takes V=DMARC1 for what it is, and v=dmarc1 for a mistake', async () => {
+  it('accepts V=DMARC1, and reports v=dmarc1 as a mistake', async () => {
     expect(await dmarc(`V=DMARC1; p=reject; ${report}`)).toEqual([])
     expect(await dmarc(`v=dmarc1; p=reject; ${report}`)).toMatchObject([
       { severity: 'error', message: expect.stringMatching(/exactly `v=DMARC1`/) },

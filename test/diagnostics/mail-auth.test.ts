@@ -223,7 +223,7 @@ describe('the mail check', () => {
   })
 })
 
-describe('whatever a stranger publishes', () => {
+describe('any published record', () => {
   const STARTS: Records = {
     'example.com TXT': ['v=spf1 '],
     '_dmarc.example.com TXT': ['v=DMARC1; '],

@@ -35,7 +35,10 @@ type Wish = {
   signal?: AbortSignal
 }
 
-/** Checks a domain whose records are GOOD but for what is given; an empty list takes a record away. */
+/**
+ * Checks a domain with the records of GOOD, except for the given ones. An empty list removes a
+ * record.
+ */
 export function checkWith(changes: Records = {}, wish: Wish = {}) {
   const { domain = 'example.com', selector, ip, failures, policy = {}, signal = new AbortController().signal } = wish
   const records = Object.fromEntries(Object.entries({ ...GOOD, ...changes }).filter(([, texts]) => texts.length > 0))

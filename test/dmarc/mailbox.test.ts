@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { NewAlert } from '../../src/alerts/raise.ts'
 import { accountOn, fill, inside, read } from '../migration/mailbox.ts'
-import { searchUids, select } from '../../src/net/imap/mailbox.ts'
+import { searchUids, select } from '../../src/net/imap/folders/mailbox.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
 import { aggregate, mailWith } from './reports.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createMemoryJournal } from '../../src/migration/journal.ts'
-import { stringOf } from '../../src/net/imap/response.ts'
+import { stringOf } from '../../src/net/imap/connection/response.ts'
 import { startCourier } from '../servers/courier.ts'
 import { startCyrus } from '../servers/cyrus.ts'
 import { startDovecot } from '../servers/dovecot.ts'

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
-import { createAppender } from '../../src/net/imap/append.ts'
-import { createFolder, subscribe } from '../../src/net/imap/create-folder.ts'
-import { fetchBodies } from '../../src/net/imap/fetch-bodies.ts'
-import { fetchMetadata } from '../../src/net/imap/fetch-metadata.ts'
-import { listFolders } from '../../src/net/imap/folders.ts'
-import { select } from '../../src/net/imap/mailbox.ts'
-import { encodeMailbox } from '../../src/net/imap/mailbox-name.ts'
-import { signIn, type Session, type SignIn } from '../../src/net/imap/session.ts'
+import { createAppender } from '../../src/net/imap/append/append.ts'
+import { createFolder, subscribe } from '../../src/net/imap/folders/create-folder.ts'
+import { fetchBodies } from '../../src/net/imap/fetch/fetch-bodies.ts'
+import { fetchMetadata } from '../../src/net/imap/fetch/fetch-metadata.ts'
+import { listFolders } from '../../src/net/imap/folders/list-folders.ts'
+import { select } from '../../src/net/imap/folders/mailbox.ts'
+import { encodeMailbox } from '../../src/net/imap/folders/mailbox-name.ts'
+import { signIn, type Session } from '../../src/net/imap/connection/session.ts'
+import type { SignIn } from '../../src/net/imap/connection/sign-in.ts'
 
 /** A message as a test writes it; what it leaves out is made up. */
 export type Letter = { body?: string | Buffer; flags?: string[]; date?: string }

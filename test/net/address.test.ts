@@ -9,7 +9,7 @@ function nameOf(input: string): string {
   return host.kind === 'name' ? host.name : `ip ${host.address}`
 }
 
-describe('a host as people type it', () => {
+describe('a host as users type it', () => {
   it.each([
     ['Example.COM', 'example.com'],
     ['example.com.', 'example.com'],

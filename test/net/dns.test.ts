@@ -23,7 +23,7 @@ function resolverOf(options: ResolverOptions): OwnResolver {
   return resolver
 }
 
-/** A port on which nobody listens. */
+/** A closed port. */
 async function deadServer() {
   const dns = await startDns()
   await dns.close()
@@ -106,7 +106,7 @@ describe('a failure', () => {
     expect(await resolver.query('example.test', 'A')).toMatchObject({ status: 'NOERROR' })
   })
 
-  it('of all servers tells the word of one rather than the silence of another', async () => {
+  it('of all servers reports an answer of one rather than the timeout of another', async () => {
     const silent = await dnsWith({ behaviours: { '*': 'silent' } })
     const lame = await dnsWith({ behaviours: { '*': 'REFUSED' } })
     const resolver = resolverOf({ servers: [silent, lame], timeoutMs: 50 })
@@ -114,7 +114,7 @@ describe('a failure', () => {
     expect(await resolver.query('example.test', 'A')).toMatchObject({ status: 'FAILED', failure: 'REFUSED', server })
   })
 
-  it('comes at once when nobody listens, and the next server is asked', async () => {
+  it('comes at once for a closed port, and the next server is queried', async () => {
     const dead = await deadServer()
     expect(await resolverOf({ servers: [dead] }).query('example.test', 'A')).toMatchObject({ failure: 'NETWORK' })
     const answer = await resolverOf({ servers: [dead, dead, await dnsWith({ records })] }).query('example.test', 'A')
@@ -163,7 +163,7 @@ describe('time', () => {
 })
 
 describe('the wire', () => {
-  it('does not believe what answers another question', async () => {
+  it('ignores the answer to another query', async () => {
     const lies: Behaviour = ['wrong-id', 'wrong-question', 'wrong-type', 'garbage', 'answer']
     const dns = await dnsWith({ records, behaviours: { 'example.test A': lies } })
     expect(dataOf(await resolverOf({ servers: [dns] }).query('example.test', 'A'), 'A')).toEqual([
@@ -172,7 +172,7 @@ describe('the wire', () => {
     ])
   })
 
-  it('fetches over TCP what does not fit a datagram', async () => {
+  it('fetches a large answer over TCP', async () => {
     const long = 'x'.repeat(3000)
     const behaviours = { 'flag.test *': 'truncated', 'cut.test *': 'cut' } as const
     const dns = await dnsWith({ records: { 'flag.test TXT': [long], 'cut.test TXT': [long] }, behaviours })
@@ -234,7 +234,7 @@ describe('the wire', () => {
     expect(most).toBeGreaterThan(8)
   })
 
-  it('lets the process end when nothing is asked any more', async () => {
+  it('lets the process exit when no query is in flight', async () => {
     const dns = await dnsWith({ records })
     const script = `
       import { createResolver } from '${new URL('../../src/net/dns.ts', import.meta.url).href}'
@@ -251,7 +251,7 @@ describe('bytes of strangers', () => {
   const query = encodeQuery('example.test', 'A', { edns: true }) as Buffer
   drawId(query, new Set())
 
-  it('never throw, whatever they are', () => {
+  it('never throw', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 600 }), (bytes) => {
         const packet = Buffer.from(bytes)

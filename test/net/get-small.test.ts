@@ -75,7 +75,7 @@ describe('fetching a small file', () => {
     expect(asked).toBe(1)
   })
 
-  it('refuses more than 64 KiB, whatever was announced', async () => {
+  it('rejects more than 64 KiB, whatever was announced', async () => {
     const port = await serve((_request, response) => {
       const more = () => response.write('x'.repeat(16_384), () => setImmediate(more))
       response.on('error', () => {})

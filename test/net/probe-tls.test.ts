@@ -211,7 +211,7 @@ describe('STARTTLS', () => {
     })
   })
 
-  it('ends in a fault whatever a server says', async () => {
+  it('ends in a fault for any response of a server', async () => {
     const pieces = [
       '220 ',
       '250-',

@@ -35,8 +35,8 @@ async function heardFrom(socket: Socket): Promise<string> {
 
 const ENVELOPE = 'EHLO x\r\nMAIL FROM:<a@receiver.test>\r\nRCPT TO:<b@reports.test>\r\nDATA\r\n'
 
-describe('the SMTP door', () => {
-  it('lets go who trickles commands, and who says nothings', async () => {
+describe('the SMTP server', () => {
+  it('disconnects clients that send commands slowly, or only no-ops', async () => {
     const socket = await open({ session: 400 })
     const timer = setInterval(() => socket.write('NOOP\r\n'), 50)
     const said = await heardFrom(socket)
@@ -44,7 +44,7 @@ describe('the SMTP door', () => {
     expect(said).toContain('421 4.4.2 Session too long')
   })
 
-  it('lets go who sends a mail without end, and keeps nothing of it', async () => {
+  it('disconnects a client whose mail never ends, and stores nothing of it', async () => {
     const socket = await open({ size: 100_000 })
     socket.write(ENVELOPE)
     const piece = Buffer.alloc(10_000, 'x'.repeat(70).concat('\r\n'))
@@ -55,7 +55,7 @@ describe('the SMTP door', () => {
     expect(taken).toEqual([])
   })
 
-  it('lets go who trickles a mail', async () => {
+  it('disconnects a client that sends a mail slowly', async () => {
     const socket = await open({ transfer: 400 })
     socket.write(ENVELOPE)
     const timer = setInterval(() => socket.writable && socket.write('x'), 50)
@@ -65,7 +65,7 @@ describe('the SMTP door', () => {
     expect(taken).toEqual([])
   })
 
-  it('still says to whom it sent a little too much that it was too much, and takes the next', async () => {
+  it('rejects a mail that is slightly too large, and accepts the next', async () => {
     const socket = await open({ size: 100_000 })
     socket.write(`${ENVELOPE}${'x'.repeat(150_000)}\r\n.\r\n${ENVELOPE}short\r\n.\r\nQUIT\r\n`)
     const said = await heardFrom(socket)
@@ -73,7 +73,7 @@ describe('the SMTP door', () => {
     expect(taken).toEqual([7])
   })
 
-  it('waits for nobody who hands in no mail when it closes', async () => {
+  it('closes idle connections when it stops', async () => {
     const socket = await open({ closing: 60_000 })
     const silent = connect(authHooks?.port ?? 0, '127.0.0.1').on('error', () => {})
     await once(silent, 'connect')
@@ -88,7 +88,7 @@ describe('the SMTP door', () => {
     half.destroy()
   })
 
-  it('takes the mail that is coming in when it closes', async () => {
+  it('accepts a mail in progress when it stops', async () => {
     const socket = await open({ closing: 60_000 })
     socket.write(ENVELOPE)
     await once(socket, 'data')

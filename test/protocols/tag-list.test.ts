@@ -18,7 +18,7 @@ describe('a tag list', () => {
     expect(parseTagList('v=STSv1; id=1;').errors).toEqual([])
   })
 
-  it('keeps what stands behind the first equals sign', () => {
+  it('keeps the text after the first equals sign', () => {
     expect(valueOf(parseTagList('p=MIIB==').tags, 'p')).toBe('MIIB==')
   })
 
@@ -38,7 +38,7 @@ describe('a tag list', () => {
     expect(parseTagList(text).errors.map((error) => error.at)).toEqual([at])
   })
 
-  it('reads back what was written', () => {
+  it('parses its own output', () => {
     const name = fc.stringMatching(/^[A-Za-z]\w{0,9}$/)
     const value = fc.stringMatching(/^[!-:<-~]{0,20}$/)
     fc.assert(

@@ -88,7 +88,7 @@ describe('documented examples', () => {
     expect(stripe(header)).toMatchObject({ status: 'valid' })
     expect(stripe(header, 1492774577 - 600).reason).toContain('10 minutes after')
     expect(stripe(`t=1492774577,v0=${signature}`)).toMatchObject({ status: 'invalid' })
-    // The time is signed, so that nobody moves it.
+    // The time is signed, so it cannot be changed.
     expect(stripe(header.replace('1492774577', '1492774578'))).toMatchObject({ status: 'invalid' })
   })
 
@@ -99,7 +99,7 @@ describe('documented examples', () => {
     })
   })
 
-  it('of anybody else hold, who says header, prefix, algorithm and encoding', () => {
+  it('of any other sender are verified with the configured header, prefix, algorithm and encoding', () => {
     const value = `v=${createHmac('sha512', 'key').update('body').digest('base64')}`
     const scheme = {
       scheme: 'hmac',
@@ -141,7 +141,7 @@ describe('a signature that does not hold', () => {
     expect(github(sign('x', 'other'), 'x').reason).toContain('the secret is different')
   })
 
-  it('is unsigned where there is none, and never valid', () => {
+  it('is reported as unsigned when missing, and never as valid', () => {
     for (const scheme of SIGNATURE_SCHEMES) {
       expect(checkSignature({ scheme, header: 'x' }, 'key', request({}, 'x'))).toMatchObject({ status: 'unsigned' })
     }

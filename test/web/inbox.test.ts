@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Captured, Page } from '../../web/src/webhooks/api.ts'
-import { createInbox, type Ask } from '../../web/src/webhooks/inbox.ts'
+import type { CapturedRequest, RequestsPage, PageRequest } from '../../web/src/webhooks/api.ts'
+import { createInbox } from '../../web/src/webhooks/requests/inbox.ts'
 
-function captured(id: number): Captured {
+function captured(id: number): CapturedRequest {
   return {
     id: String(id),
     method: 'POST',
@@ -30,10 +30,10 @@ function captured(id: number): Captured {
 /** An endpoint that numbers what it captures, and answers pages of two. */
 function endpointOf(...first: number[]) {
   let kept = first
-  const asked: Ask[] = []
+  const asked: PageRequest[] = []
   let hold: Promise<void> | null = null
   const inbox = createInbox({
-    async fetchPage(ask): Promise<Page> {
+    async fetchPage(ask): Promise<RequestsPage> {
       asked.push(ask)
       const from = ask.cursor === null ? null : Number(ask.cursor)
       const those = kept.filter((id) => from === null || (ask.order === 'asc' ? id > from : id < from))
@@ -151,7 +151,7 @@ describe('the list of an endpoint', () => {
   })
   it('says why it could not be fetched, and begins when it can be', async () => {
     let fails = true
-    const empty: Page = { success: true, requests: [], hasMore: false, nextCursor: null, laterCursor: null }
+    const empty: RequestsPage = { success: true, requests: [], hasMore: false, nextCursor: null, laterCursor: null }
     const inbox = createInbox({
       fetchPage: () => (fails ? Promise.reject(new Error('The service does not answer.')) : Promise.resolve(empty)),
     })

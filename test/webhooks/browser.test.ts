@@ -15,7 +15,7 @@ new Image().src = '/webhooks/stolen?' + document.cookie
 <form action="/api/auth/sign-out" method="post"><button id="go">go</button></form>
 <a id="link" href="javascript:document.title='ran'">x</a><iframe src="/"></iframe>`
 
-/** Takes an address as script, frame and worker, and tells what came of it. */
+/** Loads a URL as script, frame and worker, and returns the results. */
 const EMBED = `async (url) => {
   const script = Object.assign(document.createElement('script'), { src: url })
   const loaded = new Promise((resolve) => {

@@ -116,7 +116,7 @@ describe('a captured request', () => {
     expect(requests.at(-1)?.httpVersion).toBe('1.0')
   })
 
-  it('is asked for its body when the sender waits for that', async () => {
+  it('gets 100 Continue when the sender waits for it', async () => {
     const endpoint = await portreeve.makeEndpoint()
     const socket = connect(Number(new URL(portreeve.portreeve.wire).port), '127.0.0.1').setEncoding('latin1')
     socket.write(
@@ -207,7 +207,7 @@ describe('a body', () => {
 })
 
 describe('an answer', () => {
-  it('is what the endpoint is set to, in a sandbox', async () => {
+  it('is the configured one, in a sandbox', async () => {
     const settings = { responseStatus: 418, responseBody: '<b>né</b>', responseType: 'text/html; charset=utf-8' }
     const answer = await send(await portreeve.makeEndpoint(settings))
     expect([answer.status, await answer.text()]).toEqual([418, '<b>né</b>'])
@@ -238,7 +238,7 @@ describe('an answer', () => {
     expect(answer.headers.get('cross-origin-resource-policy')).toBe('same-site')
   })
 
-  it('to a preflight is yes, whatever is configured, without delay, and is kept as one', async () => {
+  it('to a preflight allows the request at once, whatever is configured, and is stored as a preflight', async () => {
     const endpoint = await portreeve.makeEndpoint({ responseStatus: 500, timeout: 20 })
     const asks = [
       'Origin: https://app.test',
@@ -258,7 +258,7 @@ describe('an answer', () => {
     expect(await raw(await portreeve.makeEndpoint(), 'OPTIONS', '', asks)).not.toContain('Allow-Headers')
   })
 
-  it('to a preflight is the configured one where CORS is off, and to an OPTIONS that is none', async () => {
+  it('is the configured one for a preflight where CORS is off, and for any other OPTIONS', async () => {
     const closed = await portreeve.makeEndpoint({ cors: false, responseStatus: 202 })
     const asks = ['Origin: https://app.test', 'Access-Control-Request-Method: PATCH']
     expect(await raw(closed, 'OPTIONS', '', asks)).toMatch(/^HTTP\/1\.1 202 /)
@@ -326,7 +326,7 @@ describe('connections', () => {
     expect((await portreeve.captured(endpoint, 3)).map(({ path }) => path)).toEqual(['/3', '/2', '/1'])
   })
 
-  it('without a Host header are told so, and what was captured says it', async () => {
+  it('without a Host header get 400, and the captured request has the reason', async () => {
     const endpoint = await portreeve.makeEndpoint()
     expect(await portreeve.raw(`POST ${under(endpoint)} HTTP/1.1\r\nContent-Length: 0\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 400 /,
@@ -345,7 +345,7 @@ describe('connections', () => {
       socket.write(`POST ${under(endpoint)} HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx`)
     const begun = performance.now()
     for (let i = 0; i < 20; i++) expect((await send(endpoint, {}, '/quick')).status).toBe(200)
-    // Ten seconds is what they would be waited for.
+    // Headers may take ten seconds.
     expect(performance.now() - begun).toBeLessThan(9_000)
     for (const socket of idle) socket.destroy()
   })

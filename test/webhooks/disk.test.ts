@@ -7,7 +7,7 @@ import { createLog } from '../../src/log.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
 import { readSpace, relieveDisk, shareReduction, type DiskOptions } from '../../src/webhooks/retention/disk.ts'
 import { listUsage } from '../../src/webhooks/retention/store.ts'
-import { newToken } from '../../src/webhooks/token.ts'
+import { newEndpointToken } from '../../src/webhooks/ids.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 import { startWebhooks } from './module.ts'
 
@@ -25,7 +25,7 @@ async function addAccount(name: string, admin = false): Promise<string> {
 
 /** An endpoint with so many requests, counted as captures are. */
 async function endpointWith(accountId: string, requests: number): Promise<string> {
-  const { id } = await insertEndpoint(fresh.db, { accountId, token: newToken() })
+  const { id } = await insertEndpoint(fresh.db, { accountId, token: newEndpointToken() })
   await fresh.pool.query(
     `insert into webhook_request (id, endpoint_id, method, path, query, headers, ip, body, body_size, received_at,
        duration_ms, http_version, preflight, aborted, stored_bytes)
@@ -47,7 +47,7 @@ async function pathsOf(endpointId: string): Promise<string[]> {
 
 const paths = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => `/${from + index}`)
 
-/** Checks the space once; what it told, to whom. */
+/** Checks the space once, and returns the alerts with their accounts. */
 async function relieve(options: Partial<DiskOptions>) {
   const alerts: NewAlert[] = []
   const removed: number[] = []
@@ -78,7 +78,7 @@ const databaseSize = async () => {
 }
 
 describe('a disk that is almost full', () => {
-  it('loses the oldest captures, but never the newest ten of an endpoint, and tells administrators and owners', async () => {
+  it('loses the oldest captures, but never the newest ten of an endpoint, and alerts administrators and owners', async () => {
     const [ada, alice, bob] = [await addAccount('ada', true), await addAccount('alice'), await addAccount('bob')]
     const [many, few] = [await endpointWith(alice, 30), await endpointWith(bob, 5)]
     const { alerts, removed } = await relieve({ MIN_FREE_DISK_BYTES: MANY_BYTES })
@@ -91,7 +91,7 @@ describe('a disk that is almost full', () => {
     expect(alerts[0]?.text).toMatch(/are free, and .+ should be/)
   })
 
-  it('frees the room of what it removed for the next captures', async () => {
+  it('frees the space of removed captures for the next ones', async () => {
     const alice = await addAccount('alice')
     await endpointWith(alice, 60)
     await relieve({ MIN_FREE_DISK_BYTES: MANY_BYTES })
@@ -100,7 +100,7 @@ describe('a disk that is almost full', () => {
     expect((await databaseSize()) - before).toBeLessThan(0.25 * 40 * BODY_BYTES)
   })
 
-  it('is left alone while enough is free', async () => {
+  it('is unchanged while enough space is free', async () => {
     const alice = await addAccount('alice', true)
     const endpoint = await endpointWith(alice, 30)
     const { bavail, bsize } = await statfs(tmpdir())
@@ -133,7 +133,7 @@ describe('a database that reaches MAX_DATABASE_BYTES', () => {
     expect(removed * BODY_BYTES).toBeLessThan(1.2 * (missing + wanted))
     expect(await pathsOf(many)).toEqual(paths(removed + 1, 100))
     expect(await pathsOf(few)).toEqual(paths(1, 20))
-    // Freeing room makes a map of it, which takes a few pages.
+    // A VACUUM creates a free space map, which takes a few pages.
     expect((await relieve(limits)).removed).toBeLessThanOrEqual(1)
     const usages = await listUsage(fresh.db, [alice, bob])
     expect(usages).toContainEqual({ accountId: bob, plan: 'free', bytes: 20 * BODY_BYTES })
@@ -156,7 +156,7 @@ describe('a database that reaches MAX_DATABASE_BYTES', () => {
   }, 60_000)
 })
 
-describe('what is removed', () => {
+describe('the removed captures', () => {
   it.each([
     ['nothing, while nothing is missing', [5, 3], 0, {}],
     ['of the heaviest alone, down to the next', [10, 4, 1], 6, { a: 4 }],

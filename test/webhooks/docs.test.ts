@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 describe('docs/webhooks.md', () => {
-  it('has examples that do what it says, in its order', async () => {
+  it('has examples with the documented results, in order', async () => {
     const page = readFileSync(PAGE, 'utf8')
     const script = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block]) => block).join('')
     const words = ['-eu', '-c', script.replaceAll('http://localhost:8080', portreeve.portreeve.url)]

@@ -12,10 +12,10 @@ import { openDatabase, type Database } from '../../src/store/database.ts'
 import { startEmbedded, type Embedded } from '../../src/store/embedded.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
-import { newToken } from '../../src/webhooks/token.ts'
+import { newEndpointToken } from '../../src/webhooks/ids.ts'
 
 const SECRET_KEY = 'the key of a service that is going to be killed'
-/** So few for each that none is beyond what is kept. */
+/** Few enough for each endpoint that none is trimmed. */
 const ENDPOINTS = 10
 const PER_ENDPOINT = 900
 
@@ -59,7 +59,9 @@ async function startChild(): Promise<{ child: ChildProcess; url: string }> {
   return { child, url: line.trim().replace('localhost', '127.0.0.1') }
 }
 
-/** Sends on many connections until told to stop. @returns what was acknowledged, and the other statuses seen */
+/**
+ * Sends on many connections until stopped. @returns acknowledged requests, and the other statuses
+ */
 function load(url: string, tokens: string[]) {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   const acknowledged = new Set<string>()
@@ -102,14 +104,16 @@ async function stored(): Promise<Set<string>> {
 }
 
 async function makeTokens(): Promise<string[]> {
-  const rows = Array.from({ length: ENDPOINTS }, () => insertEndpoint(database.db, { accountId, token: newToken() }))
+  const rows = Array.from({ length: ENDPOINTS }, () =>
+    insertEndpoint(database.db, { accountId, token: newEndpointToken() }),
+  )
   return (await Promise.all(rows)).map(({ token }) => token)
 }
 
 const missingFrom = (found: Set<string>, wanted: Set<string>) => [...wanted].filter((path) => !found.has(path))
 
 describe('a request that was acknowledged', () => {
-  it('is there after kill -9 of the service under load', async () => {
+  it('is stored after kill -9 of the service under load', async () => {
     const { child, url } = await startChild()
     const loading = load(url, await makeTokens())
     while (loading.acknowledged.size < 1_000) await sleep(10)
@@ -120,7 +124,7 @@ describe('a request that was acknowledged', () => {
     expect(loading.others).toContain(0)
   }, 60_000)
 
-  it('is there after kill -9 of the database under load, and who was not stored was told so', async () => {
+  it('is stored after kill -9 of the database under load, and the senders of others got an error', async () => {
     const { child, url } = await startChild()
     const loading = load(url, await makeTokens())
     while (loading.acknowledged.size < 1_000) await sleep(10)

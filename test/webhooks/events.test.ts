@@ -114,7 +114,7 @@ describe('the event stream', () => {
     },
   )
 
-  it('refuses an id that is none', async () => {
+  it('rejects an invalid ID', async () => {
     const path = `/api/webhook/endpoints/${(await portreeve.makeEndpoint()).id}/events`
     const answer = await portreeve.portreeve.request(path, {
       token: portreeve.alice.token,
@@ -125,7 +125,7 @@ describe('the event stream', () => {
 })
 
 describe('a service that stops', () => {
-  it('lets go of streams and delayed answers at once', async () => {
+  it('ends streams and delayed responses at once', async () => {
     const other = await startWebhooks()
     const endpoint = await other.makeEndpoint({ timeout: 30, responseBody: 'early' })
     const url = new URL(`/api/webhook/endpoints/${endpoint.id}/events`, other.portreeve.url)
@@ -141,7 +141,7 @@ describe('a service that stops', () => {
 })
 
 describe('reading events', () => {
-  it('puts together what comes in pieces, and passes over comments', async () => {
+  it('joins partial chunks, and skips comments', async () => {
     async function* pieces() {
       yield* ['retry: 2000\n', 'id: 7\nevent: a\nda', 'ta: one\ndata: two\n', '\n:\n\ndata:three\n\n', 'data: cut off']
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createLog } from '../../src/log.ts'
-import { createGroupCommit } from '../../src/webhooks/group-commit.ts'
+import { createGroupCommit } from '../../src/webhooks/capture/group-commit.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { startWebhooks } from './module.ts'
 
@@ -41,7 +41,7 @@ describe('commits in groups', () => {
     expect(new Set(await Promise.all(crowd))).toEqual(new Set(['stored']))
   })
 
-  it('acknowledge nobody of a group that failed, and go on with the next', async () => {
+  it('acknowledge no request of a failed group, and continue with the next', async () => {
     const { batches, commits, onStored } = controlled()
     const failing = [commits.add(row()), commits.add(row())]
     await vi.waitFor(() => expect(batches).toHaveLength(1))
@@ -82,7 +82,7 @@ describe('commits in groups', () => {
 })
 
 describe('a database that cannot store', () => {
-  it('has its senders told to come back, and nothing is called stored', async () => {
+  it('makes senders retry, and reports no request as stored', async () => {
     const portreeve = await startWebhooks({ LOG_LEVEL: 'silent' })
     const { pool, close } = openDatabase(portreeve.portreeve.databaseUrl)
     const endpoint = await portreeve.makeEndpoint()

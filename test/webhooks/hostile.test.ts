@@ -2,10 +2,10 @@ import type { Socket } from 'node:net'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createLog } from '../../src/log.ts'
-import { keepMalformed } from '../../src/webhooks/malformed.ts'
-import { withoutOwnCookieValues } from '../../src/webhooks/own-cookies.ts'
-import type { CapturedRequest } from '../../src/webhooks/store.ts'
-import { readTarget } from '../../src/webhooks/target.ts'
+import { storeMalformed } from '../../src/webhooks/capture/malformed-requests.ts'
+import { redactSessionCookies } from '../../src/webhooks/capture/session-cookies.ts'
+import type { CapturedRequest } from '../../src/webhooks/requests/captured-request.ts'
+import { readTarget } from '../../src/webhooks/capture/capture-target.ts'
 import { within } from '../protocols/reports/hostile.ts'
 
 const TOKEN = 'abcdefghij'
@@ -46,7 +46,7 @@ describe('bytes that are no request', () => {
       fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary', maxLength: 5 })), { maxLength: 20 }),
       async (pieces) => {
         const rawPacket = Buffer.from(pieces.join(''), 'latin1')
-        await keepMalformed(Object.assign(new Error('x'), { rawPacket }), socket, deps)
+        await storeMalformed(Object.assign(new Error('x'), { rawPacket }), socket, deps)
       },
     )
     await fc.assert(property, { numRuns: 500 })
@@ -56,7 +56,7 @@ describe('bytes that are no request', () => {
   })
 
   it('are read in no time', () => {
-    const read = (text: string) => [readTarget(text), withoutOwnCookieValues(text)]
+    const read = (text: string) => [readTarget(text), redactSessionCookies(text)]
     within(
       read,
       ['/', '/webhooks/', 'http://', 'portreeve.', '__Host-', ' ', '?'],

@@ -29,7 +29,7 @@ const send = (url: string, { token }: Endpoint, rest = '') =>
   fetch(`${url}/webhooks/${token}${rest}`, { method: 'POST', body: 'x' })
 
 describe('two instances on one database', () => {
-  it('share what is captured, in one order, and count it right', async () => {
+  it('share captured requests, in one order, and count them correctly', async () => {
     const endpoint = await portreeve.makeEndpoint()
     const seen: string[] = []
     const ids: number[] = []
@@ -57,7 +57,7 @@ describe('two instances on one database', () => {
     expect((await portreeve.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount).toBe(400)
   })
 
-  it('hear of a change at once', async () => {
+  it('apply a change at once', async () => {
     const endpoint = await portreeve.makeEndpoint({ responseBody: 'one' })
     expect(await (await send(other.url, endpoint)).text()).toBe('one')
     await portreeve.api('PUT', `/${endpoint.id}`, { responseBody: 'two' })

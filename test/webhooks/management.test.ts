@@ -5,7 +5,7 @@ import { openDatabase, type Database } from '../../src/store/database.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
 import { CAPTURE_QUOTAS } from '../../src/webhooks/retention/quota.ts'
 import { webhookCleanUpJob } from '../../src/webhooks/retention/retention.ts'
-import { newToken } from '../../src/webhooks/token.ts'
+import { newEndpointToken } from '../../src/webhooks/ids.ts'
 import type { Person } from '../service.ts'
 import { startWebhooks, type Answer, type Endpoint, type WebhooksTest } from './module.ts'
 
@@ -62,7 +62,7 @@ describe('an endpoint', () => {
     })
   })
 
-  it('is nobody else’s and has no other address, whatever a request says', async () => {
+  it('keeps its owner and its URL, whatever a request contains', async () => {
     const wishes = {
       id: bob.id,
       accountId: bob.id,
@@ -82,7 +82,7 @@ describe('an endpoint', () => {
     expect(rows).toEqual([{ account_id: portreeve.alice.id }])
   })
 
-  it('changes only in what is given', async () => {
+  it('changes only the given settings', async () => {
     const endpoint = await portreeve.makeEndpoint({ label: 'before', responseBody: 'kept' })
     const change = { label: 'after', responseStatus: 202, timeout: 0.5, cors: false }
     const { status, json } = await portreeve.api('PUT', `/${endpoint.id}`, change)
@@ -119,7 +119,7 @@ describe('an endpoint', () => {
     expect(json.error + JSON.stringify(json.details)).toContain(word)
   })
 
-  it('shows the latest count, which goes on beyond what is kept and begins anew when cleared', async () => {
+  it('shows the latest count, which continues beyond the stored requests and restarts when cleared', async () => {
     const endpoint = await portreeve.makeEndpoint()
     await sendMany(endpoint, 3)
     const count = async () => (await portreeve.api('GET', `/${endpoint.id}`)).json.endpoint.requestCount
@@ -142,15 +142,15 @@ describe('an endpoint', () => {
 
   it('is one of at most a hundred', async () => {
     const dora = await portreeve.portreeve.addPerson('Dora')
-    for (let i = 0; i < 98; i++) await insertEndpoint(database.db, { accountId: dora.id, token: newToken() })
+    for (let i = 0; i < 98; i++) await insertEndpoint(database.db, { accountId: dora.id, token: newEndpointToken() })
     const more = await Promise.all(Array.from({ length: 4 }, () => portreeve.api('POST', '', {}, dora.token)))
     expect(more.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 201, 409, 409])
     expect(more.find(({ status }) => status === 409)?.json).toMatchObject({ code: 'conflict' })
   })
 })
 
-describe('somebody else', () => {
-  it('sees nothing of an endpoint that is not theirs, and changes nothing', async () => {
+describe('another account', () => {
+  it('cannot see or change the endpoint', async () => {
     const endpoint = await portreeve.makeEndpoint({ label: 'Alice’s' })
     await send(endpoint)
     const [request] = await portreeve.captured(endpoint)
@@ -183,8 +183,8 @@ describe('somebody else', () => {
   })
 })
 
-describe('somebody signed in', () => {
-  it('manages endpoints by the session cookie, from our own origin alone', async () => {
+describe('a signed-in user', () => {
+  it('manages endpoints with the session cookie, only from the dashboard’s origin', async () => {
     const { email, password } = charlie
     const origin = { origin: portreeve.portreeve.url, 'content-type': 'application/json' }
     const signIn = { method: 'POST', headers: origin, body: JSON.stringify({ email, password }) }
@@ -219,7 +219,7 @@ describe('the list of requests', () => {
     for (let cursor = ''; ;) {
       const { json } = await portreeve.api('GET', `/${endpoint.id}/requests?limit=3${cursor}`)
       seen.push(...json.requests.map(({ path }) => path))
-      // What comes meanwhile is newer than where we are.
+      // Requests that arrive meanwhile are newer than the cursor.
       await send(endpoint, '/late')
       expect(json.hasMore).toBe(json.nextCursor !== null)
       if (json.nextCursor === null) break
@@ -342,7 +342,7 @@ describe('one request', () => {
     expect((await detail(second?.id)).signature).toMatchObject({ status: 'invalid' })
   })
 
-  it('has a secret that nobody reads again', async () => {
+  it('has a secret that is never returned', async () => {
     const endpoint = await portreeve.makeEndpoint({ signature: { scheme: 'slack', secret: 'very-secret-indeed' } })
     const { rows } = await database.pool.query('select * from webhook_endpoint where id = $1', [endpoint.id])
     expect(JSON.stringify(rows)).not.toContain('very-secret')
@@ -361,7 +361,7 @@ describe('one request', () => {
   })
 })
 
-describe('what is captured', () => {
+describe('captured requests', () => {
   it('is kept to the newest thousand, soon after more have come', async () => {
     const endpoint = await portreeve.makeEndpoint()
     const sendAll = async (from: number) => {

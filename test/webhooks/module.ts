@@ -1,49 +1,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import type { Static } from 'typebox'
 import { expect } from 'vitest'
+import type { ListedRequest, WebhookEndpoint } from '../../src/webhooks/shapes.ts'
 import { startTestService, type TestService, type Person } from '../service.ts'
 
-export type Endpoint = {
-  id: string
-  token: string
-  url: string
-  label: string
-  responseStatus: number
-  responseBody: string
-  responseType: string
-  template: boolean
-  cors: boolean
-  timeout: number
-  requestCount: number
-  signature: object | null
-  createdAt: string
-}
+export type Endpoint = Static<typeof WebhookEndpoint>
+export type Captured = Static<typeof ListedRequest>
 
-export type Captured = {
-  id: string
-  method: string
-  path: string
-  query: string
-  headers: [string, string][]
-  trailers: [string, string][] | null
-  ip: string
-  body: string
-  bodyEncoding: 'utf8' | 'base64'
-  bodySize: number
-  truncated: boolean
-  contentType: string | null
-  receivedAt: string
-  durationMs: number
-  httpVersion: string
-  preflight: boolean
-  aborted: boolean
-  rejected: string | null
-  responseStatus: number | null
-  surplus: { size: number; start: string; startEncoding: 'utf8' | 'base64'; responseStatus: number | null } | null
-  signature: { status: string; reason: string } | null
-}
-
-/** What any of the routes may answer. */
+/** The fields that any of the routes may return. */
 export type Answer = {
   success: boolean
   code: string
@@ -61,14 +26,14 @@ export type Answer = {
   curl: string | null
 }
 
-/** A running service with one owner and the ways to it that webhook tests take. */
+/** A running service with one account, and helpers to call it. */
 export type WebhooksTest = {
   portreeve: TestService
   alice: Person
-  /** Calls the API as Alice, or as somebody else. */
+  /** Calls the API as Alice, or with another account’s token. */
   api(method: string, path: string, body?: object, token?: string): Promise<{ status: number; json: Answer }>
   makeEndpoint(settings?: object): Promise<Endpoint>
-  /** What was captured, newest first; waits until there are so many. */
+  /** Waits until at least so many requests are captured, and returns them, newest first. */
   captured(endpoint: Endpoint, atLeast?: number): Promise<Captured[]>
   /** Sends these bytes on a connection of their own and reads until the service closes it. */
   raw(bytes: string | Buffer): Promise<string>

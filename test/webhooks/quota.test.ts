@@ -4,11 +4,12 @@ import { raiseAlert } from '../../src/alerts/raise.ts'
 import { createLog } from '../../src/log.ts'
 import { clearRequests } from '../../src/webhooks/endpoints/endpoints.ts'
 import { deleteEndpoint, insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
-import { onceEach, trimToQuotas, type CaptureQuotas } from '../../src/webhooks/retention/quota.ts'
+import { raiseOnce, trimToQuotas, type CaptureQuotas } from '../../src/webhooks/retention/quota.ts'
 import { startTrimming, webhookCleanUpJob } from '../../src/webhooks/retention/retention.ts'
 import { deleteBeyond, deleteOlder, listUsage } from '../../src/webhooks/retention/store.ts'
-import { createInsert, storedBytes, type CapturedRequest } from '../../src/webhooks/store.ts'
-import { newId, newToken } from '../../src/webhooks/token.ts'
+import { storedBytes, type CapturedRequest } from '../../src/webhooks/requests/captured-request.ts'
+import { createRequestInsert } from '../../src/webhooks/requests/store.ts'
+import { newRequestId, newEndpointToken } from '../../src/webhooks/ids.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 
 const LIMIT = 100_000
@@ -16,10 +17,10 @@ const QUOTAS: CaptureQuotas = { free: LIMIT, starter: LIMIT, pro: 2 * LIMIT, bus
 const BODY_BYTES = 10_000
 
 let fresh: FreshDatabase
-let insert: ReturnType<typeof createInsert>
+let insert: ReturnType<typeof createRequestInsert>
 beforeEach(async () => {
   fresh = await freshDatabase()
-  insert = createInsert(fresh.pool)
+  insert = createRequestInsert(fresh.pool)
 })
 afterEach(() => fresh.drop())
 
@@ -28,12 +29,13 @@ async function addAccount(name: string, plan: 'free' | 'pro' = 'free'): Promise<
   return (await createAccount(fresh.db, person)).id
 }
 
-const addEndpoint = async (accountId: string) => (await insertEndpoint(fresh.db, { accountId, token: newToken() })).id
+const addEndpoint = async (accountId: string) =>
+  (await insertEndpoint(fresh.db, { accountId, token: newEndpointToken() })).id
 
 function request(endpointId: string, path: string, bytes = BODY_BYTES): CapturedRequest {
   const receivedAt = new Date()
   return {
-    id: newId(receivedAt.getTime()),
+    id: newRequestId(receivedAt.getTime()),
     endpointId,
     method: 'POST',
     path,
@@ -55,7 +57,7 @@ function request(endpointId: string, path: string, bytes = BODY_BYTES): Captured
   }
 }
 
-/** Paths of what is left, oldest first. */
+/** Paths of the remaining requests, oldest first. */
 async function pathsOf(...endpointIds: string[]): Promise<string[]> {
   const { rows } = await fresh.pool.query<{ path: string }>(
     'select path from webhook_request where endpoint_id = any ($1) order by seq',
@@ -80,7 +82,7 @@ const titles = async (accountId: string) =>
     ({ title }) => title,
   )
 
-const deps = () => ({ db: fresh.db, quotas: QUOTAS, raise: onceEach((alert) => raiseAlert(fresh.db, alert)) })
+const deps = () => ({ db: fresh.db, quotas: QUOTAS, raise: raiseOnce((alert) => raiseAlert(fresh.db, alert)) })
 
 describe('the bytes of captured requests', () => {
   it('are counted with them, and no more when they are gone, whichever way', async () => {
@@ -115,7 +117,7 @@ describe('the bytes of captured requests', () => {
 })
 
 describe('an account beyond its quota', () => {
-  it('loses its oldest requests over all its endpoints, and nobody else loses any', async () => {
+  it('loses its oldest requests over all its endpoints, and other accounts lose none', async () => {
     const [alice, bob] = [await addAccount('alice'), await addAccount('bob')]
     const [one, other, bobs] = [await addEndpoint(alice), await addEndpoint(alice), await addEndpoint(bob)]
     await insert([request(bobs, '/bob')])
@@ -136,7 +138,7 @@ describe('an account beyond its quota', () => {
     expect(await pathsOf(endpoint)).toHaveLength(14)
   })
 
-  it('is warned at 80% and told when removal begins, once each', async () => {
+  it('gets an alert at 80% and when removal begins, once each', async () => {
     const account = await addAccount('alice')
     const endpoint = await addEndpoint(account)
     const trim = () => trimToQuotas(deps(), new Map())
@@ -167,7 +169,7 @@ describe('an account beyond its quota', () => {
     expect(await usageOf(account)).toBeGreaterThan(LIMIT - storedBytes(request(endpoint, '/10')))
   })
 
-  it('is trimmed soon after it captures, and by the job what an instance left that died', async () => {
+  it('is trimmed soon after a capture, and by the job after an instance died', async () => {
     const account = await addAccount('alice')
     const endpoint = await addEndpoint(account)
     const trimming = startTrimming({ ...deps(), log: createLog('silent') })

@@ -25,7 +25,7 @@ async function responseSecret({ id }: Endpoint): Promise<string> {
 }
 
 describe('the response secret', () => {
-  it('signs what a template signs, and is never the secret that verifies senders', async () => {
+  it('signs templates, and is never the secret that verifies senders', async () => {
     const endpoint = await signing({ signature: { scheme: 'github', secret: VERIFYING } })
     const signature = await signatureFrom(endpoint)
     expect(signature).not.toBe(hmac(VERIFYING))
@@ -64,7 +64,7 @@ describe('the response secret', () => {
     expect(other).toMatchObject({ status: 400, json: { details: [{ path: 'signature.secret' }] } })
   })
 
-  it('is shown by no other route, and to nobody else', async () => {
+  it('is returned by no other route, and to no other account', async () => {
     const endpoint = await signing()
     const secret = await responseSecret(endpoint)
     for (const path of ['', `/${endpoint.id}`]) {

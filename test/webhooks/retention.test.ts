@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import type { Db } from '../../src/store/database.ts'
 import { deleteEndpoint, insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
-import { deleteBeyond, freeRoom } from '../../src/webhooks/retention/store.ts'
-import { newToken } from '../../src/webhooks/token.ts'
+import { deleteBeyond, vacuumRequests } from '../../src/webhooks/retention/store.ts'
+import { newEndpointToken } from '../../src/webhooks/ids.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 
 let fresh: FreshDatabase
@@ -17,7 +17,7 @@ afterEach(() => fresh.drop())
 
 /** An endpoint with so many requests. */
 async function endpointWith(count: number): Promise<string> {
-  const { id } = await insertEndpoint(fresh.db, { accountId, token: newToken() })
+  const { id } = await insertEndpoint(fresh.db, { accountId, token: newEndpointToken() })
   await capture(id, count)
   return id
 }
@@ -55,7 +55,7 @@ describe('trimming', () => {
     expect(await numbersOf(other)).toHaveLength(2)
   })
 
-  it('frees the room of what it deleted, where that is a fair share of all', async () => {
+  it('frees the space of deleted requests, if they are a large share of all', async () => {
     await endpointWith(1_000)
     await fresh.pool.query('analyze webhook_request')
     const vacuums = async () => {
@@ -64,11 +64,11 @@ describe('trimming', () => {
       )
       return rows[0]?.count
     }
-    expect([await freeRoom(fresh.db, { requests: 49, bytes: 0 }, 0.05), await vacuums()]).toEqual([false, 0])
-    expect([await freeRoom(fresh.db, { requests: 50, bytes: 0 }, 0.05), await vacuums()]).toEqual([true, 1])
+    expect([await vacuumRequests(fresh.db, { requests: 49, bytes: 0 }, 0.05), await vacuums()]).toEqual([false, 0])
+    expect([await vacuumRequests(fresh.db, { requests: 50, bytes: 0 }, 0.05), await vacuums()]).toEqual([true, 1])
   })
 
-  it('takes turns with deleting endpoints, in whatever order those come', async () => {
+  it('runs concurrently with deleting endpoints, in any order', async () => {
     const [one, other] = [await endpointWith(10), await endpointWith(10)]
     const endpoints = [one, other].map((endpointId) => ({ endpointId, upTo: 0 }))
     const trimmed = await fresh.db.transaction().execute(async (trx) => {

@@ -10,7 +10,7 @@ import { followEvents } from '../../src/net/http/event-stream.ts'
 import { startChromium } from '../servers/chromium.ts'
 import { sendRaw, startWebhooks, type Captured, type Endpoint, type WebhooksTest } from './module.ts'
 
-/** What stood on the wire, or what was captured, written the same way. */
+/** A request as sent or as captured, in the same form. */
 type Sent = { line: string; headers: [string, string][]; body: string }
 
 const BYTES = Buffer.from([0, 255, 13, 10, 128, 39])
@@ -138,7 +138,7 @@ async function rawSocket(url: string): Promise<void> {
   )
 }
 
-/** Follows an endpoint until told to stop. @returns what has come so far */
+/** Follows an endpoint until stopped. @returns the events so far */
 function follow({ id }: Endpoint): { events: Captured[]; stop: () => Promise<void> } {
   const events: Captured[] = []
   const stopping = new AbortController()

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { insertEndpoint } from '../../src/webhooks/endpoints/store.ts'
-import { createInsert, type CapturedRequest } from '../../src/webhooks/store.ts'
-import { newId, newToken } from '../../src/webhooks/token.ts'
+import type { CapturedRequest } from '../../src/webhooks/requests/captured-request.ts'
+import { createRequestInsert } from '../../src/webhooks/requests/store.ts'
+import { newRequestId, newEndpointToken } from '../../src/webhooks/ids.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 
 const NOBODYS = '01a20432-548d-72e7-88f0-d3837e57301a'
@@ -21,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => fresh.drop())
 beforeEach(async () => {
-  endpointId = (await insertEndpoint(fresh.db, { accountId, token: newToken() })).id
+  endpointId = (await insertEndpoint(fresh.db, { accountId, token: newEndpointToken() })).id
 })
 
 const uuid = (bytes: Buffer) => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
@@ -30,7 +31,7 @@ const uuid = (bytes: Buffer) => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4
 function request(given: Partial<CapturedRequest> = {}): CapturedRequest {
   const receivedAt = new Date('2026-11-22T10:20:30.456Z')
   return {
-    id: newId(receivedAt.getTime()),
+    id: newRequestId(receivedAt.getTime()),
     endpointId,
     method: 'POST',
     path: '/a%20b',
@@ -63,24 +64,24 @@ describe('captured requests', () => {
   it('are stored as they are, in the order in which they came', async () => {
     const bare = { query: '', trailers: null, contentType: null, rejected: null, responseStatus: null, surplus: null }
     const requests = [request(), request({ ...bare, body: Buffer.alloc(0), ip: '192.0.2.7', preflight: false })]
-    const found = await createInsert(fresh.pool)(requests)
+    const found = await createRequestInsert(fresh.pool)(requests)
     expect([...found]).toEqual([[endpointId, accountId]])
     expect(await kept()).toMatchObject(requests.map((one) => ({ ...one, id: uuid(one.id) })))
   })
 
   it('of an endpoint that is gone are not, and those beside them are', async () => {
-    const found = await createInsert(fresh.pool)([request({ endpointId: NOBODYS }), request()])
+    const found = await createRequestInsert(fresh.pool)([request({ endpointId: NOBODYS }), request()])
     expect([...found.keys()]).toEqual([endpointId])
     expect([await kept(NOBODYS), await kept()]).toMatchObject([[], [{}]])
   })
 
   it('of endpoints that are all gone are stored nowhere', async () => {
-    expect(await createInsert(fresh.pool)([request({ endpointId: NOBODYS })])).toEqual(new Map())
+    expect(await createRequestInsert(fresh.pool)([request({ endpointId: NOBODYS })])).toEqual(new Map())
     expect(await kept(NOBODYS)).toEqual([])
   })
 
   it('are stored after one that could not be: a connection that was cut is replaced', async () => {
-    const insert = createInsert(fresh.pool)
+    const insert = createRequestInsert(fresh.pool)
     await insert([request()])
     await fresh.pool.query(
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',

@@ -21,7 +21,7 @@ async function withSurplus(endpoint: Endpoint): Promise<Captured> {
   return requests[0] as Captured
 }
 
-/** A connection, and what was read from it so far. */
+/** A connection, and the bytes read from it so far. */
 function open(): { socket: Socket; answer: () => string } {
   const socket = connect(Number(new URL(portreeve.portreeve.wire).port), '127.0.0.1')
     .setEncoding('latin1')
@@ -31,7 +31,7 @@ function open(): { socket: Socket; answer: () => string } {
   return { socket, answer: () => answer }
 }
 
-describe('bytes beyond the end of a request', () => {
+describe('bytes after the end of a request', () => {
   it('in the same packet are shown with the request, whose answer comes first', async () => {
     const endpoint = await portreeve.makeEndpoint({ responseBody: 'thanks' })
     const answer = await portreeve.raw(`${headOf(endpoint, 'Content-Length: 3')}abcSURPLUS`)
@@ -105,7 +105,7 @@ describe('bytes beyond the end of a request', () => {
     expect(await withSurplus(endpoint)).toMatchObject({ body: 'abc', surplus: { size: 7, start: 'SURPLUS' } })
   })
 
-  it('of a body that came in several packets are told from it', async () => {
+  it('of a body in several packets are distinguished from it', async () => {
     const endpoint = await portreeve.makeEndpoint()
     const { socket, answer } = open()
     const body = 'abc'.repeat(20_000)
@@ -132,7 +132,7 @@ describe('bytes beyond the end of a request', () => {
   })
 })
 
-describe('what follows a request and is no surplus', () => {
+describe('bytes after a request that are no surplus', () => {
   it('is the next request of the connection, in the same packet or later', async () => {
     const endpoint = await portreeve.makeEndpoint()
     const one = `${headOf(endpoint, 'Content-Length: 3')}abc`

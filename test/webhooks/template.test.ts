@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fillIn } from '../../src/webhooks/template.ts'
+import { fillTemplate } from '../../src/webhooks/capture/template.ts'
 
 const context = (body = '', query = '', headers: [string, string][] = [], secret = '') => ({
   body: Buffer.from(body),
@@ -23,17 +23,17 @@ describe('a template', () => {
     ['{{ other }} {{body.}} {body.a}', context('{"a":1}'), '{{ other }} {{body.}} {body.a}', 'other braces'],
     ['{{body}}', context('as it came'), 'as it came', 'the whole body'],
   ])('%s is filled in: %#', (template, given, expected) => {
-    expect(fillIn(template, 'text/plain', given)).toBe(expected)
+    expect(fillTemplate(template, 'text/plain', given)).toBe(expected)
   })
 
   it('signs with the endpoint’s secret, as Zoom and Twitter ask', () => {
-    const zoom = fillIn(
+    const zoom = fillTemplate(
       '{{hmac_sha256 body.payload.plainToken}}',
       'text/plain',
       context('{"payload":{"plainToken":"q"}}', '', [], 's'),
     )
     expect(zoom).toBe(createHmac('sha256', 's').update('q').digest('hex'))
-    const twitter = fillIn(
+    const twitter = fillTemplate(
       'sha256={{hmac_sha256_base64 query.crc_token}}',
       'text/plain',
       context('', 'crc_token=q', [], 's'),
@@ -45,15 +45,15 @@ describe('a template', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 1_000 }), (value) => {
         const given = context(JSON.stringify({ value }))
-        const json = fillIn('{"x":"{{body.value}}"}', 'application/problem+json; charset=utf-8', given)
+        const json = fillTemplate('{"x":"{{body.value}}"}', 'application/problem+json; charset=utf-8', given)
         expect(JSON.parse(json)).toEqual({ x: JSON.parse(JSON.stringify(value)) })
-        expect(fillIn('{{body.value}}', 'text/html', given)).not.toMatch(/[<>"']/)
+        expect(fillTemplate('{{body.value}}', 'text/html', given)).not.toMatch(/[<>"']/)
       }),
     )
   })
 
-  it('stays small, whatever is sent', () => {
+  it('stays small, for any request', () => {
     const given = context(JSON.stringify({ a: 'x'.repeat(1_000_000) }))
-    expect(fillIn('{{body.a}}'.repeat(5_000), 'text/plain', given).length).toBeLessThanOrEqual(100 * 4096)
+    expect(fillTemplate('{{body.a}}'.repeat(5_000), 'text/plain', given).length).toBeLessThanOrEqual(100 * 4096)
   })
 })

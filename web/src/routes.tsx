@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { alertsSearch } from './alerts/search.ts'
-import { delistingsSearch, newDelistingSearch } from './delisting/search.ts'
+import { delistingsSearch, newDelistingSearch } from './delisting/search-params.ts'
 import { reportsSearch, sourceSearch, summarySearch } from './dmarc/search.ts'
 import { PublicFrame } from './frame/public-frame.tsx'
 import { AccountFrame } from './frame/account-frame.tsx'

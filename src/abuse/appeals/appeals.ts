@@ -24,17 +24,19 @@ const PROBATION = 14 * DAY
 const ONCE_PER = 30 * DAY
 
 /**
- * Appeals in a day, by who appeals: never by the address they are about, or an attacker could use up what its owner
- * has. An owner counts for the listed address alone, so that neighbours cannot use it up either.
+ * Appeals in a day, counted by appellant and never by the address they are about: otherwise an
+ * attacker could use up the appeals of its owner. An owner’s appeal counts for the listed address
+ * alone, so that neighbors cannot use them up either.
  */
 const APPEALS_A_DAY = { source: 10, network: 30, origin: 100 }
 
 export type Appeal = { subject: Subject; reason: string; reporter: Reporter }
 
 /**
- * Somebody says that a listing is wrong. From the listed address itself it is believed, once in thirty days and
- * whatever others have said about it; else an administrator decides.
- * @throws Fault `conflict` when the address is not listed or this appellant’s appeal waits already, `rate_limited`
+ * Somebody says that a listing is wrong. From the listed address itself it is believed, once in
+ * thirty days and whatever others have said about it; else an administrator decides.
+ * @throws Fault `conflict` when the address is not listed or this appellant’s appeal waits already,
+ *   `rate_limited`
  */
 export async function appeal(db: Kysely<DB>, { subject, reason, reporter }: Appeal, now: number): Promise<AppealRow> {
   const own = reporter.key === subject.key
@@ -49,7 +51,7 @@ export async function appeal(db: Kysely<DB>, { subject, reason, reporter }: Appe
       throw new Fault('conflict', againSentence(subject.ip, own))
     if (granted) {
       await acquit(trx, row, now)
-      // What others said about the listing has no object any more.
+      // The appeals of others about this listing no longer have an object.
       await closeAppeals(trx, subject.key, 'granted')
     }
     await notifyChange(trx, ADMINISTRATORS, 'administration')

@@ -37,7 +37,10 @@ export async function wasGrantedSince(db: Db, address: string, since: Date): Pro
   return row !== undefined
 }
 
-/** Whether an appellant’s appeal about an address waits, or, from elsewhere, was made since a moment. */
+/**
+ * Whether an appellant’s appeal about an address waits, or, from elsewhere, was made since a
+ * moment.
+ */
 export async function hasAppealOf(
   db: Db,
   { address, appellant, own }: { address: string; appellant: string; own: boolean },
@@ -65,13 +68,13 @@ export async function closeAppeals(db: Db, address: string, status: 'granted' | 
     .execute()
 }
 
-/** Open ones first, of these those from the address itself, then the newest. */
+/** Lists open appeals first, of these the ones from the address itself, then the newest. */
 export async function listAppeals(db: Db, page: { limit: number; offset: number }): Promise<AppealRow[]> {
   const rows = await db
     .selectFrom('abuseAppeal')
     .select(APPEAL)
     .orderBy(sql`status = 'open'`, 'desc')
-    // From the address itself: what strangers send must not bury it.
+    // An appeal from the address itself: those of strangers must not hide it.
     .orderBy(sql`status = 'open' and own`, 'desc')
     .orderBy('id', 'desc')
     .limit(page.limit)

@@ -15,7 +15,7 @@ export type CandidateDeps = { db: Kysely<DB>; ranges: Ranges; standings: Standin
 /** Why an address is not listed by the reports alone. */
 export type Reason = 'well_known' | 'appealed' | 'unknown_operators'
 
-/** What an administrator needs to know to confirm a listing. */
+/** The facts that an administrator needs to confirm a listing. */
 export type Candidate = {
   address: string
   reason: Reason
@@ -30,7 +30,9 @@ export type Candidate = {
 
 const recently = (now: number) => new Date(now - LONGEST_LISTING_MS)
 
-/** Addresses with enough evidence for the list, whose witnesses may be one person’s rented machines. */
+/**
+ * Addresses with enough evidence for the list, whose witnesses may be one person’s rented machines.
+ */
 export async function readCandidates(
   { db, ranges }: CandidateDeps,
   page: { limit: number; offset: number },
@@ -50,7 +52,8 @@ function candidateOf(row: AddressRow, ranges: Ranges, now: number): Candidate {
 }
 
 /**
- * Lists an address that waits, or erases the evidence against it at the cost of the networks that reported it.
+ * Lists an address that waits, or erases the evidence against it at the cost of the networks that
+ * reported it.
  * @throws Fault `conflict` when it does not wait any more
  */
 export async function decideCandidate(

@@ -1,7 +1,7 @@
 import type { Db } from '../../store/database.ts'
 import { restored, type AddressRow } from '../store.ts'
 
-/** What waits for an administrator, what most networks reported first. */
+/** Lists the candidates for an administrator, those that most networks reported first. */
 export async function listCandidates(
   db: Db,
   since: Date,

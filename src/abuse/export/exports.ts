@@ -14,7 +14,7 @@ export type Exports = {
   current(): Snapshot
   /** A file of the current version, of one service where one is named. */
   file(format: FormatName, service: string | null): Promise<Packed>
-  /** What has changed since a version; everything, when that is too long ago. */
+  /** Returns the changes since a version, or the whole list when that version is too old. */
   since(version: number): Promise<Difference>
   close(): void
 }
@@ -38,7 +38,7 @@ export async function openExports(
     await warm()
   }
 
-  /** Whoever asks first shall not wait for the database. */
+  /** The first client must not wait for the database. */
   async function warm(): Promise<void> {
     const { version } = current
     const stored = await listFiles(db, version)

@@ -23,10 +23,13 @@ export type Format = {
 /** Entries of one piece: some milliseconds of work. */
 const PIECE = 1_000
 
-/** Hours after which entries leave a firewall whose owner gets no new list: a dead service must not block for ever. */
+/**
+ * Hours after which entries leave a firewall whose owner gets no new list: a dead service must not
+ * block for ever.
+ */
 const LIFETIME_HOURS = 26
 
-/** ipset refuses to swap sets that were made with other numbers: these never change. */
+/** ipset cannot swap sets that were created with different sizes, so these never change. */
 const IPSET_OPTIONS = `hashsize 16384 maxelem 4194304 timeout ${LIFETIME_HOURS * 3600}`
 
 const HOUR = 3_600_000
@@ -46,7 +49,7 @@ function* pieces(entries: Entry[]): Generator<Entry[]> {
   for (let start = 0; start < entries.length; start += PIECE) yield entries.slice(start, start + PIECE)
 }
 
-/** When it was last seen, without telling a server which line of its log that was. */
+/** The date on which it was last seen. A time would identify a line of a server’s log. */
 const hourOf = (date: Date) => new Date(Math.floor(date.getTime() / HOUR) * HOUR).toISOString()
 
 /** Every format of the export. To add one, copy `nginx` and name it here. */

@@ -4,10 +4,12 @@ import { pipeline } from 'node:stream/promises'
 import { setImmediate as breathe } from 'node:timers/promises'
 import { createGzip } from 'node:zlib'
 
-/** A file as it is kept: compressed, with the size and the hash of what it holds. */
+/** A file as it is stored: compressed, with the size and hash of its content. */
 export type Packed = { etag: string; size: number; gzip: Buffer }
 
-/** Compresses a file piece by piece; between two pieces others get their turn. @throws when aborted */
+/**
+ * Compresses a file piece by piece; between two pieces others get their turn. @throws when aborted
+ */
 export async function pack(pieces: Iterable<string>, signal?: AbortSignal): Promise<Packed> {
   const hash = createHash('sha256')
   let size = 0

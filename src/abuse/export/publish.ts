@@ -29,16 +29,25 @@ export type PublishDeps = { db: Kysely<DB>; ranges: Ranges; log: Logger; pageUrl
 /** The signal that a new version can be served. */
 export const PUBLISHED = 'abuse.published'
 
-/** Milliseconds between two versions; with the making and the looking a change is out within fifteen seconds. */
+/**
+ * Milliseconds between two versions; with the making and the looking a change is out within fifteen
+ * seconds.
+ */
 const PACE = 5_000
 
 /** Versions for which differences are kept, by age. */
 const DIFFERENCES = 7 * 86_400_000
 
-/** A list that grows or shrinks more than this in one step is more likely broken than right. Small lists may. */
+/**
+ * A list that grows or shrinks more than this in one step is more likely broken than right. Small
+ * lists may.
+ */
 const SUSPICIOUS = { factor: 5, above: 1_000 }
 
-/** Makes a new version when what is listed has changed, and the files of a version that has none yet. */
+/**
+ * Publishes a new version when the listed addresses have changed, and creates the files of a
+ * version that has none yet.
+ */
 export async function publish(deps: PublishDeps, now: number, signal?: AbortSignal): Promise<void> {
   const { db } = deps
   signal?.throwIfAborted()
@@ -54,7 +63,10 @@ export async function publish(deps: PublishDeps, now: number, signal?: AbortSign
   })
 }
 
-/** Decides which addresses are in the next version; null when nothing has changed, or too much at once. */
+/**
+ * Decides which addresses are in the next version; null when nothing has changed, or too much at
+ * once.
+ */
 async function makeVersion({ db, ranges, log }: PublishDeps, latest: Snapshot, now: number): Promise<Snapshot | null> {
   if (now - latest.createdAt.getTime() < PACE && now >= latest.createdAt.getTime()) return null
   return db.transaction().execute(async (trx) => {
@@ -84,7 +96,10 @@ async function makeVersion({ db, ranges, log }: PublishDeps, latest: Snapshot, n
   })
 }
 
-/** The last look before others block it: an address of the Internet, no wider than what is scored, not exempt. */
+/**
+ * The last check before others block an address: it is a public address, no wider than the scored
+ * prefix, and not exempt.
+ */
 function isPublishable(address: string, ranges: Ranges): boolean {
   const [ip = ''] = address.split('/')
   try {

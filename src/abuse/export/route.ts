@@ -55,7 +55,9 @@ export function exportRoute(app: App, { exports }: AbuseServices): void {
   )
 }
 
-/** The stored compressed bytes to whoever takes them, unpacked on the way to others. */
+/**
+ * Sends the stored compressed bytes to clients that accept them, and decompresses them for others.
+ */
 function sendFile(request: FastifyRequest, reply: FastifyReply, { etag, size, gzip }: Packed): FastifyReply {
   const compressed = /\bgzip\b(?!\s*;\s*q=0(\.0*)?(,|$))/.test(request.headers['accept-encoding'] ?? '')
   reply.header('etag', `"${etag}${compressed ? '-gzip' : ''}"`)

@@ -27,7 +27,10 @@ export async function markReady(db: Db, version: number): Promise<void> {
   await db.updateTable('abuseSnapshot').set({ readyAt: new Date() }).where('version', '=', version).execute()
 }
 
-/** Files of versions that nobody is served any more, and versions that no difference is made to. */
+/**
+ * Deletes the files of versions that are no longer served, and versions that no difference is built
+ * for.
+ */
 export async function deleteOldSnapshots(db: Db, before: { version: number; createdAt: Date }): Promise<void> {
   await db.deleteFrom('abuseSnapshotFile').where('version', '<', before.version).execute()
   await db
@@ -56,7 +59,10 @@ export async function listFiles(db: Db, version: number): Promise<(Packed & { fo
   return files.where('version', '=', version).execute()
 }
 
-/** What is listed and not in the list, and what is in the list and not listed any more. */
+/**
+ * Finds listed addresses that are missing from the list, and addresses of the list that are no
+ * longer listed.
+ */
 export async function findUnpublished(db: Db): Promise<{ added: string[]; removed: string[] }> {
   const { rows } = await sql<{ address: string; published: boolean }>`
     select address, published from abuse_address
@@ -73,7 +79,10 @@ export async function setPublished(db: Db, addresses: string[], published: boole
     .execute()
 }
 
-/** What must never be listed and is: a range was added while its report was under way. */
+/**
+ * Finds listed addresses that must never be listed, because a range was added while their report
+ * was being stored.
+ */
 export async function setWhitelisted(db: Db, addresses: string[]): Promise<void> {
   await db
     .updateTable('abuseAddress')
@@ -91,7 +100,10 @@ export async function insertChanges(db: Db, version: number, changes: { added: s
   await insert(changes.removed, false)
 }
 
-/** What has changed after a version, each address as it is now; null when that version is too old to tell. */
+/**
+ * Lists the changes after a version, each address in its present state; null when that version is
+ * too old.
+ */
 export async function findChangesSince(
   db: Db,
   since: number,
@@ -134,7 +146,10 @@ export async function findHold(db: Db): Promise<Hold | undefined> {
   return db.selectFrom('abuseSnapshotHold').select(HOLD).executeTakeFirst()
 }
 
-/** Keeps when it began. An approval holds for the size it was given for, and what is smaller a change. */
+/**
+ * Keeps the time at which the hold began. An approval is valid for the size it was given for, and
+ * for smaller changes.
+ */
 export async function saveHold(db: Db, hold: { countBefore: number; countAfter: number }, at: Date): Promise<void> {
   await db
     .insertInto('abuseSnapshotHold')

@@ -15,7 +15,7 @@ export type Receipt = {
   allowance: Allowance
   /** One for each report; none when the source had used up its rate. */
   outcomes: Outcome[]
-  /** A token was sent that nobody holds: the reports count as anonymous. */
+  /** The token is unknown: the reports count as anonymous. */
   unknownToken: boolean
 }
 
@@ -26,7 +26,8 @@ export type CommitDeps = LedgerDeps & {
 }
 
 /**
- * Takes a group of requests: one question, then one statement that writes all of it. When it returns, it is on disk.
+ * Takes a group of requests: one question, then one statement that writes all of it. When it
+ * returns, it is on disk.
  * @throws with SQLSTATE 40001 when another instance was faster: take the group once more
  */
 export async function commitGroup(deps: CommitDeps, group: Submission[], now: number): Promise<Receipt[]> {
@@ -63,7 +64,10 @@ function takeSubmission(submission: Submission, ledger: Ledger, found: Found, de
   return { allowance, unknownToken, outcomes }
 }
 
-/** Whose word counts how much: nothing, when a network speaks of its own addresses or is on the list itself. */
+/**
+ * Whose word counts how much: nothing, when a network speaks of its own addresses or is on the list
+ * itself.
+ */
 function standingOf(
   { address, neighbourhood, network }: Reporter,
   subject: Subject,

@@ -2,24 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../errors.ts'
 
 export type GroupCommit<In, Out> = {
-  /** Resolves when what was given is committed, with what became of it. */
+  /** Resolves with the result once the item is committed. */
   submit(item: In): Promise<Out>
-  /** Waits for what was submitted, some seconds at most. */
+  /** Waits for submitted items, for some seconds at most. */
   close(): Promise<void>
 }
 
 type Options<In, Out> = {
   /**
-   * Stores a group durably and tells for each item what became of it, in order.
-   * @param slot of the groups under way, which one it is: 0 or 1
+   * Stores a group durably and returns the result of each item, in order.
+   * @param slot the slot of this group among those in progress: 0 or 1
    */
   commit: (group: In[], slot: number) => Promise<Out[]>
   /** How much an item adds to a group, and the most of a group, though one item always fits. */
   sizeOf: (item: In) => number
   most: number
-  /** What of an item no other group may have at the same time. */
+  /** The keys of an item that no other group may have at the same time. */
   keysOf: (item: In) => string[]
-  /** How much may wait before more is refused. */
+  /** Items that may wait before more are rejected. */
   patience: number
 }
 
@@ -34,10 +34,15 @@ type Waiting<In, Out> = {
 /** Two groups at once: while the database has the one, we make the other. */
 export const GROUPS_AT_ONCE = 2
 
-/** Milliseconds for the last groups; who was not answered by then has not been told that anything is stored. */
+/**
+ * Milliseconds for the last groups. Items without a response by then were never reported as stored.
+ */
 const LAST_GROUPS = 5_000
 
-/** Commits together what comes in while commits are under way: the disk is waited for once for all of them. */
+/**
+ * Commits items that arrive during a commit together, so that one flush of the disk serves all of
+ * them.
+ */
 export function createGroupCommit<In, Out>(options: Options<In, Out>): GroupCommit<In, Out> {
   const { commit, sizeOf, keysOf, most, patience } = options
   let waiting: Waiting<In, Out>[] = []
@@ -48,7 +53,7 @@ export function createGroupCommit<In, Out>(options: Options<In, Out>): GroupComm
   const taken = new Set<string>()
 
   function begin(): void {
-    // A moment for those who arrive together with the first.
+    // A short wait for items that arrive together with the first.
     if (!isDue) setImmediate(depart)
     isDue = true
   }
@@ -68,7 +73,10 @@ export function createGroupCommit<In, Out>(options: Options<In, Out>): GroupComm
     flights.set(flight, group.length)
   }
 
-  /** Beside another group only one of a size: two large groups cost less than one and many small ones. */
+  /**
+   * Beside another group only one of a size: two large groups cost less than one and many small
+   * ones.
+   */
   function isWorthAnother(): boolean {
     const [underWay = 0] = flights.values()
     return waiting.length * 2 >= underWay
@@ -77,7 +85,7 @@ export function createGroupCommit<In, Out>(options: Options<In, Out>): GroupComm
   function takeGroup(): Waiting<In, Out>[] {
     const group: Waiting<In, Out>[] = []
     const left: Waiting<In, Out>[] = []
-    // What must wait keeps its place: the others with its keys wait behind it.
+    // An item that must wait keeps its place: later items with its keys wait behind it.
     const held = new Set<string>()
     let size = 0
     for (const entry of waiting) {

@@ -13,18 +13,18 @@ export type Intake = {
   close(): Promise<void>
 }
 
-/** Reports of one commit, and of those that may wait for one. */
+/** Reports in one commit, and reports that may wait for one. */
 const MOST = 1_000
 const PATIENCE = 20_000
 
-/** What the database says where another instance was faster, and where the day has no partition. */
+/** SQLSTATEs of the database: another instance was faster, or the day has no partition. */
 const OVERTAKEN = new Set(['40001', '40P01'])
 const NO_PARTITION = '23514'
 const TRIES = 20
 
 /**
  * @param clock milliseconds since 1970
- * @param onReceipt told of every request that was taken or turned away
+ * @param onReceipt called with the result of every request, accepted or rejected
  */
 export function createIntake(deps: CommitDeps, clock: () => number, onReceipt?: (receipt: Receipt) => void): Intake {
   const turnedAway = createTurnedAway()
@@ -70,7 +70,8 @@ async function commitSomehow(deps: CommitDeps, group: Submission[], clock: () =>
       return await commitGroup(deps, group, clock())
     } catch (error) {
       const { code = '' } = error as { code?: string }
-      // The nightly job makes partitions ahead; should it have failed for a week, reports are taken all the same.
+      // The nightly job makes partitions ahead; should it have failed for a week, reports are taken
+      // all the same.
       if (code === NO_PARTITION) await ensurePartitions(deps.store.db, clock())
       else if (!OVERTAKEN.has(code)) throw error
       if (tries === TRIES) throw error

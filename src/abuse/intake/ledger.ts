@@ -14,7 +14,7 @@ export type LedgerDeps = { ranges: Ranges; standings: Standings; traitsOf: Trait
 export type Sender = { reporter: Reporter; standing: Standing; tokenId: string | null }
 
 export type Ledger = {
-  /** Takes one request from what its source, and the IPv6 site around it, have left. */
+  /** Charges one request to its source and to the IPv6 site around it. */
   admit(reporter: Reporter): Allowance
   take(report: Report, sender: Sender): Outcome
   changes(): Changes
@@ -28,7 +28,7 @@ const IGNORED: Outcome = {
   confidenceLevel: 'none',
 }
 
-/** Takes a group of reports in memory, one after the other, and keeps what that changes in what was found. */
+/** Applies a group of reports in memory, one after another, and records the changes. */
 export function openLedger(found: Found, deps: LedgerDeps, now: number): Ledger {
   const { ranges, standings, traitsOf } = deps
   const usages = new Map<string, Usage>()

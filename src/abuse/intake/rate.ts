@@ -2,8 +2,8 @@ import { Fault } from '../../errors.ts'
 import type { Usage } from './store.ts'
 
 /**
- * Requests of one source in one window (a bulk report is one request), of all sources of an IPv6 /48 together, and the
- * window in milliseconds.
+ * Requests of one source in one window (a bulk report is one request), of all sources of an IPv6
+ * /48 together, and the window in milliseconds.
  */
 export const RATE = { requests: 120, siteRequests: 1_200, window: 5 * 60_000 }
 
@@ -33,7 +33,7 @@ export function createTurnedAway() {
   }
 }
 
-/** Takes one request from what a source has left; one that is refused is not counted. */
+/** Charges one request to a source. A rejected request is not counted. */
 export function takeOne(
   usage: Usage | undefined,
   { source, requests }: { source: string; requests: number },

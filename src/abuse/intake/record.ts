@@ -14,12 +14,12 @@ import { assessed, circumstancesOf } from '../circumstances.ts'
 import type { AddressRow } from '../store.ts'
 import type { Subject } from '../subject.ts'
 
-/** A report of what so many others have reported already is no discovery. */
+/** A report of an address that so many others have reported is no discovery. */
 const MAX_ORIGINS_BEFORE_EARLY = 3
 
 export type Report = { subject: Subject; service: string; port: number | null; count: number }
 
-/** What became of a report: the state of its address after it. */
+/** The result of a report: the state of its address after it. */
 export type Outcome = {
   deduped: boolean
   ignored: boolean
@@ -28,7 +28,7 @@ export type Outcome = {
   confidenceLevel: Confidence
 }
 
-/** How a report is taken: when, by whom, and what holds for its address. */
+/** The context of a report: its time, its reporter, and the facts about its address. */
 export type Taking = {
   now: number
   reporter: Reporter
@@ -50,7 +50,10 @@ export type Taken = {
   early: boolean
 }
 
-/** The row of an address with one more report. A pure function: the row that is given is not changed. */
+/**
+ * The row of an address with one more report. A pure function: the row that is given is not
+ * changed.
+ */
 export function takeReport(row: AddressRow | undefined, report: Report, taking: Taking): Taken {
   const { now, reporter, standing, shared, traitsOf } = taking
   const known = row ?? unknown(report.subject.key, now)
@@ -82,8 +85,8 @@ export function takeReport(row: AddressRow | undefined, report: Report, taking: 
 }
 
 /**
- * Whether a report can earn its network a reputation: only the first to see an attacker do, for everybody can repeat
- * what the list, or the public look-up, already says.
+ * Whether a report can earn its network a reputation. Only the first to see an attacker earns it,
+ * because anyone can repeat the list or a public lookup.
  */
 function isEarly({ state, evidence }: AddressRow, origin: string): boolean {
   if (state === 'listed') return false
@@ -95,7 +98,9 @@ function isEarly({ state, evidence }: AddressRow, origin: string): boolean {
   return true
 }
 
-/** A repetition inside the window leaves the evidence as it was, and then nothing need be written. */
+/**
+ * A repetition inside the window leaves the evidence as it was, and then nothing need be written.
+ */
 function addsToEvidence(before: AddressRow, after: AddressRow, network: string, service: string): boolean {
   const entryIn = ({ evidence }: AddressRow) => evidence.find((e) => e.network === network && e.service === service)
   const [old, now] = [entryIn(before), entryIn(after)]

@@ -110,7 +110,7 @@ function rejectedIn(rows: BulkRow[]): { line: number; error: string }[] {
   return rows.flatMap((row) => ('error' in row ? { line: row.line, error: row.error } : []))
 }
 
-/** Null without a token; what cannot be one is as unknown as one that was revoked. */
+/** Null without a token. A malformed token counts as unknown, as a revoked one does. */
 function tokenHashOf(request: FastifyRequest): string | null {
   const token = request.headers['x-report-token']
   if (token === undefined || token === '') return null

@@ -5,10 +5,12 @@ import type { DB } from '../../store/tables.ts'
 import type { Refutation } from '../reputation/store.ts'
 import { restored, upsertAddresses, type AddressRow } from '../store.ts'
 
-/** What Kysely writes for, and connections that look up by index and keep statements prepared. */
+/** Kysely for writes, and connections that look up by index and keep prepared statements. */
 export type Store = { db: Kysely<DB>; pool: Pool }
 
-/** What a source has used of its rate, and since when (milliseconds since 1970); nothing yet is 0. */
+/**
+ * The used part of a source’s rate, and since when (milliseconds since 1970); 0 for an unused one.
+ */
 export type Usage = { source: string; used: number; startedAt: number }
 
 export type Found = {
@@ -86,7 +88,7 @@ export type ReportRow = {
   tokenId: string | null
 }
 
-/** What a group of reports changes. */
+/** The changes of a group of reports. */
 export type Changes = {
   addresses: AddressRow[]
   /** As they were read, and as they shall be. */
@@ -100,8 +102,8 @@ export type Changes = {
 }
 
 /**
- * Writes all of it in one statement, or nothing when a row is not any more what was read.
- * @param lane of this instance, for counters that many write to
+ * Writes all changes in one statement, or none when a row has changed since it was read.
+ * @param lane a number of this instance, for counters that many instances write
  * @throws with SQLSTATE 40001: read again
  */
 export async function writeGroup(
@@ -201,8 +203,8 @@ function insertRefutations(refutations: Refutation[], now: Date) {
 }
 
 /**
- * Counts one request of a source in its window, by itself.
- * @returns what the source has used with it
+ * Counts one request of a source in its window.
+ * @returns the used part including this request
  */
 export async function countRequest(
   db: Db,
@@ -221,7 +223,10 @@ export async function countRequest(
 /** Any number that nothing else in this database locks. */
 const PARTITION_LOCK = 7_402_155
 
-/** Reports wait behind whoever waits for their table: better to fail, and be tried again. */
+/**
+ * Reports would wait behind other sessions that wait for their table: it is better to fail and
+ * retry.
+ */
 async function waitBriefly(db: Transaction<DB>): Promise<void> {
   await sql`set local lock_timeout = '3s'`.execute(db)
 }

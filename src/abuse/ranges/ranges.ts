@@ -12,7 +12,7 @@ import { networkOf } from '../subject.ts'
 import { createPrefixTable, type PrefixTable } from './prefix-table.ts'
 import { deleteRange, insertRange, listCidrs, markRange, unmarkRange, type RangeKind, type RangeRow } from './store.ts'
 
-/** What the administrators say of ranges, in memory and the same in every instance. */
+/** The address ranges that administrators configured, in memory and the same in every instance. */
 export type Ranges = {
   is(kind: RangeKind, address: string): boolean
   /** Whether an address may never be on the list. */
@@ -24,7 +24,7 @@ export type Ranges = {
 
 const CHANNEL = 'abuse.ranges'
 
-/** Bits of the widest range, which is more than anybody has. */
+/** Bits of the widest range, which is wider than any operator’s. */
 const WIDEST = { 4: 8, 6: 16 }
 
 /** Shipped: large resolvers, root servers and the edges of content networks. */

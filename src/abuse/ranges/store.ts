@@ -49,7 +49,7 @@ export async function deleteRange(db: Db, id: string, kinds: RangeKind[]): Promi
   return row as RangeRow | undefined
 }
 
-/** What a new range means for the addresses in it. A range inside a /64 means all of that /64. */
+/** Applies a new range to the addresses in it. A range within a /64 applies to the whole /64. */
 export async function markRange(db: Transaction<DB>, { kind, cidr }: RangeRow): Promise<void> {
   if (kind === 'sensor') return
   const change = kind === 'shared' ? { shared: true, dueAt: new Date() } : { state: 'whitelisted' }
@@ -60,7 +60,7 @@ export async function markRange(db: Transaction<DB>, { kind, cidr }: RangeRow): 
     .execute()
 }
 
-/** What the end of a range means: its addresses are what their evidence says, and that is looked at at once. */
+/** Applies the end of a range: its addresses are assessed by their evidence again, immediately. */
 export async function unmarkRange(db: Transaction<DB>, { kind, cidr }: RangeRow): Promise<void> {
   if (kind === 'sensor') return
   const change = kind === 'shared' ? { shared: false } : { state: 'watchlist' }

@@ -1,10 +1,13 @@
 import type { Standing } from '../score.ts'
 
-/** What is known of a network that reports. Times are milliseconds since 1970. */
+/** The record of a reporting network. Times are milliseconds since 1970. */
 export type History = {
   firstSeenAt: number
   establishedAt: number | null
-  /** Addresses it reported before they were listed, and those of them that somebody independent reported later. */
+  /**
+   * Addresses it reported before they were listed, and how many of them an independent network
+   * reported later.
+   */
   reported: number
   confirmed: number
   /** Of the last thirty days: whitelisted addresses it reported, and appeals upheld against it. */
@@ -17,7 +20,7 @@ const TRUSTED = { age: 180 * DAY, refuted: 0.002 }
 /** Confirmations that one refutation takes away. */
 const PRICE = 10
 
-/** What a network has earned by its own confirmed history. */
+/** The reputation that a network earned by its own confirmed history. */
 export function standingOf(history: History, now: number): Extract<Standing, 'new' | 'established' | 'trusted'> {
   const { firstSeenAt, establishedAt, reported, confirmed, refuted } = history
   const share = refuted / Math.max(1, reported)

@@ -46,7 +46,7 @@ async function read(db: Db): Promise<Map<string, Standing>> {
   return new Map((await listStandings(db)).map(({ network, standing }) => [network, standing]))
 }
 
-/** Tells every instance that standings have changed. */
+/** Notifies every instance that reputations have changed. */
 export async function announceStandings(db: Db): Promise<void> {
   await notify(db, CHANNEL, null)
 }

@@ -23,8 +23,8 @@ export async function listStandings(db: Db): Promise<{ network: string; standing
 }
 
 /**
- * What every network has reported in thirty days before others listed it, how much of that a strong network of another
- * origin reported after it, and how much was refuted.
+ * Counts for every network the addresses it reported in thirty days before others listed them, how
+ * many of these a strong network of another origin reported later, and how many were refuted.
  */
 export async function listHistories(db: Db): Promise<
   {

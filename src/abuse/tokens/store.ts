@@ -15,7 +15,7 @@ export async function insertToken(
 export type TokenFigures = { totalReports: number; last7d: number; currentlyListedFromMyReports: number }
 
 /**
- * Newest first, each with what was reported with it.
+ * Lists tokens, newest first, each with the number of its reports.
  * @param weekAgo the day (`2026-11-21`) after which reports count for the last seven days
  */
 export async function listTokens(db: Db, accountId: string, weekAgo: string): Promise<(TokenRow & TokenFigures)[]> {

@@ -20,7 +20,7 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const TOKENS_PER_ACCOUNT = 100
 const WEEK = 7 * 86_400_000
 
-/** What is kept of a token, in hex; null for what cannot be one. */
+/** The stored form of a token, in hex; null for a malformed one. */
 export function hashToken(token: string): string | null {
   return new RegExp(TOKEN_PATTERN).test(token) ? hash('sha256', token, 'hex') : null
 }
@@ -45,13 +45,13 @@ export async function revokeToken(db: Db, accountId: string, id: string): Promis
   await notifyChange(db, accountId, 'attacks', id)
 }
 
-/** An account's tokens, newest first, with what was reported with each. */
+/** Lists an account’s tokens, newest first, each with the number of its reports. */
 export function listOwnTokens(db: Db, accountId: string, now: number) {
   return listTokens(db, accountId, dayAWeekBefore(now))
 }
 
 /**
- * What was reported with a token; whoever holds it may know.
+ * Reads the reports of a token, for anyone who has it.
  * @throws Fault `not_found`
  */
 export async function readMetrics(db: Db, token: string, now: number) {

@@ -4,7 +4,10 @@ import { countOthersOpen, type StepRow } from '../steps/store.ts'
 import { cooldownMs, DAY_MS, addMs, USER_PAUSE_MS } from '../steps/timing.ts'
 import { countMails, findLastRequest } from './store.ts'
 
-/** Emails to one operator within a day, of the installation and of one account: operators are volunteers. */
+/**
+ * Emails to one operator within a day, of the installation and of one account: operators are
+ * volunteers.
+ */
 const MAX_MAILS_PER_DAY = { installation: 10, account: 5 }
 
 /** Finds why the request must wait, and until when; null when it may be made now. */

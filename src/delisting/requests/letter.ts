@@ -1,5 +1,5 @@
 import type { ReverseDnsEvidence } from '../evidence.ts'
-import type { Method } from '../steps/state-machine.ts'
+import type { Method } from '../steps/methods.ts'
 import { openProblem, type Answer } from '../steps/plan.ts'
 
 export type Letter = { subject: string; text: string }

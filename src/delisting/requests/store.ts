@@ -55,7 +55,10 @@ export async function deleteRequest(db: Db, { id, attempt, isReminder }: Attempt
     .execute()
 }
 
-/** When anybody of this installation asked this list to let the address go for the last time. */
+/**
+ * Finds the last time that any account of this installation requested removal of the address from
+ * this blocklist.
+ */
 export async function findLastRequest(db: Db, ip: string, zone: string): Promise<Date | null> {
   const row = await db
     .selectFrom('delistingRequest')
@@ -71,12 +74,15 @@ export async function findLastRequest(db: Db, ip: string, zone: string): Promise
 /** Namespace of the locks behind which mails to one address are counted. */
 const RECIPIENT_LOCK = 7_402_170
 
-/** Nobody else writes to this address until the transaction ends. */
+/** Locks writes to this address until the transaction ends. */
 export async function lockRecipient(db: Db, recipient: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(${RECIPIENT_LOCK}, hashtext(${recipient}))`.execute(db)
 }
 
-/** Mails to this address since then: of all accounts together, and of the account that a process belongs to. */
+/**
+ * Mails to this address since then: of all accounts together, and of the account that a process
+ * belongs to.
+ */
 export async function countMails(
   db: Db,
   recipient: string,

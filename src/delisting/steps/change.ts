@@ -13,9 +13,9 @@ export type Change = {
   attempt?: number
   /** More about it, for the history. */
   note?: string
-  /** What the list answered, where the event came of that. */
+  /** The answer of the blocklist, where it caused the event. */
   answer?: Answer
-  /** Nobody is told when the process ends: the person looks on. */
+  /** No alert is raised when the process ends while the person watches the screen. */
   quiet?: boolean
   /** Further work of the same transaction, done before the step is changed. */
   also?: (db: Db, found: StepWithProcess) => Promise<Partial<Pick<StepRow, 'ownText'>> | void>
@@ -39,7 +39,7 @@ export async function applyEvent(deps: NotifyDeps, stepId: string, change: Chang
       ...words,
       lastAnswer: change.answer ?? found.step.lastAnswer,
     }
-    // The state alone: what else the row holds was not changed.
+    // Returns the state alone; the other fields of the row are unchanged.
     const letGo = change.event.type === 'answered' || isFinal(step)
     await updateStep(trx, stepId, { ...state, ...words }, { lastAnswer: change.answer, letGo })
     const text = [describeEvent(found.step, state, change.event, change.answer), change.note].filter(Boolean).join(' ')

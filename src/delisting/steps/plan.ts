@@ -1,6 +1,6 @@
 import type { Blocklist, Category } from '../../protocols/dnsbl/catalogue.ts'
 import type { Listing } from '../../protocols/dnsbl/blocklists.ts'
-import type { Method } from './state-machine.ts'
+import type { Method } from './methods.ts'
 
 /** The removal procedure of a list, and how long it takes. */
 export type Plan = {
@@ -17,7 +17,7 @@ export type Plan = {
   last?: boolean | undefined
   /** Lists whose entries this one repeats. */
   follows?: string[] | undefined
-  /** What an entry of the list covers. */
+  /** The addresses that an entry of the blocklist covers. */
   scope: Blocklist['scope']
 }
 
@@ -112,7 +112,10 @@ function methodOf({ list, codes }: Listing, { follows }: Plan): Method {
   return method === 'none' ? 'automatic' : method
 }
 
-/** Lists that want to be last come last; lists come before those that repeat them; then the order of the sweep. */
+/**
+ * Sorts blocklists that prefer to be last to the end, and blocklists before those that copy them;
+ * otherwise in the order of the sweep.
+ */
 function orderOf({ plan }: Pick<NewStep, 'plan'>): number {
   return plan.last ? 2 : plan.follows ? 1 : 0
 }
@@ -127,7 +130,10 @@ const PROBLEMS: [RegExp, string][] = [
   [/\bopen[ -](?:dns )?(?:resolver|recursor)/i, 'an open resolver'],
 ]
 
-/** The open service that the list reports and that would cause a new listing; null when there is none. */
+/**
+ * The open service that the list reports and that would cause a new listing; null when there is
+ * none.
+ */
 export function openProblem({ reason, meanings }: Pick<Answer, 'reason' | 'meanings'>): string | null {
   const text = [reason, ...meanings].join(' ')
   return PROBLEMS.find(([pattern]) => pattern.test(text))?.[1] ?? null

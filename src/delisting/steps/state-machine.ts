@@ -16,20 +16,14 @@ import {
   REMINDER_AFTER_MS,
   UNKNOWN_PAUSE_MS,
 } from './timing.ts'
-
-/**
- * How an address leaves a list: by itself, by a mail of ours, by a form that a person submits, or through the owner of
- * the network alone.
- */
-export const METHODS = ['automatic', 'email', 'form', 'provider'] as const
-export type Method = (typeof METHODS)[number]
+import type { Method } from './methods.ts'
 
 export const STEP_STATUSES = ['pending', 'running', 'email-sent', 'waiting', 'completed', 'failed'] as const
 export type StepStatus = (typeof STEP_STATUSES)[number]
 
 /**
- * What a person must do before it goes on: mend what stands in the way, say cause and fix, submit the form, or send the
- * mail by hand.
+ * The action that a person must take before the step continues: fix a blocker, state cause and fix,
+ * submit the form, or send the email by hand.
  */
 export const NEEDS = ['mend', 'confirm', 'submit', 'send'] as const
 export type Need = (typeof NEEDS)[number]
@@ -38,15 +32,18 @@ export const OUTCOMES = ['cleared', 'still-listed', 'unanswered', 'undelivered',
 export type Outcome = (typeof OUTCOMES)[number]
 
 /**
- * Whether the list was asked in this attempt. `due`: nothing stands in the way of the mail; `claimed`: it is on its way;
- * `unsure`: nobody knows whether it arrived.
+ * The state of the request in this attempt. `due`: the email can be sent; `claimed`: it is being
+ * sent; `unsure`: it is unknown whether it arrived.
  */
 export type RequestState = 'none' | 'due' | 'claimed' | 'made' | 'unsure'
 
-/** The one reminder of a mail. `open`: there may be one; `due`, `claimed`: as for the mail; `settled`: there will be none. */
+/**
+ * The one reminder of a mail. `open`: there may be one; `due`, `claimed`: as for the mail;
+ * `settled`: there will be none.
+ */
 export type ReminderState = 'open' | 'due' | 'claimed' | 'settled'
 
-/** One list's part of a delisting, as far as it decides what comes next. */
+/** The state of one blocklist’s step in a delisting, as far as it decides the next one. */
 export type StepState = {
   method: Method
   plan: { expectedHours?: number | undefined; deadlineHours?: number | undefined; last?: boolean | undefined }
@@ -60,7 +57,7 @@ export type StepState = {
   reminder: ReminderState
   /** The owner has said cause and fix, and may be quoted. */
   confirmed: boolean
-  /** Mails that were refused. */
+  /** Emails that were rejected. */
   tries: number
   /** The first of the clean answers in a row. */
   cleanAt: Date | null
@@ -76,7 +73,7 @@ export type StepState = {
 
 /** Whether the list may be asked now. */
 export type Readiness = {
-  /** What the owner must mend first, as sentences. */
+  /** The blockers that the owner must fix first, as sentences. */
   obstacles: string[]
   /** Why it is too early, and until when. */
   wait: { until: Date; why: string } | null
@@ -94,7 +91,7 @@ export type StepEvent =
       ttl: number
       /** Needed where the list has to be asked to remove it and was not yet, or may be reminded. */
       ready: Readiness | null
-      /** A person looks on: one clean answer will do. */
+      /** A person is watching: one clean answer is enough. */
       atOnce?: boolean
     }
   /** From here on the relay may have the mail. */
@@ -102,7 +99,7 @@ export type StepEvent =
   | { type: 'sent' }
   /** The relay has not taken it, and says so. */
   | { type: 'refused'; forGood: boolean }
-  /** Nobody knows whether the relay took it. */
+  /** It is unknown whether the relay accepted it. */
   | { type: 'unsure' }
   | { type: 'confirm' }
   | { type: 'submitted' }
@@ -131,7 +128,7 @@ export function isFinal({ status }: { status: StepStatus }): boolean {
 
 type Rule<Event> = (step: StepState, event: Event, now: Date) => StepState | null
 
-/** What each event makes of a step that has not ended; null where its state does not allow the event. */
+/** Applies events to a step that has not ended; null where its state does not allow the event. */
 const RULES: { [Type in StepEvent['type']]: Rule<Extract<StepEvent, { type: Type }>> } = {
   start: (step, _event, now) => (step.status === 'pending' ? started(step, now) : null),
   answered: (step, event, now) => (canCheck(step) ? answered(step, event, now) : null),
@@ -146,8 +143,9 @@ const RULES: { [Type in StepEvent['type']]: Rule<Extract<StepEvent, { type: Type
 }
 
 /**
- * What becomes of a step.
- * @returns null when its state does not allow this event; nothing is left of `completed`, and `failed` only by `retry`
+ * Applies an event to a step.
+ * @returns null when its state does not allow the event; `completed` is final, and `failed` only
+ *   allows `retry`
  */
 export function transition(step: StepState, event: StepEvent, now: Date): StepState | null {
   if (isFinal(step)) return event.type === 'retry' ? restarted(step, now) : null
@@ -158,7 +156,10 @@ function started(step: StepState, now: Date): StepState {
   return { ...step, status: 'running', startedAt: now, nextAt: now, deadlineAt: addMs(now, timeLimitMs(step)) }
 }
 
-/** Milliseconds until a step ends that nothing happens to: those that come last wait for the others first. */
+/**
+ * Milliseconds after which a step without events ends. Steps that come last wait for the others
+ * first.
+ */
 function timeLimitMs(step: StepState): number {
   if (step.method === 'automatic' || step.method === 'provider') return deadlineMs(step)
   return step.plan.last ? 2 * USER_DEADLINE_MS : USER_DEADLINE_MS
@@ -169,7 +170,7 @@ function canCheck(step: StepState): boolean {
   return step.status !== 'pending' && !isClaimed(step)
 }
 
-/** The relay may have a mail of this step, and nobody has heard yet whether it took it. */
+/** The relay may have an email of this step, and it is unknown whether it accepted it. */
 export function isClaimed({ request, reminder }: StepState): boolean {
   return request === 'claimed' || reminder === 'claimed'
 }
@@ -215,7 +216,7 @@ function canSendNow(ready: Readiness | null): boolean {
   return ready !== null && ready.canSend && ready.wait === null && ready.obstacles.length === 0
 }
 
-/** What stands between a listed address and asking the list to remove it. */
+/** Prepares the request for a listed address, or records the blockers that prevent it. */
 function prepared(step: StepState, ready: Readiness | null, now: Date): StepState {
   if (ready === null)
     return waiting(step, { needs: step.needs, obstacles: step.obstacles, pause: BLOCKER_PAUSE_MS }, now)
@@ -239,7 +240,7 @@ function waiting(step: StepState, { needs, obstacles, pause }: Waiting, now: Dat
   return { ...step, status: 'waiting', needs, obstacles, nextAt }
 }
 
-/** Milliseconds until the next look at a list that has nothing to hear from us. */
+/** Milliseconds until the next check of a blocklist that needs no request. */
 function pauseOf(step: StepState, now: Date): number {
   if (step.method === 'provider') return PROVIDER_PAUSE_MS
   if (step.requestedAt) return afterRequest(elapsed(step.requestedAt, now))
@@ -283,7 +284,7 @@ function isOnItsWay(state: RequestState | ReminderState): boolean {
 }
 
 function refused(step: StepState, forGood: boolean, now: Date): StepState | null {
-  // A reminder that is not taken is tried again with the next look, and ends nothing.
+  // A reminder that is not accepted is sent again at the next check, and ends nothing.
   if (isOnItsWay(step.reminder)) return afterMail({ ...step, reminder: forGood ? 'settled' : 'open' }, now)
   if (!isOnItsWay(step.request)) return null
   const next: StepState = { ...step, request: 'none', tries: step.tries + 1 }
@@ -294,7 +295,7 @@ function refused(step: StepState, forGood: boolean, now: Date): StepState | null
 
 function restarted(step: StepState, now: Date): StepState | null {
   if (step.status !== 'failed' || step.attempt >= MAX_ATTEMPTS) return null
-  // What did not convince the list is not sent a second time as it was.
+  // A request that did not convince the blocklist is not sent a second time unchanged.
   const mayRepeat = step.outcome === 'undelivered'
   return {
     ...step,
@@ -305,7 +306,7 @@ function restarted(step: StepState, now: Date): StepState | null {
   }
 }
 
-/** A step that nobody has dealt with, beside what it is about. */
+/** A new step, besides its blocklist. */
 export const INITIAL_STATE = {
   status: 'pending',
   outcome: null,

@@ -85,7 +85,7 @@ export async function findStep(db: Db, id: string): Promise<StepWithProcess | un
   return { process: await loadProcess(db, step.processId), step: step as unknown as StepRow }
 }
 
-/** The same, and nobody else changes a step of this process until the transaction ends. */
+/** Does the same, and locks the steps of this process until the transaction ends. */
 export async function lockStep(db: Db, id: string): Promise<StepWithProcess | undefined> {
   await db
     .selectFrom('delistingProcess')
@@ -97,9 +97,9 @@ export async function lockStep(db: Db, id: string): Promise<StepWithProcess | un
 }
 
 /**
- * Writes what became of a step.
- * @param lastAnswer what the list answered just now
- * @param letGo the worker is done with it
+ * Writes the new state of a step.
+ * @param lastAnswer the latest answer of the blocklist
+ * @param letGo whether the worker releases the step
  */
 export async function updateStep(
   db: Db,
@@ -112,7 +112,7 @@ export async function updateStep(
     .updateTable('delistingStep')
     .set({
       ...columns,
-      // What is asked for again and again is told once.
+      // A person is notified once of a need that stays the same.
       needsTold: sql<boolean>`needs_told and needs is not distinct from ${state.needs}`,
       ...(state.ownText !== undefined && { ownText: state.ownText }),
       ...(lastAnswer && { lastAnswer: JSON.stringify(lastAnswer) }),
@@ -124,7 +124,7 @@ export async function updateStep(
 
 export type DueStep = { id: string; zone: string; ip: string }
 
-/** Takes steps that are due, for nobody else until then; the longest due first. */
+/** Claims steps that are due, the longest due first. */
 export async function claimDueSteps(db: Db, now: Date, until: Date, limit: number): Promise<DueStep[]> {
   const { rows } = await sql<DueStep>`
     update delisting_step s set leased_until = ${until}
@@ -155,7 +155,7 @@ export async function countOthersOpen(db: Db, { processId, id }: Pick<StepRow, '
   return count
 }
 
-/** Processes with steps that wait for a person who was not told. */
+/** Processes with steps that need a person who has not been notified. */
 export async function listUnnotified(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('delistingStep')
@@ -167,7 +167,7 @@ export async function listUnnotified(db: Db): Promise<string[]> {
   return rows.map(({ processId }) => processId)
 }
 
-/** Marks what waits for a person as told; none when somebody else did. */
+/** Marks the person as notified; none when another instance did. */
 export async function claimUnnotified(db: Db, processId: string): Promise<{ process: ProcessRow; steps: StepRow[] }> {
   const rows = await db
     .updateTable('delistingStep')

@@ -1,4 +1,4 @@
-import type { Method } from './state-machine.ts'
+import type { Method } from './methods.ts'
 
 /** All in milliseconds. */
 const MINUTE_MS = 60_000
@@ -17,11 +17,18 @@ export const USER_PAUSE_MS = 6 * HOUR_MS
 export const USER_DEADLINE_MS = 30 * DAY_MS
 export const PROVIDER_PAUSE_MS = DAY_MS
 export const FIRST_CHECK_AFTER_MAIL_MS = DAY_MS
-/** After a mail that the list has not acted on: operators overlook mails, and mind being pressed. */
+/**
+ * After a mail that the list has not acted on: operators overlook mails, and mind being pressed.
+ */
 export const REMINDER_AFTER_MS = 7 * DAY_MS
-/** After a mail that the relay refused for the moment; once more often, and it is given up. */
+/**
+ * Pauses after an email that the relay rejected temporarily. After the last one, the step fails.
+ */
 export const REFUSED_PAUSES_MS = [5 * MINUTE_MS, 30 * MINUTE_MS, 120 * MINUTE_MS]
-/** After which a mail that was claimed and not heard of again counts as sent: longer than sending may take. */
+/**
+ * After which a mail that was claimed and not heard of again counts as sent: longer than sending
+ * may take.
+ */
 export const CLAIM_TIMEOUT_MS = 10 * MINUTE_MS
 export const SENDING_TIMEOUT_MS = 4 * MINUTE_MS
 /** For which a worker has a step to itself. */
@@ -34,7 +41,10 @@ const DEADLINE_HOURS: Record<Method, number> = { automatic: 14 * 24, email: 14 *
 /** Hours between two requests to the same list for the same address. */
 const COOLDOWN_HOURS = { email: 7 * 24, form: 24 }
 
-/** What a list is given: from the start where entries leave by themselves, from the request where one asks. */
+/**
+ * Time for a blocklist to act: from the start where entries expire, from the request where one is
+ * needed.
+ */
 export function deadlineMs({ method, plan }: { method: Method; plan: { deadlineHours?: number | undefined } }): number {
   return (plan.deadlineHours ?? DEADLINE_HOURS[method]) * HOUR_MS
 }
@@ -43,7 +53,10 @@ export function cooldownMs(step: { method: Method; plan: { cooldownHours?: numbe
   return (step.plan.cooldownHours ?? COOLDOWN_HOURS[step.method === 'email' ? 'email' : 'form']) * HOUR_MS
 }
 
-/** Entries that leave by themselves: twice a day until they should have, then after 1, 2, 4, 8 and every 12 hours. */
+/**
+ * Entries that leave by themselves: twice a day until they should have, then after 1, 2, 4, 8 and
+ * every 12 hours.
+ */
 export function afterExpected(sinceStart: number, expectedHours = 0): number {
   const left = expectedHours * HOUR_MS - sinceStart
   return left > 0 ? Math.min(left, 12 * HOUR_MS) : clamp(-left, HOUR_MS, 12 * HOUR_MS)

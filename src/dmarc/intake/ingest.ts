@@ -5,37 +5,11 @@ import type { DB } from '../../store/tables.ts'
 import { newId } from '../id.ts'
 import { BATCH_RECORDS, BATCH_REPORTS, MAX_DELIVERY_BYTES, MAX_MBOX_MAILS, UPLOAD_LIMITS } from '../limits.ts'
 import { toStorableText, readReports, type ReadResult } from './read-reports.ts'
-import { storeBatch } from './store-batch.ts'
+import { storeBatch, type BatchEntry, type IntakeOrigin, type IntakeOutcome } from './store-batch.ts'
 import type { NewDelivery, Via } from './store.ts'
-
-/** The channel and sender of incoming files. */
-export type IntakeOrigin = {
-  via: Via
-  /** The account whose domains the reports may be for; null: all accounts. */
-  accountId: string | null
-  /** The domain whose report address received it. */
-  domainId?: string | undefined
-  peer?: string | undefined
-  sender?: string | undefined
-}
 
 /** `refusal` is the reason why the file is not read at all. */
 export type GivenFile = { name: string; bytes: Uint8Array; refusal?: string }
-
-/** Reports by result. Failure reports are only counted. */
-export type IntakeOutcome = {
-  stored: number
-  duplicates: number
-  failureReports: number
-  rejected: { name: string; reason: string }[]
-  /** How many of the rejected items are for an unknown domain; the others are unreadable. */
-  foreign: number
-  /** IDs of the stored deliveries, in the order of the files. */
-  deliveries: Set<string>
-  /** Records of all reports, including rejected ones, and bytes unpacked from archives. */
-  records: number
-  unpackedBytes: number
-}
 
 /** Receives the number of reports per channel and result: `stored`, `duplicate`, `failure`, `unread`, `foreign`. */
 export type OnReports = (via: Via, outcome: string, reports: number) => void
@@ -47,9 +21,6 @@ export function notifyOutcome(via: Via, outcome: IntakeOutcome, onReports: OnRep
   const counts = { stored, duplicate: duplicates, failure: failureReports, unread, foreign }
   for (const [result, reports] of Object.entries(counts)) if (reports > 0) onReports?.(via, result, reports)
 }
-
-/** A report or an unreadable file, with its delivery. */
-export type BatchEntry = { read: ReadResult; delivery: NewDelivery }
 
 /**
  * Reads and stores the reports of files and emails from any channel. The outcome is committed when it returns. Reading

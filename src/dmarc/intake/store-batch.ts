@@ -7,8 +7,7 @@ import { createStatistics } from '../statistics/statistics.ts'
 import { addSums } from '../statistics/store.ts'
 import { isWithin } from '../statistics/tally.ts'
 import { chooseDomains, indexCandidates, selfAndAbove, type CandidateIndex } from './choose-domains.ts'
-import type { BatchEntry, IntakeOrigin, IntakeOutcome } from './ingest.ts'
-import { toStorableText, toStorableJson, type ReadAggregate, type ReadTls } from './read-reports.ts'
+import { toStorableText, toStorableJson, type ReadAggregate, type ReadResult, type ReadTls } from './read-reports.ts'
 import { MAX_SAMPLES_PER_ACCOUNT_DAY, MAX_SAMPLES_PER_ADDRESS_DAY, MAX_SAMPLES_PER_DELIVERY } from '../limits.ts'
 import {
   addTotals,
@@ -25,8 +24,39 @@ import {
   type NewTlsReport,
   type RejectedItem,
   type DomainTotals,
+  type NewDelivery,
+  type Via,
 } from './store.ts'
 import { claimSamples } from '../usage/store.ts'
+
+/** The channel and sender of incoming files. */
+export type IntakeOrigin = {
+  via: Via
+  /** The account whose domains the reports may be for; null: all accounts. */
+  accountId: string | null
+  /** The domain whose report address received it. */
+  domainId?: string | undefined
+  peer?: string | undefined
+  sender?: string | undefined
+}
+
+/** A report or an unreadable file, with its delivery. */
+export type BatchEntry = { read: ReadResult; delivery: NewDelivery }
+
+/** Reports by result. Failure reports are only counted. */
+export type IntakeOutcome = {
+  stored: number
+  duplicates: number
+  failureReports: number
+  rejected: { name: string; reason: string }[]
+  /** How many of the rejected items are for an unknown domain; the others are unreadable. */
+  foreign: number
+  /** IDs of the stored deliveries, in the order of the files. */
+  deliveries: Set<string>
+  /** Records of all reports, including rejected ones, and bytes unpacked from archives. */
+  records: number
+  unpackedBytes: number
+}
 
 /** Bounds the size of a statement for reports with 100,000 records and more. */
 const PARTS_PER_INSERT = 100

@@ -3,9 +3,9 @@ import type { Logger } from '../../log.ts'
 import { onAbort } from '../../net/abort.ts'
 import { parseHost } from '../../net/address.ts'
 import { checkTarget } from '../../net/guard.ts'
-import { readInbox } from '../../net/imap/inbox.ts'
-import { ImapLost, ImapRefused } from '../../net/imap/refusals.ts'
-import { signIn } from '../../net/imap/session.ts'
+import { readInbox } from '../../net/imap/fetch/read-inbox.ts'
+import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
+import { signIn } from '../../net/imap/connection/session.ts'
 import { notifyChange } from '../../store/changes.ts'
 import { decrypt } from '../../store/encryption.ts'
 import { ingest, notifyOutcome } from '../intake/ingest.ts'
@@ -64,8 +64,8 @@ async function readMailbox(row: MailboxRow, deps: DmarcDeps, outer: AbortSignal,
     await readInbox(wire, {
       folder,
       moveTo,
-      mark: { uidValidity, lastUid },
-      largest: MAX_DELIVERY_BYTES,
+      position: { uidValidity, lastUid },
+      maxMessageBytes: MAX_DELIVERY_BYTES,
       signal,
       async onMessage(bytes) {
         if (bytes === null) return false
@@ -74,7 +74,7 @@ async function readMailbox(row: MailboxRow, deps: DmarcDeps, outer: AbortSignal,
         // A message without a report is personal mail: it is left unchanged.
         return outcome.stored + outcome.duplicates + outcome.failureReports > 0
       },
-      async onMark(mark) {
+      async onPosition(mark) {
         await moveMark(db, id, mark)
         messages += 1
       },

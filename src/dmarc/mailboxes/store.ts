@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Mark } from '../../net/imap/inbox.ts'
+import type { ReadPosition } from '../../net/imap/fetch/read-inbox.ts'
 import type { Db } from '../../store/database.ts'
 
 export type MailboxRow = {
@@ -76,7 +76,7 @@ export async function deleteMailbox(db: Db, accountId: string, id: string): Prom
 }
 
 /** Records that one more message was processed. */
-export async function moveMark(db: Db, id: string, { uidValidity, lastUid }: Mark): Promise<void> {
+export async function moveMark(db: Db, id: string, { uidValidity, lastUid }: ReadPosition): Promise<void> {
   await db
     .updateTable('dmarcMailbox')
     .set({ uidValidity, lastUid, totalMessages: sql`total_messages + 1` })

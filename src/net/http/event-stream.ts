@@ -3,10 +3,16 @@ import { Fault, messageOf, type FaultCode } from '../../errors.ts'
 /** One server-sent event; `id` is the last one that the stream named. */
 export type ServerEvent = { id: string; name: string; data: string }
 
-/** Characters of one event; in the largest of ours each byte of a mebibyte is an escape of six characters. */
+/**
+ * Characters of one event; in the largest of ours each byte of a mebibyte is an escape of six
+ * characters.
+ */
 const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024
 
-/** Milliseconds without a word after which a stream is dead: ours says something every fifteen seconds. */
+/**
+ * Milliseconds without a word after which a stream is dead: ours says something every fifteen
+ * seconds.
+ */
 const SILENCE_TIMEOUT_MS = 45_000
 
 /** Answers of a service, or of the proxy before it, that is about to be there again. */
@@ -22,9 +28,10 @@ export async function askService<T>(url: URL, token: string, signal: AbortSignal
 }
 
 /**
- * Follows a stream of one of our own services until it ends.
- * @param after the id of the last event that was seen; null for what comes from now on
- * @throws Fault as `askService`; `upstream_unreachable` also when the stream breaks off or falls silent
+ * Follows an event stream of a Portreeve service until it ends.
+ * @param after the ID of the last event that was seen; null to start with the next event
+ * @throws Fault as `askService`; `upstream_unreachable` also when the stream is interrupted or
+ *   silent
  */
 export async function* followEvents(
   url: URL,
@@ -44,7 +51,7 @@ export async function* followEvents(
   }
 }
 
-/** Counts only while we wait: a reader that takes its time must not look like a silent stream. */
+/** Only the time spent waiting counts: a slow reader must not look like a silent stream. */
 async function* untilSilent(pieces: AsyncIterable<string>, silence: AbortController): AsyncGenerator<string> {
   const wait = () => setTimeout(() => silence.abort(new Error('no data received')), SILENCE_TIMEOUT_MS)
   let timer = wait()
@@ -59,7 +66,10 @@ async function* untilSilent(pieces: AsyncIterable<string>, silence: AbortControl
   }
 }
 
-/** Reads events from text in pieces, as the HTML standard describes them (9.2.6); comments and `retry` are passed over. */
+/**
+ * Reads events from text in pieces, as the HTML standard describes them (9.2.6); comments and
+ * `retry` are passed over.
+ */
 export async function* readEvents(pieces: AsyncIterable<string>): AsyncGenerator<ServerEvent> {
   let rest = ''
   let id = ''
@@ -102,7 +112,7 @@ function codeOf(status: number): FaultCode {
   return status === 401 ? 'unauthenticated' : status === 404 ? 'not_found' : 'upstream_rejected'
 }
 
-/** What fetch calls “fetch failed” has its reason inside. */
+/** The cause of “fetch failed” is inside the error. */
 function reasonOf(error: unknown): string {
   return error instanceof Error && error.cause instanceof Error ? error.cause.message : messageOf(error)
 }

@@ -5,7 +5,7 @@ import { request as requestHttps } from 'node:https'
 /** A request as it was received: `headers` one byte a character, `path` with its query, raw. */
 export type ForwardedRequest = { method: string; path: string; headers: [string, string][]; body: Buffer }
 
-/** What belongs to the connection it came on (RFC 9110, 7.6.1), or is said anew on this one. */
+/** Headers that belong to one connection (RFC 9110, 7.6.1), or that are set anew for this one. */
 const HOP_BY_HOP_HEADERS = new Set([
   'connection',
   'keep-alive',
@@ -20,9 +20,9 @@ const HOP_BY_HOP_HEADERS = new Set([
 const BODILESS_METHODS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
 
 /**
- * Sends a request to a server of the person who asks for it: the same bytes of path, headers and body, in the same order;
- * only what belongs to the connection is new, and `Host` is the server's. Trailers are not sent.
- * @returns the status it was answered with
+ * Sends a request to a server of the caller: the same bytes of path, headers and body, in the same
+ * order. Only headers of the connection are new, and `Host` is the server’s. Trailers are not sent.
+ * @returns the status of the response
  * @throws Error when the server is not reached
  */
 export async function forward(to: URL, request: ForwardedRequest, signal: AbortSignal): Promise<number> {
@@ -38,7 +38,7 @@ export async function forward(to: URL, request: ForwardedRequest, signal: AbortS
   })
   sent.end(request.body)
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
-  // An answer without an end is cut off later, which nobody is told any more.
+  // A response without an end is aborted later, when no caller waits for it.
   sent.on('error', () => {})
   response.resume()
   return response.statusCode ?? 0

@@ -16,9 +16,10 @@ const MAX_HEADER_BYTES = 16 * 1024
 export type SmallResponse = { status: number; contentType: string | null; body: Buffer }
 
 /**
- * Fetches a small file over HTTPS from a host that a stranger named: only from addresses that may be reached, with a
- * certificate that is good for the host, and without following redirects.
- * @throws Fault `target_not_allowed`, `upstream_unreachable`, `upstream_timeout`, `upstream_rejected` (too big)
+ * Fetches a small file over HTTPS from a host that a stranger named: only from addresses that may
+ * be reached, with a certificate that is good for the host, and without following redirects.
+ * @throws Fault `target_not_allowed`, `upstream_unreachable`, `upstream_timeout`,
+ *   `upstream_rejected` (too big)
  */
 export async function getSmall(
   url: URL,
@@ -38,7 +39,7 @@ export async function getSmall(
 
 /** TLS on a connection that is open, with a certificate that is good for its host. */
 export async function secure(socket: Socket, target: Target, signal: AbortSignal): Promise<TLSSocket> {
-  // What fails later reaches us through the response; without listeners it would end the process.
+  // Later errors are emitted by the response; without listeners they would end the process.
   socket.on('error', () => {})
   const secured = connect({ socket, servername: target.servername, host: target.host, ALPNProtocols: ['http/1.1'] })
   secured.on('error', () => {})

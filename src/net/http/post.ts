@@ -12,9 +12,9 @@ import { secure } from './get-small.ts'
 const MAX_HEADER_BYTES = 16 * 1024
 
 /**
- * Posts to a URL that a stranger named: only to addresses that may be reached, over TLS with a certificate that is good
- * for the host where the URL says https, and without following redirects.
- * @returns the status of the answer, whatever it is
+ * Posts to a URL that a stranger chose: only to allowed addresses, for https only with a
+ * certificate that is valid for the host, and without following redirects.
+ * @returns the status of the response, whatever it is
  * @throws Fault `target_not_allowed`, `upstream_unreachable`, `upstream_timeout`
  */
 export async function post(
@@ -26,7 +26,7 @@ export async function post(
   const target = await checkTarget(parseHost(url.hostname, 'url'), deps, signal)
   const isSecure = url.protocol === 'https:'
   const socket = await openSocket(target, Number(url.port || (isSecure ? 443 : 80)), signal)
-  // What fails later reaches us through the response; without a listener it would end the process.
+  // Later errors are emitted by the response; without a listener they would end the process.
   socket.on('error', () => {})
   try {
     const connection = isSecure ? await secure(socket, target, signal) : socket

@@ -1,52 +1,64 @@
-/** What strangers' IMAP servers may make us hold, and how much we keep on the way. Sizes in bytes. */
+/**
+ * Limits on what an untrusted IMAP server can make us hold, and on what is in transit. Sizes are in
+ * bytes.
+ */
 export const LIMITS = {
   /** One line without its literals: `UID SEARCH` over half a million messages still fits. */
-  line: 4 * 1024 * 1024,
-  /** A server that sends less than this in `TIMES.silence`, and ends no answer, is as good as silent. */
-  trickle: 1024,
-  /** The code and words of a status line; PERMANENTFLAGS and APPENDUID of thousands fit. */
-  statusText: 64 * 1024,
-  /** A literal that nobody takes as a stream: header fields, folder names, small bodies. */
-  inlineLiteral: 16 * 1024 * 1024,
-  /** A larger body is never in memory whole: it streams. */
-  streamFrom: 1024 * 1024,
-  /** Lists within lists; we ask for nothing deeper than three. */
+  lineBytes: 4 * 1024 * 1024,
+  /**
+   * A server that sends less than this in `TIMEOUTS.silenceMs`, and ends no response, counts as
+   * silent.
+   */
+  trickleBytes: 1024,
+  /**
+   * The code and text of a status line. PERMANENTFLAGS and APPENDUID of thousands of messages fit.
+   */
+  statusTextBytes: 64 * 1024,
+  /** A literal without a sink: header fields, folder names, small bodies. */
+  inlineLiteralBytes: 16 * 1024 * 1024,
+  /** A larger body is never in memory as a whole: it is streamed. */
+  streamAboveBytes: 1024 * 1024,
+  /** Nested lists. No command needs more than three levels. */
   nesting: 32,
-  /** Fetched bodies waiting for their consumer; above, the source is not read. */
-  waitingBodies: 4 * 1024 * 1024,
-  /** Chunks of one streamed body waiting for their consumer. */
-  waitingChunks: 1024 * 1024,
-  /** Metadata rows waiting for their consumer. */
+  /** Fetched bodies that wait for their consumer. Above it, the source is not read. */
+  waitingBodyBytes: 4 * 1024 * 1024,
+  /** Chunks of one streamed body that wait for their consumer. */
+  waitingChunkBytes: 1024 * 1024,
+  /** Metadata rows that wait for their consumer. */
   waitingRows: 5_000,
-  /** Bodies asked for in one FETCH, by number and by announced size. */
+  /** Bodies in one FETCH, by number and by reported size. */
   fetchGroup: { messages: 100, bytes: 4 * 1024 * 1024 },
   /** FETCH commands sent ahead of the one being answered. */
   fetchesAhead: 3,
-  /** A larger literal asks first even where it need not: a refusal then costs no upload. */
-  unasked: 4 * 1024 * 1024,
-  /** APPEND commands and bytes not yet answered. */
+  /**
+   * A larger literal waits for a continuation even where it need not: a rejection then costs no
+   * upload.
+   */
+  nonSyncLiteralBytes: 4 * 1024 * 1024,
+  /** APPEND commands and bytes that wait for a response. */
   appendWindow: { commands: 64, bytes: 8 * 1024 * 1024 },
-  /** Words of a server that we repeat to people, in characters. */
-  serverWords: 300,
-  /** A keyword; Dovecot refuses above 100 on some formats. */
-  keyword: 100,
+  /** Characters of a server’s text that are shown to people. */
+  serverTextChars: 300,
+  /** Characters of a keyword; Dovecot rejects more than 100 in some formats. */
+  keywordChars: 100,
   /** Messages of one mailbox. */
   messages: 5_000_000,
-  /** Folders of one account that we list. */
+  /** Folders of one account that are listed. */
   folders: 20_000,
 } as const
 
-/** Milliseconds. */
-export const TIMES = {
+/** Timeouts in milliseconds. */
+export const TIMEOUTS = {
   /** Connect, TLS, greeting and sign-in together. */
-  signIn: 15_000,
-  /** Silence of a server that owes us an answer; servers that commit 30 MB to slow disks need a while. */
-  silence: 120_000,
+  signInMs: 15_000,
+  /** Silence while a response is due. Servers that commit 30 MB to slow disks need a while. */
+  silenceMs: 120_000,
   /**
-   * A server that owes us an answer and says only that it is still there (`* OK Still here`), as servers do for minutes
-   * while they search, sort or index a large mailbox. Each line ends the silence, so that this ends what else would not.
+   * Time while a response is due and the server sends only keep-alives (`* OK Still here`), as
+   * servers do for minutes while they search, sort or index a large mailbox. Each such line ends
+   * the silence, so this limit ends what the other does not.
    */
-  standstill: 15 * 60_000,
+  standstillMs: 15 * 60_000,
   /** LOGOUT is a courtesy. */
-  logout: 1_000,
+  logoutMs: 1_000,
 } as const

@@ -1,24 +1,31 @@
 import { createHash } from 'node:crypto'
 
 /**
- * What servers are known to do that no standard lets one expect. Each entry names where it was seen. What is a matter of
- * response codes and wording is in `refusals.ts`.
+ * Behavior of servers that no standard predicts. Each entry names the server. Response codes and
+ * texts are interpreted in `connection/refusals.ts`, fallbacks for LIST are in
+ * `folders/list-fallback.ts`, and dates that servers reject in `append/flags-and-dates.ts`.
  */
 
 /**
- * Courier's answer for a message whose file is gone (imap/fetch.c, version 3 to 5). It gives it until the client is told
- * of the EXPUNGE, and its RFC822.SIZE is then the size of this: a scan that comes late finds nothing wrong with it.
+ * Courier’s response for a message whose file is gone (imap/fetch.c, version 3 to 5). It is
+ * returned until the client has been notified of the EXPUNGE, and RFC822.SIZE is then the size of
+ * this text, so that a later scan finds nothing wrong.
  */
 const COURIER_STAND_IN = Buffer.from(
   'From: System Administrator <root@localhost>\r\nSubject: message unavailable\r\n\r\n' +
     'This message is no longer available on the server.\r\n',
 )
 
+/** Whether a greeting is Courier’s. No capability announces its behavior. */
+export function isCourierGreeting(greeting: string): boolean {
+  return /\bCourier-IMAP\b/.test(greeting)
+}
+
 export function isCourierStandIn(body: Buffer): boolean {
   return body.length === COURIER_STAND_IN.length && body.equals(COURIER_STAND_IN)
 }
 
-/** Exchange's answer for an item that it cannot convert into a mail; its From has no address. */
+/** Exchange’s response for an item that it cannot convert to an email. Its From has no address. */
 export function isExchangeStandIn(body: Buffer): boolean {
   const [head = ''] = body.toString('latin1', 0, 4_096).split('\r\n\r\n', 1)
   return (
@@ -27,7 +34,7 @@ export function isExchangeStandIn(body: Buffer): boolean {
   )
 }
 
-/** The bytes of a body, how its lines end, and what tells it from others. */
+/** The size of a body, its line endings, and a digest. */
 export type BodyMeasure = { bytes: number; crlf: number; bareLf: number; bareCr: number; digest: string }
 
 /** Measures a body while it passes. */
@@ -57,19 +64,23 @@ export function measureBody(body: Buffer): BodyMeasure {
 }
 
 /**
- * Whether RFC822.SIZE may be told of a body, though it is not the number of its bytes:
- * - the file is counted, whose lines end in LF, and CRLF is sent (mbox and Maildir servers without a cache of sizes)
- * - CRLF is counted, and the bare LF of the file are sent, or the bare CR too (older Dovecot, Gmail for such mail)
+ * Whether a server may report this RFC822.SIZE for a body, although it is not the number of its
+ * bytes:
+ * - It counts the file, whose lines end in LF, and sends CRLF (mbox and Maildir servers without a
+ *   cache of sizes).
+ * - It counts CRLF, and sends the bare LF of the file, or the bare CR too (older Dovecot, Gmail for
+ *   such mail).
  */
 export function isKnownMiscount(told: number, { bytes, crlf, bareLf, bareCr }: BodyMeasure): boolean {
   return told === bytes - crlf || told === bytes + bareLf || told === bytes + bareLf + bareCr
 }
 
 /**
- * Exchange tells an approximation of every size unless its administrator asks for exact ones (Microsoft Q191504), Kerio
- * and others guess too. A connection that did so for this many messages, each given twice alike, is believed from then on.
+ * Exchange reports an approximate size unless its administrator enables exact ones (Microsoft
+ * Q191504); Kerio and others estimate, too. After so many messages that were each returned
+ * identically twice, estimates of a connection are accepted.
  */
 export const ESTIMATES_PROVEN = 5
 
-/** An estimate is not off by more than this factor; what is needs its own proof. */
+/** An estimate differs by up to this factor. Beyond it, a size needs its own proof. */
 export const ESTIMATE_FACTOR = 2

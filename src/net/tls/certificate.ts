@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { PeerCertificate } from 'node:tls'
 import { parseAddress } from '../address.ts'
 
-/** What a certificate says, in plain values. */
+/** The content of a certificate, in plain values. */
 export type CertificateFacts = {
   /** Attribute name to value; repeated attributes are joined, of common names the first counts. */
   subject: Record<string, string>
@@ -43,7 +43,10 @@ export function certificateFacts(raw: Buffer): CertificateFacts {
   }
 }
 
-/** The leaf and what led to a root, as far as it was found; a root from the trust store was not sent. */
+/**
+ * The leaf and its chain to a root, as far as it was found. A root from the trust store was not
+ * sent by the server.
+ */
 export function chainOf(leaf: PeerCertificate & { issuerCertificate?: PeerCertificate }): CertificateFacts[] {
   const chain: CertificateFacts[] = []
   const seen = new Set<string>()
@@ -77,7 +80,7 @@ function keyType(certificate: X509Certificate): string | null {
   }
 }
 
-/** `DNS:a.example, IP Address:192.0.2.1, URI:"…"`: what could be misread, Node writes as a JSON string. */
+/** `DNS:a.example, IP Address:192.0.2.1, URI:"…"`: Node writes ambiguous values as JSON strings. */
 export function parseAltNames(text: string): string[] {
   const entries = text.matchAll(/(?:^|, )([^:,"]+):("(?:[^"\\]|\\.)*"|[^,]*)/g)
   return Array.from(entries, ([, kind = '', written = '']) => {

@@ -6,10 +6,10 @@ import { onAbort } from '../abort.ts'
 const MAX_UNIT_BYTES = 1024
 const MAX_LINES = 50
 
-/** What is said on a connection before TLS, one unit after the other. */
+/** A conversation on a connection before TLS, one unit after another. */
 export type Conversation = {
   send(words: string | Uint8Array): void
-  /** Waits for the next unit; `lengthOf` tells its length, or null while that cannot be told. */
+  /** Waits for the next unit. `lengthOf` returns its length, or null while it is unknown. */
   readUnit(lengthOf: (received: Buffer) => number | null): Promise<Buffer>
   /** The next line without its end. */
   line(): Promise<string>
@@ -21,7 +21,9 @@ export type Conversation = {
   end(): void
 }
 
-/** @throws Fault (from its methods) `upstream_unreachable`, `upstream_timeout`, `upstream_rejected` */
+/**
+ * @throws Fault (from its methods) `upstream_unreachable`, `upstream_timeout`, `upstream_rejected`
+ */
 export function startConversation(socket: Socket, signal: AbortSignal): Conversation {
   let received: Buffer = Buffer.alloc(0)
   let fault: Fault | undefined
@@ -85,7 +87,10 @@ function tooSlow(): Fault {
   return new Fault('upstream_timeout', 'The server did not start TLS in time.')
 }
 
-/** The server was reached and said no; its own words are strangers' text: no control characters, not much of it. */
+/**
+ * The server was reached and said no; its own words are strangers' text: no control characters, not
+ * much of it.
+ */
 export function upstreamRejected(sentence: string, words?: string): Fault {
   const clean = words
     ?.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')

@@ -13,7 +13,10 @@ export type TlsFacts = {
   port: number
   protocol: string
   cipher: { name: string; version: string; standardName: string }
-  /** Whether the chain leads to a trusted root and every certificate in it is valid now; names apart. */
+  /**
+   * Whether the chain leads to a trusted root and every certificate in it is valid now; names
+   * apart.
+   */
   isTrusted: boolean
   /** OpenSSL's code of the first thing that is wrong with the chain (`CERT_HAS_EXPIRED`). */
   trustError: string | null
@@ -29,9 +32,11 @@ export type TlsFacts = {
 type Probe = { target: Target; port: number; starttls?: StartTls | undefined; signal: AbortSignal }
 
 /**
- * One handshake with a server, whatever its certificate is worth, and what was seen in it. A server that cannot do
- * better is met once more with the protocols of long ago: people ask because something is wrong.
- * @throws Fault `upstream_rejected` (no TLS there, STARTTLS declined), `upstream_unreachable`, `upstream_timeout`
+ * Performs one handshake with a server, whatever the quality of its certificate, and reports its
+ * details. If the server supports nothing better, the handshake is repeated with obsolete
+ * protocols, because users check a server when something is wrong.
+ * @throws Fault `upstream_rejected` (no TLS there, STARTTLS declined), `upstream_unreachable`,
+ *   `upstream_timeout`
  */
 export async function probeTls(probe: Probe): Promise<TlsFacts> {
   try {
@@ -53,13 +58,14 @@ class HandshakeFailure extends Error {
   }
 }
 
-/** What TLS 1.0 servers and 512-bit keys need; OpenSSL's own defaults refuse them. */
+/** Settings that TLS 1.0 servers and 512-bit keys need, and that OpenSSL’s defaults reject. */
 const OUTDATED = { minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' } as const
 
 async function handshake(probe: Probe, { isOutdated }: { isOutdated: boolean }): Promise<TlsFacts> {
   const { target, port, starttls, signal } = probe
   const socket = await openSocket(target, port, signal)
-  // Its errors reach us through the conversation or through TLS; without a listener they would end the process.
+  // Its errors reach us through the conversation or through TLS; without a listener they would end
+  // the process.
   socket.on('error', () => {})
   try {
     if (starttls) await startTls(starttls, socket, signal)
@@ -79,7 +85,7 @@ async function secure(socket: Socket, target: Target, isOutdated: boolean, signa
   const secured = connect({
     socket,
     servername: target.servername,
-    // The certificate is what we came to look at; what is wrong with it belongs into the answer.
+    // The certificate is the subject of the check, so its problems belong in the result.
     rejectUnauthorized: false,
     // Keeps the name out of `authorized`, which else says one thing at a time.
     checkServerIdentity: () => undefined,

@@ -26,13 +26,15 @@ export const STARTTLS_DEFAULT_PORT: Readonly<Record<StartTls, number>> = {
 
 /**
  * Asks the server to begin TLS; afterwards the next byte on the socket is the handshake's.
- * @throws Fault `upstream_rejected` with the server's words, `upstream_unreachable`, `upstream_timeout`
+ * @throws Fault `upstream_rejected` with the server's words, `upstream_unreachable`,
+ *   `upstream_timeout`
  */
 export async function startTls(protocol: StartTls, socket: Socket, signal: AbortSignal): Promise<void> {
   const talk = startConversation(socket, signal)
   try {
     await DIALOGUES[protocol](talk, socket)
-    // Plain text behind the go-ahead would be believed as if it had come through TLS (CVE-2011-0411).
+    // Plain text behind the go-ahead would be believed as if it had come through TLS
+    // (CVE-2011-0411).
     if (talk.hasMore()) throw upstreamRejected('The server sent plain text after it agreed to start TLS.')
   } finally {
     talk.end()

@@ -11,12 +11,14 @@ type About = {
   usesMail: boolean
 }
 
-/** RFC 8301, 3.2: what receivers must at least have, and what signers should use. */
+/** RFC 8301, 3.2: the sizes that receivers must support, and that signers should use. */
 const MIN_KEY_BITS = 1024
 const RECOMMENDED_KEY_BITS = 2048
 const MAX_KEY_BITS = 4096
 
-/** What is wrong with the DKIM keys that were found, and what it means when there are none. */
+/**
+ * Lists problems of the DKIM keys that were found, or explains what it means when there are none.
+ */
 export function adviceOnDkim(about: About): Advice[] {
   const { domain, probe } = about
   const keys = probe.findings.filter(({ key, fromWildcard }) => key && !fromWildcard)
@@ -54,7 +56,7 @@ function keyAdvice(domain: string, { selector, texts }: SelectorFinding, key: Dk
   }
   if (key.revoked)
     advice.push(info(`The key of selector ${selector} is revoked (empty p). Signatures with it are invalid.`))
-  // Where more is wrong than how it is written, the record would be refused all the same.
+  // With errors beyond the syntax, receivers would reject the repaired record all the same.
   const isMendable = key.errors.length > 0 && key.errors.length === key.faults.length
   const mended = isMendable ? txtRecord(name, repairDkimKey(key)) : undefined
   const refused = (problem: string) => error(`Receivers reject the key of selector ${selector}: ${problem}.`, mended)

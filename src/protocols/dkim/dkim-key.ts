@@ -17,7 +17,7 @@ export type DkimKey = {
   strict: boolean
   /** Hash algorithms that are accepted; null: all. */
   hashes: string[] | null
-  /** What makes receivers refuse the key. */
+  /** Errors for which receivers reject the key. */
   errors: string[]
   /** Of these, the ones that are only a matter of how the record is written. */
   faults: string[]
@@ -65,7 +65,7 @@ function versionFaults(version: string | undefined, tags: Tag[]): string[] {
   return faults
 }
 
-/** The record without what is wrong in how it is written. */
+/** The record with its syntax repaired. */
 export function repairDkimKey({ tags }: DkimKey): string {
   const others = tags.filter(({ name }) => name !== 'v').map(({ name, value }) => `${name}=${value}`)
   return ['v=DKIM1', ...others].join('; ')
@@ -98,14 +98,14 @@ function isBase64(text: string): boolean {
 
 /** RFC 8463, 4: Ed25519 keys stand there bare; this is the wrapping that Node.js wants. */
 const ED25519_SPKI = Buffer.from('302a300506032b6570032100', 'hex')
-/** The longest key that anybody uses has 8192 bits. */
+/** The longest key in use has 8192 bits. */
 const MAX_KEY_BYTES = 4096
 
 function readKey(data: string, keyType: string): KeyObject | null {
   const bytes = Buffer.from(data, 'base64')
   if (!isBase64(data) || bytes.length > MAX_KEY_BYTES) return null
   if (keyType === 'ed25519') return bytes.length === 32 ? tryKey(Buffer.concat([ED25519_SPKI, bytes]), 'spki') : null
-  // RFC 6376, 3.6.1 says PKCS #1; what everybody publishes is SPKI.
+  // RFC 6376, 3.6.1 says PKCS #1; in practice, SPKI is published.
   const key = tryKey(bytes, 'spki') ?? tryKey(bytes, 'pkcs1')
   return key?.asymmetricKeyType === 'rsa' ? key : null
 }

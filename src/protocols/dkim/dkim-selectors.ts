@@ -10,7 +10,7 @@ export const KNOWN_SELECTORS: readonly KnownSelector[] = JSON.parse(
   readFileSync(join(ROOT, 'data', 'dkim-selectors.json'), 'utf8'),
 )
 
-/** Somebody who sends or receives mail for others, and how DNS records show it. */
+/** A provider that sends or receives mail for others, and the DNS records that reveal it. */
 export type Provider = {
   name: string
   /** Ends of MX host names. */
@@ -111,7 +111,10 @@ function isUnder(names: string[], ends: string[] = []): boolean {
   return names.some((name) => ends.some((end) => name === end || name.endsWith(`.${end}`)))
 }
 
-/** The selectors to try, each once: the asked-for ones, the providers', then the known ones by frequency. */
+/**
+ * The selectors to try, each once: the asked-for ones, the providers', then the known ones by
+ * frequency.
+ */
 export function selectorsToTry(asked: string[], providers: Provider[]): string[] {
   const hinted = providers.flatMap(({ selectors }) => selectors ?? [])
   const all = [...asked, ...hinted, ...KNOWN_SELECTORS.map(({ selector }) => selector)]
@@ -121,7 +124,7 @@ export function selectorsToTry(asked: string[], providers: Provider[]): string[]
 
 const providerBySelector = new Map(KNOWN_SELECTORS.map(({ selector, provider }) => [selector.toLowerCase(), provider]))
 
-/** Who uses this selector; null when nobody known does. */
+/** The provider that uses this selector; null when none is known. */
 export function providerOfSelector(selector: string): string | null {
   return providerBySelector.get(selector.toLowerCase()) ?? null
 }

@@ -4,7 +4,7 @@ import { parseDkimKey, type DkimKey } from './dkim-key.ts'
 import { KNOWN_SELECTORS, providerOfSelector, selectorsToTry, type Provider } from './dkim-selectors.ts'
 import type { DnsQueries, TxtLookup } from '../dns-queries.ts'
 
-/** What stands at one selector. */
+/** The result for one selector. */
 export type SelectorFinding = {
   selector: string
   provider: string | null
@@ -14,7 +14,7 @@ export type SelectorFinding = {
   alias: string | null
   /** All key records there: only one may be. */
   texts: string[]
-  /** The same record answers for any selector whatever. */
+  /** The same record answers for any selector. */
   fromWildcard: boolean
   tried: boolean
   error: DnsFailure | null
@@ -29,17 +29,22 @@ export type DkimProbe = {
   nothingBelow: boolean
 }
 
-/** Queries in flight at once: a burst of all selectors looks like an attack to small name servers. */
+/**
+ * Queries in flight at once: all selectors in one burst look like an attack to small name servers.
+ */
 const MAX_CONCURRENT_QUERIES = 20
 /**
- * Tried even where `_domainkey` does not exist: by RFC 8020 nothing can be below it then, but some servers say so
- * wrongly of empty names.
+ * Tried even where `_domainkey` does not exist: by RFC 8020 nothing can be below it then, but some
+ * servers say so wrongly of empty names.
  */
 export const COMMON_SELECTORS = KNOWN_SELECTORS.slice(0, 10).map(({ selector }) => selector)
 /** After so many failures without an answer, the name servers will not answer the rest either. */
 const MAX_FAILURES = 10
 
-/** Tries the asked-for selectors, the providers' and the known ones. Ends with the signal, whatever is left then. */
+/**
+ * Probes the requested selectors, those of the providers, and the known ones. Ends with the signal,
+ * even if some are left.
+ */
 export async function probeSelectors(
   domain: string,
   { asked, providers }: { asked: string[]; providers: Provider[] },
@@ -56,7 +61,7 @@ export async function probeSelectors(
   return { findings, wildcard, nothingBelow }
 }
 
-/** What stands at each selector, as far as there was time and somebody answered. */
+/** The results of the selectors that answered in time. */
 async function lookUp(selectors: string[], base: string, queries: DnsQueries): Promise<Map<string, TxtLookup>> {
   const found = new Map<string, TxtLookup>()
   let [answered, failed] = [0, 0]

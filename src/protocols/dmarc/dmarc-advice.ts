@@ -26,11 +26,14 @@ type About = {
   registeredDomain: string
 }
 
-/** What is wrong with the DMARC record that applies, or with its absence, and the record to publish instead. */
+/**
+ * Lists problems of the DMARC record that applies, or of its absence, with the record to publish
+ * instead.
+ */
 export function adviceOnDmarc(about: About): Advice[] {
   const { discovery } = about
   const found = discovery.steps.findIndex((step) => step.domain === discovery.policyDomain)
-  // What stands above the record that applies has no effect.
+  // Records above the one that applies have no effect.
   const walk = discovery.steps.slice(0, found < 0 ? undefined : found + 1).flatMap(stepAdvice)
   if (!discovery.record || !discovery.policyDomain) return [...walk, ...absenceAdvice(about)]
   const publish = txtRecord(`_dmarc.${discovery.policyDomain}`, repairDmarc(discovery.record))
@@ -67,7 +70,10 @@ function stepAdvice({ domain, records, texts }: WalkStep): Advice[] {
   return [...passedOver, error(message, txtRecord(name, repairDmarc(first))), ...misplaced]
 }
 
-/** RFC 7208, 4.4: SPF is read at the domain itself, whatever published it here: a record or a wildcard. */
+/**
+ * RFC 7208, 4.4: SPF is read at the domain itself, whether a record or a wildcard published it
+ * there.
+ */
 function spfAdvice(name: string, domain: string, texts: string[]): Advice[] {
   const [text] = texts.filter(isSpf)
   if (text === undefined) return []
@@ -110,7 +116,10 @@ function absenceAdvice({ discovery, usesMail, registeredDomain, texts }: About):
   return [error(message, txtRecord(`_dmarc.${registeredDomain}`, formatDmarc({ p: 'none', rua })))]
 }
 
-/** What stands there is for all who register names below it, and no matter of its own mail. */
+/**
+ * Whether the domain is a public suffix. A record there is meant for all domains registered below
+ * it, not for its own mail.
+ */
 function isPublicSuffix(domain: string): boolean {
   return registeredOf(domain) === null
 }
@@ -276,7 +285,10 @@ function consentAdvice({ name, authorized, uri, error: failure, sameByPublicSuff
   ]
 }
 
-/** Whether reports can arrive at all: a host without MX gets mail at its own address (RFC 5321, 5.1), if at all. */
+/**
+ * Whether reports can arrive at all: a host without MX gets mail at its own address (RFC 5321,
+ * 5.1), if at all.
+ */
 function mailboxAdvice(destinations: Destination[], record: DmarcRecord, publish: Publish): Advice[] {
   const lost = destinations.filter(({ mailbox }) => mailbox?.use.receives === 'nothing')
   const lostUris = new Set(lost.map(({ uri }) => uri))

@@ -2,12 +2,15 @@ import type { DnsFailure } from '../../net/dns.ts'
 import { effectivePolicy, parseDmarc, type DmarcPolicy, type DmarcRecord, type NameRelation } from './dmarc-record.ts'
 import type { DnsQueries, TxtLookup } from '../dns-queries.ts'
 
-/** One name of the tree walk, and what was published at its `_dmarc`. */
+/** One name of the tree walk, and the records published at its `_dmarc`. */
 export type WalkStep = TxtLookup & { domain: string; records: DmarcRecord[] }
 
 export type DmarcDiscovery = {
   domain: string
-  /** The record that applies to the domain; null when there is none, or when it could not be found out. */
+  /**
+   * The record that applies to the domain; null when there is none, or when it could not be found
+   * out.
+   */
   record: DmarcRecord | null
   /** Where that record stands: the domain itself, its organisation's or its public suffix's. */
   policyDomain: string | null
@@ -23,7 +26,9 @@ export type DmarcDiscovery = {
 /** RFC 9989, 4.10: the walk asks at most eight names. */
 const MAX_LABELS_ABOVE = 7
 
-/** The names whose `_dmarc` the tree walk asks for, in order: the name itself, then its ancestors. */
+/**
+ * The names whose `_dmarc` the tree walk asks for, in order: the name itself, then its ancestors.
+ */
 export function treeWalkNames(domain: string): string[] {
   const labels = domain.split('.')
   const above = Math.min(MAX_LABELS_ABOVE, labels.length - 1)
@@ -31,8 +36,9 @@ export function treeWalkNames(domain: string): string[] {
 }
 
 /**
- * Finds the DMARC record that applies to a name (RFC 9989, 4.10.1), wherever it stands, and the name's organisational
- * domain (4.10.2). All names of the walk are asked at once and read in its order.
+ * Finds the DMARC record that applies to a name (RFC 9989, 4.10.1), wherever it stands, and the
+ * name's organisational domain (4.10.2). All names of the walk are asked at once and read in its
+ * order.
  */
 export async function discoverDmarc(domain: string, queries: DnsQueries): Promise<DmarcDiscovery> {
   const [steps, { exists }] = await Promise.all([walk(domain, queries), queries.lookUpTxt(domain)])
@@ -84,7 +90,10 @@ function oneLabelBelow(ancestor: string, domain: string): string {
     .join('.')
 }
 
-/** The author's own record, else the organisation's, else the public suffix's; one in between does not count. */
+/**
+ * The author's own record, else the organisation's, else the public suffix's; one in between does
+ * not count.
+ */
 function applicableStep(steps: WalkStep[], organizationalDomain: string): WalkStep | undefined {
   const [own] = steps
   if (!own || own.error) return undefined

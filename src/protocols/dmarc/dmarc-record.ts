@@ -14,7 +14,9 @@ export type ReportUri = {
   size: string | null
 }
 
-/** A DMARC policy record (RFC 9989, 4.7). Tags that are absent or invalid have their default values. */
+/**
+ * A DMARC policy record (RFC 9989, 4.7). Tags that are absent or invalid have their default values.
+ */
 export type DmarcRecord = {
   text: string
   /** As published, unknown ones among them. */
@@ -35,7 +37,7 @@ export type DmarcRecord = {
   errors: TagError[]
 }
 
-/** What each tag may say; what is not here is free, a list, or unknown. */
+/** The allowed values of each tag. Tags that are missing here are free text, a list, or unknown. */
 const CHOICES = new Map<string, readonly string[]>([
   ['p', DMARC_POLICIES],
   ['sp', DMARC_POLICIES],
@@ -52,7 +54,8 @@ export const KNOWN_TAGS = ['v', ...CHOICES.keys(), 'fo', 'rua', 'ruf']
 
 /**
  * Reads a TXT record found at `_dmarc`.
- * @returns null when it is no DMARC record: it must begin with the tag `v`, its value exactly `DMARC1` (RFC 9989, 4.8)
+ * @returns null when it is no DMARC record: it must begin with the tag `v`, its value exactly
+ *   `DMARC1` (RFC 9989, 4.8)
  */
 export function parseDmarc(text: string): DmarcRecord | null {
   const { tags, errors } = parseTagList(text)
@@ -123,8 +126,9 @@ function hostOf(uri: string): string | null {
 export type NameRelation = 'own' | 'subdomain' | 'nonexistent'
 
 /**
- * What a record asks receivers to do with failing mail, and the tag that says so (RFC 9989, 4.7 and 4.10.1).
- * @returns null when they must not use it: `p` is missing or wrong, or `sp` or `np` is, and there is no usable `rua`
+ * The policy that a record requests for failing mail, and its tag (RFC 9989, 4.7 and 4.10.1).
+ * @returns null when receivers must not use it: `p` is missing or invalid, or `sp` or `np` is
+ *   invalid, and there is no usable `rua`
  */
 export function requestedPolicy(
   record: DmarcRecord,
@@ -138,7 +142,7 @@ export function requestedPolicy(
   return { policy: record[tag] ?? record.p, tag }
 }
 
-/** What receivers will do: with `t=y` one level less than was asked. */
+/** The policy that receivers apply: with `t=y` one level below the requested one. */
 export function effectivePolicy(record: DmarcRecord, standing: NameRelation): DmarcPolicy | null {
   const requested = requestedPolicy(record, standing)
   if (!requested || !record.testing) return requested?.policy ?? null
@@ -200,7 +204,7 @@ const MEANINGS: Record<string, (value: string) => string> = {
   ri: () => 'Removed by RFC 9989 and ignored: reports are sent daily.',
 }
 
-/** What a tag means, in words. */
+/** Describes the effect of a tag. */
 export function explainTag(tag: Tag): string {
   const explain = Object.hasOwn(MEANINGS, tag.name) ? MEANINGS[tag.name] : undefined
   if (!explain) return 'Not a tag of RFC 9989. Receivers ignore it.'

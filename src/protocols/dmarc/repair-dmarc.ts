@@ -4,15 +4,15 @@ import { tagsObject, valueOf, type Tag } from '../tag-list.ts'
 /** The order in which people write the tags. */
 const ORDER = ['p', 'sp', 'np', 'psd', 'adkim', 'aspf', 't', 'fo', 'rua', 'ruf']
 
-/** Writes a record: `v` first, then what has a value, in the usual order. */
+/** Writes a record: `v` first, then the tags with a value, in the usual order. */
 export function formatDmarc(tags: Record<string, string | undefined>): string {
   const given = ORDER.filter((name) => tags[name])
   return ['v=DMARC1', ...given.map((name) => `${name}=${tags[name]}`)].join('; ')
 }
 
 /**
- * The record that says what the published one means, without what is wrong, obsolete or ignored in it.
- * @param changes values that replace what was published; an empty one takes the tag away
+ * Writes a record with the meaning of the published one, without invalid, obsolete or ignored tags.
+ * @param changes values that replace published ones; an empty one removes the tag
  */
 export function repairDmarc(record: DmarcRecord, changes: Record<string, string> = {}): string {
   const bad = new Set(record.invalid.map(({ name }) => name))
@@ -31,7 +31,9 @@ export function repairDmarc(record: DmarcRecord, changes: Record<string, string>
   })
 }
 
-/** What tags in capitals were meant to say, where it can be said: `P=reject` is unknown to receivers. */
+/**
+ * Corrects the case of tag names where the meaning is clear: `P=reject` is unknown to receivers.
+ */
 function capitalTags({ tags }: DmarcRecord): Record<string, string> {
   const meant = tags.filter(isCapitalTag).map(({ name, value }) => `${name.toLowerCase()}=${value}`)
   const read = meant.length > 0 ? parseDmarc(`v=DMARC1; ${meant.join('; ')}`) : null
@@ -59,10 +61,12 @@ function repairAddress(uri: string): string[] {
   return /^[^\s:@]{1,64}@[\w.-]{1,253}$/.test(uri) ? [`mailto:${uri}`] : []
 }
 
-/** Why a text that was meant to be a DMARC record is none, and what it was meant to be. */
+/** Explains why a text is not a valid DMARC record, and which one was intended. */
 export type NearMiss = { text: string; reason: string; repaired: string }
 
-/** A text that looks like a DMARC record but that receivers pass over; null for anything else. */
+/**
+ * Finds a text that looks like a DMARC record but is ignored by receivers; null for anything else.
+ */
 export function findNearMiss(text: string): NearMiss | null {
   const start = text.slice(0, 200)
   if (parseDmarc(text) || !/^\W*v\s*=\s*DMARC|^\W*p\s*=\s*(none|quarantine|reject)\b|;\s*v\s*=\s*DMARC1/i.test(start)) {

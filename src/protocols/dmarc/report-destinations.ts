@@ -6,7 +6,10 @@ import { registeredDomain } from './public-suffix.ts'
 import type { DnsQueries } from '../dns-queries.ts'
 import { valueOf } from '../tag-list.ts'
 
-/** Where reports are sent, and whether the receiver of reports has agreed (RFC 9990, “Verifying External Destinations”). */
+/**
+ * Where reports are sent, and whether the receiver of reports has agreed (RFC 9990, “Verifying
+ * External Destinations”).
+ */
 export type Destination = {
   tag: 'rua' | 'ruf'
   uri: string
@@ -16,14 +19,20 @@ export type Destination = {
   authorized: boolean | null
   /** The consent as published. */
   record: string | null
-  /** The public suffix list counts both domains as one; reporters that follow RFC 7489 ask for no consent then. */
+  /**
+   * The public suffix list counts both domains as one; reporters that follow RFC 7489 ask for no
+   * consent then.
+   */
   sameByPublicSuffix: boolean
   error: DnsFailure | null
-  /** The host of the address, and whether mail can come there; null for a URI that is no mail address. */
+  /**
+   * The host of the address, and whether mail can come there; null for a URI that is no mail
+   * address.
+   */
   mailbox: { host: string; use: MailUse } | null
 }
 
-/** A record with more addresses is beyond what receivers send to. */
+/** Receivers do not send to all addresses of a record with more. */
 const MAX_DESTINATIONS = 10
 
 /** Checks each usable address of a record that was found at `policyDomain`. */

@@ -4,24 +4,29 @@ import { CATEGORIES, type Blocklist, type Catalogue } from './catalogue.ts'
 import { createZoneHealthTracker, type ZoneHealthTracker, type HealthState } from './zone-health.ts'
 import { queryName } from './dnsbl-answer.ts'
 
-/** What one list says about one address, and how far that can be believed. */
+/** The result of one blocklist for one address, and its reliability. */
 export type Listing = {
   list: Blocklist
   status: 'listed' | 'clean' | 'unknown'
   codes: string[]
-  /** What the list documents about the codes. */
+  /** The documented meaning of the codes. */
   meanings: string[]
   /** The list's own text with a listing. */
   reason: string | null
-  /** Why unknown; or what is odd about the list. */
+  /** The reason for an unknown result, or a peculiarity of the blocklist. */
   detail: string | null
   health: HealthState
-  /** Milliseconds since the epoch: when the list answered, and until when the answer may be kept. */
+  /**
+   * Milliseconds since the epoch: when the list answered, and until when the answer may be kept.
+   */
   checkedAt: number
   expiresAt: number
 }
 
-/** The lists that are asked, how they are asked, and what is known of them. Made once, shared by all sweeps. */
+/**
+ * The enabled blocklists, their query settings, and their known health. Created once and shared by
+ * all sweeps.
+ */
 export type Blocklists = {
   readonly lists: readonly Blocklist[]
   readonly resolver: Resolver
@@ -53,7 +58,7 @@ export function createBlocklists(given: {
   return { lists, resolver, health, keyOf, cache: createListingCache(), warnings: warningsOf(catalogue, keys, isAsked) }
 }
 
-/** A key of a list is also the key of those whose entries it includes. */
+/** The key of a blocklist is also the key of those whose entries it includes. */
 function keysByZone(lists: Blocklist[], keys: ReadonlyMap<string, string>): Map<string, string> {
   const inherited = lists.flatMap(({ zone, includes }) => includes.map((part) => [part, keys.get(zone)] as const))
   const found = new Map([...inherited, ...keys])

@@ -20,15 +20,18 @@ const Delisting = Type.Object({
   autoExpiry: Type.Optional(Type.String()),
   /** For the person who is to ask: whole sentences, read as the next step. */
   notes: Type.Optional(Type.String()),
-  /** For those who keep the catalogue. */
+  /** For maintainers of the catalog. */
   remarks: Type.Optional(Type.String()),
-  /** Hours until an entry usually leaves by itself; until a request counts as unanswered; between two requests. */
+  /**
+   * Hours until an entry usually leaves by itself; until a request counts as unanswered; between
+   * two requests.
+   */
   expectedHours: Type.Optional(Type.Number({ minimum: 1 })),
   deadlineHours: Type.Optional(Type.Number({ minimum: 1 })),
   cooldownHours: Type.Optional(Type.Number({ minimum: 1 })),
   /** Answers whose entries only the network's owner can have removed. */
   providerCodes: Type.Optional(Type.Array(Type.String())),
-  /** It removes only what no other list has any more. */
+  /** Removes only entries that no other list has any more. */
   last: Type.Optional(Type.Boolean()),
   /** Whether the route was read in a source of the operator's. */
   verified: Type.Optional(Type.Boolean()),
@@ -40,13 +43,18 @@ const Entry = Type.Object({
   category: Type.Enum([...CATEGORIES]),
   operator: Type.Optional(Type.String()),
   enabled: Type.Optional(Type.Boolean()),
-  /** Whether monitoring raises an alert for a listing here unless told otherwise. */
+  /** Whether monitoring raises an alert for a listing here by default. */
   alert: Type.Optional(Type.Boolean()),
   access: Type.Optional(Type.Enum(['open', 'own-resolver', 'register-resolver-ip', 'key'])),
-  /** The zone that is asked when there is a key: with `{key}`, and `{reversed}` where the address does not come first. */
+  /**
+   * The zone that is asked when there is a key: with `{key}`, and `{reversed}` where the address
+   * does not come first.
+   */
   keyTemplate: Type.Optional(Type.String()),
   ipv6: Type.Optional(Type.Boolean()),
-  /** What an entry stands for: one address, a policy, a range of a provider, a whole autonomous system. */
+  /**
+   * The scope of an entry: one address, a policy, a range of a provider, a whole autonomous system.
+   */
   scope: Type.Optional(Type.Enum(['ip', 'policy', 'range', 'asn'])),
   /** Zones whose entries this one answers as well. */
   includes: Type.Optional(Type.Array(Type.String())),
@@ -86,7 +94,10 @@ const DEFAULTS = {
   delisting: { method: 'none' },
 } as const satisfies Partial<Static<typeof Entry>>
 
-/** One blacklist of addresses, with every default filled in. `codes` are the documented answers that mean “listed”. */
+/**
+ * One blacklist of addresses, with every default filled in. `codes` are the documented answers that
+ * mean “listed”.
+ */
 export type Blocklist = Static<typeof Entry> &
   Required<Pick<Static<typeof Entry>, keyof typeof DEFAULTS>> & { category: Category }
 
@@ -168,7 +179,7 @@ function pathOf(pointer: string): string {
 
 const ZONE = /^(?=.{1,200}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)+$/
 
-/** What the shape alone does not show. */
+/** Checks beyond the schema. */
 function faultsOf(list: Static<typeof Entry>, index: number): FaultDetail[] {
   const { zone, keyTemplate, codes = {}, notListedCodes = {} } = list
   const faults: [boolean, string, string][] = [
@@ -197,7 +208,7 @@ function isLink(url: string | undefined): boolean {
   return url === undefined || /^https?:\/\//.test(url)
 }
 
-/** In 127.0.0.0/8, without the answers by which every list refuses. */
+/** In 127.0.0.0/8, without the answers by which every blocklist rejects queries. */
 function isListingCode(code: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(code) && code.startsWith('127.') && !code.startsWith('127.255.255.')
 }

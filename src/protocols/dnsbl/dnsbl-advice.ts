@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../config.ts'
 import type { Listing } from './blocklists.ts'
 
-/** Resolvers that anybody may use, and that many lists therefore refuse. */
+/** Public resolvers, which many blocklists therefore reject. */
 const PUBLIC_RESOLVERS: Record<string, readonly string[]> = {
   Cloudflare: [
     '1.1.1.1',
@@ -46,7 +46,7 @@ export function publicResolver(address: string): string | null {
   return found?.[0] ?? null
 }
 
-/** A sentence for each public resolver among these, with what to do. */
+/** A sentence for each public resolver among these, with the fix. */
 export function adviceOnServers(servers: readonly Endpoint[]): string[] {
   return servers.flatMap(({ address }) => {
     const owner = publicResolver(address)
@@ -57,7 +57,7 @@ export function adviceOnServers(servers: readonly Endpoint[]): string[] {
 
 const OWN_RESOLVER = 'Set DNSBL_SERVERS to a recursive resolver of your own, such as Unbound.'
 
-/** What a reader of a sweep must know before believing it, as sentences with what to do. */
+/** Sentences about the reliability of a sweep, with their fixes. */
 export function adviceOnSweep(listings: readonly Listing[], servers: readonly Endpoint[]): string[] {
   const unknown = listings.filter((listing) => listing.status === 'unknown')
   const advice = adviceOnServers(servers)

@@ -2,12 +2,12 @@ import type { DnsAnswer, DnsFailure } from '../../net/dns.ts'
 import type { Blocklist } from './catalogue.ts'
 import { decodeTxt } from '../dns-queries.ts'
 
-/** What a list said about an address. “We could not ask” is not “not listed”. */
+/** The answer of a blocklist about an address. A failed query is not “not listed”. */
 export type DnsblResult =
   | { status: 'listed' | 'clean'; codes: string[] }
   | {
       status: 'unknown'
-      /** It answered that it will not tell this resolver. */
+      /** It answered that it rejects this resolver. */
       refused?: true
       codes: string[]
       /** Why, as a sentence. */
@@ -16,7 +16,8 @@ export type DnsblResult =
 
 /**
  * The absolute name to ask, so that no search domain is ever appended.
- * @param reversed the address as labels, last octet (IPv4) or nibble (IPv6) first (RFC 5782, 2.1 and 2.4)
+ * @param reversed the address as labels, last octet (IPv4) or nibble (IPv6) first (RFC 5782, 2.1
+ *   and 2.4)
  * @param key the account's key, for lists that have it in the name; never show the result then
  */
 export function queryName(reversed: string, list: Blocklist, key?: string): string {
@@ -26,7 +27,7 @@ export function queryName(reversed: string, list: Blocklist, key?: string): stri
 }
 
 const LOOPBACK = /^127\./
-/** Answers by which lists refuse, whatever they document. */
+/** Answers by which blocklists reject queries, whatever they document. */
 const REFUSAL = /^127\.255\.255\./
 
 const REFUSALS: Record<string, string> = {
@@ -35,7 +36,10 @@ const REFUSALS: Record<string, string> = {
   '127.255.255.255': 'too many queries, or resolver not registered',
 }
 
-/** What the answer to an A query means at this list. A documented listing is a listing, whatever else stands beside it. */
+/**
+ * Interprets the answer to an A query at this blocklist. A documented listing is a listing,
+ * whatever other codes the answer has.
+ */
 export function interpretAnswer(answer: DnsAnswer, list: Blocklist): DnsblResult {
   if (answer.status === 'FAILED') return unknown([], FAILURES[answer.failure], answer.failure === 'REFUSED')
   const codes = codesOf(answer)
@@ -60,7 +64,7 @@ function interpretUndocumented(codes: string[], list: Blocklist): DnsblResult {
 
 const REWRITTEN = 'the zone is parked, or the resolver rewrites answers'
 
-/** Whether the answer shows an entry, documented or not: what a list answers for its test entry 127.0.0.2. */
+/** Whether the answer contains an entry, documented or not. Used for the test entry 127.0.0.2. */
 export function hasEntry(answer: DnsAnswer, list: Blocklist): boolean {
   const { status, codes } = interpretAnswer(answer, list)
   if (status === 'listed') return true
@@ -105,7 +109,7 @@ const FAILURES: Record<DnsFailure, string> = {
   OTHER: 'The answer could not be parsed.',
 }
 
-/** What the list documents about these codes, for people. */
+/** The documented meaning of these codes, for people. */
 export function meaningsOf(codes: string[], list: Blocklist): string[] {
   return codes.flatMap((code) => {
     const meaning = list.codes[code] ?? list.notListedCodes[code]
@@ -120,10 +124,13 @@ function bitsOf(code: string, list: Blocklist): string[] {
 
 /** Reasons are strangers' text: so many characters, and no more. */
 const MAX_REASON_CHARACTERS = 512
-/** Control characters, and those that turn the direction of what stands around them. */
+/** Control characters, and characters that change the direction of text. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu
 
-/** The text a list gives with a listing, one record after the other and without the key; null when there is none. */
+/**
+ * The text a list gives with a listing, one record after the other and without the key; null when
+ * there is none.
+ */
 export function reasonOf(answer: DnsAnswer, key?: string): string | null {
   if (answer.status === 'FAILED') return null
   const texts = answer.records.flatMap((record) => (record.type === 'TXT' ? [decodeTxt(record.data)] : []))

@@ -6,7 +6,7 @@ import { isUsable, type ZoneHealthTracker, type ZoneHealth } from './zone-health
 import type { Blocklists, Listing } from './blocklists.ts'
 import { meaningsOf, queryName, reasonOf, interpretAnswer, type DnsblResult } from './dnsbl-answer.ts'
 
-/** Milliseconds after which a sweep ends with what there is. */
+/** Milliseconds after which a sweep ends with partial results. */
 const SWEEP_DEADLINE_MS = 8_000
 
 export type SweepOptions = {
@@ -14,12 +14,16 @@ export type SweepOptions = {
   onListing?: (listing: Listing) => void
   /** These lists instead of all. */
   lists?: readonly Blocklist[]
-  /** Ask anew instead of believing an answer that has not expired. Lists of no use are still not asked: see `health`. */
+  /**
+   * Ask anew instead of believing an answer that has not expired. Lists of no use are still not
+   * asked: see `health`.
+   */
   fresh?: boolean
 }
 
 /**
- * Asks every list about a public address, all at once; takes as long as the slowest list that answers, 8 seconds at most.
+ * Asks every list about a public address, all at once; takes as long as the slowest list that
+ * answers, 8 seconds at most.
  * @returns one listing a list: listed first, then by category, then in the order of the lists
  */
 export async function sweepAddress(
@@ -36,7 +40,8 @@ export async function sweepAddress(
     onListing?.(listing)
     return listing
   })
-  // Behind the queries themselves, so that the first sweep does not wait in line for its own health check.
+  // Behind the queries themselves, so that the first sweep does not wait in line for its own health
+  // check.
   refreshHealth(lists, blocklists.health)
   return (await Promise.all(listings)).toSorted((a, b) => rankOf(a) - rankOf(b))
 }
@@ -75,7 +80,10 @@ async function lookUp(list: Blocklist, sweep: Sweep): Promise<Listing> {
   return listing
 }
 
-/** A pause before a failed query is asked once more: the resolver may have been too busy with the burst. */
+/**
+ * A pause before a failed query is asked once more: the resolver may have been too busy with the
+ * burst.
+ */
 const RETRY_PAUSE_MS = 500
 /** After silence the resolver has tried more than once already. */
 const RETRIED_FAILURES = new Set<DnsFailure>(['SERVFAIL', 'REFUSED', 'NETWORK', 'OTHER'])
@@ -105,7 +113,10 @@ async function askReason(list: Blocklist, sweep: Sweep): Promise<string | null> 
   return reasonOf(await ask(list, sweep, 'TXT', patience), sweep.blocklists.keyOf(list))
 }
 
-/** What a verdict is worth, given what is known of the list. Never turns anything into a listing or into “clean”. */
+/**
+ * Adjusts a result to the health of its blocklist. Never turns anything into a listing or into
+ * “clean”.
+ */
 export function applyZoneHealth(
   verdict: DnsblResult,
   server: string | null,
@@ -115,7 +126,8 @@ export function applyZoneHealth(
   if (verdict.status === 'unknown') return verdict
   const doubt = (detail: string): DnsblResult => ({ status: 'unknown', codes: verdict.codes, detail })
   if (!isUsable(zone)) return doubt(zone.detail ?? UNPROVEN)
-  // “Not listed” is what a list that moved, a list that refuses, and a resolver that lies say to everything.
+  // “Not listed” is also the answer of a blocklist that moved or rejects queries, and of a resolver
+  // that falsifies answers.
   if (verdict.status === 'clean' && list.test.entry !== false && zone.provenBy !== server) return doubt(UNPROVEN)
   return verdict
 }
@@ -163,7 +175,7 @@ function cacheKey(ip: string, list: Blocklist): string {
   return `${ip} ${list.zone}`
 }
 
-/** Listed before all others, then by category; within it, what we do not know before what is clean. */
+/** Sorts listings first, then by category; within a category, unknown results before clean ones. */
 function rankOf({ status, list }: Listing): number {
   const statusRank = status === 'listed' ? 0 : status === 'unknown' ? 1 : 2
   return (status === 'listed' ? 0 : 100) + CATEGORIES.indexOf(list.category) * 10 + statusRank

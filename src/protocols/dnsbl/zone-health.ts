@@ -3,22 +3,22 @@ import type { Blocklist } from './catalogue.ts'
 import { hasEntry, isRewritten, interpretAnswer } from './dnsbl-answer.ts'
 
 /**
- * Whether a list can be believed, found out by asking for its test entries (RFC 5782, 5).
- * `healthy`: lists 127.0.0.2 and not 127.0.0.1. `no-test-entry`: answers, but cannot prove that it would tell.
- * `refusing`: not to this resolver. `failing`: gave no usable answer last time. `dead`: three times in a row.
- * `wildcard`: lists everything, or answers what no blacklist answers.
+ * The reliability of a blocklist, found by querying its test entries (RFC 5782, 5). `healthy`:
+ * lists 127.0.0.2 and not 127.0.0.1. `no-test-entry`: answers, but cannot prove that it would list.
+ * `refusing`: rejects this resolver. `failing`: gave no usable answer last time. `dead`: three
+ * times in a row. `wildcard`: lists everything, or gives answers that no blocklist gives.
  */
 export type HealthState = 'healthy' | 'no-test-entry' | 'refusing' | 'failing' | 'dead' | 'wildcard'
 
 export type ZoneHealth = {
   state: HealthState
-  /** Why it is not healthy, or what is odd about it, as a sentence. */
+  /** The reason why it is not healthy, or a peculiarity, as a sentence. */
   detail: string | null
   /** `address:port` of the resolver through which the test entry was seen. */
   provenBy: string | null
 }
 
-/** Whether what the list says about an address can be taken for true. */
+/** Whether results of this blocklist can be trusted. */
 export function isUsable(health: ZoneHealth): boolean {
   return health.state === 'healthy' || health.state === 'no-test-entry'
 }
@@ -26,7 +26,7 @@ export function isUsable(health: ZoneHealth): boolean {
 /** Asks a list's zone for an address. Never throws. */
 export type QueryZone = (list: Blocklist, ip: string, signal: AbortSignal) => Promise<DnsAnswer>
 
-/** Documentation addresses (RFC 5737), which nobody can list for a reason. */
+/** Documentation addresses (RFC 5737), which a blocklist has no reason to list. */
 const CONTROL_ADDRESSES = ['192.0.2.1', '203.0.113.1']
 
 /** One round of queries to one list. */
@@ -59,7 +59,10 @@ function withEntry(entry: DnsAnswer, list: Blocklist, caveat: string | null): Zo
   return { state: 'no-test-entry', detail: list.test.entry === false ? null : detail, provenBy: null }
 }
 
-/** What makes the answer worthless, or null when it tells listed from not listed. */
+/**
+ * Explains why the answer is worthless, or null when it distinguishes listed from unlisted
+ * addresses.
+ */
 function unusableHealth(answer: DnsAnswer, list: Blocklist): ZoneHealth | null {
   const verdict = interpretAnswer(answer, list)
   if (verdict.status !== 'unknown' || hasEntry(answer, list)) return null
@@ -74,7 +77,7 @@ const QUARANTINE_MS = 60 * MINUTE_MS
 /** Pauses after the first and second failed round; after the third the list counts as dead. */
 const FAILING_FOR_MS = [MINUTE_MS, 5 * MINUTE_MS]
 
-/** What is remembered of a zone between rounds. `due` is when it must be asked again. */
+/** The cached health of a zone between rounds. `due` is when it must be queried again. */
 export type ZoneRecord = { health: ZoneHealth; due: number; badRounds: number; goodRounds: number }
 
 export const UNTESTED: ZoneRecord = {
@@ -85,8 +88,8 @@ export const UNTESTED: ZoneRecord = {
 }
 
 /**
- * What to remember after a round.
- * @param blameless so many zones failed together that it is the resolver's fault, not this one's
+ * Updates the cache after a round.
+ * @param blameless so many zones failed together that the resolver is at fault
  */
 export function nextRecord(before: ZoneRecord, found: ZoneHealth, blameless: boolean, now: number): ZoneRecord {
   const quarantined = isQuarantined(before.health)
@@ -111,26 +114,32 @@ function isQuarantined(health: ZoneHealth): boolean {
   return health.state === 'dead' || health.state === 'wildcard'
 }
 
-/** With fewer zones nobody can tell a broken resolver from broken lists. */
+/** With fewer zones, a broken resolver cannot be distinguished from broken blocklists. */
 const MIN_MASS_FAILURES = 3
-/** Milliseconds after which a round ends with what there is: before the sweep that waits for it does. */
+/**
+ * Milliseconds after which a round ends with partial results, before the sweep that waits for it.
+ */
 const ROUND_DEADLINE_MS = 7_000
 
 export type ZoneHealthTracker = {
   isDue: (list: Blocklist) => boolean
   /** After a failed query: the zone is to be asked again before it is believed. */
   markDue: (list: Blocklist) => void
-  /** Asks these zones anew, as one round; what is being asked already is not asked twice. */
+  /** Checks these zones again, as one round. Zones in progress are not queried twice. */
   refresh: (lists: readonly Blocklist[]) => Promise<void>
-  /** What is known, or null when the zone has to be asked first. A zone in quarantine stays known while it is asked. */
+  /**
+   * The cached health, or null when the zone has to be checked first. A quarantined zone stays
+   * cached while it is checked.
+   */
   knownHealth: (list: Blocklist) => ZoneHealth | null
-  /** What is known once the zone's running round has told. */
+  /** The health after the zone’s present round. */
   healthOf: (list: Blocklist) => Promise<ZoneHealth>
 }
 
 /**
  * Remembers the health of zones.
- * @param zoneCount how many zones there are: when more than half fail in one round it is the resolver's fault
+ * @param zoneCount how many zones there are: when more than half fail in one round it is the
+ *   resolver's fault
  */
 export function createZoneHealthTracker(
   zoneCount: number,

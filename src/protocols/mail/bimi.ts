@@ -25,7 +25,9 @@ export function parseBimi(text: string): BimiRecord | null {
   return { text, logo, certificate, declined }
 }
 
-/** What a domain still lacks for its logo to be shown, in words; empty when nothing is known to be missing. */
+/**
+ * Lists what is missing for a domain’s logo to be shown; empty when nothing is known to be missing.
+ */
 export function missingForBimi(record: BimiRecord | null, dmarc: DmarcDiscovery): string[] {
   const missing: string[] = []
   if (!record || record.declined) missing.push('a BIMI record that names a logo')
@@ -44,10 +46,10 @@ function isHttps(address: string | null): boolean {
   return address !== null && /^https:\/\//i.test(address) && URL.canParse(address)
 }
 
-/** What stands at the name that counts: the domain's own, or its organisation's where it has none. */
+/** The record that applies: the domain’s own, or its organizational domain’s if it has none. */
 export type BimiFinding = { name: string; records: BimiRecord[]; error: DnsFailure | null }
 
-/** Only for those who have a record: nobody needs BIMI. */
+/** Only for domains with a record, because BIMI is optional. */
 export function adviceOnBimi({ name, records }: BimiFinding, dmarc: DmarcDiscovery): Advice[] {
   const [record] = records
   if (!record) return []

@@ -3,7 +3,10 @@ import { dataOf, type DnsAnswer, type RecordType, type Resolver } from '../../ne
 import { createDnsQueries, decodeTxt } from '../dns-queries.ts'
 import { evaluateSpf } from '../spf/evaluate-spf.ts'
 
-/** What a mail's sender could prove. Results are the words of RFC 8601: `pass`, `fail`, `none`, `temperror` and so on. */
+/**
+ * The authentication results of a mail, in the terms of RFC 8601: `pass`, `fail`, `none`,
+ * `temperror` and so on.
+ */
 export type Authentication = {
   /** The domain in From; null when there is none. */
   from: string | null
@@ -16,9 +19,9 @@ export type Authentication = {
 export type Envelope = { ip: string; helo: string; sender: string; mta: string }
 
 /**
- * Checks SPF, DKIM and DMARC of a mail as it came.
+ * Checks SPF, DKIM and DMARC of a mail in its original form.
  * @param mail its bytes
- * @param signal ends the queries; what was not answered counts as `temperror`
+ * @param signal ends the queries; those without an answer count as `temperror`
  */
 export async function authenticateMail(
   mail: Uint8Array,
@@ -47,8 +50,8 @@ export async function authenticateMail(
 }
 
 /**
- * The mail with CRLF at the end of every line (RFC 5322, 2.1). The library does the same, with a promise for each line that
- * lacks it: tens of thousands of those keep the process busy for seconds.
+ * Ends every line with CRLF (RFC 5322, 2.1). The library does the same, with a promise for each
+ * line that lacks it: tens of thousands of those block the process for seconds.
  */
 function withCrlf(mail: Uint8Array): Buffer {
   const bytes = Buffer.from(mail.buffer, mail.byteOffset, mail.length)
@@ -56,8 +59,8 @@ function withCrlf(mail: Uint8Array): Buffer {
 }
 
 /**
- * SPF of the name with which a server greets (RFC 7208, 2.3), for its address.
- * @returns a word of RFC 8601; what was not answered in time is `temperror`
+ * Evaluates SPF for the name with which a server greets (RFC 7208, 2.3), and its address.
+ * @returns a result of RFC 8601; `temperror` if it was not answered in time
  */
 export async function checkHelo(helo: string, ip: string, resolver: Resolver, signal: AbortSignal): Promise<string> {
   const { result } = await evaluateSpf({ ip, sender: '', helo }, createDnsQueries(resolver, signal))

@@ -4,8 +4,8 @@ import { dnsFailureOf, type DnsQueries } from '../dns-queries.ts'
 /** Whether mail can come to a name, and to whom. */
 export type MailUse = {
   /**
-   * `mx`: to its mail servers. `address`: to the host itself, for want of an MX (RFC 5321, 5.1). `nothing`: a null MX
-   * (RFC 7505), or neither MX nor address. `unknown`: could not be asked.
+   * `mx`: to its mail servers. `address`: to the host itself, for want of an MX (RFC 5321, 5.1).
+   * `nothing`: a null MX (RFC 7505), or neither MX nor address. `unknown`: could not be asked.
    */
   receives: 'mx' | 'address' | 'nothing' | 'unknown'
   /** Host names of the mail servers, first the one to try first. */

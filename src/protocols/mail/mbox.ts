@@ -6,8 +6,8 @@ export function isMbox(head: Uint8Array): boolean {
 }
 
 /**
- * The mails of an mbox (RFC 4155), each with the line before it. Only a `From ` behind an empty line begins one: writers
- * do not all escape those within a mail.
+ * Splits an mbox (RFC 4155) into its mails, each with the line before it. Only a `From ` after an
+ * empty line begins a mail, because not all writers escape those within a mail.
  * @param largest bytes of one mail; the rest of a larger one is left out
  */
 export async function* splitMbox(
@@ -28,7 +28,7 @@ export async function* splitMbox(
     // A line may lie across two chunks.
     from = Math.max(0, held.length - LINE.length)
     if (held.length <= largest + 2 * LINE.length) continue
-    // Of what is left out, enough stays to see where the next begins.
+    // Of the part that is left out, enough is kept to find the start of the next mail.
     held = Buffer.concat([held.subarray(0, largest), held.subarray(from)])
     from = largest
   }

@@ -2,7 +2,10 @@ import { joinItems, lookupFailed, shorten, txtRecord, type Advice, type Publish,
 import type { TxtLookup } from '../dns-queries.ts'
 import { parseTagList, valueOf } from '../tag-list.ts'
 
-/** The TXT record at `_mta-sts` (RFC 8461, 3.1). `id` changes with the policy; null when it is missing or wrong. */
+/**
+ * The TXT record at `_mta-sts` (RFC 8461, 3.1). `id` changes with the policy; null when it is
+ * missing or wrong.
+ */
 export type StsRecord = { text: string; id: string | null; isRepeated: boolean }
 
 export const STS_MODES = ['enforce', 'testing', 'none'] as const
@@ -23,7 +26,9 @@ export function policyUrl(domain: string): URL {
   return new URL(`https://mta-sts.${domain}/.well-known/mta-sts.txt`)
 }
 
-/** @returns null when the text is no MTA-STS record: it must begin with `v=STSv1;` (RFC 8461, 3.1) */
+/**
+ * @returns null when the text is no MTA-STS record: it must begin with `v=STSv1;` (RFC 8461, 3.1)
+ */
 export function parseStsRecord(text: string): StsRecord | null {
   if (!/^v=STSv1[ \t]*;/.test(text)) return null
   const { tags, repeated } = parseTagList(text)
@@ -32,7 +37,7 @@ export function parseStsRecord(text: string): StsRecord | null {
   return { text, id: /^[a-z\d]{1,32}$/i.test(id) ? id : null, isRepeated }
 }
 
-/** A text that looks like a record but that senders pass over. */
+/** A text that looks like a record but is ignored by senders. */
 function isNearMiss(text: string): boolean {
   return parseStsRecord(text) === null && /^\W*v\s*=\s*STS/i.test(text.slice(0, 40))
 }
@@ -40,7 +45,7 @@ function isNearMiss(text: string): boolean {
 /** RFC 8461, 3.1.1: a year or so. */
 const MAX_AGE_SECONDS = 31_557_600
 
-/** Reads a policy file: lines of `key: value`, in any order; what is unknown is ignored. */
+/** Parses a policy file: lines of `key: value`, in any order. Unknown keys are ignored. */
 export function parseStsPolicy(text: string): StsPolicy {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
   const pairs = lines.map((line) => {
@@ -79,7 +84,7 @@ export type FetchedPolicy = { policy: StsPolicy; contentType: string | null } | 
 
 type About = {
   domain: string
-  /** What stands at `_mta-sts`. */
+  /** The records at `_mta-sts`. */
   found: TxtLookup
   fetched: FetchedPolicy | null
   exchanges: string[]
@@ -87,7 +92,9 @@ type About = {
   now: Date
 }
 
-/** What keeps MTA-STS from working. A domain without it hears of it once, and gently. */
+/**
+ * Lists problems that keep MTA-STS from working. For a domain without it, there is one suggestion.
+ */
 export function adviceOnMtaSts({ domain, found, fetched, exchanges, now }: About): Advice[] {
   if (found.error) return [lookupFailed('mta-sts', `_mta-sts.${domain}`, found.error)]
   const records = found.texts.map(parseStsRecord).filter((record) => record !== null)

@@ -11,7 +11,10 @@ export type TlsRptRecord = {
   repeated: string[]
 }
 
-/** @returns null when the text is no TLS reporting record: it must begin with `v=TLSRPTv1;` (RFC 8460, 3) */
+/**
+ * @returns null when the text is no TLS reporting record: it must begin with `v=TLSRPTv1;` (RFC
+ *   8460, 3)
+ */
 export function parseTlsRpt(text: string): TlsRptRecord | null {
   if (!/^v=TLSRPTv1[ \t]*;/.test(text)) return null
   const { tags, repeated } = parseTagList(text)
@@ -33,12 +36,12 @@ function isReportUri(uri: string): boolean {
   return /^mailto:[^\s@]+@[^\s@]+$/i.test(uri) || (/^https:\/\//i.test(uri) && URL.canParse(uri))
 }
 
-/** A text that looks like a record but that senders pass over. */
+/** A text that looks like a record but is ignored by senders. */
 function isNearMiss(text: string): boolean {
   return parseTlsRpt(text) === null && /^\W*v\s*=\s*TLS-?RPT/i.test(text.slice(0, 40))
 }
 
-/** @param found what stands at `_smtp._tls` */
+/** @param found the records at `_smtp._tls` */
 export function adviceOnTlsRpt(domain: string, { texts, error }: TxtLookup, receivesMail: boolean): Advice[] {
   const name = `_smtp._tls.${domain}`
   if (error) return [lookupFailed('tls-rpt', name, error)]

@@ -1,14 +1,19 @@
 import { isIP } from 'node:net'
 import type { AsnTable } from './asn-table.ts'
 
-/** What {@link encodeCompactTable} writes and {@link readCompactTable} reads. */
+/** The format that {@link encodeCompactTable} writes and {@link readCompactTable} reads. */
 export type CompactTable = {
   /** When the data was collected, `2026-06-17`. */
   date: string
-  /** Where each range begins, ascending, and its system; 0 where a gap begins. IPv6 is counted in /48 networks. */
+  /**
+   * Where each range begins, ascending, and its system; 0 where a gap begins. IPv6 is counted in
+   * /48 networks.
+   */
   ipv4: { starts: number[]; systems: number[] }
   ipv6: { starts: number[]; systems: number[] }
-  /** Systems that belong to one operator, each with the lowest number of that operator's systems. */
+  /**
+   * Systems that belong to one operator, each with the lowest number of that operator's systems.
+   */
   operators: Map<number, number>
 }
 
@@ -21,7 +26,10 @@ const MAX_RANGES = 8_000_000
 
 export const isCompactTable = (bytes: Buffer) => bytes.subarray(0, MAGIC.length).equals(MAGIC)
 
-/** Writes a table: the magic, then columns of varints, of which general compression makes a fraction. */
+/**
+ * Writes a table: the magic, then columns of varints, of which general compression makes a
+ * fraction.
+ */
 export function encodeCompactTable({ date, ipv4, ipv6, operators }: CompactTable): Buffer {
   const members = [...operators].toSorted(([a], [b]) => a - b)
   const head = [VERSION, Number(date.replaceAll('-', '')), ipv4.starts.length, ipv6.starts.length, members.length]
@@ -50,8 +58,8 @@ function varints(numbers: number[]): Buffer {
 }
 
 /**
- * Reads a compact table into typed arrays, some ten bytes a range. It knows no names.
- * @throws Error that says what is wrong
+ * Reads a compact table into typed arrays, some ten bytes per range. It has no names.
+ * @throws Error with the problem
  */
 export function readCompactTable(bytes: Buffer): AsnTable {
   let at = MAGIC.length
@@ -117,7 +125,8 @@ export function numberOfIPv4(address: string): number {
 
 /**
  * The number of the /48 network of an address: its first three groups.
- * @param address in hexadecimal groups; one that ends in an IPv4 address has zeros where it matters, or is not known
+ * @param address in hexadecimal groups; one that ends in an IPv4 address has zeros where it
+ *   matters, or is not known
  */
 export function networkOfIPv6(address: string): number {
   if (isIP(address) !== 6) return -1

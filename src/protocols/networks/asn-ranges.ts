@@ -8,8 +8,9 @@ type Ranges = { words: number; starts: Uint32Array; ends: Uint32Array; systems: 
 type Growing = { words: number; starts: number[]; ends: number[]; systems: number[] }
 
 /**
- * Reads `start TAB end TAB number TAB country TAB name` lines, ascending in each family; number 0 is announced by nobody.
- * @throws Error that names the line that is wrong
+ * Parses lines `start TAB end TAB number TAB country TAB name`, ascending in each family. Number 0
+ * marks an unannounced range.
+ * @throws Error that names the invalid line
  */
 export function readRanges(text: string): AsnTable {
   const names = new Map<number, AutonomousSystem>()
@@ -89,7 +90,10 @@ function compare(a: Words, fromA: number, b: Words, fromB: number, words: number
   return 0
 }
 
-/** One word of an IPv4 address, four of an IPv6 address; a library that reads every form takes ten times as long. */
+/**
+ * One word of an IPv4 address, four of an IPv6 address; a library that reads every form takes ten
+ * times as long.
+ */
 function wordsOf(address: string): number[] {
   return address.includes(':') ? wordsOfIPv6(address) : [wordOfIPv4(address)]
 }

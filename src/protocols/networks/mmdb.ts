@@ -1,8 +1,11 @@
 import ipaddr from 'ipaddr.js'
 
-/** A MaxMind DB (https://maxmind.github.io/MaxMind-DB/): a binary tree over the bits of addresses, and what it leads to. */
+/**
+ * A MaxMind DB (https://maxmind.github.io/MaxMind-DB/): a binary tree over the bits of addresses,
+ * and the records of its leaves.
+ */
 export type Mmdb = {
-  /** What is told of an address; undefined when nothing is, or when its record is broken. */
+  /** The record of an address; undefined when there is none, or when it is broken. */
   find(address: string): unknown
   /** Some of the records, so many at most. */
   sample(most: number): unknown[]
@@ -20,7 +23,7 @@ export const isMmdb = (bytes: Buffer) => bytes.lastIndexOf(MARKER) >= 0
 
 type Metadata = { node_count: number; record_size: number; ip_version: number }
 
-/** @throws Error that says what is wrong */
+/** @throws Error with the problem */
 export function openMmdb(bytes: Buffer): Mmdb {
   const { node_count: nodes, record_size: size, ip_version: version } = metadataOf(bytes)
   const data = nodes * (size / 4) + SEPARATOR_BYTES

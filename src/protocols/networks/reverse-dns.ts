@@ -2,15 +2,19 @@ import { canonical, reverseName } from '../../net/address.ts'
 import { dataOf, type DnsAnswer, type Resolver } from '../../net/dns.ts'
 
 /**
- * What the reverse DNS says about an address. `confirmed`: at least one of its names leads back to it; those come
- * first. `unconfirmed`: it has names, and none does. `missing`: it has none. `unknown`: it could not be looked up.
+ * The reverse DNS of an address. `confirmed`: at least one of its names resolves to it; those come
+ * first. `unconfirmed`: it has names, and none does. `missing`: it has none. `unknown`: it could
+ * not be looked up.
  */
 export type ReverseDns = { status: 'confirmed' | 'unconfirmed' | 'missing' | 'unknown'; names: string[] }
 
-/** More names than anybody needs, and each costs a query (RFC 8601, 2.7.3 asks for a limit). */
+/** More names than any host needs. Each costs a query (RFC 8601, 2.7.3 recommends a limit). */
 const MAX_NAMES = 10
 
-/** Looks up the names of an address, and whether they lead back to it (RFC 8601, 2.7.3: iprev). Never throws. */
+/**
+ * Looks up the names of an address, and whether they resolve to it (RFC 8601, 2.7.3: iprev). Never
+ * throws.
+ */
 export async function lookUpReverse(ip: string, resolver: Resolver, signal?: AbortSignal): Promise<ReverseDns> {
   const answer = await resolver.query(reverseName(ip), 'PTR', signal)
   if (answer.status === 'FAILED') return { status: 'unknown', names: [] }

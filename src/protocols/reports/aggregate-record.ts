@@ -2,7 +2,10 @@ import { REPORT_LIMITS } from './report-limits.ts'
 import { addressOf, countOf, domainOf, orNull, wordOf } from './report-values.ts'
 import { childOf, childrenOf, textOf, type XmlElement } from './xml-sections.ts'
 
-/** One row of a report: what one address did, counted. Words are in lower case, else as the reporter wrote them. */
+/**
+ * One row of a report: the counted messages of one address. Values are in lower case, otherwise as
+ * the reporter wrote them.
+ */
 export type AggregateRecord = {
   /** In its canonical form; IPv4-mapped addresses as IPv4. */
   sourceIp: string

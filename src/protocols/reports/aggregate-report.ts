@@ -5,14 +5,17 @@ import { REPORT_LIMITS } from './report-limits.ts'
 import { domainOf, orNull, timeOf, wordOf } from './report-values.ts'
 import { childOf, childrenOf, readSections, textOf, wanted, type XmlElement } from './xml-sections.ts'
 
-/** An aggregate report (RFC 7489, appendix C; RFC 9990) without its records. What the reporter did not say is null. */
+/**
+ * An aggregate report (RFC 7489, appendix C; RFC 9990) without its records. What the reporter did
+ * not say is null.
+ */
 export type AggregateReport = {
   reportId: string
   /** The domain of `email` where the reporter does not name itself; "" where neither is given. */
   orgName: string
   email: string | null
   extraContactInfo: string | null
-  /** What the reporter says went wrong while it made the report. */
+  /** Errors that the reporter noted while it created the report. */
   errors: string[]
   dateRange: { begin: Date; end: Date }
   policyPublished: PolicyPublished
@@ -20,10 +23,13 @@ export type AggregateReport = {
   /** RFC 9990: the software that wrote the report. */
   generator: string | null
   namespace: string | null
-  /** Records given to `onRecord`, and those left out because they have no readable address or count. */
+  /**
+   * Records passed to `onRecord`, and those left out because they have no readable address or
+   * count.
+   */
   recordCount: number
   skippedRecords: number
-  /** What we had to read past, in plain words. */
+  /** Problems that were skipped, in plain words. */
   warnings: string[]
 }
 
@@ -45,15 +51,17 @@ export type PolicyPublished = {
 
 export type { AggregateRecord }
 
-/** A record that passed DMARC: counted from what was evaluated, never from the bare results. */
+/** A record that passed DMARC: counted from the evaluated policy, never from the raw results. */
 export function isAligned({ policyEvaluated }: Pick<AggregateRecord, 'policyEvaluated'>): boolean {
   return policyEvaluated.dkim === 'pass' || policyEvaluated.spf === 'pass'
 }
 
 /**
- * Reads an aggregate report as it streams in; memory does not grow with it. Each record goes to `onRecord` as it is
- * read, and is awaited. A report that fails in the middle has given records already: keep them in one transaction.
- * @throws Fault `invalid_request` or `too_large`, with a sentence saying what is wrong and where
+ * Reads an aggregate report as a stream, in constant memory. Each record is passed to `onRecord`
+ * and awaited. A report that fails in the middle has already passed records: store them in one
+ * transaction.
+ * @throws Fault `invalid_request` or `too_large`, with a sentence that names the problem and its
+ *   position
  */
 export async function parseAggregateReport(
   xml: AsyncIterable<Uint8Array> | Uint8Array,
@@ -71,7 +79,7 @@ export async function parseAggregateReport(
 
 const FEEDBACK = wanted('feedback', 'version', 'report_metadata', 'policy_published', 'record')
 
-/** What was read so far. Of a section that comes twice the first counts. */
+/** The report as far as it was read. Of a duplicate section, the first counts. */
 type Draft = {
   metadata: XmlElement | null
   policy: XmlElement | null
@@ -174,8 +182,8 @@ function warningsAbout({ dateRange, recordCount, skippedRecords }: AggregateRepo
 }
 
 /**
- * Equal for two copies of one report, in whatever container and on whatever day they come: who reported (in lower case),
- * on which policy domain, its id and its period. 64 hexadecimal digits; unique within one registered domain.
+ * Equal for two copies of one report, in any container and on any day: reporter (in lower case),
+ * policy domain, ID and period. 64 hexadecimal digits; unique within one registered domain.
  */
 export function reportKey({ orgName, policyPublished, reportId, dateRange }: AggregateReport): string {
   const parts = [orgName.toLowerCase(), policyPublished.domain, reportId.replace(/^<(.*)>$/, '$1')]

@@ -1,6 +1,8 @@
 import { StringDecoder } from 'node:string_decoder'
 
-/** The encoding of a text by its byte order mark, its zero bytes or its XML declaration; UTF-8 else. */
+/**
+ * The encoding of a text by its byte order mark, its zero bytes or its XML declaration; UTF-8 else.
+ */
 export function charsetOf(head: Uint8Array): string {
   const [first, second] = head
   if (first === 0xff && second === 0xfe) return 'utf-16le'
@@ -12,7 +14,7 @@ export function charsetOf(head: Uint8Array): string {
   return /^utf-?16/i.test(declared) || !isKnown(declared) ? 'utf-8' : declared
 }
 
-/** The start of a text, in whatever encoding; a broken byte becomes U+FFFD. */
+/** Decodes the start of a text in any encoding. An invalid byte becomes U+FFFD. */
 export function decodeHead(head: Uint8Array): string {
   return new TextDecoder(charsetOf(head)).decode(head)
 }
@@ -20,7 +22,10 @@ export function decodeHead(head: Uint8Array): string {
 /** Bytes that an XML declaration and its encoding fit into. */
 const MAX_DECLARATION_BYTES = 400
 
-/** Decodes a text as it streams in; bytes that are wrong become U+FFFD. A byte order mark may remain. */
+/**
+ * Decodes a text as it streams in; bytes that are wrong become U+FFFD. A byte order mark may
+ * remain.
+ */
 export async function* decodeText(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
   let waiting: Uint8Array = new Uint8Array()
   let decode: Decode | undefined
@@ -41,7 +46,8 @@ type Decode = (bytes: Uint8Array | null) => string
 function decoderOf(head: Uint8Array): Decode {
   const charset = charsetOf(head)
   if (/^utf-?8$/i.test(charset)) {
-    // Its ASCII is one byte a character, which the XML parser reads twice as fast as TextDecoder's two.
+    // Its ASCII is one byte a character, which the XML parser reads twice as fast as TextDecoder's
+    // two.
     const decoder = new StringDecoder('utf8')
     return (bytes) => (bytes ? decoder.write(bytes) : decoder.end())
   }

@@ -1,30 +1,46 @@
 const MB = 1024 * 1024
 
-/** What a report may cost us, whoever sent it. Sizes in bytes or characters. */
+/** Limits on the cost of a report from any sender. Sizes in bytes or characters. */
 export const REPORT_LIMITS = {
-  /** What comes out of all archives of one mail or file: a report of 100,000 records is some 75 MB of XML. */
+  /**
+   * Content of all archives of one mail or file: a report of 100,000 records is some 75 MB of XML.
+   */
   inflated: 160 * MB,
-  /** An archive, mail or JSON document that must be in memory whole; a mail of this size is the largest that is taken. */
+  /**
+   * An archive, mail or JSON document that must be in memory whole; a mail of this size is the
+   * largest that is taken.
+   */
   whole: 25 * MB,
   /** Files of one archive, parts of one mail: a year's reports of one domain fit. */
   entries: 1_000,
   /** Files and mails in all archives and mails of one delivery together: nested ones multiply. */
   files: 2_000,
-  /** What of a delivery could not be read and is named one by one; of the rest it is said how many there are. */
+  /** Unreadable items of a delivery that are named one by one. The others are only counted. */
   unread: 100,
   /** Archives and mails in one another; seen in the wild: mail, mail, zip, gzip. */
   depth: 6,
-  /** From how many bytes at the start of a file we tell what it is. */
+  /** Bytes at the start of a file that decide on its type. */
   head: 64 * 1024,
-  /** What is unpacked at once, and kept to be read: nearly every report; some three milliseconds. */
+  /**
+   * Content that is unpacked at once and buffered: nearly every report; some three milliseconds.
+   */
   small: MB,
-  /** What a chunk out of an archive counts at least: a million empty ones take time all the same. */
+  /** The least that a chunk of an archive counts: a million empty ones take time, too. */
   chunk: 4_096,
-  /** Lines of a mail that may begin a part. Real mails have dozens; the parser keeps some kilobytes for each part. */
+  /**
+   * Lines of a mail that may begin a part. Real mails have dozens; the parser keeps some kilobytes
+   * for each part.
+   */
   boundaries: 10_000,
-  /** Lines of a mail: the largest in base64 has 340,000. The parser's time grows faster than they do. */
+  /**
+   * Lines of a mail: the largest in base64 has 340,000. The parser's time grows faster than they
+   * do.
+   */
   lines: 400_000,
-  /** Of a mail with more lines than this, each has to have so many bytes on average; in base64 it has 78. */
+  /**
+   * Of a mail with more lines than this, each has to have so many bytes on average; in base64 it
+   * has 78.
+   */
   sparseLines: 50_000,
   lineBytes: 40,
   /** All fields of a mail; mail servers take much less. */
@@ -45,15 +61,18 @@ export const REPORT_LIMITS = {
   attributes: 50,
   /** Characters that the XML parser collects for one text, comment or attribute. */
   piece: MB,
-  /** Text of one element; what is longer is cut. */
+  /** Text of one element; the rest is truncated. */
   text: 4_096,
-  /** A report's id; what is longer is cut. */
+  /** A report’s ID; the rest is truncated. */
   name: 512,
-  /** A comment in plain words; what is longer is cut. */
+  /** A comment in plain words; the rest is truncated. */
   comment: 1_024,
   /** Places where the XML is not well-formed, but can be read past. */
   blemishes: 1_000,
-  /** Objects and lists of a JSON document: one of a megabyte in nothing but brackets takes a hundred in memory. */
+  /**
+   * Objects and lists of a JSON document: one of a megabyte in nothing but brackets takes a hundred
+   * in memory.
+   */
   brackets: 200_000,
   /** Characters of an SMTP TLS report: the parser works in one go. Real ones have some thousand. */
   tlsReport: 4 * MB,

@@ -2,7 +2,7 @@ import PostalMime, { type Address, type Email } from 'postal-mime'
 import { Fault } from '../../errors.ts'
 import { reportInText } from './report-type.ts'
 
-/** What the mail around a report says of itself; nothing of it is authenticated. */
+/** The headers of the mail around a report, none of which is authenticated. */
 export type ReportMail = {
   /** The address in From, in lower case. */
   from: string | null
@@ -17,9 +17,11 @@ export type MailPart = { name: string | null; bytes: Uint8Array<ArrayBuffer> }
 
 export type OpenedMail = {
   mail: ReportMail
-  /** A report about one message (RFC 5965, 6591, 9991): it holds that message, which is somebody's letter. */
+  /**
+   * A report about one message (RFC 5965, 6591, 9991). It contains that message, which is private.
+   */
   isFailureReport: boolean
-  /** What is attached, in its order; mails in the mail are parts as they are. */
+  /** The attachments, in order. Attached mails are parts in their original form. */
   parts: MailPart[]
   /** A report, or a packed one, that stands in the text instead of an attachment. */
   reportText: string | null
@@ -32,7 +34,7 @@ export type OpenedMail = {
 export async function parseMail(bytes: Uint8Array): Promise<OpenedMail> {
   const email = await parse(bytes)
   const parts = email.attachments.map(({ filename, content }) => ({ name: filename, bytes: bytesOf(content) }))
-  // What a mailer labels wrongly may look like words to the one that takes mails apart.
+  // A wrongly labeled attachment may look like text to the mail parser.
   const reportText =
     reportInText(email.text ?? '') ?? (parts.length === 0 ? reportInText(Buffer.from(bytes).toString('latin1')) : null)
   return {

@@ -8,8 +8,9 @@ import { parseMail, type OpenedMail } from './report-mail-parts.ts'
 export type { MailPart, OpenedMail, ReportMail } from './report-mail-parts.ts'
 
 /**
- * Takes a mail apart. A large one is taken apart in a thread of its own, whose memory and time are bounded: the parser
- * works in one go, and for some megabytes of empty lines it needs minutes and gigabytes.
+ * Takes a mail apart. A large one is taken apart in a thread of its own, whose memory and time are
+ * bounded: the parser works in one go, and for some megabytes of empty lines it needs minutes and
+ * gigabytes.
  * @throws Fault `invalid_request`, `too_large`
  */
 export async function openMail(bytes: Uint8Array): Promise<OpenedMail> {
@@ -45,7 +46,7 @@ function viewOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
-/** Threads at once: more would take the processor from what is waited for. */
+/** Threads at once: more would take the processor from interactive requests. */
 const threads = createSlots(REPORT_LIMITS.threads)
 
 async function takeApartElsewhere(bytes: Uint8Array): Promise<OpenedMail> {

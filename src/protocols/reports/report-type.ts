@@ -4,7 +4,9 @@ import { decodeHead } from './charset.ts'
 export type Container = 'gzip' | 'zip' | 'base64' | 'mail'
 export type Sniffed = { is: Container } | { is: 'aggregate' | 'tls' } | { is: 'unknown'; reason: string }
 
-/** What a file is, by its first bytes: names and types lie. */
+/**
+ * Detects the type of a file from its first bytes, because names and media types are unreliable.
+ */
 export function detectType(head: Uint8Array): Sniffed {
   if (startsWith(head, [0x1f, 0x8b])) return { is: 'gzip' }
   if (startsWith(head, [0x50, 0x4b, 0x03, 0x04]) || startsWith(head, [0x50, 0x4b, 0x05, 0x06])) return { is: 'zip' }
@@ -40,7 +42,7 @@ function unknown(reason: string): Sniffed {
 const KNOWN_FIELD =
   /^(?:from|to|date|subject|received|return-path|message-id|mime-version|content-type|delivered-to|reply-to|sender|dkim-signature|authentication-results|x-[\w-]+)[ \t]*:/im
 
-/** A mail starts with its fields, one of which everybody knows, perhaps behind an mbox's line. */
+/** A mail begins with header fields, one of them well known, perhaps after the line of an mbox. */
 function isMail(text: string): boolean {
   const fields = text.replace(/^>?From [^\n]*\n/, '').split(/\r?\n\r?\n/, 1)[0] ?? ''
   return /^[!-9;-~]+[ \t]*:/.test(fields) && KNOWN_FIELD.test(fields)
@@ -51,7 +53,10 @@ function isBase64(text: string): boolean {
   return /^(?:H4sI|UEsDB|PD94|PGZl)/.test(text) && /^[\w+/=\s]*$/.test(text)
 }
 
-/** A report, or a packed one, that stands in the text of a mail, where some mailers put their attachments. */
+/**
+ * A report, or a packed one, that stands in the text of a mail, where some mailers put their
+ * attachments.
+ */
 export function reportInText(text: string): string | null {
   const at = text.search(/<(?:[\w.-]{1,40}:)?feedback[\s/>]|^\{\s*"/m)
   if (at >= 0) return text.slice(at)

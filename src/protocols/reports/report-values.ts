@@ -3,8 +3,8 @@ import { domainToASCII } from 'node:url'
 import { parseAddress } from '../../net/address.ts'
 
 /**
- * Characters that XML 1.0 forbids and reporters send all the same, and halves of characters from JSON: no database takes
- * them.
+ * Characters that XML 1.0 forbids and reporters send all the same, and halves of characters from
+ * JSON: no database takes them.
  */
 export function printable(text: string): string {
   return text.toWellFormed().replaceAll(FORBIDDEN, '')
@@ -27,14 +27,17 @@ export function wordOf(text: string | null | undefined): string | null {
 export function domainOf(text: string | null | undefined): string | null {
   if (!text) return null
   const name = (text.endsWith('.') ? text.slice(0, -1) : text).toLowerCase()
-  // Names beyond ASCII alone need the slow way; what is no name stays as it is.
+  // Only names with non-ASCII characters need the slow conversion. Invalid names stay unchanged.
   return ASCII.test(name) ? name || null : domainToASCII(name) || name
 }
 
 // oxlint-disable-next-line no-control-regex
 const ASCII = /^[\0-\x7f]*$/
 
-/** The address in its canonical form, without brackets or port; IPv4 in IPv6 as IPv4. Null when it is none. */
+/**
+ * The address in its canonical form, without brackets or port; IPv4 in IPv6 as IPv4. Null when it
+ * is none.
+ */
 export function addressOf(text: string): string | null {
   if (isIPv4(text)) return text
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
@@ -45,7 +48,9 @@ export function addressOf(text: string): string | null {
   return bytes.flatMap((group) => [group >> 8, group & 255]).join('.')
 }
 
-/** A count of messages or sessions; null for what is none, or negative, or beyond 2³¹ − 1. */
+/**
+ * A count of messages or sessions; null for invalid or negative numbers, or those beyond 2³¹ − 1.
+ */
 export function countOf(value: unknown): number | null {
   const count = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value
   return Number.isInteger(count) && (count as number) >= 0 && (count as number) < 2 ** 31 ? (count as number) : null
@@ -54,7 +59,9 @@ export function countOf(value: unknown): number | null {
 /** The end of the year 9999. */
 const LATEST_TIME_MS = 253_402_300_799_999
 
-/** Seconds since 1970, also with a fraction, also in milliseconds, or a date as RFC 3339 writes it. */
+/**
+ * Seconds since 1970, also with a fraction, also in milliseconds, or a date as RFC 3339 writes it.
+ */
 export function timeOf(value: unknown): Date | null {
   if (typeof value !== 'string') return null
   const number = Number(value || Number.NaN)

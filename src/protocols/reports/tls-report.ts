@@ -11,7 +11,7 @@ export type TlsReport = {
   contactInfo: string | null
   dateRange: { begin: Date; end: Date }
   policies: TlsReportPolicy[]
-  /** Policies without a readable domain: nobody knows whom they are about. */
+  /** Policies without a readable domain, which belong to no domain. */
   skippedPolicies: number
 }
 
@@ -39,8 +39,8 @@ export type TlsFailure = {
 }
 
 /**
- * Reads an SMTP TLS report, of at most four megabytes: it must be in memory whole.
- * @throws Fault `invalid_request` or `too_large`, with a sentence saying what is wrong
+ * Reads an SMTP TLS report of up to four megabytes, because it must be in memory as a whole.
+ * @throws Fault `invalid_request` or `too_large`, with a sentence that names the problem
  */
 export async function parseTlsReport(json: AsyncIterable<Uint8Array> | Uint8Array): Promise<TlsReport> {
   const report = asObject(parseJson(await textOf(json)))

@@ -5,8 +5,8 @@ import { Fault } from '../../errors.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
 
 /**
- * The content of a gzip file (RFC 1952), of all its members. What follows the last member is ignored: some mailers
- * append a line break, at which zlib's own gunzip fails.
+ * The content of a gzip file (RFC 1952), of all its members. What follows the last member is
+ * ignored: some mailers append a line break, at which zlib's own gunzip fails.
  */
 export async function* gunzip(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   let at = 0
@@ -25,7 +25,7 @@ function isMember(bytes: Uint8Array, at: number): boolean {
   return bytes[at] === 0x1f && bytes[at + 1] === 0x8b
 }
 
-/** RFC 1952, 2.3: ten bytes, then what the flags announce. */
+/** RFC 1952, 2.3: ten bytes, then the fields that the flags announce. */
 function headerLength(bytes: Uint8Array): number {
   const flags = bytes[3] ?? 0
   let at = 10
@@ -72,7 +72,9 @@ async function* inflateStream(bytes: Uint8Array): AsyncGenerator<Uint8Array, num
 
 export type ZipEntry = { name: string; open: () => AsyncIterable<Uint8Array> }
 
-/** The files of a zip archive. Their names and sizes are what the archive says, which may be anything. */
+/**
+ * The files of a zip archive. Their names and sizes are those of the archive, which may be false.
+ */
 export async function* zipEntries(bytes: Uint8Array): AsyncGenerator<ZipEntry> {
   const zip = await openZip(bytes)
   try {
@@ -91,7 +93,8 @@ async function openZip(bytes: Uint8Array): Promise<ZipFile> {
       lazyEntries: true,
       // Files are opened after the list has ended.
       autoClose: false,
-      // Decoding, yauzl refuses archives for names that would be unsafe on a disk; we write none.
+      // When it decodes names, yauzl rejects those that would be unsafe on a disk. None are written
+      // to disk here.
       decodeStrings: false,
       validateEntrySizes: false,
     })
@@ -100,7 +103,7 @@ async function openZip(bytes: Uint8Array): Promise<ZipFile> {
   }
 }
 
-/** yauzl refuses an archive with anything behind it, such as a mailer's line break. */
+/** yauzl rejects an archive with trailing bytes, such as a mailer’s line break. */
 function withoutTail(bytes: Uint8Array): Buffer {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const end = buffer.lastIndexOf('PK\u0005\u0006', undefined, 'latin1')

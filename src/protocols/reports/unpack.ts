@@ -7,18 +7,21 @@ import { gunzip, zipEntries } from './unpack-archive.ts'
 
 export type ReportKind = 'aggregate' | 'tls' | 'failure'
 
-/** A report found in what was sent. */
+/** A report found in a delivery. */
 export type FoundReport = {
   /** File name, or subject of a mail; for people to recognise it by. */
   name: string
   kind: ReportKind
-  /** Its text, unpacked as it is read; give it to `parseAggregateReport` or `parseTlsReport`. May throw a Fault. */
+  /**
+   * Its text, unpacked as it is read; give it to `parseAggregateReport` or `parseTlsReport`. May
+   * throw a Fault.
+   */
   open: () => AsyncIterable<Uint8Array>
   /** The innermost mail that carried it; null for a bare file. */
   mail: ReportMail | null
 }
 
-/** What was no report, or could not be read, and why, as a sentence. */
+/** An item that is no report or could not be read, with the reason as a sentence. */
 export type NoReport = { name: string; reason: string; mail: ReportMail | null }
 
 export type Unpacked = FoundReport | NoReport
@@ -26,7 +29,7 @@ export type Unpacked = FoundReport | NoReport
 /** See REPORT_LIMITS, whose names these are. */
 export type UnpackLimits = Record<'inflated' | 'whole' | 'entries' | 'files' | 'depth', number>
 
-/** What looking into a delivery has cost so far: bytes that came out of archives, and files looked into. */
+/** The cost of a delivery so far: bytes unpacked from archives, and files opened. */
 export type UnpackCost = { inflated: number; files: number }
 
 export function isReport(item: Unpacked): item is FoundReport {
@@ -34,11 +37,12 @@ export function isReport(item: Unpacked): item is FoundReport {
 }
 
 /**
- * Finds the reports in a file or mail by its content, whatever it is called: XML, JSON, gzip, zip, a mail, and those in
- * one another. Yields at least one item, and one for everything that it could not read; throws for none of it.
- * Beyond a limit the rest is not read, and one item says so.
- * @param name what to call the whole, when nothing inside has a better name
- * @param cost counts on, also from file to file of one delivery
+ * Finds the reports in a file or mail by its content, whatever its name: XML, JSON, gzip, zip, a
+ * mail, and any of these within another. Yields at least one item, and one for everything that it
+ * could not read; never throws for those. Beyond a limit, the rest is not read, and one item
+ * reports that.
+ * @param name the name of the whole, when nothing inside has a better name
+ * @param cost continues to count, also over the files of one delivery
  */
 export async function* unpack(
   bytes: Uint8Array,
@@ -52,7 +56,7 @@ export async function* unpack(
   yield* walk({ name, mail: null, open: () => once(bytes) }, spent, 0)
 }
 
-/** Something to look into. */
+/** Content to inspect. */
 type Source = Pick<FoundReport, 'name' | 'mail' | 'open'>
 /** `isOver`: there are too many files, and an item has said so. */
 type Spent = { limits: UnpackLimits; cost: UnpackCost; isOver: boolean }
@@ -135,7 +139,9 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-/** Counts what comes out of archives; what they say of their size is not believed. */
+/**
+ * Counts the bytes that are unpacked from archives, because their declared sizes are unreliable.
+ */
 async function* metered(chunks: AsyncIterable<Uint8Array>, spent: Spent): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
     spent.cost.inflated += Math.max(chunk.length, REPORT_LIMITS.chunk)

@@ -5,7 +5,10 @@ import { decodeText } from './charset.ts'
 import { REPORT_LIMITS } from './report-limits.ts'
 import { printable } from './report-values.ts'
 
-/** An element with its own text, trimmed. Names are local: prefixes and namespaces tell nothing reliable. */
+/**
+ * An element with its own text, trimmed. Names are local, because prefixes and namespaces are
+ * unreliable.
+ */
 export type XmlElement = { name: string; text: string; children: XmlElement[] }
 
 export type Wanted = {
@@ -23,7 +26,7 @@ export function wanted(root: string, ...sections: string[]): Wanted {
 type Read = {
   /** The namespace of the root. */
   namespace: string | null
-  /** What is not well-formed, and where; null when all is. */
+  /** The first error of syntax with its position; null when there is none. */
   blemish: string | null
 }
 
@@ -31,9 +34,11 @@ type Read = {
 const SLICE_BYTES = 64 * 1024
 
 /**
- * Reads the children of the root one by one, so memory holds one of them, whatever the document's size. Reads past what
- * stands around the root and past errors within it; expands no entities but XML's own five and numbers.
- * @throws Fault `invalid_request`, `too_large`: no such root, any DOCTYPE, beyond a limit, or cut off in the middle
+ * Reads the children of the root one by one, so that memory contains one of them, for any size of
+ * the document. Skips content around the root and errors within it. Expands only XML’s own five
+ * entities and numeric ones.
+ * @throws Fault `invalid_request`, `too_large`: no such root, any DOCTYPE, beyond a limit, or
+ *   truncated
  */
 export async function readSections(
   xml: AsyncIterable<Uint8Array> | Uint8Array,
@@ -62,7 +67,7 @@ async function* slices(bytes: AsyncIterable<Uint8Array> | Uint8Array): AsyncGene
   }
 }
 
-/** Leaves out what stands before the root: declarations, stray tags, other people's text. Lines keep their numbers. */
+/** Removes content before the root: declarations, stray tags, text. Lines keep their numbers. */
 async function* fromRoot(texts: AsyncGenerator<string>, start: RegExp, root: string): AsyncGenerator<string> {
   try {
     const { before, from } = await findRoot(texts, start)
@@ -87,7 +92,10 @@ async function findRoot(texts: AsyncGenerator<string>, start: RegExp) {
   return { before: head, from: null }
 }
 
-/** Escapes an ampersand that begins no entity: behind one, the parser would take all up to the next semicolon for its name. */
+/**
+ * Escapes an ampersand that begins no entity: behind one, the parser would take all up to the next
+ * semicolon for its name.
+ */
 async function* escaped(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let held = ''
   for await (const piece of texts) {
@@ -127,7 +135,7 @@ function createReader(sections: ReadonlySet<string>, onSection: (section: XmlEle
   let elements = 0
   let root: Root | undefined
   let isComplete = false
-  /** Characters since the last tag or text: what the parser keeps in memory meanwhile. */
+  /** Characters since the last tag or text, which the parser keeps in memory. */
   let kept = 0
 
   parser.on('opentag', (tag) => {
@@ -173,7 +181,7 @@ function createReader(sections: ReadonlySet<string>, onSection: (section: XmlEle
 
 type Limit = 'piece' | 'elementDepth' | 'elements' | 'attributes'
 
-/** Counts what a hostile document has too much of, and its errors; of these the first is kept. */
+/** Counts excesses of a hostile document, and its errors; the first error is kept. */
 function watch(parser: SaxesParser) {
   const where = () => `line ${parser.line}, column ${parser.column}`
   const limit = (count: number, name: Limit, what: string) => {

@@ -19,7 +19,10 @@ import {
 export const SPF_RESULTS = ['none', 'neutral', 'pass', 'fail', 'softfail', 'temperror', 'permerror'] as const
 export type SpfResult = (typeof SPF_RESULTS)[number]
 
-/** Who wants to send: the client's address, the argument of MAIL FROM (empty for a bounce) and of HELO. */
+/**
+ * Who wants to send: the client's address, the argument of MAIL FROM (empty for a bounce) and of
+ * HELO.
+ */
 export type SpfClient = {
   ip: string
   sender: string
@@ -30,11 +33,14 @@ export type SpfClient = {
 
 export type SpfEvaluation = {
   result: SpfResult
-  /** The domain whose record was evaluated, and the mechanism of it that decided; null when none did. */
+  /**
+   * The domain whose record was evaluated, and the mechanism of it that decided; null when none
+   * did.
+   */
   matched: { domain: string; term: string } | null
   /** Why there is no result, or no mechanism that decided; null when one did. */
   reason: string | null
-  /** What the domain wants the sender to be told about a `fail` (RFC 7208, 6.2). */
+  /** The explanation for a `fail` that the domain publishes (RFC 7208, 6.2). */
   explanation: string | null
   lookups: number
   voidLookups: number
@@ -55,10 +61,12 @@ class Ended extends Error {
 }
 const permerror = (reason: string) => new Ended('permerror', reason)
 
-/** What one record said. `exp` is the domain-spec of its explanation. */
+/** The result of one record. `exp` is the domain-spec of its explanation. */
 type Verdict = Pick<SpfEvaluation, 'result' | 'matched' | 'reason'> & { domain: string; exp: string | null }
 
-/** Decides whether an address may send for a domain: `check_host()` of RFC 7208, 4. Never throws. */
+/**
+ * Decides whether an address may send for a domain: `check_host()` of RFC 7208, 4. Never throws.
+ */
 export async function evaluateSpf(client: SpfClient, queries: DnsQueries): Promise<SpfEvaluation> {
   const evaluation = createEvaluation(client, queries)
   try {
@@ -77,7 +85,8 @@ function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient,
   // RFC 7208, 5: an IPv4 address written as IPv6 counts as the IPv4 address.
   const address = ipaddr.process(ip)
   const addressType = address.kind() === 'ipv4' ? 'A' : 'AAAA'
-  // RFC 7208, 2.4 and 4.3: without a sender, or without its local part, it is the postmaster's mail.
+  // RFC 7208, 2.4 and 4.3: without a sender, or without its local part, it is the postmaster's
+  // mail.
   const mailbox = sender === '' ? helo : sender
   const localPart = mailbox.slice(0, Math.max(0, mailbox.lastIndexOf('@'))) || 'postmaster'
   const senderDomain = withoutDot(mailbox.slice(mailbox.lastIndexOf('@') + 1))
@@ -133,7 +142,7 @@ function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient,
     if (name === 'ptr') return namedBelow(host, term)
     const isMatch = (found: string) => isWithin(found, addressType === 'A' ? cidr4 : cidr6)
     if (name === 'mx') return (await exchangeAddresses(host, term)).some(isMatch)
-    // RFC 7208, 5.7: `exists` asks for A records, whatever the client's address.
+    // RFC 7208, 5.7: `exists` queries A records, for clients of both families.
     if (name === 'exists') return (await lookUp(host, 'A', term)).length > 0
     return (await lookUp(host, addressType, term)).some(isMatch)
   }
@@ -161,7 +170,7 @@ function createEvaluation({ ip, sender, helo, receiver = 'unknown' }: SpfClient,
     return addresses
   }
 
-  /** What cannot be a name has no records (RFC 7208, 4.8); any other failure ends the evaluation. */
+  /** An invalid name has no records (RFC 7208, 4.8); any other failure ends the evaluation. */
   async function ask(host: string, type: RecordType, term: Mechanism): Promise<DnsAnswer> {
     if (!isQueryable(host)) return BAD_NAME
     const answer = await queries.query(host, type)

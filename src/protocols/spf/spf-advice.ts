@@ -33,7 +33,7 @@ type About = {
   hasObsoleteType: boolean
 }
 
-/** What is wrong with a domain's SPF record and those that it includes, or with its absence. */
+/** Lists problems of a domain’s SPF record and its included records, or of its absence. */
 export function adviceOnSpf(about: About): Advice[] {
   const { domain, tree } = about
   const { root } = tree
@@ -86,7 +86,7 @@ function severalAdvice(domain: string, count: number, publish: Publish): Advice 
   )
 }
 
-/** RFC 7208, 4.5 passes these over: they only look like SPF records. */
+/** RFC 7208, 4.5 ignores these: they only look like SPF records. */
 function looksLikeSpf(text: string): boolean {
   return !isSpf(text) && /^\W*v\s*=\s*spf/i.test(text.slice(0, 40))
 }
@@ -145,7 +145,7 @@ function termAdvice(record: SpfRecord, publish: Publish): Advice[] {
   return advice
 }
 
-/** Modifiers that no receiver knows: first those that would be mechanisms with a colon, then the others. */
+/** Unknown modifiers: first those that would be mechanisms with a colon, then the others. */
 function unknownModifiers({ terms }: SpfRecord): [SpfTerm[], SpfTerm[]] {
   const unknown = terms.filter(({ kind, name }) => kind === 'modifier' && name !== 'redirect' && name !== 'exp')
   const isMeant = (term: SpfTerm) => meant(term.text).some(({ kind }) => kind === 'mechanism')
@@ -213,7 +213,7 @@ function limitAdvice({ lookups, voidLookups, truncated, root }: SpfTree): Advice
   return advice
 }
 
-/** What holds for the domain's own record and for included ones alike. */
+/** Advice for the domain’s own record and for included ones. */
 function nodeAdvice({ domain, crowded, error: failure, via, voids, record }: SpfNode): Advice[] {
   const advice = crowded.map((host) =>
     error(`${host} has more than ${MX_LIMIT} mail servers, the limit for an mx mechanism (RFC 7208, 4.6.4).`),
@@ -246,7 +246,10 @@ function isInclude(via: string | null): boolean {
   return via !== null && /^[-+~?]?include:/i.test(via)
 }
 
-/** One record that says what all of these mean, without what is wrong, idle or discouraged in them. */
+/**
+ * Writes one record with the meaning of all of these, without invalid, ineffective or discouraged
+ * terms.
+ */
 export function repairSpf(records: SpfRecord[]): string {
   const terms = records.flatMap(effectiveTerms)
   const ignored = records.flatMap((record) => unknownModifiers(record)[0])
@@ -259,7 +262,7 @@ export function repairSpf(records: SpfRecord[]): string {
   return ['v=spf1', ...new Set(mechanisms), end, ...(explanation ? [explanation] : [])].join(' ')
 }
 
-/** `ip:192.0.2.1` and its kind, read as what was meant. */
+/** Reads `ip:192.0.2.1` and similar terms as intended. */
 function meant(text: string): SpfTerm[] {
   const guess = text
     .replace(/^([-+~?]?)ip(?:v4)?[:=](?=[\d.]+(?:\/\d+)?$)/i, '$1ip4:')
@@ -270,7 +273,7 @@ function meant(text: string): SpfTerm[] {
   return read.errors.length === 0 ? read.terms : []
 }
 
-/** Of several endings the strictest; what permits everybody, or says nothing, becomes `~`. */
+/** Chooses the strictest of several `all` terms: `-all` if any record has it, otherwise `~all`. */
 function strictest(alls: (Mechanism | null)[]): '-' | '~' {
   return alls.some((all) => all?.qualifier === '-') ? '-' : '~'
 }

@@ -1,6 +1,6 @@
 import { MACRO } from './spf-record.ts'
 
-/** What each macro letter stands for (RFC 7208, 7.2), in lower case. */
+/** The meaning of each macro letter (RFC 7208, 7.2), in lower case. */
 export type MacroValues = Record<'s' | 'l' | 'o' | 'd' | 'i' | 'p' | 'v' | 'h' | 'c' | 'r' | 't', string>
 
 const LITERALS: Record<string, string> = { '%': '%', _: ' ', '-': '%20' }
@@ -42,7 +42,10 @@ function urlEscape(text: string): string {
 
 const MAX_NAME_LENGTH = 253
 
-/** The domain name that a domain-spec stands for; what is too long loses labels on the left (RFC 7208, 7.3). */
+/**
+ * Expands a domain-spec to a domain name. A name that is too long loses labels on the left (RFC
+ * 7208, 7.3).
+ */
 export function expandDomain(spec: string, values: MacroValues): string {
   let name = expandMacros(spec, values).replace(/\.$/, '')
   while (name.length > MAX_NAME_LENGTH && name.includes('.')) name = name.slice(name.indexOf('.') + 1)

@@ -22,7 +22,9 @@ export type Mechanism = Extract<SpfTerm, { kind: 'mechanism' }>
 
 export type SpfError = { at: number; text: string; message: string }
 
-/** An SPF record (RFC 7208). One error makes receivers treat the whole of it as broken (permerror). */
+/**
+ * An SPF record (RFC 7208). One error makes receivers treat the whole of it as broken (permerror).
+ */
 export type SpfRecord = { text: string; terms: SpfTerm[]; errors: SpfError[] }
 
 /** RFC 7208, 4.5: exactly `v=spf1`, then a space or the end. */
@@ -52,7 +54,8 @@ function whyRepeated(term: SpfTerm, seen: Set<string>): string | null {
 }
 
 function parseTerm(text: string, at: number): SpfTerm | SpfError {
-  // A modifier's name has no colon or slash before its “=”, so the first of the three tells which it is.
+  // A modifier’s name has no colon or slash before its “=”, so the first of these three characters
+  // decides.
   const [, name, sign] = /^([a-z][\w.-]*)([=:/]?)/i.exec(text) ?? []
   if (name && sign === '=') return parseModifier(text, at, name.toLowerCase(), text.slice(name.length + 1))
   return parseMechanism(text, at)
@@ -89,7 +92,7 @@ function parseMechanism(text: string, at: number): SpfTerm | SpfError {
 type Arguments = Pick<Mechanism, 'value' | 'cidr4' | 'cidr6'>
 const NO_ARGUMENTS: Arguments = { value: null, cidr4: null, cidr6: null }
 
-/** What may stand behind each mechanism's name; a sentence when it does not fit. */
+/** Checks the argument of each mechanism; a sentence when it is invalid. */
 const ARGUMENTS: Record<MechanismName, (rest: string) => Arguments | string> = {
   all: (rest) => (rest === '' ? NO_ARGUMENTS : 'nothing can follow `all`'),
   include: required,
@@ -132,7 +135,10 @@ function prefix(text: string | undefined, longest: number): number | null {
   return /^(0|[1-9]\d{0,2})$/.test(text) && Number(text) <= longest ? Number(text) : NaN
 }
 
-/** RFC 7208, 7.1: a literal, or a letter with how many parts to keep, whether to reverse them, and where to split. */
+/**
+ * RFC 7208, 7.1: a literal, or a letter with how many parts to keep, whether to reverse them, and
+ * where to split.
+ */
 export const MACRO = /%(?:([%_-])|\{([slodiphcrtv])(\d*)(r?)([-.+,/_=]*)\})/gi
 /** A byte that is not UTF-8 comes as zone files write it. */
 const UNREADABLE = /\\\d{3}/
@@ -160,7 +166,10 @@ function macrosOf(text: string): { text: string; letter: string; count: string }
   return macros.filter(({ letter }) => letter !== '')
 }
 
-/** Whether a text can be the explanation of a failure (RFC 7208, 6.2): ASCII with macros, and spaces. */
+/**
+ * Whether a text can be the explanation of a failure (RFC 7208, 6.2): ASCII with macros, and
+ * spaces.
+ */
 export function isExplanation(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text) && !UNREADABLE.test(text) && whyNotMacros(text) === null
 }
@@ -180,19 +189,24 @@ function whyNotDomainSpec(text: string): string | null {
   return isLong ? 'the domain name is too long' : null
 }
 
-/** Whether the name depends on the mail that is checked, so that it cannot be looked up beforehand. */
+/**
+ * Whether the name depends on the mail that is checked, so that it cannot be looked up beforehand.
+ */
 export function hasMacro(text: string): boolean {
   return /%[{%_-]/.test(text)
 }
 
-/** The terms that can have an effect: those up to `all`, and `redirect` where there is no `all` (RFC 7208, 5.1, 6.1). */
+/**
+ * The terms with an effect: those up to `all`, and `redirect` if there is no `all` (RFC 7208, 5.1,
+ * 6.1).
+ */
 export function effectiveTerms({ terms }: SpfRecord): SpfTerm[] {
   const end = terms.findIndex((term) => term.kind === 'mechanism' && term.name === 'all')
   if (end < 0) return terms
   return terms.filter((term, index) => (term.kind === 'mechanism' ? index <= end : term.name !== 'redirect'))
 }
 
-/** The mechanism that decides about everybody not named before it; null when there is none. */
+/** The mechanism for all senders that match no earlier one; null when there is none. */
 export function allOf(record: SpfRecord): Mechanism | null {
   return (
     (record.terms.find((term) => term.kind === 'mechanism' && term.name === 'all') as Mechanism | undefined) ?? null
@@ -205,7 +219,7 @@ export function redirectOf(record: SpfRecord): string | null {
   return redirect?.value ?? null
 }
 
-/** Whether the record lets nobody send: every mechanism fails, and no other record is asked. */
+/** Whether the record permits no sender: every mechanism fails, and no other record is included. */
 export function permitsNoSender(record: SpfRecord): boolean {
   const mechanisms = effectiveTerms(record).filter((term) => term.kind === 'mechanism')
   return allOf(record)?.qualifier === '-' && mechanisms.every(({ qualifier }) => qualifier === '-')

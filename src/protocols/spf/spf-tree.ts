@@ -18,7 +18,7 @@ export const MX_LIMIT = 10
 
 /** Questions for one tree; honest records need a tenth of it. */
 const MAX_QUERIES = 80
-/** A record that lies deeper is beyond the limit of look-ups anyway. */
+/** A record at a deeper level is beyond the limit of lookups anyway. */
 const MAX_DEPTH = 11
 
 /** A record in the tree of includes and redirects. */
@@ -29,10 +29,13 @@ export type SpfNode = {
   record: SpfRecord | null
   /** Every SPF record at the name: only one may be there. */
   texts: string[]
-  /** Why there is no usable record: `missing`, `several`, a `loop`, a `macro` in the name, `untried` for lack of time. */
+  /**
+   * Why there is no usable record: `missing`, `several`, a `loop`, a `macro` in the name, `untried`
+   * for lack of time.
+   */
   problem: 'missing' | 'several' | 'loop' | 'macro' | 'untried' | null
   error: DnsFailure | null
-  /** Look-ups of this record's terms and of all records below it. */
+  /** Lookups of this record’s terms and of all records below it. */
   lookups: number
   /** Names that were looked up for its terms and gave nothing. */
   voids: string[]
@@ -45,7 +48,7 @@ export type SpfNode = {
 
 export type SpfTree = {
   root: SpfNode
-  /** DNS look-ups that a receiver needs at most; 10 are allowed. */
+  /** DNS lookups that a receiver needs at most; 10 are allowed. */
   lookups: number
   /** Of these, the ones that find nothing (of either address family); 2 are allowed. */
   voidLookups: number
@@ -53,7 +56,10 @@ export type SpfTree = {
   truncated: boolean
 }
 
-/** Follows a domain's SPF record through includes and redirects, and counts what a receiver would have to look up. */
+/**
+ * Follows a domain’s SPF record through includes and redirects, and counts the lookups of a
+ * receiver.
+ */
 export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfTree> {
   let left = MAX_QUERIES
   const mayAsk = () => left-- > 0 && !queries.signal.aborted
@@ -68,7 +74,8 @@ export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfT
     node.texts = texts.filter(isSpf)
     const [text] = node.texts
     if (error || text === undefined) {
-      // RFC 7208, 4.6.4: no TXT record at all is a void look-up; others' TXT records are not.
+      // RFC 7208, 4.6.4: a name without any TXT record is a void lookup; one with unrelated TXT
+      // records is not.
       if (!error && texts.length === 0) node.voids.push(name)
       return { ...node, error, problem: error ? null : 'missing' }
     }
@@ -88,7 +95,7 @@ export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfT
     return { ...node, children, explanation, lookups: terms.length + sum(children.map((child) => child.lookups)) }
   }
 
-  /** What `exp` names. RFC 7208, 4.6.4: it does not count as a look-up. */
+  /** The target of `exp`. RFC 7208, 4.6.4: it does not count as a lookup. */
   async function explain(record: SpfRecord): Promise<SpfNode['explanation']> {
     const exp = effectiveTerms(record).find(({ kind, name }) => kind === 'modifier' && name === 'exp')
     const name = nameKey(exp?.value ?? '')
@@ -96,7 +103,10 @@ export async function walkSpf(domain: string, queries: DnsQueries): Promise<SpfT
     return { name, ...(await queries.lookUpTxt(name)) }
   }
 
-  /** Asks for the hosts of a mechanism; what `ptr` asks, and a name with macros, depends on the mail. */
+  /**
+   * Looks up the hosts of a mechanism. The lookups of `ptr`, and of a name with macros, depend on
+   * the mail.
+   */
   async function probe({ name, value }: Mechanism, node: SpfNode): Promise<void> {
     const types = PROBED[name]
     const host = nameKey(value ?? node.domain)
@@ -120,7 +130,7 @@ const EMPTY = { record: null, problem: null, error: null, lookups: 0, explanatio
 /** RFC 7208, 5.7: `exists` asks for A records alone. */
 const PROBED: Partial<Record<MechanismName, RecordType[]>> = { a: ['A', 'AAAA'], mx: ['MX'], exists: ['A'] }
 
-/** RFC 7208, 4.6.4: the terms that cost a look-up. */
+/** RFC 7208, 4.6.4: the terms that count as a lookup. */
 function isLookup(term: SpfTerm): boolean {
   return term.kind === 'modifier'
     ? term.name === 'redirect'
@@ -139,7 +149,7 @@ function sum(numbers: number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-/** All records of a tree, each before what it includes, in the order of the terms. */
+/** All records of a tree, each before those it includes, in the order of the terms. */
 export function nodesOf(node: SpfNode, depth = 0): (SpfNode & { depth: number })[] {
   return [{ ...node, depth }, ...node.children.flatMap((child) => nodesOf(child, depth + 1))]
 }

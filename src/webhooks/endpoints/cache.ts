@@ -1,31 +1,39 @@
-import { REMEMBERED, REMEMBERED_BYTES, REMEMBERED_FOR, REMEMBERED_UNKNOWN } from '../limits.ts'
+import {
+  MAX_CACHED_ENDPOINTS,
+  MAX_CACHED_RESPONSE_BYTES,
+  ENDPOINT_CACHE_MS,
+  MAX_CACHED_UNKNOWN_TOKENS,
+} from '../limits.ts'
 import type { Endpoint } from './endpoints.ts'
 
 type Entry = { endpoint: Endpoint | null; until: number }
 
 export type EndpointCache = {
-  /** Null for a token that nobody has; undefined when it must be asked for. */
+  /** Null for a token without an endpoint; undefined when it is not cached. */
   get(token: string): Endpoint | null | undefined
-  /** Asks, together with whoever asks for the same token at this moment. */
-  find(token: string): Promise<Endpoint | null>
+  /** Loads an endpoint. Concurrent calls for one token share a query. */
+  load(token: string): Promise<Endpoint | null>
   forget(token: string): void
   forgetAll(): void
 }
 
-/** Endpoints by their tokens: bounded, short-lived, and emptied of what has changed. */
+/**
+ * Creates a cache of endpoints by token: bounded, short-lived, and cleared of endpoints that
+ * changed.
+ */
 export function createEndpointCache(load: (token: string) => Promise<Endpoint | null>): EndpointCache {
   const known = new Map<string, Entry>()
   const unknown = new Map<string, Entry>()
-  const asking = new Map<string, Promise<Endpoint | null>>()
+  const loading = new Map<string, Promise<Endpoint | null>>()
   let bytes = 0
   let changes = 0
 
-  function remember(token: string, endpoint: Endpoint | null): void {
+  function store(token: string, endpoint: Endpoint | null): void {
     forget(token)
-    const entry = { endpoint, until: performance.now() + REMEMBERED_FOR }
+    const entry = { endpoint, until: performance.now() + ENDPOINT_CACHE_MS }
     if (endpoint === null) {
       unknown.set(token, entry)
-      if (unknown.size > REMEMBERED_UNKNOWN) dropOldest(unknown)
+      if (unknown.size > MAX_CACHED_UNKNOWN_TOKENS) dropOldest(unknown)
       return
     }
     known.set(token, entry)
@@ -34,7 +42,7 @@ export function createEndpointCache(load: (token: string) => Promise<Endpoint | 
   }
 
   function isFull(): boolean {
-    return known.size > REMEMBERED || bytes > REMEMBERED_BYTES
+    return known.size > MAX_CACHED_ENDPOINTS || bytes > MAX_CACHED_RESPONSE_BYTES
   }
 
   function dropOldest(entries: Map<string, Entry>): void {
@@ -49,15 +57,15 @@ export function createEndpointCache(load: (token: string) => Promise<Endpoint | 
     unknown.delete(token)
   }
 
-  async function ask(token: string): Promise<Endpoint | null> {
+  async function loadEndpoint(token: string): Promise<Endpoint | null> {
     const before = changes
     try {
       const endpoint = await load(token)
-      // What was read before a change may be the old one.
-      if (changes === before) remember(token, endpoint)
+      // A row that was read before a change may be outdated.
+      if (changes === before) store(token, endpoint)
       return endpoint
     } finally {
-      asking.delete(token)
+      loading.delete(token)
     }
   }
 
@@ -66,19 +74,19 @@ export function createEndpointCache(load: (token: string) => Promise<Endpoint | 
       const entry = known.get(token) ?? unknown.get(token)
       return entry && entry.until > performance.now() ? entry.endpoint : undefined
     },
-    find(token) {
-      const asked = asking.get(token) ?? ask(token)
-      asking.set(token, asked)
+    load(token) {
+      const asked = loading.get(token) ?? loadEndpoint(token)
+      loading.set(token, asked)
       return asked
     },
     forget(token) {
       changes++
-      asking.delete(token)
+      loading.delete(token)
       forget(token)
     },
     forgetAll() {
       changes++
-      asking.clear()
+      loading.clear()
       known.clear()
       unknown.clear()
       bytes = 0
@@ -87,5 +95,5 @@ export function createEndpointCache(load: (token: string) => Promise<Endpoint | 
 }
 
 function sizeOf({ endpoint }: Entry): number {
-  return endpoint ? endpoint.answer.body.length + (endpoint.template?.text.length ?? 0) : 0
+  return endpoint ? endpoint.response.body.length + (endpoint.template?.text.length ?? 0) : 0
 }

@@ -7,11 +7,11 @@ import type { EncryptedColumn } from '../../store/key-rotation.ts'
 import { encrypt, decrypt } from '../../store/encryption.ts'
 import { notify, type Notifications } from '../../store/notifications.ts'
 import type { DB } from '../../store/tables.ts'
-import { configuredAnswer, type Answer } from '../answers.ts'
-import { ENDPOINTS_PER_ACCOUNT, RESPONSE_BODY } from '../limits.ts'
+import { configuredResponse, type CaptureResponse } from '../capture/responses.ts'
+import { MAX_ENDPOINTS_PER_ACCOUNT, MAX_RESPONSE_BODY_BYTES } from '../limits.ts'
 import { deleteRequests } from '../requests/store.ts'
-import { newToken } from '../token.ts'
-import { ensureResponseSecret, newSecret, responseContextOf, sameSecret } from './response-secret.ts'
+import { newEndpointToken } from '../ids.ts'
+import { ensureResponseSecret, newSecret, responseSecretContext, sameSecretFault } from './response-secret.ts'
 import {
   countEndpoints,
   deleteEndpoint,
@@ -24,19 +24,19 @@ import {
   type EncryptedEndpoint,
 } from './store.ts'
 
-/** What a capture needs of its endpoint, with the answer made once. */
+/** The part of an endpoint that a capture needs, with its response prepared once. */
 export type Endpoint = {
   id: string
   accountId: string
   cors: boolean
   timeout: number
   responseType: string
-  answer: Answer
-  /** What is filled in for each request; null for an answer that is always the same. */
+  response: CaptureResponse
+  /** The template that is filled in for each request; null for a constant response. */
   template: { text: string; secret: string } | null
 }
 
-/** What an owner sets; what is not given stays as it is. */
+/** The settings that an owner can change. Omitted settings stay unchanged. */
 export type Settings = {
   label?: string | undefined
   responseStatus?: number | undefined
@@ -73,17 +73,17 @@ export async function createEndpoint(
   accountId: string,
   settings: Settings,
 ): Promise<EndpointRow> {
-  requireSound(settings)
+  validateSettings(settings)
   return db.transaction().execute(async (trx) => {
-    if ((await countEndpoints(trx, accountId)) >= ENDPOINTS_PER_ACCOUNT) {
-      const sentence = `An account can have up to ${ENDPOINTS_PER_ACCOUNT} webhook endpoints. Delete one that is no longer used.`
+    if ((await countEndpoints(trx, accountId)) >= MAX_ENDPOINTS_PER_ACCOUNT) {
+      const sentence = `An account can have up to ${MAX_ENDPOINTS_PER_ACCOUNT} webhook endpoints. Delete one that is no longer used.`
       throw new Fault('conflict', sentence)
     }
     const { signature, ...plain } = settings
-    const made = await insertEndpoint(trx, { accountId, token: newToken(), ...given(plain) })
-    const sealed = sealedSignature(signature, made.id, secretKey)
+    const made = await insertEndpoint(trx, { accountId, token: newEndpointToken(), ...pickGiven(plain) })
+    const sealed = encryptSignature(signature, made.id, secretKey)
     const row = sealed ? await updateEndpoint(trx, accountId, made.id, sealed) : made
-    await announceEndpoint(trx, accountId, made)
+    await notifyEndpointChange(trx, accountId, made)
     return row ?? made
   })
 }
@@ -98,16 +98,16 @@ export async function changeEndpoint(
   id: string,
   settings: Settings,
 ): Promise<EndpointRow> {
-  requireSound(settings)
+  validateSettings(settings)
   const { signature, ...plain } = settings
   return db.transaction().execute(async (trx) => {
     const before = await requireEndpoint(trx, accountId, id)
-    if (signature && signature.secret === undefined && before.signatureSecret === null) throw withoutSecret()
+    if (signature && signature.secret === undefined && before.signatureSecret === null) throw secretRequired()
     requireOtherSecret(before, signature, secretKey)
-    const change = { ...given(plain), ...sealedSignature(signature, id, secretKey) }
+    const change = { ...pickGiven(plain), ...encryptSignature(signature, id, secretKey) }
     const row = await updateEndpoint(trx, accountId, id, change)
-    if (!row) throw noSuchEndpoint()
-    await announceEndpoint(trx, accountId, row)
+    if (!row) throw endpointNotFound()
+    await notifyEndpointChange(trx, accountId, row)
     return row
   })
 }
@@ -116,22 +116,22 @@ export async function changeEndpoint(
 export async function removeEndpoint(db: Kysely<DB>, accountId: string, id: string): Promise<string> {
   return db.transaction().execute(async (trx) => {
     const token = await deleteEndpoint(trx, accountId, id)
-    if (token === undefined) throw noSuchEndpoint()
-    await announceEndpoint(trx, accountId, { id, token })
+    if (token === undefined) throw endpointNotFound()
+    await notifyEndpointChange(trx, accountId, { id, token })
     return token
   })
 }
 
 /**
- * Deletes all captured requests and counts anew.
- * @returns how many were deleted
+ * Deletes all captured requests and resets the count.
+ * @returns the number of deleted requests
  * @throws Fault `not_found`
  */
 export async function clearRequests(db: Kysely<DB>, accountId: string, id: string): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const row = await updateEndpoint(trx, accountId, id, { requestCount: 0 })
-    if (!row) throw noSuchEndpoint()
-    await announceEndpoint(trx, accountId, row)
+    if (!row) throw endpointNotFound()
+    await notifyEndpointChange(trx, accountId, row)
     return deleteRequests(trx, id)
   })
 }
@@ -139,18 +139,18 @@ export async function clearRequests(db: Kysely<DB>, accountId: string, id: strin
 /** @throws Fault `not_found`, also for another account's endpoint */
 export async function requireEndpoint(db: Db, accountId: string, id: string): Promise<EncryptedEndpoint> {
   const row = await findEndpoint(db, accountId, id)
-  if (!row) throw noSuchEndpoint()
+  if (!row) throw endpointNotFound()
   return row
 }
 
 /** @throws Fault `not_found` */
-export async function showResponseSecret({ db, secretKey }: Deps, accountId: string, id: string): Promise<string> {
+export async function readResponseSecret({ db, secretKey }: Deps, accountId: string, id: string): Promise<string> {
   return ensureResponseSecret(db, await requireEndpoint(db, accountId, id), secretKey)
 }
 
 /**
  * Replaces the secret that responses are signed with, for every instance.
- * @param wanted what a provider prescribes; without it a new one is generated
+ * @param wanted the secret that a provider prescribes; by default a new one is generated
  * @throws Fault `not_found`, `invalid_request` for the secret that verifies senders
  */
 export async function replaceResponseSecret(
@@ -161,88 +161,95 @@ export async function replaceResponseSecret(
 ): Promise<string> {
   await db.transaction().execute(async (trx) => {
     const endpoint = await requireEndpoint(trx, accountId, id)
-    if (secretOf(endpoint, secretKey) === wanted) throw sameSecret('secret')
+    if (decryptSignatureSecret(endpoint, secretKey) === wanted) throw sameSecretFault('secret')
     const row = await updateEndpoint(trx, accountId, id, {
-      responseSecret: encrypt(wanted, secretKey, responseContextOf(id)),
+      responseSecret: encrypt(wanted, secretKey, responseSecretContext(id)),
     })
-    if (row) await announceEndpoint(trx, accountId, row)
+    if (row) await notifyEndpointChange(trx, accountId, row)
   })
   return wanted
 }
 
-/** The endpoint behind a token, made ready for captures. */
+/** Loads the endpoint of a token, prepared for captures. */
 export async function loadEndpoint({ db, secretKey }: Deps, token: string): Promise<Endpoint | null> {
   const row = await findEndpointByToken(db, token)
   if (!row) return null
   const secret = row.template ? await ensureResponseSecret(db, row, secretKey) : ''
   const template = row.template ? { text: row.responseBody, secret } : null
   const { id, accountId, cors, timeout, responseType } = row
-  return { id, accountId, cors, timeout, responseType, answer: configuredAnswer(row, row.responseBody), template }
+  return { id, accountId, cors, timeout, responseType, response: configuredResponse(row, row.responseBody), template }
 }
 
-/** The secret its sender signs with; null when none is set. */
-export function secretOf({ id, signatureSecret }: EncryptedEndpoint, secretKey: string): string | null {
-  return signatureSecret === null ? null : decrypt(signatureSecret, secretKey, contextOf(id))
+/** The secret that the sender signs with; null when none is set. */
+export function decryptSignatureSecret({ id, signatureSecret }: EncryptedEndpoint, secretKey: string): string | null {
+  return signatureSecret === null ? null : decrypt(signatureSecret, secretKey, signatureContext(id))
 }
 
-function sealedSignature(signature: Settings['signature'], id: string, secretKey: string): EndpointChange | undefined {
+function encryptSignature(signature: Settings['signature'], id: string, secretKey: string): EndpointChange | undefined {
   if (signature === undefined) return undefined
   if (signature === null) return { signature: null, signatureSecret: null }
   const { secret, ...scheme } = signature
   return {
     signature: scheme,
-    ...(secret !== undefined && { signatureSecret: encrypt(secret, secretKey, contextOf(id)) }),
+    ...(secret !== undefined && { signatureSecret: encrypt(secret, secretKey, signatureContext(id)) }),
   }
 }
 
-/** @throws Fault `invalid_request` when senders would be verified with what responses are signed with */
+/**
+ * @throws Fault `invalid_request` when the secret that verifies senders would also sign responses
+ */
 function requireOtherSecret(
   { id, responseSecret }: EncryptedEndpoint,
   signature: Settings['signature'],
   secretKey: string,
 ): void {
   if (!signature?.secret || responseSecret === null) return
-  if (decrypt(responseSecret, secretKey, responseContextOf(id)) === signature.secret)
-    throw sameSecret('signature.secret')
+  if (decrypt(responseSecret, secretKey, responseSecretContext(id)) === signature.secret)
+    throw sameSecretFault('signature.secret')
 }
 
-/** Where the secrets that verify senders and sign responses are stored. */
+/** The columns with the secrets that verify senders and sign responses. */
 export const ENCRYPTED_COLUMNS: EncryptedColumn[] = [
-  { table: 'webhook_endpoint', id: 'id', column: 'signature_secret', contextOf },
-  { table: 'webhook_endpoint', id: 'id', column: 'response_secret', contextOf: responseContextOf },
+  { table: 'webhook_endpoint', id: 'id', column: 'signature_secret', contextOf: signatureContext },
+  { table: 'webhook_endpoint', id: 'id', column: 'response_secret', contextOf: responseSecretContext },
 ]
 
-function contextOf(id: string): string {
+function signatureContext(id: string): string {
   return `webhook/${id}/signature`
 }
 
-/** Says in every instance that an endpoint was changed. */
-async function announceEndpoint(db: Db, accountId: string, { id, token }: EndpointChanged): Promise<void> {
+/** Notifies every instance that an endpoint changed. */
+async function notifyEndpointChange(db: Db, accountId: string, { id, token }: EndpointChanged): Promise<void> {
   await notify(db, CHANGED, { id, token })
   await notifyChange(db, accountId, 'webhooks', id)
 }
 
 type Plain = Omit<Settings, 'signature'>
 
-/** What is written as it is given: a request's other fields, such as another account's id, must not reach the row. */
-const PLAIN = ['label', 'responseStatus', 'responseBody', 'responseType', 'template', 'cors', 'timeout'] as const
+/**
+ * The settings that are stored as given. Other fields of a request, such as an account ID, must not
+ * reach the row.
+ */
+const PLAIN_FIELDS = ['label', 'responseStatus', 'responseBody', 'responseType', 'template', 'cors', 'timeout'] as const
 
-/** Without the fields that were not given, which the database would otherwise be asked to empty. */
-function given(settings: Plain): { [K in keyof Plain]?: Exclude<Plain[K], undefined> } {
-  return Object.fromEntries(PLAIN.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]]])))
+/** Picks the given settings: the database would set an undefined field to null. */
+function pickGiven(settings: Plain): { [K in keyof Plain]?: Exclude<Plain[K], undefined> } {
+  return Object.fromEntries(
+    PLAIN_FIELDS.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]]])),
+  )
 }
 
-/** A media type (RFC 9110, 8.3.1) with parameters, and nothing that would end the header. */
+/** A media type (RFC 9110, 8.3.1) with parameters, without characters that would end the header. */
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w-]+=(?:"[^"\r\n]*"|[\w.+-]+))*$/
 const MEDIA_TYPE_LENGTH = 127
 
-function requireSound({ responseBody, responseType, signature }: Settings): void {
+function validateSettings({ responseBody, responseType, signature }: Settings): void {
   const details: FaultDetail[] = []
   if (responseType !== undefined && !(responseType.length <= MEDIA_TYPE_LENGTH && isMediaType(responseType))) {
     details.push({ path: 'responseType', message: 'must be a media type such as text/plain; charset=utf-8' })
   }
-  if (responseBody !== undefined && Buffer.byteLength(responseBody) > RESPONSE_BODY) {
-    details.push({ path: 'responseBody', message: `must have up to ${RESPONSE_BODY} bytes` })
+  if (responseBody !== undefined && Buffer.byteLength(responseBody) > MAX_RESPONSE_BODY_BYTES) {
+    details.push({ path: 'responseBody', message: `must have up to ${MAX_RESPONSE_BODY_BYTES} bytes` })
   }
   if (responseBody?.includes('\u0000')) details.push({ path: 'responseBody', message: 'must not have NUL characters' })
   if (signature?.scheme === 'hmac' && signature.header === undefined) {
@@ -254,15 +261,15 @@ function requireSound({ responseBody, responseType, signature }: Settings): void
 }
 
 function isMediaType(text: string): boolean {
-  // A header is one byte a character.
+  // A header has one byte per character.
   return MEDIA_TYPE.test(text) && !/[^\u0020-\u007e]/.test(text)
 }
 
-function withoutSecret(): Fault {
+function secretRequired(): Fault {
   const details = [{ path: 'signature.secret', message: 'is required' }]
   return new Fault('invalid_request', 'signature.secret is required: no secret is stored yet.', { details })
 }
 
-function noSuchEndpoint(): Fault {
+function endpointNotFound(): Fault {
   return new Fault('not_found', 'The webhook endpoint was not found.')
 }

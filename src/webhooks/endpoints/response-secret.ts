@@ -6,24 +6,27 @@ import { insertResponseSecret, type EncryptedEndpoint } from './store.ts'
 
 const SECRET_BYTES = 32
 
-/** Where response secrets are encrypted for. */
-export function responseContextOf(id: string): string {
+/** The encryption context of response secrets. */
+export function responseSecretContext(id: string): string {
   return `webhook/${id}/response`
 }
 
-/** The secret that responses are signed with; generated when there is none yet, the same for every instance. */
+/**
+ * Returns the secret that responses are signed with, and generates it if there is none. All
+ * instances get the same one.
+ */
 export async function ensureResponseSecret(
   db: Db,
   { id, responseSecret }: Pick<EncryptedEndpoint, 'id' | 'responseSecret'>,
   secretKey: string,
 ): Promise<string> {
   const encrypted =
-    responseSecret ?? (await insertResponseSecret(db, id, encrypt(newSecret(), secretKey, responseContextOf(id))))
-  return decrypt(encrypted, secretKey, responseContextOf(id))
+    responseSecret ?? (await insertResponseSecret(db, id, encrypt(newSecret(), secretKey, responseSecretContext(id))))
+  return decrypt(encrypted, secretKey, responseSecretContext(id))
 }
 
-/** One secret for both would let any sender ask for a signature that then verifies. */
-export function sameSecret(path: string): Fault {
+/** With one secret for both, any sender could request a signature that then verifies. */
+export function sameSecretFault(path: string): Fault {
   const message = 'must differ between verifying senders and signing responses'
   const sentence =
     'The same secret cannot verify senders and sign responses: any sender could request a valid signature.'

@@ -16,7 +16,7 @@ export type EndpointRow = {
   createdAt: Date
 }
 
-/** An endpoint with what only its own work may read. */
+/** An endpoint with its encrypted secrets, for verifying and signing only. */
 export type EncryptedEndpoint = EndpointRow & {
   accountId: string
   signatureSecret: string | null
@@ -39,7 +39,7 @@ const ENDPOINT = [
   'signature',
   'createdAt',
 ] as const
-const SEALED = [...ENDPOINT, 'accountId', 'signatureSecret', 'responseSecret'] as const
+const ENDPOINT_WITH_SECRETS = [...ENDPOINT, 'accountId', 'signatureSecret', 'responseSecret'] as const
 
 export async function insertEndpoint(
   db: Db,
@@ -53,7 +53,7 @@ export async function insertEndpoint(
   return row as EndpointRow
 }
 
-/** Oldest first. */
+/** Lists the endpoints of an account, oldest first. */
 export async function listEndpoints(db: Db, accountId: string): Promise<EndpointRow[]> {
   const rows = await db
     .selectFrom('webhookEndpoint')
@@ -64,7 +64,10 @@ export async function listEndpoints(db: Db, accountId: string): Promise<Endpoint
   return rows as EndpointRow[]
 }
 
-/** Nobody adds an endpoint to this account until the transaction ends. */
+/**
+ * Counts the endpoints of an account, and locks the account so that none is added until the
+ * transaction ends.
+ */
 export async function countEndpoints(db: Db, accountId: string): Promise<number> {
   await db.selectFrom('account').select('id').where('id', '=', accountId).forUpdate().execute()
   const { count } = await db
@@ -78,7 +81,7 @@ export async function countEndpoints(db: Db, accountId: string): Promise<number>
 export async function findEndpoint(db: Db, accountId: string, id: string): Promise<EncryptedEndpoint | undefined> {
   const row = await db
     .selectFrom('webhookEndpoint')
-    .select(SEALED)
+    .select(ENDPOINT_WITH_SECRETS)
     .where('id', '=', id)
     .where('accountId', '=', accountId)
     .executeTakeFirst()
@@ -91,7 +94,7 @@ export async function findEndpointByToken(
 ): Promise<(EncryptedEndpoint & { accountId: string }) | undefined> {
   const row = await db
     .selectFrom('webhookEndpoint')
-    .select([...SEALED, 'accountId'])
+    .select([...ENDPOINT_WITH_SECRETS, 'accountId'])
     .where('token', '=', token)
     .executeTakeFirst()
   return row as (EncryptedEndpoint & { accountId: string }) | undefined
@@ -105,7 +108,7 @@ export async function updateEndpoint(
 ): Promise<EndpointRow | undefined> {
   const row = await db
     .updateTable('webhookEndpoint')
-    // A statement needs something to set: the id as it is changes nothing.
+    // A statement needs something to set; setting the ID to itself changes nothing.
     .set({ id, ...written(change) })
     .where('id', '=', id)
     .where('accountId', '=', accountId)
@@ -115,8 +118,8 @@ export async function updateEndpoint(
 }
 
 /**
- * Sets the encrypted response secret where there is none.
- * @returns the one that is there now, which another instance may have set
+ * Stores the encrypted response secret if there is none.
+ * @returns the stored secret, which another instance may have set
  */
 export async function insertResponseSecret(db: Db, id: string, encrypted: string): Promise<string> {
   await db
@@ -133,7 +136,7 @@ function written<T extends EndpointChange>({ signature, ...rest }: T) {
   return { ...rest, ...(signature !== undefined && { signature: signature && JSON.stringify(signature) }) }
 }
 
-/** With its requests. @returns its token */
+/** Deletes an endpoint with its requests. @returns its token */
 export async function deleteEndpoint(db: Db, accountId: string, id: string): Promise<string | undefined> {
   const row = await db
     .deleteFrom('webhookEndpoint')

@@ -1,10 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
-import { headerOf, type Header } from '../sender.ts'
-import type { RequestRow } from './store.ts'
+import { findHeader, type Header } from '../headers.ts'
+import type { RequestRow } from './captured-request.ts'
 
-/** An HTTP Archive (HAR 1.2) of these requests, oldest first. Names that begin with an underscore are our own additions. */
-export function harOf(requests: RequestRow[], url: string, version: string) {
+/**
+ * Builds an HTTP Archive (HAR 1.2) of these requests, oldest first. Names that begin with an
+ * underscore are additions of Portreeve.
+ */
+export function toHar(requests: RequestRow[], url: string, version: string) {
   const entries = requests.toSorted((a, b) => a.seq - b.seq).map((request) => entryOf(request, url))
   return { log: { version: '1.2', creator: { name: 'Portreeve', version }, entries } }
 }
@@ -45,7 +48,10 @@ function entryOf(request: RequestRow, url: string) {
   }
 }
 
-/** The format has no encoding for bodies of requests: base64 is marked as browsers mark it for answers. */
+/**
+ * The format defines no encoding for request bodies. Base64 is marked as browsers mark it for
+ * responses.
+ */
 function postDataOf({ body, bodySize, contentType }: RequestRow) {
   const isText = isUtf8(body)
   return {
@@ -58,7 +64,7 @@ function postDataOf({ body, bodySize, contentType }: RequestRow) {
 }
 
 function cookiesOf(headers: Header[]) {
-  const pairs = (headerOf(headers, 'cookie') ?? '').split(';').map((pair) => pair.trim())
+  const pairs = (findHeader(headers, 'cookie') ?? '').split(';').map((pair) => pair.trim())
   return pairs.filter(Boolean).map((pair) => {
     const [name = '', ...value] = pair.split('=')
     return { name, value: value.join('=') }

@@ -1,12 +1,19 @@
 import { sql, type ExpressionBuilder } from 'kysely'
+import type { Pool } from 'pg'
+import { createCopyIn } from '../../store/copy-in.ts'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
-import { SEARCHED } from '../limits.ts'
+import type { Surplus } from '../capture/surplus.ts'
+import { COMMIT_TIMEOUT_MS, SEARCHED_BODY_BYTES } from '../limits.ts'
 import { deleteCounted } from '../retention/store.ts'
-import type { CapturedRequest } from '../store.ts'
-
-/** A captured request as it is read again. */
-export type RequestRow = Omit<CapturedRequest, 'id' | 'endpointId'> & { seq: number; id: string }
+import {
+  COPIED_COLUMNS,
+  SELECTED_COLUMNS,
+  storedBytes,
+  type CapturedRequest,
+  type RequestKey,
+  type RequestRow,
+} from './captured-request.ts'
 
 export type RequestFilter = {
   since?: Date | undefined
@@ -17,38 +24,17 @@ export type RequestFilter = {
   q?: string | undefined
 }
 
-export type PageOf = { order: 'asc' | 'desc'; from: number | null; limit: number; maxBytes: number }
-
-const REQUEST = [
-  'seq',
-  'id',
-  'method',
-  'path',
-  'query',
-  'headers',
-  'trailers',
-  'ip',
-  'body',
-  'bodySize',
-  'contentType',
-  'receivedAt',
-  'durationMs',
-  'httpVersion',
-  'preflight',
-  'aborted',
-  'rejected',
-  'responseStatus',
-  'surplus',
-] as const
+export type PageOptions = { order: 'asc' | 'desc'; from: number | null; limit: number; maxBytes: number }
 
 /**
- * One page, which ends before its bodies become too many bytes, but has at least one request when there is one.
- * @param page `from` is the last `seq` that was seen
+ * Lists one page. It ends early when its bodies become too large, but has at least one request if
+ * there is one.
+ * @param page `from` is the last `seq` that was returned
  */
 export async function listRequests(
   db: Db,
   endpointId: string,
-  { order, from, limit, maxBytes }: PageOf,
+  { order, from, limit, maxBytes }: PageOptions,
   filter: RequestFilter = {},
 ): Promise<{ rows: RequestRow[]; hasMore: boolean }> {
   const numbered = db
@@ -65,7 +51,7 @@ export async function listRequests(
   if (seqs.length === 0) return { rows: [], hasMore: false }
   const rows = await db
     .selectFrom('webhookRequest')
-    .select(REQUEST)
+    .select(SELECTED_COLUMNS)
     .where('endpointId', '=', endpointId)
     .where('seq', '=', sql<number>`any(${seqs})`)
     .orderBy('seq', order)
@@ -86,36 +72,42 @@ function conditions(eb: ExpressionBuilder<DB, 'webhookRequest'>, { since, until,
     ...(method === undefined ? [] : [eb('method', '=', method)]),
     ...(path === undefined ? [] : [sql<boolean>`starts_with(path, ${path})`]),
     ...(ip === undefined ? [] : [eb('ip', '=', ip)]),
-    ...(q === undefined ? [] : [contains(q)]),
+    ...(q === undefined ? [] : [matchesText(q)]),
   ]
 }
 
-/** In path, query, header values or the body's beginning, whatever the case of ASCII letters; bytes, so that a body need be no text. */
-function contains(q: string) {
+/**
+ * Matches the path, query, header values and beginning of the body, ignoring the case of ASCII
+ * letters. Bodies are compared as bytes, because they may not be text.
+ */
+function matchesText(q: string) {
   const wanted = sql`lower(encode(convert_to(${q}, 'UTF8'), 'escape'))`
   return sql<boolean>`(
     position(lower(${q}) in lower(path)) > 0 or position(lower(${q}) in lower(query)) > 0
     or exists (select from json_array_elements(headers) as h where position(lower(${q}) in lower(h ->> 1)) > 0)
-    or position(${wanted} in lower(encode(substring(body from 1 for ${sql.lit(SEARCHED)}), 'escape'))) > 0)`
+    or position(${wanted} in lower(encode(substring(body from 1 for ${sql.lit(SEARCHED_BODY_BYTES)}), 'escape'))) > 0)`
 }
 
 export async function findRequest(db: Db, endpointId: string, id: string): Promise<RequestRow | undefined> {
   const row = await db
     .selectFrom('webhookRequest')
-    .select(REQUEST)
+    .select(SELECTED_COLUMNS)
     .where('endpointId', '=', endpointId)
     .where('id', '=', id)
     .executeTakeFirst()
   return row as unknown as RequestRow | undefined
 }
 
-/** The number of the newest; 0 when there is none. */
-export async function findNewest(db: Db, endpointId: string): Promise<number> {
-  return (await findBefore(db, endpointId, 0)) ?? 0
+/** The number of the newest request; 0 when there is none. */
+export async function findNewestSeq(db: Db, endpointId: string): Promise<number> {
+  return (await findSeqBefore(db, endpointId, 0)) ?? 0
 }
 
-/** The number that so many requests are newer than; null when there are not so many. */
-export async function findBefore(db: Db, endpointId: string, newer: number): Promise<number | null> {
+/**
+ * The number of the request that exactly this many requests are newer than; null when there are
+ * fewer.
+ */
+export async function findSeqBefore(db: Db, endpointId: string, newer: number): Promise<number | null> {
   const row = await db
     .selectFrom('webhookRequest')
     .select('seq')
@@ -127,9 +119,61 @@ export async function findBefore(db: Db, endpointId: string, newer: number): Pro
   return row?.seq ?? null
 }
 
-/** Everything captured up to now; call it after the endpoint's row was updated in the same transaction, which holds back more. */
+/**
+ * Deletes all requests captured so far. Call it after the endpoint’s row was updated in the same
+ * transaction, which locks out new ones.
+ */
 export async function deleteRequests(db: Db, endpointId: string): Promise<number> {
   await sql`select take_turn_deleting_requests()`.execute(db)
   const [{ deleted } = { deleted: 0 }] = await deleteCounted(db, sql`endpoint_id = ${endpointId}`)
   return deleted
+}
+
+/** The SQLSTATE of a foreign_key_violation: an endpoint was deleted meanwhile. */
+const FOREIGN_KEY_VIOLATION = '23503'
+
+/**
+ * Creates the function that stores a batch of requests durably with one COPY. When it throws, none
+ * of them is known to be stored.
+ * @returns a function that returns the endpoints that exist, with their accounts; requests of
+ *   others were not stored
+ */
+export function createRequestInsert(pool: Pool): (rows: CapturedRequest[]) => Promise<Map<string, string>> {
+  const copy = createCopyIn(pool, { table: 'webhook_request', columns: COPIED_COLUMNS, deadline: COMMIT_TIMEOUT_MS })
+
+  return async function insert(rows): Promise<Map<string, string>> {
+    const counts = new Map<string, { requests: number; bytes: number }>()
+    for (const row of rows) {
+      const { requests, bytes } = counts.get(row.endpointId) ?? { requests: 0, bytes: 0 }
+      counts.set(row.endpointId, { requests: requests + 1, bytes: bytes + storedBytes(row) })
+    }
+    const ids = [...counts.keys()]
+    const sums = [...counts.values()]
+    // Ids from the database and numbers need no escaping.
+    const [endpointIds, requestCounts] = [ids.join(), sums.map(({ requests }) => requests).join()]
+    const bytes = sums.map((sum) => sum.bytes).join()
+    try {
+      const counted = await copy(
+        `select * from count_captures('{${endpointIds}}', '{${requestCounts}}', '{${bytes}}')`,
+        rows,
+      )
+      return new Map(counted as [string, string][])
+    } catch (error) {
+      if ((error as { code?: string }).code !== FOREIGN_KEY_VIOLATION) throw error
+    }
+    const existing = await findExistingEndpoints(pool, ids)
+    const remaining = rows.filter(({ endpointId }) => existing.has(endpointId))
+    return remaining.length > 0 ? insert(remaining) : new Map()
+  }
+}
+
+/** Adds surplus bytes that were detected after their request was stored. */
+export async function saveSurplus(pool: Pool, { endpointId, id }: RequestKey, surplus: Surplus): Promise<void> {
+  const values = [JSON.stringify(surplus), endpointId, id.toString('hex')]
+  await pool.query('update webhook_request set surplus = $1 where endpoint_id = $2 and id = $3::uuid', values)
+}
+
+async function findExistingEndpoints(pool: Pool, ids: string[]): Promise<Set<string>> {
+  const { rows } = await pool.query<{ id: string }>('select id from webhook_endpoint where id = any ($1)', [ids])
+  return new Set(rows.map(({ id }) => id))
 }

@@ -6,19 +6,19 @@ import type { NewAlert } from '../../alerts/raise.ts'
 import type { Config } from '../../config.ts'
 import type { Logger } from '../../log.ts'
 import type { DB } from '../../store/tables.ts'
-import { DISK_CHECKED_EVERY, DISK_KEPT } from '../limits.ts'
+import { DISK_CHECK_INTERVAL_MS, MIN_REQUESTS_PER_ENDPOINT } from '../limits.ts'
 import { deleteDownTo, type QuotaDeps } from './quota.ts'
-import { freeRoom, listUsage, readSizes, withDiskLock, type CaptureUsage } from './store.ts'
+import { vacuumRequests, listUsage, readSizes, withDiskLock, type CaptureUsage } from './store.ts'
 
-/** Room that is left, below 0 beyond a limit, and how much should be. */
-export type Space = { freeBytes: number; wantedBytes: number }
+/** Free bytes, negative beyond a limit, and the bytes that should be free. */
+export type FreeSpace = { freeBytes: number; wantedBytes: number }
 
-const GB = 1_000_000_000
+const GB_BYTES = 1_000_000_000
 const WANTED_SHARE = 0.1
-const MAX_WANTED_BYTES = 2 * GB
+const MAX_WANTED_BYTES = 2 * GB_BYTES
 
-/** What PostgreSQL adds to what is stored: headers of rows and pages, and the index of large bodies. */
-const OVERHEAD = 1.1
+/** The overhead of PostgreSQL: headers of rows and pages, and the index of large bodies. */
+const STORAGE_OVERHEAD = 1.1
 
 export type DiskOptions = Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'MIN_FREE_DISK_BYTES' | 'MAX_DATABASE_BYTES'>
 
@@ -32,9 +32,10 @@ export type DiskDeps = {
 }
 
 /**
- * Watches the room for the database: the disk of the embedded one, and MAX_DATABASE_BYTES where it is set. While there is
- * too little, the oldest captures of the accounts that store most are removed.
- * @returns how to stop it
+ * Monitors the space for the database: the disk of the embedded one, and MAX_DATABASE_BYTES where
+ * it is set. While there is too little, the oldest captures of the accounts that store most are
+ * removed.
+ * @returns a function that stops it
  */
 export function watchDisk(deps: DiskDeps): () => Promise<void> {
   let running: Promise<void> | undefined
@@ -44,7 +45,7 @@ export function watchDisk(deps: DiskDeps): () => Promise<void> {
       .catch((err: unknown) => deps.log.warn({ err }, 'the free space could not be checked; the next check will'))
       .finally(() => (running = undefined))
   }
-  const timer = setInterval(check, DISK_CHECKED_EVERY).unref()
+  const timer = setInterval(check, DISK_CHECK_INTERVAL_MS).unref()
   check()
   return async () => {
     clearInterval(timer)
@@ -53,7 +54,7 @@ export function watchDisk(deps: DiskDeps): () => Promise<void> {
   }
 }
 
-/** Checks the free space once, and removes captures where there is too little. */
+/** Checks the free space once, and removes captures if there is too little. */
 export async function relieveDisk(deps: DiskDeps, signal?: AbortSignal): Promise<void> {
   const { db, options } = deps
   const space = await readSpace(db, options)
@@ -64,21 +65,31 @@ export async function relieveDisk(deps: DiskDeps, signal?: AbortSignal): Promise
     const { captureBytes } = await readSizes(db)
     const usages = await listUsage(db)
     const stored = usages.reduce((sum, { bytes }) => sum + bytes, 0)
-    // What captures removed before have left is in the files still, and the next captures use it.
-    const reusable = captureBytes - stored * OVERHEAD
+    // Space of captures removed earlier is still inside the files, and the next captures reuse it.
+    const reusable = captureBytes - stored * STORAGE_OVERHEAD
     const missing = space.wantedBytes - space.freeBytes - reusable
-    const removed = await remove(deps, usages, missing / OVERHEAD, signal)
-    await tell(deps, space, removed)
+    const removed = await removeCaptures(deps, usages, missing / STORAGE_OVERHEAD, signal)
+    await notifyAboutSpace(deps, space, removed)
   })
 }
 
 type Removed = { accountId: string; requests: number; bytes: number }
 
-async function remove(deps: DiskDeps, usages: CaptureUsage[], bytes: number, signal?: AbortSignal): Promise<Removed[]> {
+async function removeCaptures(
+  deps: DiskDeps,
+  usages: CaptureUsage[],
+  bytes: number,
+  signal?: AbortSignal,
+): Promise<Removed[]> {
   const { db } = deps
   const all: Removed[] = []
   for (const { accountId, limitBytes } of shareReduction(usages, bytes)) {
-    const deleted = await deleteDownTo(db, accountId, { limitBytes, kept: DISK_KEPT, upTo: new Map(), signal })
+    const deleted = await deleteDownTo(db, accountId, {
+      limitBytes,
+      kept: MIN_REQUESTS_PER_ENDPOINT,
+      upTo: new Map(),
+      signal,
+    })
     const sums = { accountId, requests: 0, bytes: 0 }
     for (const one of deleted) {
       sums.requests += one.deleted
@@ -89,13 +100,14 @@ async function remove(deps: DiskDeps, usages: CaptureUsage[], bytes: number, sig
   const requests = all.reduce((sum, one) => sum + one.requests, 0)
   if (requests === 0) return []
   deps.onRemoved?.('disk', requests)
-  await freeRoom(db, { requests, bytes: all.reduce((sum, one) => sum + one.bytes, 0) }, 0)
+  await vacuumRequests(db, { requests, bytes: all.reduce((sum, one) => sum + one.bytes, 0) }, 0)
   return all
 }
 
 /**
- * Shares out how much is removed: the accounts that store most come down to one level, and the others lose nothing.
- * @returns to how many bytes each of these accounts is brought down, the heaviest first
+ * Distributes the reduction: the accounts that store most come down to one level, and the others
+ * lose nothing.
+ * @returns the bytes that each of these accounts may keep, the largest first
  */
 export function shareReduction(
   usages: Pick<CaptureUsage, 'accountId' | 'bytes'>[],
@@ -115,31 +127,31 @@ export function shareReduction(
   return []
 }
 
-/** The least room of what is watched; null where nothing is. */
-export async function readSpace(db: Kysely<DB>, options: DiskOptions): Promise<Space | null> {
-  const spaces = [await readDisk(options), await readDatabaseRoom(db, options)].filter((space) => space !== null)
+/** Returns the scarcest monitored space; null where none is monitored. */
+export async function readSpace(db: Kysely<DB>, options: DiskOptions): Promise<FreeSpace | null> {
+  const spaces = [await readDisk(options), await readDatabaseSpace(db, options)].filter((space) => space !== null)
   const [least] = spaces.toSorted(
     (one, other) => one.freeBytes - one.wantedBytes - (other.freeBytes - other.wantedBytes),
   )
   return least ?? null
 }
 
-/** The disk is ours to watch where the database is. */
-async function readDisk({ DATABASE_URL, DATA_DIR, MIN_FREE_DISK_BYTES }: DiskOptions): Promise<Space | null> {
+/** The disk is monitored only for the embedded database. */
+async function readDisk({ DATABASE_URL, DATA_DIR, MIN_FREE_DISK_BYTES }: DiskOptions): Promise<FreeSpace | null> {
   if (DATABASE_URL !== undefined) return null
   const { bavail, blocks, bsize } = await statfs(DATA_DIR)
   const wantedBytes = MIN_FREE_DISK_BYTES ?? Math.min(blocks * bsize * WANTED_SHARE, MAX_WANTED_BYTES)
   return { freeBytes: bavail * bsize, wantedBytes }
 }
 
-async function readDatabaseRoom(db: Kysely<DB>, { MAX_DATABASE_BYTES: most }: DiskOptions): Promise<Space | null> {
+async function readDatabaseSpace(db: Kysely<DB>, { MAX_DATABASE_BYTES: most }: DiskOptions): Promise<FreeSpace | null> {
   if (most === undefined) return null
   const { databaseBytes } = await readSizes(db)
   return { freeBytes: most - databaseBytes, wantedBytes: Math.min(most * WANTED_SHARE, MAX_WANTED_BYTES) }
 }
 
-/** Tells administrators, and everyone who lost captures, once a day. */
-async function tell({ db, log, raise }: DiskDeps, space: Space, removed: Removed[]): Promise<void> {
+/** Alerts administrators and the owners of removed captures, once a day. */
+async function notifyAboutSpace({ db, log, raise }: DiskDeps, space: FreeSpace, removed: Removed[]): Promise<void> {
   const { freeBytes, wantedBytes } = space
   const requests = removed.reduce((sum, one) => sum + one.requests, 0)
   log.warn({ freeBytes, wantedBytes, requests, accounts: removed.length }, 'too little free space for the database')
@@ -147,7 +159,7 @@ async function tell({ db, log, raise }: DiskDeps, space: Space, removed: Removed
   for (const { accountId } of removed) await raise(removalAlert(accountId))
 }
 
-function spaceAlert(accountId: string, { freeBytes, wantedBytes }: Space): NewAlert {
+function spaceAlert(accountId: string, { freeBytes, wantedBytes }: FreeSpace): NewAlert {
   const at = new Date()
   return {
     accountId,

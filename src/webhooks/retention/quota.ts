@@ -3,10 +3,10 @@ import type { NewAlert } from '../../alerts/raise.ts'
 import { bytesText, QUOTA_BYTES, WARNING_SHARE } from '../../accounts/quotas.ts'
 import type { Plan } from '../../config.ts'
 import type { DB } from '../../store/tables.ts'
-import { TRIM_QUOTA_ROWS } from '../limits.ts'
+import { MAX_QUOTA_TRIMMED_ROWS } from '../limits.ts'
 import { deleteOldest, listUsage, type CaptureUsage, type Deleted } from './store.ts'
 
-/** Bytes of captures that accounts may store, by their plans. */
+/** Bytes of captures that accounts may store, by plan. */
 export type CaptureQuotas = Record<Plan, number>
 
 export const CAPTURE_QUOTAS = Object.fromEntries(
@@ -16,14 +16,15 @@ export const CAPTURE_QUOTAS = Object.fromEntries(
 export type QuotaDeps = {
   db: Kysely<DB>
   quotas: CaptureQuotas
-  /** Tells an account once of those with the same key. */
+  /** Raises an alert, once for each key of an account. */
   raise: (alert: NewAlert) => Promise<unknown>
   onRemoved?: ((reason: 'quota', requests: number) => void) | undefined
 }
 
 /**
- * Deletes the oldest captures of accounts that store more than their plan allows, and warns those that are about to.
- * @param upTo how far each endpoint is trimmed, which this carries on
+ * Deletes the oldest captures of accounts that store more than their plan allows, and alerts
+ * accounts close to the limit.
+ * @param upTo the number up to which each endpoint is trimmed; updated here
  */
 export async function trimToQuotas(
   { db, quotas, raise, onRemoved }: QuotaDeps,
@@ -48,17 +49,20 @@ export async function trimToQuotas(
 
 type DownTo = { limitBytes: number; kept: number; upTo: Map<string, number>; signal?: AbortSignal | undefined }
 
-/** Deletes the oldest captures of an account, a few at a time, until no more are left than the limit allows. */
+/**
+ * Deletes the oldest captures of an account in small batches until it stores no more than the
+ * limit.
+ */
 export async function deleteDownTo(
   db: Kysely<DB>,
   accountId: string,
   { limitBytes, kept, upTo, signal }: DownTo,
 ): Promise<Deleted[]> {
   const all: Deleted[] = []
-  for (let some = TRIM_QUOTA_ROWS; some >= TRIM_QUOTA_ROWS;) {
+  for (let some = MAX_QUOTA_TRIMMED_ROWS; some >= MAX_QUOTA_TRIMMED_ROWS;) {
     if (signal?.aborted) break
     const trimmed = Array.from(upTo, ([endpointId, last]) => ({ endpointId, upTo: last }))
-    const deleted = await deleteOldest(db, { accountId, limitBytes, kept, rows: TRIM_QUOTA_ROWS, trimmed })
+    const deleted = await deleteOldest(db, { accountId, limitBytes, kept, rows: MAX_QUOTA_TRIMMED_ROWS, trimmed })
     for (const { endpointId, upTo: last } of deleted) upTo.set(endpointId, last)
     some = deleted.reduce((sum, one) => sum + one.deleted, 0)
     all.push(...deleted)
@@ -66,7 +70,10 @@ export async function deleteDownTo(
   return all
 }
 
-/** Told once a month for each limit: an account that stays at its quota knows. */
+/**
+ * Builds an alert that is raised once a month for each limit, because an account that stays at its
+ * quota knows.
+ */
 function quotaAlert({ accountId, bytes }: CaptureUsage, limit: number, level: 'warning' | 'full'): NewAlert {
   const at = new Date()
   const used = `${bytesText(bytes)} of ${bytesText(limit)}`
@@ -91,17 +98,17 @@ function quotaAlert({ accountId, bytes }: CaptureUsage, limit: number, level: 'w
   }
 }
 
-/** Alerts that this instance remembers to have raised. */
-const REMEMBERED_ALERTS = 10_000
+/** Alerts that this instance remembers as raised. */
+const MAX_REMEMBERED_ALERTS = 10_000
 
-/** Raises each alert once, without asking the database every second for as long as its reason lasts. */
-export function onceEach(raise: (alert: NewAlert) => Promise<unknown>): QuotaDeps['raise'] {
+/** Raises each alert once, without a database query every second while its cause lasts. */
+export function raiseOnce(raise: (alert: NewAlert) => Promise<unknown>): QuotaDeps['raise'] {
   const raised = new Set<string>()
   return async (alert) => {
     const name = `${alert.accountId} ${alert.key}`
     if (raised.has(name)) return
     await raise(alert)
-    if (raised.size >= REMEMBERED_ALERTS) raised.clear()
+    if (raised.size >= MAX_REMEMBERED_ALERTS) raised.clear()
     raised.add(name)
   }
 }

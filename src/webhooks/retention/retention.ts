@@ -1,16 +1,24 @@
 import { defineJob, type Job } from '../../jobs/job.ts'
 import type { Logger } from '../../log.ts'
 import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout, type Db } from '../../store/database.ts'
-import { KEPT, KEPT_DAYS, TRIM_EVERY, TRIM_ROWS, VACUUM_BYTES, VACUUM_ROWS, VACUUM_SHARE } from '../limits.ts'
+import {
+  REQUESTS_PER_ENDPOINT,
+  RETENTION_DAYS,
+  TRIM_INTERVAL_MS,
+  MAX_TRIMMED_ROWS,
+  VACUUM_AFTER_BYTES,
+  VACUUM_AFTER_ROWS,
+  VACUUM_AFTER_SHARE,
+} from '../limits.ts'
 import { trimToQuotas, type QuotaDeps } from './quota.ts'
-import { deleteBeyond, deleteOlder, freeRoom, listOverfull, type Deleted } from './store.ts'
+import { deleteBeyond, deleteOlder, vacuumRequests, listOverfull, type Deleted } from './store.ts'
 
-const DAY = 24 * 60 * 60 * 1000
+const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Endpoints of which is remembered how far they are trimmed. */
-const REMEMBERED = 10_000
+/** Endpoints whose trimming position is remembered. */
+const MAX_TRACKED_ENDPOINTS = 10_000
 
-/** Keeps the newest of each endpoint and account that capture here, beside the captures and never in their way. */
+/** Trims the endpoints and accounts that capture on this instance, in the background. */
 export function startTrimming({ log, ...deps }: QuotaDeps & { log: Logger }) {
   const { db } = deps
   const upTo = new Map<string, number>()
@@ -22,7 +30,7 @@ export function startTrimming({ log, ...deps }: QuotaDeps & { log: Logger }) {
     const those = captured
     captured = new Map()
     try {
-      if (upTo.size > REMEMBERED) upTo.clear()
+      if (upTo.size > MAX_TRACKED_ENDPOINTS) upTo.clear()
       count(await trimAll(db, [...those.keys()], upTo))
       count(await trimToQuotas(deps, upTo, { accountIds: [...new Set(those.values())] }))
       await freeDeleted()
@@ -40,13 +48,13 @@ export function startTrimming({ log, ...deps }: QuotaDeps & { log: Logger }) {
   }
 
   async function freeDeleted(): Promise<void> {
-    if (deleted.requests < VACUUM_ROWS && deleted.bytes < VACUUM_BYTES) return
-    if (await freeRoom(db, deleted, VACUUM_SHARE)) Object.assign(deleted, { requests: 0, bytes: 0 })
+    if (deleted.requests < VACUUM_AFTER_ROWS && deleted.bytes < VACUUM_AFTER_BYTES) return
+    if (await vacuumRequests(db, deleted, VACUUM_AFTER_SHARE)) Object.assign(deleted, { requests: 0, bytes: 0 })
   }
 
   const timer = setInterval(() => {
     if (captured.size > 0) running ??= trim().finally(() => (running = undefined))
-  }, TRIM_EVERY).unref()
+  }, TRIM_INTERVAL_MS).unref()
 
   return {
     /** @param endpoints with their accounts */
@@ -60,7 +68,9 @@ export function startTrimming({ log, ...deps }: QuotaDeps & { log: Logger }) {
   }
 }
 
-/** Every quarter of an hour: what an instance that died left untrimmed, and what is older than is kept. */
+/**
+ * Runs every quarter of an hour: trims what a stopped instance left, and deletes expired requests.
+ */
 export function webhookCleanUpJob(deps: QuotaDeps): Job {
   const { db } = deps
   return defineJob({
@@ -68,42 +78,44 @@ export function webhookCleanUpJob(deps: QuotaDeps): Job {
     schedule: '*/15 * * * *',
     async run(_data, { signal, log }) {
       const upTo = new Map<string, number>()
-      const beyond = sumOf(await trimAll(db, await listOverfullSlowly(db), upTo, signal))
-      const overQuota = sumOf(await trimToQuotas(deps, upTo, { signal }))
-      const before = new Date(Date.now() - KEPT_DAYS * DAY)
-      const old = await untilNone(() => deleteOlder(db, before, TRIM_ROWS), signal)
+      const beyond = countDeleted(await trimAll(db, await listOverfullSlowly(db), upTo, signal))
+      const overQuota = countDeleted(await trimToQuotas(deps, upTo, { signal }))
+      const before = new Date(Date.now() - RETENTION_DAYS * DAY_MS)
+      const old = await deleteUntilDone(() => deleteOlder(db, before, MAX_TRIMMED_ROWS), signal)
       if (beyond + overQuota + old > 0) log.info({ beyond, overQuota, old }, 'deleted expired captured requests')
     },
   })
 }
 
-/** @param upTo how far each is trimmed, which this carries on */
+/** @param upTo the number up to which each endpoint is trimmed; updated here */
 async function trimAll(db: Db, ids: string[], upTo: Map<string, number>, signal?: AbortSignal): Promise<Deleted[]> {
   const all: Deleted[] = []
-  await untilNone(async () => {
+  await deleteUntilDone(async () => {
     const endpoints = ids.map((endpointId) => ({ endpointId, upTo: upTo.get(endpointId) ?? 0 }))
-    const trimmed = await deleteBeyond(db, endpoints, KEPT, TRIM_ROWS)
+    const trimmed = await deleteBeyond(db, endpoints, REQUESTS_PER_ENDPOINT, MAX_TRIMMED_ROWS)
     for (const { endpointId, upTo: last } of trimmed) upTo.set(endpointId, last)
     all.push(...trimmed)
-    return sumOf(trimmed)
+    return countDeleted(trimmed)
   }, signal)
   return all
 }
 
-function sumOf(those: Deleted[]): number {
+function countDeleted(those: Deleted[]): number {
   return those.reduce((sum, { deleted }) => sum + deleted, 0)
 }
 
-async function untilNone(deleteSome: () => Promise<number>, signal?: AbortSignal): Promise<number> {
+async function deleteUntilDone(deleteSome: () => Promise<number>, signal?: AbortSignal): Promise<number> {
   for (let all = 0; ;) {
     signal?.throwIfAborted()
     const some = await deleteSome()
     all += some
-    if (some < TRIM_ROWS) return all
+    if (some < MAX_TRIMMED_ROWS) return all
   }
 }
 
-/** It counts every captured request there is. */
+/** Counting every captured request takes longer than the usual statement timeout. */
 function listOverfullSlowly(db: Db): Promise<string[]> {
-  return withStatementTimeout(db, NIGHTLY_STATEMENT_TIMEOUT_MS, (connection) => listOverfull(connection, KEPT))
+  return withStatementTimeout(db, NIGHTLY_STATEMENT_TIMEOUT_MS, (connection) =>
+    listOverfull(connection, REQUESTS_PER_ENDPOINT),
+  )
 }

@@ -4,7 +4,7 @@ import { withStatementTimeout, type Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import { VACUUM_TIMEOUT_MS } from '../limits.ts'
 
-/** Endpoints that have more requests than are kept. */
+/** Lists the endpoints that have more requests than are kept. */
 export async function listOverfull(db: Db, kept: number): Promise<string[]> {
   const rows = await db
     .selectFrom('webhookRequest')
@@ -15,23 +15,27 @@ export async function listOverfull(db: Db, kept: number): Promise<string[]> {
   return rows.map(({ endpointId }) => endpointId)
 }
 
-/** An endpoint, and the number up to which its requests were deleted already. */
+/** An endpoint, and the number up to which its requests were already deleted. */
 export type Trimmed = { endpointId: string; upTo: number }
 export type Deleted = Trimmed & { deleted: number; bytes: number }
 
-/** What a request counts for its account's quota; those of earlier versions do not have it written down. */
-const BYTES = sql`coalesce(stored_bytes, octet_length(body) + octet_length(path) + octet_length(query)
+/**
+ * The bytes that a request counts against its account’s quota. Rows of earlier versions have no
+ * stored value.
+ */
+const STORED_BYTES = sql`coalesce(stored_bytes, octet_length(body) + octet_length(path) + octet_length(query)
   + octet_length(headers::text) + 200)`
 
 /**
- * Deletes requests, and counts what they took as deleted. The caller has taken the turn, or takes it in `before`.
- * @param before of the statement: named queries that `which` refers to, each with a comma behind it
- * @returns how much was deleted of each endpoint
+ * Deletes requests and adds their bytes to the deleted ones. The caller holds the lock, or takes it
+ * in `before`.
+ * @param before named queries that `which` refers to, each followed by a comma
+ * @returns the deleted requests and bytes of each endpoint
  */
 export async function deleteCounted(db: Db, which: RawBuilder<unknown>, before = sql``): Promise<Deleted[]> {
   const { rows } = await sql<Deleted>`
     with ${before} gone as (
-      delete from webhook_request where ${which} returning endpoint_id, seq, ${BYTES} as bytes),
+      delete from webhook_request where ${which} returning endpoint_id, seq, ${STORED_BYTES} as bytes),
     summed as (
       select endpoint_id, max(seq) as up_to, count(*) as deleted, sum(bytes)::bigint as bytes
       from gone group by endpoint_id),
@@ -43,10 +47,11 @@ export async function deleteCounted(db: Db, which: RawBuilder<unknown>, before =
 }
 
 /**
- * Deletes the oldest beyond those kept, of each of these endpoints; at most `limit`, so that no deletion takes long. What
- * was deleted lies in the index until it is vacuumed: looking through it again would cost more than all the rest. It comes
- * after whoever else deletes requests, which costs less than locking each.
- * @returns those of which something was deleted, and how much
+ * Deletes the oldest requests beyond `kept` of each endpoint, up to `limit` in total so that no
+ * deletion takes long. Deleted rows stay in the index until the next VACUUM, and scanning them
+ * again would cost more than everything else: hence `upTo`. Deletions run one after another under a
+ * lock, which costs less than locking each row.
+ * @returns the endpoints with deleted requests, and how many
  */
 export async function deleteBeyond(db: Db, endpoints: Trimmed[], kept: number, limit: number): Promise<Deleted[]> {
   const ids = endpoints.map(({ endpointId }) => endpointId)
@@ -63,10 +68,10 @@ export async function deleteBeyond(db: Db, endpoints: Trimmed[], kept: number, l
   return deleteCounted(db, beyond, sql`turn as materialized (select take_turn_deleting_requests()),`)
 }
 
-/** Deletes what is older than this, at most `limit`. */
+/** Deletes requests older than this, up to `limit`. */
 export async function deleteOlder(db: Kysely<DB>, before: Date, limit: number): Promise<number> {
   return db.transaction().execute(async (trx) => {
-    await takeTurn(trx)
+    await lockDeletions(trx)
     const older = sql`(endpoint_id, seq) in (
       select endpoint_id, seq from webhook_request where received_at < ${before} limit ${limit})`
     const rows = await deleteCounted(trx, older)
@@ -76,26 +81,30 @@ export async function deleteOlder(db: Kysely<DB>, before: Date, limit: number): 
 
 export type OldestOf = {
   accountId: string
-  /** Bytes to which what the account stores is brought down. */
+  /** The bytes that the account may keep. */
   limitBytes: number
-  /** Of each endpoint so many are kept all the same. */
+  /** Requests of each endpoint that are kept in any case. */
   kept: number
   /** Rows that are deleted at most. */
   rows: number
-  /** How far its endpoints are trimmed already, as far as it is known. */
+  /** How far its endpoints are already trimmed, as far as known. */
   trimmed: Trimmed[]
 }
 
-/** Deletes the oldest requests of an account, over all its endpoints, until it stores no more than the limit. */
+/**
+ * Deletes the oldest requests of an account, over all its endpoints, until it stores no more than
+ * the limit.
+ */
 export async function deleteOldest(db: Kysely<DB>, oldestOf: OldestOf): Promise<Deleted[]> {
   return db.transaction().execute(async (trx) => {
-    // A statement sees what was there when it began: with the turn taken before, what others deleted is counted.
-    await takeTurn(trx)
-    return deleteCounted(trx, sql`ctid = any (array(select id from chosen))`, choosing(oldestOf))
+    // A statement sees the data of its start. The lock is taken before, so that deletions by others
+    // are counted.
+    await lockDeletions(trx)
+    return deleteCounted(trx, sql`ctid = any (array(select id from chosen))`, oldestBeyondLimit(oldestOf))
   })
 }
 
-function choosing({ accountId, limitBytes, kept, rows, trimmed }: OldestOf) {
+function oldestBeyondLimit({ accountId, limitBytes, kept, rows, trimmed }: OldestOf) {
   const ids = trimmed.map(({ endpointId }) => endpointId)
   const upTo = trimmed.map((endpoint) => endpoint.upTo)
   return sql`
@@ -110,7 +119,7 @@ function choosing({ accountId, limitBytes, kept, rows, trimmed }: OldestOf) {
         select seq from webhook_request where endpoint_id = e.id and seq > coalesce(t.up_to, 0)
         order by seq desc offset ${kept} limit 1) as newest
       cross join lateral (
-        select ctid as id, seq, ${BYTES} as bytes from webhook_request
+        select ctid as id, seq, ${STORED_BYTES} as bytes from webhook_request
         where endpoint_id = e.id and seq > coalesce(t.up_to, 0) and seq <= newest.seq
         order by seq limit ${rows}) as r
       where e.account_id = ${accountId} order by r.seq limit ${rows}),
@@ -119,13 +128,15 @@ function choosing({ accountId, limitBytes, kept, rows, trimmed }: OldestOf) {
       where o.before < used.bytes - ${limitBytes}::bigint),`
 }
 
-async function takeTurn(db: Db): Promise<void> {
+async function lockDeletions(db: Db): Promise<void> {
   await sql`select take_turn_deleting_requests()`.execute(db)
 }
 
 export type CaptureUsage = { accountId: string; plan: Plan; bytes: number }
 
-/** What captures of these accounts take, or of all; without those that have no endpoint. */
+/**
+ * Lists the bytes of captures of these accounts, or of all, without accounts that have no endpoint.
+ */
 export async function listUsage(db: Db, accountIds?: string[]): Promise<CaptureUsage[]> {
   const those = accountIds === undefined ? sql`true` : sql`e.account_id = any (${accountIds}::uuid[])`
   const { rows } = await sql<CaptureUsage>`
@@ -137,12 +148,17 @@ export async function listUsage(db: Db, accountIds?: string[]): Promise<CaptureU
 }
 
 /**
- * Makes the room free that deleted requests take (VACUUM), where they are more than this share of those kept: looking through
- * the index costs by how many there are. PostgreSQL does it by itself, a minute late: by then, at full load, a minute's
- * captures have gone to the disk that nobody will read, and whoever captures waits for it.
- * @returns whether it was worth it
+ * Frees the space of deleted requests (VACUUM) if they are more than this share of the stored ones:
+ * the cost of scanning the index depends on their number. Autovacuum would do so a minute later,
+ * and at full load a minute’s deleted captures would by then have been written to the disk while
+ * new captures wait.
+ * @returns whether a VACUUM ran
  */
-export async function freeRoom(db: Db, deleted: { requests: number; bytes: number }, share: number): Promise<boolean> {
+export async function vacuumRequests(
+  db: Db,
+  deleted: { requests: number; bytes: number },
+  share: number,
+): Promise<boolean> {
   const { rows } = await sql<{ kept: number; size: number }>`
     select reltuples::float8 as kept, pg_total_relation_size(oid)::float8 as size
     from pg_class where oid = 'webhook_request'::regclass`.execute(db)
@@ -153,7 +169,7 @@ export async function freeRoom(db: Db, deleted: { requests: number; bytes: numbe
   return true
 }
 
-/** Bytes of the whole database, and of the files in which captured requests are. */
+/** Reads the bytes of the whole database, and of the files with captured requests. */
 export async function readSizes(db: Db): Promise<{ databaseBytes: number; captureBytes: number }> {
   const { rows } = await sql<{ databaseBytes: number; captureBytes: number }>`
     select pg_database_size(current_database())::float8 as database_bytes,
@@ -163,7 +179,7 @@ export async function readSizes(db: Db): Promise<{ databaseBytes: number; captur
 
 const DISK_LOCK = 7_402_155
 
-/** Does this unless another instance does it at this moment. */
+/** Runs `work` unless another instance is running it. */
 export async function withDiskLock(db: Kysely<DB>, work: () => Promise<void>): Promise<void> {
   await db.connection().execute(async (connection) => {
     const { rows } = await sql<{ ours: boolean }>`select pg_try_advisory_lock(${DISK_LOCK}) as ours`.execute(connection)

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAppender, type AppenderOptions, type Outgoing } from '../../../src/net/imap/append.ts'
-import type { AppendOutcome } from '../../../src/net/imap/append-outcome.ts'
-import { createFolder } from '../../../src/net/imap/create-folder.ts'
-import { fetchBodies } from '../../../src/net/imap/fetch-bodies.ts'
-import { fetchMetadata, type Metadata } from '../../../src/net/imap/fetch-metadata.ts'
-import { listFolders } from '../../../src/net/imap/folders.ts'
-import { examine, select } from '../../../src/net/imap/mailbox.ts'
-import type { Session } from '../../../src/net/imap/session.ts'
+import { createAppender, type AppenderOptions, type AppendMessage } from '../../../src/net/imap/append/append.ts'
+import type { AppendOutcome } from '../../../src/net/imap/append/append-outcome.ts'
+import { createFolder } from '../../../src/net/imap/folders/create-folder.ts'
+import { fetchBodies } from '../../../src/net/imap/fetch/fetch-bodies.ts'
+import { fetchMetadata, type Metadata } from '../../../src/net/imap/fetch/fetch-metadata.ts'
+import { listFolders } from '../../../src/net/imap/folders/list-folders.ts'
+import { examine, select } from '../../../src/net/imap/folders/mailbox.ts'
+import type { Session } from '../../../src/net/imap/connection/session.ts'
 import { startCourier } from '../../servers/courier.ts'
 import { startCyrus } from '../../servers/cyrus.ts'
 import { startDovecot } from '../../servers/dovecot.ts'
@@ -27,8 +27,8 @@ const SERVERS: { name: string; start: () => Promise<MailServer>; mode: string; o
   { name: 'Courier', start: startCourier, mode: 'chained' },
 ] // prettier-ignore
 
-/** Every server has its own mind about what is a message; these all take. */
-const MESSAGES: Outgoing[] = [
+/** Servers differ in which messages they accept. All of them accept these. */
+const MESSAGES: AppendMessage[] = [
   outgoing(mail('first'), ['\\Seen', '$Forwarded'], ' 1-Jul-2024 08:09:10 +0200'),
   outgoing(mail('second'), ['\\seen', '\\FLAGGED', '\\Recent', '\\Junk'], '31-Feb-2001 25:61:06 +0000'),
   outgoing(mail('at-the-limit', 'x'.repeat(70).concat('\r\n').repeat(56)), ['\\Draft'], '29-Feb-2024 23:00:00 -0700'),
@@ -57,7 +57,7 @@ describe.each(SERVERS)('appending to $name', ({ start, mode, options = {} }) => 
     await server.stop()
   })
 
-  async function append(batch: Outgoing[]): Promise<AppendOutcome[]> {
+  async function append(batch: AppendMessage[]): Promise<AppendOutcome[]> {
     const { permanentFlags } = await select(session.wire, folder)
     const appender = createAppender(session.wire, folder, { permanentFlags, ...options })
     expect(appender.mode).toBe(mode)
@@ -96,7 +96,7 @@ describe.each(SERVERS)('appending to $name', ({ start, mode, options = {} }) => 
     )
   })
 
-  it('executes nothing of a message (case 29)', async () => {
+  it('never lets a server execute a part of a message (case 29)', async () => {
     const { folders } = await listFolders(session)
     expect(folders.map(({ name }) => name).toSorted()).toEqual(['Copies', 'INBOX'])
     expect(session.wire.lost).toBeNull()
@@ -131,7 +131,7 @@ describe.each(SERVERS)('appending to $name', ({ start, mode, options = {} }) => 
   })
 })
 
-describe('what Cyrus and Dovecot think of odd messages', () => {
+describe('Cyrus and Dovecot with unusual messages', () => {
   it.each([
     ['a NUL (case 14)', mail('nul', 'a\0b\r\n'), { dovecot: 'stored', cyrus: 'stored' }],
     ['bare line feeds (case 15)', Buffer.from('Subject: bare\n\nbody\n'), { dovecot: 'stored', cyrus: 'refused' }],
@@ -157,7 +157,7 @@ describe('what Cyrus and Dovecot think of odd messages', () => {
 })
 
 describe('a connection that is cut while appending', () => {
-  it('tells what was acknowledged, what is unknown and what was never sent whole (case 34)', async () => {
+  it('reports acknowledged, unknown and unsent messages (case 34)', async () => {
     const server = await startDovecot()
     const proxy = await startProxy(server.port)
     try {

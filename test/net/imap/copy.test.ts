@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createAppender } from '../../../src/net/imap/append.ts'
-import { fetchBodies } from '../../../src/net/imap/fetch-bodies.ts'
-import { examine, select } from '../../../src/net/imap/mailbox.ts'
-import type { Wire } from '../../../src/net/imap/wire.ts'
+import { createAppender } from '../../../src/net/imap/append/append.ts'
+import { fetchBodies } from '../../../src/net/imap/fetch/fetch-bodies.ts'
+import { examine, select } from '../../../src/net/imap/folders/mailbox.ts'
+import type { Wire } from '../../../src/net/imap/connection/wire.ts'
 import { startDovecot } from '../../servers/dovecot.ts'
 import { mail, signInTo } from './account.ts'
 
@@ -20,7 +20,7 @@ async function* hugeMail(): AsyncGenerator<Buffer> {
   for (let at = 0; at < BLOCKS; at++) yield BLOCK
 }
 
-/** Bytes of buffers that somebody still holds. */
+/** Bytes of buffers that are still referenced. */
 function liveBuffers(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

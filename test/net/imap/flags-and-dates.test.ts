@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dateOfHeader, serialiseDate, storableFlags } from '../../../src/net/imap/flags-and-dates.ts'
+import { parseDateHeader, serialiseDate, storableFlags } from '../../../src/net/imap/append/flags-and-dates.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const SYSTEM = ['\\Answered', '\\Deleted', '\\Draft', '\\Flagged', '\\Seen']
@@ -31,7 +31,7 @@ describe('flags that may be sent', () => {
     expect(storableFlags(['\\Draft', 'other'], ['\\Seen', '\\*']).flags).toEqual(['other'])
   })
 
-  it('never hold anything that is no atom, whatever the source says', () => {
+  it('never contain anything but atoms, for any source', () => {
     const anything = fc.array(
       fc.oneof(
         fc.string({ unit: 'binary' }),
@@ -72,7 +72,7 @@ describe('dates that may be sent', () => {
     expect(serialiseDate(raw)).toBe(sent)
   })
 
-  it('are whole dates or nothing, whatever the source says, and stay the same the second time', () => {
+  it('are valid dates or nothing, for any source, and parse to themselves', () => {
     const nearly = fc.stringMatching(/^[ \d]\d-(Jan|Feb|jun|XXX)-(19|20)\d\d \d\d:\d\d:\d\d [+-]\d{4}$/)
     fc.assert(
       fc.property(fc.oneof(nearly, fc.string()), (raw) => {
@@ -90,6 +90,6 @@ describe('dates that may be sent', () => {
     ['Mon,  1 Jul 2024\r\n 08:09:10 PST', ' 1-Jul-2024 08:09:10 -0800'],
     ['yesterday', null],
   ])('the header %j gives %j', (header, sent) => {
-    expect(dateOfHeader(header, NOW)).toBe(sent)
+    expect(parseDateHeader(header, NOW)).toBe(sent)
   })
 })

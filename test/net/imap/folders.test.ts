@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createFolder, readQuota, subscribe } from '../../../src/net/imap/create-folder.ts'
-import { listFolders, type Listing } from '../../../src/net/imap/folders.ts'
-import { ImapLost, ImapRefused } from '../../../src/net/imap/refusals.ts'
+import { createFolder, subscribe } from '../../../src/net/imap/folders/create-folder.ts'
+import { readQuota } from '../../../src/net/imap/folders/quota.ts'
+import { listFolders, type Listing } from '../../../src/net/imap/folders/list-folders.ts'
+import { ImapLost, ImapRefused } from '../../../src/net/imap/connection/refusals.ts'
 import { startDovecot } from '../../servers/dovecot.ts'
 import { startImapFake, type Script } from '../../servers/imap-fake.ts'
 import { signInTo } from './account.ts'
@@ -136,7 +137,7 @@ describe('the ways to list folders (case 9)', () => {
     expect(lost instanceof ImapLost && lost.message).toContain('more than 20,000 folders')
   })
 
-  it('does not go down the ladder for a server that asks us to wait', async () => {
+  it('tries no fallback for a server that asks to wait', async () => {
     const throttled = listingOf(({ name }, reply) => {
       if (name === 'LIST') reply.no('[THROTTLED] later')
       return name === 'LIST'
@@ -157,8 +158,8 @@ describe('the ways to list folders (case 9)', () => {
   })
 })
 
-describe('a folder that the server refuses to make', () => {
-  it('is there when STATUS finds it, whatever the refusal says, and else refused (case 8)', async () => {
+describe('a folder that the server refuses to create', () => {
+  it('exists when STATUS finds it, whatever the refusal says, and is rejected otherwise (case 8)', async () => {
     const fake = await startImapFake({
       script({ name, args }, reply) {
         if (name !== 'STATUS' && name !== 'CREATE') return false

@@ -1,13 +1,13 @@
 import { duplexPair } from 'node:stream'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fetchBodies } from '../../../src/net/imap/fetch-bodies.ts'
-import { fetchMetadata } from '../../../src/net/imap/fetch-metadata.ts'
-import { listFolders } from '../../../src/net/imap/folders.ts'
-import { readInbox } from '../../../src/net/imap/inbox.ts'
-import { examine, searchUids, status } from '../../../src/net/imap/mailbox.ts'
-import { classify, ImapLost, ImapRefused } from '../../../src/net/imap/refusals.ts'
-import { createWire, type Wire } from '../../../src/net/imap/wire.ts'
+import { fetchBodies } from '../../../src/net/imap/fetch/fetch-bodies.ts'
+import { fetchMetadata } from '../../../src/net/imap/fetch/fetch-metadata.ts'
+import { listFolders } from '../../../src/net/imap/folders/list-folders.ts'
+import { readInbox } from '../../../src/net/imap/fetch/read-inbox.ts'
+import { examine, searchUids, readStatus } from '../../../src/net/imap/folders/mailbox.ts'
+import { classifyRefusal, ImapLost, ImapRefused } from '../../../src/net/imap/connection/refusals.ts'
+import { createWire, type Wire } from '../../../src/net/imap/connection/wire.ts'
 import { within } from '../../protocols/reports/hostile.ts'
 
 const PIECES = [
@@ -62,7 +62,7 @@ async function all<T>(rows: AsyncIterable<T>): Promise<void> {
 const WORK: Record<string, (wire: Wire) => Promise<unknown>> = {
   'the list of folders': (wire) => listFolders({ wire, namespace: null }),
   'an open folder': (wire) => examine(wire, 'INBOX'),
-  'a folder’s figures': (wire) => status(wire, 'INBOX'),
+  'a folder’s figures': (wire) => readStatus(wire, 'INBOX'),
   'a search': (wire) => searchUids(wire, 'ALL'),
   metadata: (wire) => all(fetchMetadata(wire, 1, 10)),
   bodies: (wire) =>
@@ -76,15 +76,15 @@ const WORK: Record<string, (wire: Wire) => Promise<unknown>> = {
     readInbox(wire, {
       folder: 'INBOX',
       moveTo: null,
-      mark: { uidValidity: null, lastUid: 0 },
-      largest: 100,
+      position: { uidValidity: null, lastUid: 0 },
+      maxMessageBytes: 100,
       signal: AbortSignal.timeout(5_000),
       onMessage: async () => true,
-      onMark: async () => {},
+      onPosition: async () => {},
     }),
 }
 
-describe.each(Object.entries(WORK))('whatever a server answers, %s', (_what, work) => {
+describe.each(Object.entries(WORK))('for any response of a server, %s', (_what, work) => {
   it('is there, refused or lost', async () => {
     const property = fc.asyncProperty(answers, fc.integer({ min: 1, max: 50 }), async (pieces, size) => {
       const [ours, theirs] = duplexPair()
@@ -104,10 +104,10 @@ describe.each(Object.entries(WORK))('whatever a server answers, %s', (_what, wor
   })
 })
 
-describe('the words of a refusal', () => {
+describe('the text of a refusal', () => {
   it('are classified in no time', () => {
     within(
-      (text) => classify('NO', null, text),
+      (text) => classifyRefusal('NO', null, text),
       ['too many ', 'Backoff Time: 1', ' ', '9', '[', 'quota'],
       ['', 'Suggested ', 'a'],
     )

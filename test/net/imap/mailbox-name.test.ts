@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeMailbox, encodeMailbox, isSendable } from '../../../src/net/imap/mailbox-name.ts'
+import { decodeMailbox, encodeMailbox, isSendable } from '../../../src/net/imap/folders/mailbox-name.ts'
 
 function readsBack(path: string): void {
   const listed = encodeMailbox(path)

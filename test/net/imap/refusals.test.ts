@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { classify, mayPass, sanitise } from '../../../src/net/imap/refusals.ts'
+import { classifyRefusal, isTemporary, sanitise } from '../../../src/net/imap/connection/refusals.ts'
 
-describe('what a refusal means', () => {
+describe('the classification of a refusal', () => {
   it.each([
     [null, 'Request is throttled. Suggested Backoff Time: 299609 milliseconds', 'throttled'],
     ['THROTTLED', 'slow down', 'throttled'],
@@ -23,13 +23,13 @@ describe('what a refusal means', () => {
     ['AUTHENTICATIONFAILED', 'Authentication failed.', 'sign_in'],
     [null, 'Message contains NUL characters', 'other'],
   ])('[%s] %s: %s', (code, text, kind) => {
-    expect(classify('NO', code, text).kind).toBe(kind)
+    expect(classifyRefusal('NO', code, text).kind).toBe(kind)
   })
 
   it('reads how long to wait', () => {
-    const throttled = classify('BAD', null, 'Request is throttled. Suggested Backoff Time: 299609 milliseconds')
-    expect([throttled.retryAfterMs, mayPass(throttled)]).toEqual([299_609, true])
-    expect(classify('NO', 'THROTTLED', 'later').retryAfterMs).toBeNull()
+    const throttled = classifyRefusal('BAD', null, 'Request is throttled. Suggested Backoff Time: 299609 milliseconds')
+    expect([throttled.retryAfterMs, isTemporary(throttled)]).toEqual([299_609, true])
+    expect(classifyRefusal('NO', 'THROTTLED', 'later').retryAfterMs).toBeNull()
   })
 
   it('repeats words on one line, without controls, not at length', () => {

@@ -1,12 +1,12 @@
 import { duplexPair, type Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createAppender } from '../../../src/net/imap/append.ts'
-import { fetchBodies, type Fetched } from '../../../src/net/imap/fetch-bodies.ts'
-import { fetchMetadata } from '../../../src/net/imap/fetch-metadata.ts'
-import { examine, noop, searchUids, select, status } from '../../../src/net/imap/mailbox.ts'
-import { ImapLost, ImapRefused } from '../../../src/net/imap/refusals.ts'
-import { createWire, type Wire } from '../../../src/net/imap/wire.ts'
+import { createAppender } from '../../../src/net/imap/append/append.ts'
+import { fetchBodies, type FetchResult } from '../../../src/net/imap/fetch/fetch-bodies.ts'
+import { fetchMetadata } from '../../../src/net/imap/fetch/fetch-metadata.ts'
+import { examine, noop, searchUids, select, readStatus } from '../../../src/net/imap/folders/mailbox.ts'
+import { ImapLost, ImapRefused } from '../../../src/net/imap/connection/refusals.ts'
+import { createWire, type Wire } from '../../../src/net/imap/connection/wire.ts'
 import { startDovecot } from '../../servers/dovecot.ts'
 import { startImapFake, type FakeOptions, type ImapFake } from '../../servers/imap-fake.ts'
 import { startProxy } from '../../servers/proxy.ts'
@@ -36,8 +36,8 @@ function repeatedly(milliseconds: number, act: () => void): () => void {
   return stop
 }
 
-async function bodiesOf(wire: Wire, uids: number[], size: number | null = null): Promise<Fetched[]> {
-  const rows: Fetched[] = []
+async function bodiesOf(wire: Wire, uids: number[], size: number | null = null): Promise<FetchResult[]> {
+  const rows: FetchResult[] = []
   for await (const row of fetchBodies(
     wire,
     uids.map((uid) => ({ uid, size })),
@@ -46,7 +46,7 @@ async function bodiesOf(wire: Wire, uids: number[], size: number | null = null):
   return rows
 }
 
-const textOf = (row: Fetched) => `${row.uid} ${row.state === 'here' ? (row.body as Buffer).toString() : row.state}`
+const textOf = (row: FetchResult) => `${row.uid} ${row.state === 'here' ? (row.body as Buffer).toString() : row.state}`
 
 async function* brokenOff(): AsyncGenerator<Buffer> {
   yield Buffer.alloc(1000, 'x')
@@ -54,7 +54,7 @@ async function* brokenOff(): AsyncGenerator<Buffer> {
 }
 
 describe('fetching', () => {
-  it('takes attributes in any order, and is not disturbed by what nobody asked for (case 21)', async () => {
+  it('accepts attributes in any order, and unsolicited responses (case 21)', async () => {
     const { wire } = await fakeWire({
       script({ name, args }, reply) {
         if (name !== 'UID FETCH') return false
@@ -70,7 +70,7 @@ describe('fetching', () => {
     expect((await bodiesOf(wire, [1, 2, 3])).map(textOf)).toEqual(['3 three', '1 one', '2 gone'])
   })
 
-  it('marks what the server refuses, message by message, and fetches the others (cases 22 and 23)', async () => {
+  it('marks rejected messages one by one, and fetches the others (cases 22 and 23)', async () => {
     const { wire } = await fakeWire({
       script({ name, args }, reply) {
         if (name !== 'UID FETCH') return false
@@ -287,7 +287,7 @@ describe('appending', () => {
     expect(wire.lost?.reason).toBe('protocol')
   })
 
-  it('lives on when a BAD answers what was only asked', async () => {
+  it('keeps the connection when a BAD answers a literal that waited for its continuation', async () => {
     const { wire } = await fakeWire({
       refuseLiteral: (line) => (/ APPEND /.test(line) ? 'BAD no such keyword' : undefined),
     })
@@ -305,7 +305,7 @@ describe('appending', () => {
     expect(fake.commands.some(({ name }) => name === 'APPEND')).toBe(false)
   })
 
-  it('takes LITERAL- for what it is: 4096 bytes and no more (case 43)', async () => {
+  it('sends at most 4096 bytes unprompted with LITERAL- (case 43)', async () => {
     const { wire, fake } = await fakeWire({ capability: 'IMAP4rev1 LITERAL-' })
     const appender = createAppender(wire, 'INBOX', { permanentFlags: null })
     const batch = [1, 4096, 4097].map((size) => outgoing(Buffer.alloc(size, 'x')))
@@ -340,7 +340,7 @@ describe('appending', () => {
 })
 
 describe('a wire', () => {
-  it('matches answers by tag, in whatever order they come (case 43)', async () => {
+  it('matches responses by tag, in any order (case 43)', async () => {
     const held: (() => void)[] = []
     const { wire } = await fakeWire({
       script({ name, args }, reply) {
@@ -354,7 +354,7 @@ describe('a wire', () => {
         return true
       },
     })
-    const counts = await Promise.all(['a', 'b', 'c'].map((name) => status(wire, name)))
+    const counts = await Promise.all(['a', 'b', 'c'].map((name) => readStatus(wire, name)))
     expect(counts.map(({ messages }) => messages)).toEqual([3, 3, 3])
   })
 
@@ -382,7 +382,7 @@ describe('a wire', () => {
     expect(lost).toMatchObject({ reason: 'timeout' })
   })
 
-  it('gives up a server that says for ever that it is there, and answers nothing', async () => {
+  it('gives up a server that only sends keep-alives', async () => {
     const { wire, theirs } = shortWire()
     repeatedly(30, () => theirs.write('* OK Still here\r\n* 3 RECENT\r\n\r\n'))
     const begun = performance.now()
@@ -390,7 +390,7 @@ describe('a wire', () => {
     expect(performance.now() - begun).toBeGreaterThan(STANDSTILL - 50)
   })
 
-  it('lets a server say that it is there as long as there is something to take, nothing due, or nobody listens', async () => {
+  it('accepts keep-alives while data arrives, no response is due, or reading is paused', async () => {
     const { wire, theirs } = shortWire()
     let uid = 0
     const stop = repeatedly(STANDSTILL / 8, () => {
@@ -403,10 +403,10 @@ describe('a wire', () => {
     expect(wire.lost).toBeNull()
     stop()
     const asked = noop(wire)
-    wire.hold()
+    wire.pauseReading()
     theirs.write('* OK Still here\r\n')
     await sleep(STANDSTILL * 1.5)
-    wire.release()
+    wire.resumeReading()
     await sleep(STANDSTILL / 4)
     theirs.write('P2 OK\r\n')
     await asked

@@ -18,7 +18,7 @@ function record(text: string): DmarcRecord {
 }
 
 describe('a DMARC record', () => {
-  it('has default values for what it does not say', () => {
+  it('has default values for missing tags', () => {
     expect(record('v=DMARC1; p=none')).toMatchObject({
       p: 'none',
       sp: null,
@@ -159,7 +159,7 @@ describe('a repaired record', () => {
     expect(repairDmarc(record(text))).toBe(repaired)
   })
 
-  it('needs no mending again, whatever it was made of', () => {
+  it('needs no second repair, for any input', () => {
     fc.assert(
       fc.property(hostile(), (text) => {
         const repaired = repairDmarc(parseDmarc(`v=DMARC1;${text}`) as DmarcRecord)
@@ -172,7 +172,7 @@ describe('a repaired record', () => {
     )
   })
 
-  it('reads back what is written', () => {
+  it('parses its own output', () => {
     const text = formatDmarc({ p: 'reject', sp: 'none', rua: 'mailto:a@b.example', t: '' })
     expect(text).toBe('v=DMARC1; p=reject; sp=none; rua=mailto:a@b.example')
   })
@@ -200,7 +200,7 @@ describe('a near miss', () => {
 const explain = (name: string, value: string) => explainTag({ name, value, at: 0 })
 
 describe('the words for a tag', () => {
-  it('say what it does', () => {
+  it('describe its effect', () => {
     expect(explain('p', 'REJECT')).toMatch(/this domain .* rejected/)
     expect(explain('fo', '1:s')).toMatch(/either SPF or DKIM .* SPF fails/)
     expect(explain('rua', 'mailto:A@b.example, mailto:c@d.example')).toBe(
@@ -208,7 +208,7 @@ describe('the words for a tag', () => {
     )
     expect(explain('pct', '50')).toMatch(/ignored/)
   })
-  it('do not explain what is unknown or invalid', () => {
+  it('do not explain unknown or invalid tags', () => {
     expect(explain('constructor', 'x')).toMatch(/ignore/)
     expect(explain('p', 'never')).toMatch(/Not a valid value/)
   })
@@ -221,7 +221,7 @@ function readAll(text: string): void {
   findNearMiss(text)
 }
 
-describe('whatever a stranger publishes', () => {
+describe('any published record', () => {
   it('is read without an error', () => {
     fc.assert(
       fc.property(hostile(), (text) => {

@@ -110,7 +110,7 @@ describe('the lists that are asked', () => {
     expect([keyOf('zen.spamhaus.org'), keyOf('sbl.spamhaus.org'), keyOf('pbl.spamhaus.org')]).toEqual(['k', 'k', 'own'])
     expect(keyOf('bl.spamcop.net')).toBeUndefined()
   })
-  it('come with a warning for a key nobody takes, and for a list whose key is missing', () => {
+  it('come with a warning for an unused key, and for a blocklist whose key is missing', () => {
     expect(open({ 'bl.spamcop.net': 'k' }).warnings).toEqual([expect.stringContaining('bl.spamcop.net')])
     const own = readCatalogue(fileOf({ lists: [{ ...entry, access: 'key', keyTemplate: '{key}.bl.example.com' }] }))
     expect(open({}, own).warnings).toEqual([expect.stringContaining('Ours is not queried because it needs a key')])

@@ -92,7 +92,7 @@ const listWith = ({ listed, good, strictCodes }: { listed: string[]; good: strin
   listOf({ codes: codesFor(listed), notListedCodes: codesFor(good), strictCodes })
 const codesFor = (all: string[]) => Object.fromEntries(all.map((each) => [each, 'why']))
 
-describe('whatever a list answers', () => {
+describe('any answer of a blocklist', () => {
   it('is no listing without an answer in 127.0.0.0/8', () => {
     fc.assert(
       fc.property(fc.array(outside, { minLength: 1 }), lists, (codes, fields) => {
@@ -157,7 +157,7 @@ describe('a test entry', () => {
 })
 
 describe('the meaning of codes', () => {
-  it('is what the list documents, or the bits of the last octet', () => {
+  it('is the documented meaning, or the bits of the last octet', () => {
     const list = listOf({ codes: { '127.0.0.2': 'spam' }, bitmask: { '1': 'proxy', '16': 'mail', '64': 'abuse' } })
     expect(meaningsOf(['127.0.0.2', '127.0.0.65'], list)).toEqual(['spam', 'proxy', 'abuse'])
   })
@@ -179,7 +179,7 @@ describe('the text of a listing', () => {
     expect(reasonOf(texts(''))).toBeNull()
     expect(reasonOf(failed('TIMEOUT'))).toBeNull()
   })
-  it('never has control characters or the key in it, whatever the list sends', () => {
+  it('never contains control characters or the key, for any answer', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 })), (data) => {
         const said = reasonOf(texts(...data.map((bytes) => [Buffer.from(bytes), Buffer.from('kEy77')])), 'key77') ?? ''

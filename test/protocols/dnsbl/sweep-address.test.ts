@@ -40,7 +40,7 @@ describe('a sweep', () => {
     expect(asked()).toBe(2 * enabled.length - 1)
   })
 
-  it('asks anew when told to', async () => {
+  it('repeats queries on request', async () => {
     const server = await start.lists()
     const blocklists = open(server)
     const lists = blocklists.lists.filter((list) => list.zone === 'bl.spamcop.net')
@@ -51,7 +51,7 @@ describe('a sweep', () => {
     expect(await sweep(true)).toMatchObject([{ status: 'listed' }])
   })
 
-  it('takes as long as the slowest list, and tells the fast ones at once', async () => {
+  it('takes as long as the slowest blocklist, and reports fast answers at once', async () => {
     const server = await start.lists()
     const delayed = await start.slow(server, (name) => (/^4\.4\.8\.8\.(zen|bl)\./.test(name) ? 700 : 0))
     const blocklists = open(delayed, { timeoutMs: 2_000 })
@@ -77,7 +77,7 @@ describe('a sweep', () => {
     expect(itemOf(await checking, 'zen.spamhaus.org')).toMatchObject({ status: 'listed' })
   })
 
-  it('ends with what there is when its signal aborts, and keeps nothing of what it could not ask', async () => {
+  it('returns partial results when its signal aborts, and caches no unanswered query', async () => {
     const server = await start.lists()
     const blocklists = open(server, { timeoutMs: 5_000 })
     await check(blocklists, '8.8.4.9')

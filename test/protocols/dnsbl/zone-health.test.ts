@@ -16,7 +16,7 @@ function probe(answers: Answers, list = listOf()) {
 }
 
 describe('a zone', () => {
-  it('is healthy when it lists 127.0.0.2 alone, with whatever code', async () => {
+  it('is healthy when it lists only 127.0.0.2, with any code', async () => {
     expect(await probe({ '127.0.0.2': hit })).toEqual({ state: 'healthy', detail: null, provenBy: '127.0.0.1:53' })
     expect(await probe({ '127.0.0.2': answered('127.0.0.99') })).toMatchObject({ state: 'healthy' })
   })
@@ -26,7 +26,7 @@ describe('a zone', () => {
       state: 'healthy',
     })
   })
-  it('is healthy with a caveat when it lists 127.0.0.1, but tells other addresses apart', async () => {
+  it('is healthy with a caveat when it lists 127.0.0.1, but answers correctly for other addresses', async () => {
     const junk = { '127.0.0.2': hit, '127.0.0.1': hit, '192.0.2.1': hit }
     expect(await probe(junk)).toMatchObject({
       state: 'healthy',
@@ -81,8 +81,8 @@ function book(answers: Record<string, Answers>) {
 
 const dead: Answers = { '127.0.0.2': failed('TIMEOUT') }
 
-describe('what is remembered of zones', () => {
-  it('is asked for once and kept for 45 minutes', async () => {
+describe('the cached health of zones', () => {
+  it('is checked once and cached for 45 minutes', async () => {
     const { first, clock, health, round, asked } = book({})
     expect(health.knownHealth(first)).toBeNull()
     await Promise.all([round(), round()])
@@ -109,14 +109,14 @@ describe('what is remembered of zones', () => {
     await round()
     expect(await stateOf(0)).toBe('healthy')
   })
-  it('stays known while a zone in quarantine is asked again, so that nobody waits', async () => {
+  it('stays cached while a quarantined zone is checked again, so that no caller waits', async () => {
     const { first, clock, health, round } = book({ 'bl0.example': { '127.0.0.2': answered('203.0.113.80') } })
     await round()
     clock.now += 61 * MINUTE
     expect(health.isDue(first)).toBe(true)
     expect(health.knownHealth(first)).toMatchObject({ state: 'wildcard' })
   })
-  it('tells a good finding before a slow zone has ended the round', async () => {
+  it('reports a healthy zone before a slow zone has ended the round', async () => {
     const { promise, resolve } = Promise.withResolvers<DnsAnswer>()
     const lists = [listOf({ zone: 'fast.example' }), listOf({ zone: 'slow.example' })]
     const health = createZoneHealthTracker(2, async ({ zone }, ip) => {
@@ -128,7 +128,7 @@ describe('what is remembered of zones', () => {
     resolve(nxdomain)
     await round
   })
-  it('is asked anew after a doubt', async () => {
+  it('is checked again after a doubtful answer', async () => {
     const { first, health, round } = book({})
     await round()
     health.markDue(first)

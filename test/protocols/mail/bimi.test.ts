@@ -32,12 +32,12 @@ describe('a BIMI record', () => {
   it.each(['l=https://example.com/logo.svg', 'v=BIMI2; l=', ''])('is not %j', (text) => {
     expect(parseBimi(text)).toBeNull()
   })
-  it('is read without an error, whatever a stranger publishes', () => {
+  it('is parsed without an error, for any published record', () => {
     fc.assert(fc.property(hostile(), (text) => void parseBimi(`v=BIMI1;${text}`)))
   })
 })
 
-describe('what BIMI still lacks', () => {
+describe('missing parts of BIMI', () => {
   it.each([
     [WHOLE, 'v=DMARC1; p=reject', []],
     [WHOLE, 'v=DMARC1; p=none', [/quarantine or reject/]],
@@ -50,7 +50,7 @@ describe('what BIMI still lacks', () => {
       missing.map((why) => expect.stringMatching(why)),
     )
   })
-  it('is told only to those who have a record', async () => {
+  it('is reported only for domains with a record', async () => {
     const policy = await dmarc('v=DMARC1; p=none')
     expect(advise(policy)).toEqual([])
     expect(advise(policy, WHOLE)).toMatchObject([{ about: 'bimi', severity: 'info' }])

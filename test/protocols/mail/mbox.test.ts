@@ -25,7 +25,7 @@ describe('an mbox', () => {
     const mails = ['From a\r\nX: y\r\n\r\none\r\nFrom here on\r\n\r\n', 'From b\r\n\r\ntwo\r\n']
     expect(await split(mails.join(''))).toEqual(mails)
   })
-  it('cuts what is too large and goes on with the next', async () => {
+  it('truncates a message that is too large and continues with the next', async () => {
     const large = `From a\n\n${'x'.repeat(5_000)}\n\n`
     for (const size of [3, 100, 10_000]) {
       expect(await split(large + mail(2), size, 200)).toEqual([large.slice(0, 200), mail(2)])

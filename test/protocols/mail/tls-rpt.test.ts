@@ -13,7 +13,7 @@ describe('a TLS reporting record', () => {
       invalid: [],
     })
   })
-  it('has addresses that nobody can use', () => {
+  it('reports unusable addresses', () => {
     expect(parseTlsRpt('v=TLSRPTv1; rua=a@b.example,http://r.example,mailto:c')).toMatchObject({
       rua: [],
       invalid: ['a@b.example', 'http://r.example', 'mailto:c'],
@@ -35,7 +35,7 @@ describe('a TLS reporting record', () => {
   ])('is not %j', (text) => {
     expect(parseTlsRpt(text)).toBeNull()
   })
-  it('is read without an error, whatever a stranger publishes, in a time in proportion to its length', () => {
+  it('is parsed without an error, for any published record, in linear time', () => {
     fc.assert(fc.property(hostile(), (text) => void parseTlsRpt(`v=TLSRPTv1; rua=${text}`)))
     within(
       parseTlsRpt,

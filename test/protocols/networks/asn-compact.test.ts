@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { keyOf } from '../../../scripts/asn-operators.ts'
 import { tableOf } from '../../../scripts/asn-table.ts'
 import { encodeCompactTable, readCompactTable } from '../../../src/protocols/networks/asn-compact.ts'
-import { parseAsnTable, readShippedTable } from '../../../src/protocols/networks/asn-table.ts'
+import { parseAsnTable, readShippedTable } from '../../../src/protocols/networks/load-asn-table.ts'
 import { ROOT } from '../../../src/version.ts'
 
 const IPV4 = `9.0.0.0,9.0.0.255,100,"Host, Inc."
@@ -50,7 +50,7 @@ describe('a compact table of autonomous systems', () => {
     for (const [address, number] of cases) expect([address, numberOf(address)]).toEqual([address, number])
   })
 
-  it('does not know systems that anybody may use, or that are reserved', () => {
+  it('ignores systems for private use, and reserved ones', () => {
     expect([numberOf('9.0.4.1'), numberOf('9.0.5.1')]).toEqual([null, null])
   })
 
@@ -104,7 +104,7 @@ describe('the shipped table', () => {
     expect(readme).toContain(`| Data of | ${shipped?.date} |`)
   })
 
-  it('is published with what its licence asks for', () => {
+  it('is published with the notices that its licence requires', () => {
     const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
     expect(files).toContain('data/asn')
     const readme = readFileSync(join(ROOT, 'data', 'asn', 'README.md'), 'utf8')

@@ -6,7 +6,7 @@ import * as fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Fault } from '../../../src/errors.ts'
-import { parseAsnTable, readAsnTable } from '../../../src/protocols/networks/asn-table.ts'
+import { parseAsnTable, readAsnTable } from '../../../src/protocols/networks/load-asn-table.ts'
 
 const LINES = [
   '1.0.0.0\t1.0.0.255\t13335\tUS\tCLOUDFLARENET',
@@ -21,14 +21,14 @@ const GOOGLE = { number: 15169, name: 'GOOGLE' }
 describe('a table of lines', () => {
   const table = parseAsnTable(Buffer.from(LINES))
 
-  it('knows who announces an address, to the first and the last of a range', () => {
+  it('finds the system of an address, including the first and last of a range', () => {
     for (const ip of ['1.0.0.0', '1.0.0.255', '2606:4700::', '2606:4700:ffff:ffff:ffff:ffff:ffff:ffff'])
       expect([ip, table.find(ip)]).toEqual([ip, CLOUDFLARE])
     for (const ip of ['8.8.8.8', '::ffff:8.8.8.8', '2a00:1450:4001::1'])
       expect([ip, table.find(ip)]).toEqual([ip, GOOGLE])
   })
 
-  it('says nothing of an address that nobody announces, or that lies between two ranges', () => {
+  it('finds nothing for an unannounced address, or one between two ranges', () => {
     const others = ['1.0.1.1', '0.255.255.255', '1.0.4.0', '8.8.9.0', '255.255.255.255', '::', '2606:4701::', 'ff02::1']
     for (const ip of others) expect([ip, table.find(ip)]).toEqual([ip, null])
   })
@@ -38,7 +38,7 @@ describe('a table of lines', () => {
     expect(parseAsnTable(Buffer.from(LINES.replaceAll('\n', '\r\n'))).find('2606:4700::1')).toEqual(CLOUDFLARE)
   })
 
-  it('finds for any address what a look at every line finds', () => {
+  it('agrees with a linear search for any address', () => {
     const bounds = fc.uniqueArray(fc.integer({ min: 0, max: 0xffff_ffff }), { minLength: 2, maxLength: 60 })
     const ipOf = (n: number) => ipaddr.fromByteArray([n >>> 24, (n >> 16) & 255, (n >> 8) & 255, n & 255]).toString()
     fc.assert(
@@ -79,7 +79,7 @@ const GEOLITE = { autonomous_system_number: 15169, autonomous_system_organizatio
 describe.each([24, 28, 32])('an mmdb with records of %i bits', (size) => {
   const records = { '8.8.8.0/24': GEOLITE, '2606:4700::/32': { asn: 'AS13335', as_name: 'CLOUDFLARENET' } }
 
-  it('knows who announces an address, of both families', () => {
+  it('finds the system of an address, of both families', () => {
     const table = parseAsnTable(mmdb(records, size))
     expect(table.find('8.8.8.8')).toEqual(GOOGLE)
     expect(table.find('2606:4700::1')).toEqual(CLOUDFLARE)

@@ -16,7 +16,7 @@ describe('the reverse DNS of an address', () => {
     })
   })
 
-  it('is confirmed for IPv6 in whatever spelling the address comes', async () => {
+  it('is confirmed for IPv6 in any spelling of the address', async () => {
     const name = '8.8.8.8.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.6.8.4.0.6.8.4.1.0.0.2.ip6.arpa PTR'
     const resolver = mapResolver({ [name]: ['mail.example'], 'mail.example AAAA': ['2001:4860:4860:0:0:0:0:8888'] })
     expect(await lookUpReverse('2001:4860:4860::8888', resolver)).toMatchObject({ status: 'confirmed' })
@@ -28,7 +28,7 @@ describe('the reverse DNS of an address', () => {
     expect(await lookUpReverse('8.8.4.4', mapResolver())).toEqual({ status: 'missing', names: [] })
   })
 
-  it('is unknown, and never missing or unconfirmed, when somebody did not answer', async () => {
+  it('is unknown, and never missing or unconfirmed, when a server did not answer', async () => {
     const broken = mapResolver({}, { '*': 'SERVFAIL' })
     expect(await lookUpReverse('8.8.4.4', broken)).toEqual({ status: 'unknown', names: [] })
     const half = mapResolver({ [PTR]: ['mail.example'] }, { 'mail.example A': 'TIMEOUT' })

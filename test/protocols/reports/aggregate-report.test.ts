@@ -107,7 +107,7 @@ describe('an aggregate report', () => {
     expect((await only(renamed))?.identifiers.headerFrom).toBe('example.com')
   })
 
-  it('needs no more than who, when and which domain', async () => {
+  it('needs only the reporter, the period and the domain', async () => {
     const range = '<date_range><begin>0</begin><end>0</end></date_range>'
     const metadata = `<report_id>1</report_id>${range}`
     const policy = '<domain>example.com</domain>'
@@ -129,7 +129,7 @@ describe('an aggregate report', () => {
     expect(await whyNot(xml)).toContain(`<${name}>`)
   })
 
-  it('takes the first of what stands there twice', async () => {
+  it('uses the first of duplicate elements', async () => {
     const xml = reportXml({ policy: '<domain></domain><domain>a.example</domain><domain>b.example</domain>' })
     expect((await readAggregate(xml)).policyPublished.domain).toBe('a.example')
   })
@@ -338,7 +338,7 @@ describe('a large report', () => {
     expect(performance.now() - started).toBeLessThan(30_000)
   })
 
-  it('stops at the first record that its taker refuses', async () => {
+  it('stops at the first record that its consumer rejects', async () => {
     let taken = 0
     const taker = () => {
       taken++

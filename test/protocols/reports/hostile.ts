@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect } from 'vitest'
 
-/** Pieces of records: what each parser looks for, and what it stumbles over. */
+/** Fragments of records that parsers look for, or fail on. */
 const PIECES =
   'v=DMARC1|v=DKIM1|v=spf1|v=STSv1|v=TLSRPTv1|v=BIMI1|; |;| |=|:|/|//24|%|%{|%{i}|}|p=|p=none|sp=x|np=reject|psd=y|t=y|' +
   'fo=0:1:d:s|pct=50|rua=|mailto:|!10m|,|a@b.example|include:|redirect=|exp=|a|mx|ptr|-all|?all|ip4:|ip6:|::1|1.2.3.4|/33|' +
@@ -18,7 +18,10 @@ export function hostile() {
 
 /** 64 KB, the most that a TXT record can hold. */
 const LONGEST = 65_536
-/** A parser that looks at each character a few times needs some milliseconds; one that is quadratic needs minutes. */
+/**
+ * A parser that looks at each character a few times needs some milliseconds; one that is quadratic
+ * needs minutes.
+ */
 const PATIENCE_MS = 1_500
 
 /** Feeds each text, repeated to 64 KB behind each start, and expects it to be read in no time. */

@@ -1,4 +1,4 @@
-// Reads one file as a report, in a process of its own; prints what came of it, and the most memory that it took.
+// Reads one file as a report in a separate process. Prints the result and the peak memory.
 import { existsSync, readFileSync } from 'node:fs'
 import { parseAggregateReport } from '../../../src/protocols/reports/aggregate-report.ts'
 import { parseTlsReport } from '../../../src/protocols/reports/tls-report.ts'
@@ -17,7 +17,10 @@ async function outcomeOf(item: Unpacked): Promise<string> {
   }
 }
 
-/** Bytes. A process begins with the maximum of the one that started it, so Linux is asked for this program's own. */
+/**
+ * Bytes. A process begins with the maximum of the one that started it, so Linux is asked for this
+ * program's own.
+ */
 function mostMemory(): number {
   const status = existsSync('/proc/self/status') ? readFileSync('/proc/self/status', 'utf8') : ''
   return Number(/VmHWM:\s*(\d+) kB/.exec(status)?.[1] ?? process.resourceUsage().maxRSS) * 1024

@@ -99,7 +99,7 @@ describe('under 300 MB and in some seconds of processor time', () => {
     const { outcomes, maxRss, cpuMilliseconds } = await outcome()
     expect(outcomes.join('\n')).toMatch(expected)
     expect(maxRss / MB).toBeLessThan(300)
-    // Several times what it takes: processors that are shared with other tests count more time for the same work.
+    // Several times the usual value, because shared processors count more time for the same work.
     expect(cpuMilliseconds).toBeLessThan(30_000)
   })
 

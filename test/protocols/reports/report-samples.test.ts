@@ -49,7 +49,7 @@ describe('the samples of aggregate reports', () => {
       disposition: policyEvaluated.disposition,
       dkim: policyEvaluated.dkim,
       spf: policyEvaluated.spf,
-      // The index leaves out what is no UTF-8.
+      // The index leaves out invalid UTF-8.
       header_from: identifiers.headerFrom?.replaceAll('\ufffd', ''),
     }))
     expect(read).toEqual(wanted.filter(({ source_ip }) => source_ip !== null))

@@ -10,7 +10,7 @@ import { isReport, unpack, type FoundReport, type NoReport } from '../../../src/
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/dmarc')
 
-/** What the index says of one file; times are Unix seconds as text, words as the file has them. */
+/** The entry of one file in the index. Times are Unix seconds as text, values as in the file. */
 export type Sample = { file: string; special: string; expected: Expected }
 export type Expected = { kind: string; report_id: string; mail_from?: string; subject?: string; container?: string }
 export type ExpectedAggregate = Expected & {
@@ -42,7 +42,10 @@ export type ExpectedTls = Expected & {
   policies: { type: string; domain: string; success: number; failure: number; failure_details: number }[]
 }
 
-/** Reports as they were sent, from public collections; their index names source, licence and content. */
+/**
+ * Reports as they were sent, from public collections; their index names source, licence and
+ * content.
+ */
 export function samples(kind: string): Sample[] {
   const index = JSON.parse(readSample('index.json').toString()) as { files: Sample[] }
   return index.files.filter(({ expected }) => expected.kind.startsWith(kind))

@@ -68,7 +68,7 @@ export function attached(bytes: Uint8Array, fields = 'Content-Type: application/
 
 type ZipFile = { name: string; bytes: Uint8Array; flags?: number; method?: number; claimedSize?: number }
 
-/** A zip archive, which may claim what it likes. */
+/** A zip archive, whose headers may be false. */
 export function zip(files: ZipFile[]): Buffer {
   const locals: Buffer[] = []
   const directory: Buffer[] = []

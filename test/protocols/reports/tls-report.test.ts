@@ -99,7 +99,7 @@ describe('a TLS report', () => {
     expect({}).not.toHaveProperty('report-id')
   })
 
-  it('has a key of who, which id and when', async () => {
+  it('has a key of reporter, ID and period', async () => {
     const key = tlsReportKey(await read({}))
     expect(tlsReportKey(await read({ 'organization-name': 'COMPANY-x', policies: [] }))).toBe(key)
     expect(tlsReportKey(await read({ 'report-id': 'other' }))).not.toBe(key)

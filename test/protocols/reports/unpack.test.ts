@@ -6,7 +6,7 @@ import { attached, gzip, mailWith, reportXml, zip } from './reports.ts'
 const XML = reportXml()
 const TLS = JSON.stringify({ 'organization-name': 'x', 'report-id': '1', policies: [] })
 
-/** What came out of the reports found, as text. */
+/** The found reports, as text. */
 async function contents(bytes: Uint8Array): Promise<string[]> {
   const { reports } = await unpackAll(bytes)
   return Promise.all(reports.map(async ({ open }) => Buffer.concat(await Array.fromAsync(open())).toString()))
@@ -78,7 +78,7 @@ describe('a report', () => {
     expect((await readAggregate(text)).policyPublished.domain).toBe('example.com')
   })
 
-  it('of TLS is told from one of DMARC', async () => {
+  it('of TLS is distinguished from one of DMARC', async () => {
     const bytes = mailWith([attached(gzip(XML)), attached(gzip(TLS)), attached(Buffer.from(TLS))])
     expect((await unpackAll(bytes)).kinds).toEqual(['aggregate', 'tls', 'tls'])
   })
@@ -96,7 +96,7 @@ describe('a report', () => {
     expect(reports.map(({ name }) => name)).toEqual(['a', 'b'])
   })
 
-  it('comes with what its innermost mail says', async () => {
+  it('comes with the headers of its innermost mail', async () => {
     const inner = mailWith([attached(gzip(XML))], {
       boundary: 'inner',
       subject: '=?utf-8?q?Bericht_f=C3=BCr_example=2Ecom?=',
@@ -112,7 +112,7 @@ describe('a report', () => {
     })
   })
 
-  it('about one message is not looked into', async () => {
+  it('about one message is not parsed', async () => {
     const bytes = mailWith(
       [
         { fields: 'Content-Type: message/feedback-report', body: 'Feedback-Type: auth-failure\nVersion: 1\n' },
@@ -129,7 +129,7 @@ describe('a report', () => {
   })
 })
 
-describe('what is no report', () => {
+describe('files that are not reports', () => {
   it.each([
     ['nothing', Buffer.of(), 'empty'],
     ['blanks', Buffer.from(' \n'), 'empty'],
@@ -183,14 +183,14 @@ describe('limits', () => {
   const limits = { inflated: 100_000, whole: 50_000, entries: 3, depth: 3 }
   const large = reportXml({ records: ' '.repeat(90_000) })
 
-  it('hold for what comes out of all archives together', async () => {
+  it('apply to the content of all archives together', async () => {
     const bytes = zip(['a', 'b'].map((name) => ({ name, bytes: Buffer.from(large) })))
     const { reports, reasons } = await unpackAll(bytes, { limits: { ...limits, inflated: 150_000 } })
     expect(reports.map(({ name }) => name)).toEqual(['a'])
     expect(reasons).toEqual(['The uncompressed file is larger than 150000 bytes.'])
   })
 
-  it('hold for what is unpacked as it is read, too', async () => {
+  it('apply to streamed content, too', async () => {
     const huge = Buffer.from(reportXml({ records: '<record/>'.repeat(170_000) }))
     const { reports } = await unpackAll(zip(['a', 'b'].map((name) => ({ name, bytes: huge }))), {
       limits: { ...limits, inflated: 4_500_000 },
@@ -201,12 +201,12 @@ describe('limits', () => {
     await expect(readAggregate(second?.open() ?? Buffer.of())).rejects.toMatchObject({ code: 'too_large' })
   })
 
-  it('hold for what comes to nothing, over and over', async () => {
+  it('apply to archives that unpack to nothing, repeatedly', async () => {
     const { kinds, reasons } = await unpackAll(Buffer.alloc(4_000_000, gzip('')))
     expect({ kinds, reasons }).toEqual({ kinds: [], reasons: ['The uncompressed file is larger than 160 MB.'] })
   })
 
-  it('hold for what must be in memory whole', async () => {
+  it('apply to content that must be in memory as a whole', async () => {
     const bytes = zip([{ name: 'inner.zip', bytes: zip([{ name: 'a', bytes: Buffer.alloc(60_000), method: 0 }]) }])
     const { reasons } = await unpackAll(bytes, { limits: { ...limits, inflated: 1_000_000 } })
     expect(reasons).toEqual(['The file is larger than 50000 bytes.'])

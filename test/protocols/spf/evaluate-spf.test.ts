@@ -12,7 +12,7 @@ function check(records: Records, client: Partial<SpfClient> = {}, failures: Reco
   return evaluateSpf({ ...CLIENT, ...client }, questions)
 }
 
-/** What a record of the sender's domain says of the client, with other records beside it. */
+/** Evaluates a record of the sender’s domain for the client, with other records beside it. */
 const says = (text: string, records: Records = {}, client: Partial<SpfClient> = {}) =>
   check({ 'email.example.com TXT': [text], ...records }, client)
 
@@ -175,7 +175,7 @@ describe('the terms of an SPF record (RFC 7208, 4.6.2 and 5)', () => {
   const [four, six, mapped] = [{ ip: '192.0.2.1' }, { ip: '2001:db8::1' }, { ip: '::ffff:192.0.2.1' }]
 
   it.each([
-    // The first that matches decides, and the qualifier says what.
+    // The first match decides, and its qualifier is the result.
     ['+all', four, 'pass'],
     ['?all', four, 'neutral'],
     ['~all -all', four, 'softfail'],
@@ -335,7 +335,7 @@ describe('ptr (RFC 7208, 5.5)', () => {
     expect(found).toMatchObject({ result: 'pass' })
   })
 
-  it.each(['1.2.0.192.in-addr.arpa *', 'lame.example *'])('passes over what fails (%s)', async (failing) => {
+  it.each(['1.2.0.192.in-addr.arpa *', 'lame.example *'])('skips names that fail (%s)', async (failing) => {
     const records = {
       ...hosts,
       'email.example.com TXT': ['v=spf1 ptr:good.example ?all'],
@@ -450,7 +450,7 @@ describe('macros (RFC 7208, 7)', () => {
     ['%{ir}.%{v}._spf.%{d2}', '3.2.0.192.in-addr._spf.example.com'],
     ['%{lr-}.lp.%{ir}.%{v}._spf.%{d2}', 'bad.strong.lp.3.2.0.192.in-addr._spf.example.com'],
     ['%{d2}.trusted-domains.example.net', 'example.com.trusted-domains.example.net'],
-    // Literals, the explanation's own letters, and what cannot be found out.
+    // Literals, the letters of explanations, and unknown values.
     ['100%% of%_it%-is %{h}.', '100% of it%20is mta.example.net.'],
     ['%{c} at %{r}, %{p}', '192.0.2.3 at mx.example.org, unknown'],
     ['%{d128}', 'email.example.com'],

@@ -11,7 +11,7 @@ const walk = (records: Records, failures?: Record<string, DnsFailure>) =>
 const problems = ({ root }: Awaited<ReturnType<typeof walk>>) =>
   nodesOf(root).flatMap(({ via, problem }) => (problem ? [[via, problem]] : []))
 
-describe('the look-ups of an SPF record', () => {
+describe('the lookups of an SPF record', () => {
   it.each([
     ['v=spf1 ip4:192.0.2.1 -all', 0],
     ['v=spf1 a -all', 1],
@@ -64,7 +64,7 @@ describe('the look-ups of an SPF record', () => {
     })
   })
 
-  it('does not call a look-up void that failed', async () => {
+  it('does not count a failed lookup as void', async () => {
     const tree = await walk({ 'example.com TXT': ['v=spf1 a:lame.example -all'] }, { 'lame.example *': 'SERVFAIL' })
     expect(tree.voidLookups).toBe(0)
   })
@@ -107,7 +107,7 @@ describe('the tree of an SPF record', () => {
     expect(lastRecord(root).domain).toBe('e.example')
   })
 
-  it('says what is wrong with a branch', async () => {
+  it('reports the error of a branch', async () => {
     const tree = await walk({
       'example.com TXT': [
         'v=spf1 include:none.example include:two.example include:loop.example include:%{d}.example -all',
@@ -177,7 +177,7 @@ describe('the tree of an SPF record', () => {
   })
 })
 
-/** A record that includes ten others of names nobody has met before. */
+/** A record that includes ten other records with new names. */
 function includes(seed: string): string {
   return `v=spf1 ${Array.from({ length: 10 }, (_, index) => `include:${seed}-${index}.${'y'.repeat(index + 1)}.example`).join(' ')} -all`
 }

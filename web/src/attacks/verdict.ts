@@ -1,4 +1,4 @@
-import type { Verdict } from '../check/verdict.ts'
+import type { Verdict } from '../check/kinds/verdict.ts'
 import type { AddressFacts } from './api.ts'
 import { verdicts } from './messages.ts'
 

@@ -8,10 +8,10 @@ import type {
   SharedResults,
 } from '../../../src/diagnostics/shapes.ts'
 import { request, type ApiResponse } from '../api.ts'
-import type { CheckKind } from './kind.ts'
+import type { CheckKind } from './kinds/check-kind.ts'
 
-/** What a check said, or has said so far. */
-export type Answer = {
+/** The result of a check, or its progress. */
+export type CheckResponse = {
   data: unknown
   /** Proof of the result, to share it; null as long as answers are missing. */
   receipt: string | null
@@ -25,26 +25,26 @@ export const checkQuery = (kind: CheckKind, target: string) =>
     queryKey: ['check', kind.path(target)],
     queryFn: ({ signal, client, queryKey }) => {
       const events = kind.events?.(target)
-      if (events === undefined) return ask(kind.path(target), signal)
-      const again = () => ask(kind.path(target), signal)
-      return follow(events, signal, (soFar) => client.setQueryData<Answer>(queryKey, soFar), again)
+      if (events === undefined) return requestCheck(kind.path(target), signal)
+      const again = () => requestCheck(kind.path(target), signal)
+      return followProgress(events, signal, (soFar) => client.setQueryData<CheckResponse>(queryKey, soFar), again)
     },
     staleTime: 30_000,
     retry: false,
     refetchOnWindowFocus: false,
   })
 
-const ask = (path: string, signal: AbortSignal) => request<Answer>('GET', path, { signal })
+const requestCheck = (path: string, signal: AbortSignal) => request<CheckResponse>('GET', path, { signal })
 
-/** @param otherwise what to do when the events cannot be had: they say no reason */
-async function follow(
+/** @param otherwise called when the event stream is unavailable, because it reports no reason */
+async function followProgress(
   path: string,
   signal: AbortSignal,
-  onProgress: (soFar: Answer) => void,
-  otherwise: () => Promise<Answer>,
-): Promise<Answer> {
+  onProgress: (soFar: CheckResponse) => void,
+  otherwise: () => Promise<CheckResponse>,
+): Promise<CheckResponse> {
   try {
-    for await (const data of dataOf(await fetch(path, { signal }))) {
+    for await (const data of readEvents(await fetch(path, { signal }))) {
       const soFar = JSON.parse(data) as Static<typeof BlacklistProgress>
       if (soFar.receipt !== null) return soFar
       onProgress(soFar)
@@ -55,8 +55,10 @@ async function follow(
   return otherwise()
 }
 
-/** The data of server-sent events that are an answer in pieces, with an end; nothing of a failure. */
-async function* dataOf({ ok, body }: Response): AsyncGenerator<string> {
+/**
+ * The data of server-sent events that are an answer in pieces, with an end; nothing of a failure.
+ */
+async function* readEvents({ ok, body }: Response): AsyncGenerator<string> {
   if (!ok || !body) return
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
@@ -73,9 +75,9 @@ export type Shared = Static<typeof SharedResults>
 const SHARED = '/api/v1/shared-checks'
 
 export const shares = {
-  make: async (results: Static<typeof NewShare>['results']) =>
+  create: async (results: Static<typeof NewShare>['results']) =>
     (await request<ApiResponse<Share>>('POST', SHARED, { body: { results } })).data,
-  takeBack: (token: string) => request<unknown>('DELETE', `${SHARED}/${token}`),
+  remove: (token: string) => request<unknown>('DELETE', `${SHARED}/${token}`),
 }
 
 export const sharesQuery = queryOptions({

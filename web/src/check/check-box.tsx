@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { SearchForm } from '../ui/forms/search-form.tsx'
 import { check as messages } from './messages.ts'
-import { guessTarget } from './target.ts'
+import { guessTarget } from './guess-target.ts'
 
 /** One input for every kind of target. Submitting it opens the page of the result. */
 export function CheckBox({ initial = '', autoFocus = false }: { initial?: string; autoFocus?: boolean }) {

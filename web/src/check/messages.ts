@@ -43,7 +43,7 @@ export const warnings = {
 const nameNotFound = (name: string) => `${name} doesn’t exist (NXDOMAIN).`
 const issues = (count: number) => counted(count, 'issue')
 
-/** What an item shows when its DNS query failed. */
+/** The text of an item whose DNS query failed. */
 const unknownBecause = (error: string) => `Unknown: ${error}`
 
 export const dns = {

@@ -10,7 +10,9 @@ export type Advice = Pick<MailAuthResult['warnings'][number], 'severity' | 'mess
 
 const ICONS: Record<Advice['severity'], IconName> = { error: 'bad', warning: 'warn', info: 'info' }
 
-/** Problems, each with the record to publish if there is one. Suggestions are collapsed below them. */
+/**
+ * Problems, each with the record to publish if there is one. Suggestions are collapsed below them.
+ */
 export function Warnings({ warnings }: { warnings: (string | Advice)[] }) {
   const all = warnings.map((each) =>
     typeof each === 'string' ? { severity: 'warning' as const, message: each } : each,

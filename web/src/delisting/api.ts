@@ -14,7 +14,7 @@ import { searchOf } from '../search.ts'
 export type Delisting = Static<typeof DelistingProcess>
 export type DelistingWithHistory = Static<typeof ProcessWithHistory>
 export type Step = Static<typeof DelistingStep>
-export type Answer = Step['lastAnswer']
+export type StepAnswer = Step['lastAnswer']
 
 /** Filters of the list, as in the search parameters of the page. */
 export type DelistingFilter = {

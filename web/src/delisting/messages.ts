@@ -1,5 +1,5 @@
 import { counted } from '../ui/text/format.ts'
-import type { Answer, Delisting, Step } from './api.ts'
+import type { StepAnswer, Delisting, Step } from './api.ts'
 
 export const list = {
   title: 'Delisting',
@@ -140,9 +140,9 @@ export const answers = {
     listed: 'Listed',
     clean: 'Not listed',
     unknown: 'No usable answer',
-  } satisfies Record<Answer['status'], string>,
+  } satisfies Record<StepAnswer['status'], string>,
   quoted: (reason: string) => `“${reason}”`,
-  lastChecked: (status: Answer['status']) => `${answers.statuses[status]} · last checked`,
+  lastChecked: (status: StepAnswer['status']) => `${answers.statuses[status]} · last checked`,
 } as const
 
 export const request = {

@@ -3,7 +3,7 @@ import { Ago, ExactTime } from '../ui/text/ago.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'
 import { Facts } from '../ui/lists/facts.tsx'
 import { Muted } from '../ui/layout/page.tsx'
-import type { Answer, Step } from './api.ts'
+import type { StepAnswer, Step } from './api.ts'
 import { answers, request as requestWords } from './messages.ts'
 import { RequestText } from './request-text.tsx'
 
@@ -37,14 +37,14 @@ export function StepAnswers({ step }: { step: Step }) {
   )
 }
 
-function isSame(one: Answer, other: Answer): boolean {
+function isSame(one: StepAnswer, other: StepAnswer): boolean {
   return (
     (['status', 'reason', 'detail'] as const).every((field) => one[field] === other[field]) &&
     one.codes.join() === other.codes.join()
   )
 }
 
-function AnswerText({ answer: { status, codes, meanings, reason, detail, at } }: { answer: Answer }) {
+function AnswerText({ answer: { status, codes, meanings, reason, detail, at } }: { answer: StepAnswer }) {
   const explanation = [...meanings, detail].filter(Boolean).join('. ')
   return (
     <>
@@ -65,7 +65,7 @@ function AnswerText({ answer: { status, codes, meanings, reason, detail, at } }:
 }
 
 /** The latest answer of the list and its time, so that “Check again” has a visible result. */
-export function LastChecked({ answer: { status, at } }: { answer: Answer }) {
+export function LastChecked({ answer: { status, at } }: { answer: StepAnswer }) {
   return (
     <p>
       <Muted>

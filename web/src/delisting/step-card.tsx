@@ -11,7 +11,7 @@ import { delistingQuery, delisting, type Delisting, type DelistingWithHistory, t
 import { SentRequest, StepAnswers, LastChecked } from './step-answers.tsx'
 import { step as messages } from './messages.ts'
 import { RequestText } from './request-text.tsx'
-import { canRetry, describeStepStatus, isFinal, isNotRequested } from './status.ts'
+import { canRetry, describeStepStatus, isFinal, isNotRequested } from './delisting-status.ts'
 import { CauseAndFixForm } from './cause-and-fix-form.tsx'
 
 type StepProps = { of: Delisting; step: Step }

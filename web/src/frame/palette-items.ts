@@ -1,4 +1,4 @@
-import { guessTarget } from '../check/target.ts'
+import { guessTarget } from '../check/guess-target.ts'
 import type { IconName } from '../ui/brand/icons.tsx'
 import { palette as messages } from './messages.ts'
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { installCommand } from '../attacks/commands.ts'
-import { postCommand } from '../check/curl.ts'
+import { postCommand } from '../check/curl-commands.ts'
 import { accountQuery } from '../queries.ts'
 import { Snippet } from '../ui/actions/copy.tsx'
 import { Disclosure } from '../ui/layout/disclosure.tsx'

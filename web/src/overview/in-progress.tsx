@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { Delisting } from '../delisting/api.ts'
-import { summarizeDelisting as sentenceOfCase } from '../delisting/status.ts'
+import { summarizeDelisting as sentenceOfCase } from '../delisting/delisting-status.ts'
 import type { Listed } from '../migrations/api.ts'
 import { ProgressBar } from '../ui/feedback/progress-bar.tsx'
 import { List, ListItem } from '../ui/lists/list.tsx'

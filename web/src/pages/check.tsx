@@ -1,12 +1,12 @@
 import { useSearch } from '@tanstack/react-router'
 import { AddressPanel } from '../attacks/address-panel.tsx'
 import { CheckBox } from '../check/check-box.tsx'
-import { kindsOf } from '../check/kinds.ts'
+import { checksFor } from '../check/kinds/check-kinds.ts'
 import { check as messages } from '../check/messages.ts'
-import { CheckPanel } from '../check/panel.tsx'
-import { ShareBar, Shares } from '../check/share.tsx'
-import { Delist, Watch } from '../check/ways-on.tsx'
-import { guessTarget, type Target } from '../check/target.ts'
+import { CheckPanel } from '../check/check-panel.tsx'
+import { ShareBar, SharedResultList } from '../check/share-bar.tsx'
+import { DelistAction, MonitorAction } from '../check/follow-up-actions.tsx'
+import { guessTarget, type Target } from '../check/guess-target.ts'
 import { ExactTime } from '../ui/text/ago.tsx'
 import { PrintOnly } from '../ui/layout/print-only.tsx'
 import { Card, Page, Section } from '../ui/layout/page.tsx'
@@ -17,7 +17,7 @@ export function Screen() {
   return (
     <Page title={target ? messages.titleOf(target.name) : messages.title} lead={target ? undefined : messages.lead}>
       <CheckBox initial={q} autoFocus={!target} />
-      {target ? <Panels key={target.name} target={target} /> : <Shares />}
+      {target ? <Panels key={target.name} target={target} /> : <SharedResultList />}
     </Page>
   )
 }
@@ -26,13 +26,13 @@ function Panels({ target }: { target: Target }) {
   return (
     <>
       <ShareBar target={target}>
-        <Watch host={target.name} />
-        {target.kind === 'address' && <Delist ip={target.name} />}
+        <MonitorAction host={target.name} />
+        {target.kind === 'address' && <DelistAction ip={target.name} />}
       </ShareBar>
       <PrintOnly>
         {messages.printedBy(window.location.host)} <ExactTime at={new Date().toISOString()} />
       </PrintOnly>
-      {kindsOf(target).map((kind) => (
+      {checksFor(target).map((kind) => (
         <CheckPanel key={kind.name} kind={kind} target={target.name} />
       ))}
       {target.kind === 'address' && (

@@ -3,7 +3,13 @@ import { Link, useParams } from '@tanstack/react-router'
 import { delistingQuery, type DelistingWithHistory, type Step } from '../delisting/api.ts'
 import { detail, list } from '../delisting/messages.ts'
 import { StepCard } from '../delisting/step-card.tsx'
-import { stepsToForward, isFinal, stepsNeedingAction, summarizeDelisting, describeStatus } from '../delisting/status.ts'
+import {
+  stepsToForward,
+  isFinal,
+  stepsNeedingAction,
+  summarizeDelisting,
+  describeStatus,
+} from '../delisting/delisting-status.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { BackLink } from '../ui/navigation/back-link.tsx'
 import { Facts } from '../ui/lists/facts.tsx'

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { postCommand } from '../check/curl.ts'
+import { postCommand } from '../check/curl-commands.ts'
 import { dmarc, domainsQuery, type ReportDomain } from '../dmarc/api.ts'
 import { overview as messages, shared, upload } from '../dmarc/messages.ts'
 import { Upload } from '../dmarc/reports/upload.tsx'

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { postCommand } from '../check/curl.ts'
+import { postCommand } from '../check/curl-commands.ts'
 import { hostsQuery, monitoring, type Host } from '../monitoring/api.ts'
 import { HostTable } from '../monitoring/host-table.tsx'
 import type { HostsSearch } from '../monitoring/search.ts'

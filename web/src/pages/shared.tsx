@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { sharedQuery, type Shared } from '../check/api.ts'
-import { kindNamed } from '../check/kinds.ts'
+import { findCheckKind } from '../check/kinds/check-kinds.ts'
 import { check as checkMessages, shared as messages } from '../check/messages.ts'
-import { Result } from '../check/result.tsx'
+import { CheckResult } from '../check/check-result.tsx'
 import { ExactTime } from '../ui/text/ago.tsx'
 import { Button } from '../ui/actions/button.tsx'
 import { DateText } from '../ui/text/date-text.tsx'
@@ -65,12 +65,12 @@ function Results({ shared: { results, createdAt, expiresAt } }: { shared: Shared
 }
 
 function SharedResult({ name, data, madeAt }: { name: string; data: unknown; madeAt: string | null }) {
-  const kind = kindNamed(name)
+  const kind = findCheckKind(name)
   if (!kind) return null
   return (
     <Section title={kind.title} aside={madeAt && <ExactTime at={madeAt} />}>
       <Card>
-        <Result kind={kind} answer={{ data, receipt: '' }} />
+        <CheckResult kind={kind} answer={{ data, receipt: '' }} />
       </Card>
     </Section>
   )

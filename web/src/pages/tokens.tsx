@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, type ApiToken, type NewApiToken } from '../api.ts'
-import { curlOf } from '../check/curl.ts'
+import { getCommand } from '../check/curl-commands.ts'
 import { tokensQuery, useOwnDomain } from '../queries.ts'
 import { ConfirmButton } from '../ui/actions/confirm.tsx'
 import { Snippet } from '../ui/actions/copy.tsx'
@@ -67,7 +67,7 @@ function CreatedToken({ token, label }: NewApiToken) {
       <p>{messages.tryIt}</p>
       <Snippet
         what={messages.theCommand}
-        text={curlOf(`/api/v1/dns-check?domain=${encodeURIComponent(domain)}`, token)}
+        text={getCommand(`/api/v1/dns-check?domain=${encodeURIComponent(domain)}`, token)}
       />
     </Notice>
   )

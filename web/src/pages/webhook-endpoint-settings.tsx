@@ -7,8 +7,8 @@ import { LoadingOrError } from '../ui/feedback/loading.tsx'
 import { endpointQuery, endpointsQuery, webhooks, type Endpoint } from '../webhooks/api.ts'
 import { DeleteEndpoint } from '../webhooks/endpoint-head.tsx'
 import { ResponseSecret } from '../webhooks/response-secret.tsx'
-import { AnswerFields, SignatureFields } from '../webhooks/settings-fields.tsx'
-import { settingsOf, wrongSettings } from '../webhooks/settings.ts'
+import { ResponseFields, SignatureFields } from '../webhooks/settings-fields.tsx'
+import { parseSettings, validateSettings } from '../webhooks/endpoint-settings.ts'
 import { settings } from '../webhooks/messages.ts'
 
 export function Screen() {
@@ -38,7 +38,7 @@ function Settings({ endpoint }: { endpoint: Endpoint }) {
   const { id } = endpoint
 
   async function save(values: Record<string, string>): Promise<void> {
-    const changed = await webhooks.change(id, settingsOf(values))
+    const changed = await webhooks.change(id, parseSettings(values))
     queries.setQueryData(endpointQuery(id).queryKey, changed)
     await queries.invalidateQueries(endpointsQuery)
     await navigate({ to: '/hooks/$id', params: { id } })
@@ -46,8 +46,8 @@ function Settings({ endpoint }: { endpoint: Endpoint }) {
 
   return (
     <>
-      <Form onSubmit={save} check={(values) => wrongSettings(values, endpoint)} submit={settings.save}>
-        <AnswerFields endpoint={endpoint} />
+      <Form onSubmit={save} check={(values) => validateSettings(values, endpoint)} submit={settings.save}>
+        <ResponseFields endpoint={endpoint} />
         <SignatureFields endpoint={endpoint} />
       </Form>
       <ResponseSecret endpoint={endpoint} />

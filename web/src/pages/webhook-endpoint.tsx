@@ -7,13 +7,13 @@ import { Notice } from '../ui/feedback/notice.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { endpointQuery, type Endpoint } from '../webhooks/api.ts'
 import { EndpointActions, EndpointAddress } from '../webhooks/endpoint-head.tsx'
-import { FilterBar, focusFilter } from '../webhooks/filter-bar.tsx'
+import { FilterBar, focusFilter } from '../webhooks/requests/filter-bar.tsx'
 import { FirstRequest } from '../webhooks/first-request.tsx'
-import { Inspector } from '../webhooks/inspector.tsx'
-import { RequestDetail, type View } from '../webhooks/request-detail.tsx'
-import { RequestList } from '../webhooks/request-list.tsx'
-import { useCalm } from '../webhooks/use-calm.ts'
-import { useInbox } from '../webhooks/use-inbox.ts'
+import { Inspector } from '../webhooks/requests/inspector.tsx'
+import { RequestDetail, type View } from '../webhooks/requests/request-detail.tsx'
+import { RequestList } from '../webhooks/requests/request-list.tsx'
+import { useThrottledValue } from '../webhooks/requests/use-throttled-value.ts'
+import { useInbox } from '../webhooks/requests/use-inbox.ts'
 import { endpoint as messages, endpoints, filter, list } from '../webhooks/messages.ts'
 
 /** What the address of the screen says about what is shown; a phone shows one pane after the other. */
@@ -40,7 +40,7 @@ function Captures({ endpoint }: { endpoint: Endpoint }) {
   const inbox = useInbox(endpoint.id, { q, method })
   const { rows } = inbox
   // Where none is chosen the newest is shown, though not faster than anybody can look.
-  const newest = useCalm(rows[0]?.id)
+  const newest = useThrottledValue(rows[0]?.id)
   const shown = request ?? newest
   const at = rows.findIndex(({ id }) => id === shown)
 

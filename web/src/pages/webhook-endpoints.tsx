@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { StorageLine } from '../account/storage.tsx'
-import { postCommand } from '../check/curl.ts'
+import { postCommand } from '../check/curl-commands.ts'
 import { Ago } from '../ui/text/ago.tsx'
 import { CopyButton, Snippet } from '../ui/actions/copy.tsx'
 import { Empty } from '../ui/feedback/empty.tsx'
@@ -41,7 +41,7 @@ function NewEndpoint() {
   const navigate = useNavigate()
 
   async function make({ label = '' }: Record<string, string>): Promise<void> {
-    const { id } = await webhooks.make({ label: label.trim() })
+    const { id } = await webhooks.create({ label: label.trim() })
     await queries.invalidateQueries(endpointsQuery)
     await navigate({ to: '/hooks/$id', params: { id } })
   }

@@ -13,7 +13,7 @@ import classes from './endpoint-head.module.css'
 import { SendTest } from './first-request.tsx'
 import { endpoint as messages, endpoints } from './messages.ts'
 
-/** Where to send, what is answered, and whether the screen follows. */
+/** The URL, the response, and whether the screen is live. */
 export function EndpointAddress({ endpoint }: { endpoint: Endpoint }) {
   const { id, url, responseStatus, responseType, timeout, signature } = endpoint
   const link = useStreamState()

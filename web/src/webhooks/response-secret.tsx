@@ -5,7 +5,7 @@ import { CopyButton } from '../ui/actions/copy.tsx'
 import { Notice } from '../ui/feedback/notice.tsx'
 import { Row, Section, Muted, Stack } from '../ui/layout/page.tsx'
 import { webhooks, type Endpoint } from './api.ts'
-import classes from './code.module.css'
+import classes from './body/code.module.css'
 import { responseSecret as messages } from './messages.ts'
 
 /** The secret that templates sign with: shown on request, and replaced. */

@@ -2,10 +2,10 @@ import { useState } from 'react'
 import { AreaField, CheckField, FieldRow, PasswordField, SelectField, TextField } from '../ui/forms/form.tsx'
 import { Section, Stack } from '../ui/layout/page.tsx'
 import type { Endpoint } from './api.ts'
-import { SCHEMES } from './settings.ts'
+import { SCHEMES } from './endpoint-settings.ts'
 import { settings } from './messages.ts'
 
-export function AnswerFields({ endpoint }: { endpoint: Endpoint }) {
+export function ResponseFields({ endpoint }: { endpoint: Endpoint }) {
   return (
     <>
       <TextField name="label" label={settings.name} defaultValue={endpoint.label} maxLength={100} autoComplete="off" />

@@ -1,0 +1,55 @@
+import { parseUidSet } from '../connection/command-encoding.ts'
+import { classifyRefusal, ImapLost, type Refusal } from '../connection/refusals.ts'
+import { numberOf, stringOf, type ResponseCode } from '../connection/response.ts'
+import type { Command } from '../connection/wire.ts'
+
+/** The outcome of one message. */
+export type AppendOutcome =
+  /** The server stored it. `uid` and `uidValidity` are as reported (UIDPLUS), otherwise null. */
+  | { state: 'stored'; uid: number | null; uidValidity: number | null }
+  /** The server rejected it, with a reason. */
+  | { state: 'refused'; refusal: Refusal }
+  /**
+   * The connection was lost after all bytes were sent and before the response: the message may be
+   * stored or not.
+   */
+  | { state: 'unknown'; lost: ImapLost }
+  /** Not all bytes were sent: the message is certainly not stored. */
+  | { state: 'unsent'; lost: ImapLost }
+
+/** The state of one APPEND while it is written. */
+export type AppendAttempt = { command: Command | null; isCommitted: boolean; lost: ImapLost | null }
+
+/**
+ * Waits for the response and returns one outcome for each message of the command. Never rejects.
+ */
+export async function awaitOutcomes(attempt: AppendAttempt, messages: number): Promise<AppendOutcome[]> {
+  const { command } = attempt
+  const fallen = (lost: ImapLost): AppendOutcome[] =>
+    repeat(messages, { state: attempt.isCommitted ? 'unknown' : 'unsent', lost })
+  if (!command) return fallen(attempt.lost ?? new ImapLost('ours', 'It was not sent.'))
+  try {
+    const { status, code, text } = await command.answer
+    if (status === 'OK') return storedOutcomes(code, messages)
+    return repeat(messages, { state: 'refused', refusal: classifyRefusal(status, code?.name ?? null, text) })
+  } catch (error) {
+    return fallen(error instanceof ImapLost ? error : new ImapLost('ours', String(error)))
+  }
+}
+
+/** Parses `[APPENDUID 7 5,8:10]` (RFC 4315, 3): the UIDs in the order of the messages. */
+function storedOutcomes(code: ResponseCode | null, messages: number): AppendOutcome[] {
+  const isTold = code?.name === 'APPENDUID'
+  const uidValidity = isTold ? numberOf(code.args[0]) : null
+  const uids = isTold ? parseUidSet(stringOf(code.args[1]) ?? '', messages) : null
+  const isWhole = uids?.length === messages
+  return Array.from({ length: messages }, (_, index) => ({
+    state: 'stored',
+    uid: isWhole ? (uids[index] ?? null) : null,
+    uidValidity,
+  }))
+}
+
+export function repeat<T>(count: number, value: T): T[] {
+  return Array.from({ length: count }, () => value)
+}

@@ -1,0 +1,210 @@
+import { maxMessageBytes, createLiteralPolicy, appendHeaderOf, maxNonSyncLiteralBytes } from './append-header.ts'
+import { repeat, awaitOutcomes, type AppendOutcome, type AppendAttempt } from './append-outcome.ts'
+import { createAppendWindow } from './append-window.ts'
+import { astring } from '../connection/command-encoding.ts'
+import { isUnusualDate, serialiseDate } from './flags-and-dates.ts'
+import { LIMITS } from '../limits.ts'
+import type { ByteString } from '../folders/mailbox-name.ts'
+import type { CommandWriter } from '../connection/command-writer.ts'
+import { classifyRefusal, ImapLost, isTemporary, type Refusal } from '../connection/refusals.ts'
+import type { Command, Wire } from '../connection/wire.ts'
+
+/**
+ * A message to append. Flags and date may be as the source gave them; the appender removes what
+ * cannot be sent.
+ */
+export type AppendMessage = {
+  /** Bytes of `body`, which is the fetched literal: never RFC822.SIZE. */
+  size: number
+  body: Buffer | AsyncIterable<Buffer>
+  flags: readonly string[]
+  /** The date as the source wrote it; left out if it is not valid. */
+  internalDate: string | null
+}
+
+/** A written batch. `outcomes` has one entry for each message, in order, and never rejects. */
+export type SubmittedBatch = { outcomes: Promise<AppendOutcome[]> }
+
+export type Appender = {
+  readonly wire: Wire
+  /**
+   * Writes a batch as soon as the window has space, and resolves when the next may be submitted.
+   * Responses arrive in any order. With MULTIAPPEND, the messages in memory are stored all or not
+   * at all. If the server rejects them for what may be the fault of one message, they are sent
+   * again one by one. Never rejects.
+   */
+  submit(batch: readonly AppendMessage[]): Promise<SubmittedBatch>
+  readonly mode: 'multiappend' | 'pipelined' | 'chained'
+}
+
+export type AppenderOptions = {
+  /** PERMANENTFLAGS of the mailbox, as `select` returned them. */
+  permanentFlags: readonly string[] | null
+  /** Sends one message per command, even with MULTIAPPEND. */
+  singly?: boolean
+  /** Waits for a continuation before every literal, for servers that once answered BAD. */
+  synchronising?: boolean
+  /**
+   * Accepted headers, shared by all appenders of an account: a set of keywords accepted once need
+   * not be tested again.
+   */
+  shapes?: Set<string>
+}
+
+/**
+ * Creates an appender for one mailbox on one connection.
+ * @param mailbox its name exactly as listed
+ */
+export function createAppender(wire: Wire, mailbox: ByteString, options: AppenderOptions): Appender {
+  const { permanentFlags, singly = false, synchronising = false, shapes = new Set() } = options
+  const nonSyncLimit = synchronising ? -1 : maxNonSyncLiteralBytes(wire)
+  const isMulti = !singly && wire.capabilities.has('MULTIAPPEND')
+  const sizeLimit = maxMessageBytes(wire)
+  const canSendBinary = wire.capabilities.has('BINARY')
+  const literals = createLiteralPolicy(nonSyncLimit, shapes)
+  const window = createAppendWindow(LIMITS.appendWindow)
+  const name = astring(mailbox)
+
+  async function submit(batch: readonly AppendMessage[]): Promise<SubmittedBatch> {
+    const parts: SubmittedBatch[] = []
+    for (const messages of commandsOf(batch, canShareCommand)) parts.push(await submitCommand(messages))
+    return { outcomes: Promise.all(parts.map(({ outcomes }) => outcomes)).then((all) => all.flat()) }
+  }
+
+  /**
+   * A message that the server may reject before reading it would take the other messages of its
+   * command along.
+   */
+  function canShareCommand(message: AppendMessage): boolean {
+    if (!isMulti || !Buffer.isBuffer(message.body) || containsNul(message)) return false
+    if (findSizeProblem(message.size, sizeLimit) !== null) return false
+    const date = message.internalDate === null ? null : serialiseDate(message.internalDate)
+    return date === null || !isUnusualDate(date)
+  }
+
+  async function submitCommand(messages: readonly AppendMessage[]): Promise<SubmittedBatch> {
+    const unfit = messages.map(({ size }) => findSizeProblem(size, sizeLimit)).find((refusal) => refusal !== null)
+    if (unfit) return { outcomes: Promise.resolve(repeat(messages.length, { state: 'refused', refusal: unfit })) }
+    const bytes = messages.reduce((sum, { size }) => sum + size, 0)
+    await window.acquire(bytes)
+    const attempt = await write(messages)
+    return { outcomes: resolveOutcomes(attempt, messages, bytes) }
+  }
+
+  async function resolveOutcomes(
+    attempt: AppendAttempt,
+    messages: readonly AppendMessage[],
+    bytes: number,
+  ): Promise<AppendOutcome[]> {
+    const outcomes = await awaitOutcomes(attempt, messages.length)
+    window.release(bytes)
+    if (messages.length === 1 || !mayBeOneMessagesFault(outcomes[0])) return outcomes
+    // Nothing of it is stored (RFC 3502, 6.3.11), and the message at fault is unknown, so none
+    // counts as rejected.
+    if (wire.lost) return repeat(messages.length, { state: 'unsent', lost: wire.lost })
+    const alone = await Promise.all(messages.map((message) => submitCommand([message])))
+    return (await Promise.all(alone.map((submitted) => submitted.outcomes))).flat()
+  }
+
+  async function write(messages: readonly AppendMessage[]): Promise<AppendAttempt> {
+    const attempt: AppendAttempt = { command: null, isCommitted: false, lost: null }
+    try {
+      await wire.withWriter((writer, begin) => writeCommand(writer, (attempt.command = begin()), messages, attempt))
+    } catch (error) {
+      attempt.lost = error instanceof ImapLost ? error : new ImapLost('ours', 'The message broke off on its way here.')
+      // A literal cannot be cancelled: only closing the connection keeps half a message from being
+      // stored.
+      wire.destroy(attempt.lost)
+    }
+    return attempt
+  }
+
+  async function writeCommand(
+    writer: CommandWriter,
+    command: Command,
+    messages: readonly AppendMessage[],
+    attempt: AppendAttempt,
+  ): Promise<void> {
+    await writer.write(`${command.tag} APPEND `)
+    if (typeof name === 'string') await writer.write(name)
+    else {
+      await writer.write(`{${name.length}}\r\n`)
+      if (!(await command.awaitContinuation())) return
+      await writer.write(name)
+    }
+    for (const message of messages) {
+      const header = appendHeaderOf(message, permanentFlags)
+      const isBinary = canSendBinary && containsNul(message)
+      const mayRush = !isBinary && literals.canSkipContinuation(header, message.size)
+      if (mayRush) command.guardLiteral()
+      await writer.write(`${header.text} ${isBinary ? '~' : ''}{${message.size}${mayRush ? '+' : ''}}\r\n`)
+      if (!mayRush) {
+        if (!(await command.awaitContinuation())) return
+        literals.recordAccepted(header)
+        command.guardLiteral()
+      }
+      await writeBody(writer, message)
+    }
+    attempt.isCommitted = true
+    await writer.write('\r\n')
+  }
+
+  const mode = isMulti ? 'multiappend' : nonSyncLimit >= 0 ? 'pipelined' : 'chained'
+  return { wire, submit, mode }
+}
+
+/**
+ * Only a literal8 may contain NUL (RFC 3516, 4.4). A streamed body is not scanned, because it is
+ * never in memory as a whole.
+ */
+function containsNul({ body }: AppendMessage): boolean {
+  return Buffer.isBuffer(body) && body.includes(0)
+}
+
+/** Writes exactly the announced number of bytes. */
+async function writeBody(writer: CommandWriter, { size, body }: AppendMessage): Promise<void> {
+  if (Buffer.isBuffer(body)) {
+    if (body.length !== size) throw new Error(`a body of ${body.length} bytes was announced as ${size}`)
+    return writer.write(body)
+  }
+  let written = 0
+  for await (const chunk of body) {
+    written += chunk.length
+    if (written > size) throw new Error('a body is longer than announced')
+    await writer.write(chunk)
+  }
+  if (written < size) throw new Error('a body is shorter than announced')
+}
+
+/**
+ * Finds sizes that are not worth sending. Cyrus sends a continuation for an empty literal, rejects
+ * it at once, and reads its end as a command.
+ */
+function findSizeProblem(size: number, sizeLimit: number): Refusal | null {
+  if (size === 0) return classifyRefusal('NO', null, 'The message is empty; servers do not store such.')
+  if (size <= sizeLimit) return null
+  return classifyRefusal('NO', 'APPENDLIMIT', `The server takes messages of at most ${sizeLimit} bytes.`)
+}
+
+/**
+ * Splits a batch into commands. Streamed bodies, messages that will not be sent, bodies with NUL
+ * and unusual dates get a command of their own.
+ */
+function commandsOf(batch: readonly AppendMessage[], mayShare: (message: AppendMessage) => boolean): AppendMessage[][] {
+  const commands: AppendMessage[][] = []
+  let isOpen = false
+  for (const message of batch) {
+    const isShared = mayShare(message)
+    if (isShared && isOpen) commands.at(-1)?.push(message)
+    else commands.push([message])
+    isOpen = isShared
+  }
+  return commands
+}
+
+/** Whether the messages of a rejected batch may succeed one by one. */
+function mayBeOneMessagesFault(outcome: AppendOutcome | undefined): boolean {
+  if (outcome?.state !== 'refused') return false
+  const { refusal } = outcome
+  return !isTemporary(refusal) && refusal.kind !== 'no_such_mailbox' && refusal.kind !== 'not_permitted'
+}

@@ -1,0 +1,156 @@
+import { LIMITS } from '../limits.ts'
+
+/** The system flags (RFC 3501, 2.3.2). Only the server may set `\Recent`. */
+const SYSTEM_FLAGS = ['\\Answered', '\\Flagged', '\\Deleted', '\\Seen', '\\Draft'] as const
+const SYSTEM_FLAG = new Map(SYSTEM_FLAGS.map((flag) => [flag.toLowerCase(), flag as string]))
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+const DAY_MS = 86_400_000
+
+/** The flags of a message that may be sent, in canonical spelling, and those that may not. */
+export type StorableFlags = { flags: string[]; dropped: string[] }
+
+/**
+ * Selects the five system flags and the keywords that are atoms, as far as the folder stores them.
+ * Nothing else may reach an APPEND: a server that answers BAD reads the following message as
+ * commands.
+ * @param permanent PERMANENTFLAGS of the destination folder; null when it reported none, which
+ *   allows all (RFC 3501, 7.1)
+ */
+export function storableFlags(flags: readonly string[], permanent: readonly string[] | null): StorableFlags {
+  const kept = new Set<string>()
+  const dropped: string[] = []
+  const allowed = permanent && new Set(permanent.map((flag) => flag.toLowerCase()))
+  const free = !allowed || allowed.has('\\*')
+  for (const flag of flags) {
+    const name = flag.toLowerCase()
+    const spelling = SYSTEM_FLAG.get(name) ?? (isKeyword(flag) ? flag : undefined)
+    if (spelling !== undefined && (allowed?.has(name) || (free && (!allowed || !name.startsWith('\\'))))) {
+      kept.add(spelling)
+    } else if (name !== '\\recent') dropped.push(flag)
+  }
+  return { flags: [...kept].toSorted(), dropped }
+}
+
+/**
+ * Whether a flag is a flag-keyword (RFC 3501, 9: an atom) of acceptable length. `NIL` would not be
+ * read as an atom.
+ */
+export function isKeyword(flag: string): boolean {
+  return /^[!#-$&'+-Z^-z|}~[]+$/.test(flag) && flag.length <= LIMITS.keywordChars && flag.toUpperCase() !== 'NIL'
+}
+
+/** Whether a flag is a keyword of the user and not a system flag. */
+export function isUserFlag(flag: string): boolean {
+  return !flag.startsWith('\\')
+}
+
+/**
+ * Parses an INTERNALDATE strictly and serializes it as RFC 3501 requires, `" 1-Jul-2024 08:09:10
+ * +0200"` without quotes: a valid day and time of any year, with its zone. Null for anything else.
+ */
+export function serialiseDate(raw: string): string | null {
+  const match = /^ ?(\d{1,2})-([A-Za-z]{3})-(\d{4}) (\d{2}):(\d{2}):(\d{2})(?: ([+-]\d{4}))?$/.exec(raw)
+  if (!match) return null
+  const [, day, name = '', year, hour, minute, second, zone = '+0000'] = match
+  const month = MONTHS.findIndex((known) => known.toLowerCase() === name.toLowerCase())
+  return formatDate({ year, month, day, hour, minute, second, zone }, ANY_TIME)
+}
+
+/**
+ * Parses the `Date:` header of a message likewise (RFC 5322, 3.3, with the zones of 4.3). Null for
+ * dates before 1900 or after tomorrow, which are invented.
+ */
+export function parseDateHeader(header: string, now = Date.now()): string | null {
+  const text = header
+    .replace(/\([^()]*\)/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+  const match =
+    /^(?:[A-Za-z]{3,9}, ?)?(\d{1,2}) ([A-Za-z]{3})[a-z]* (\d{4}) (\d{1,2}):(\d{2})(?::(\d{2}))? ?([+-]\d{4}|[A-Z]{1,3})?/.exec(
+      text,
+    )
+  if (!match) return null
+  const [, day, name = '', year, hour, minute, second = '00', zone] = match
+  const month = MONTHS.findIndex((known) => known.toLowerCase() === name.toLowerCase())
+  return formatDate(
+    { year, month, day, hour, minute, second, zone: numericZone(zone) },
+    { from: 1900, to: now + DAY_MS },
+  )
+}
+
+/**
+ * Whether a date is one that not every server can store: before the epoch, in the future, or beyond
+ * 32 bits. Courier rejects the first, Cyrus answers BAD, and Dovecot changes them.
+ */
+export function isUnusualDate(serialised: string, now = Date.now()): boolean {
+  const year = Number(serialised.slice(7, 11))
+  if (year > 1970 && year < new Date(now).getUTCFullYear()) return false
+  const moment = epochMsOf(serialised)
+  return moment === null || moment < 0 || moment > now
+}
+
+/** Milliseconds since 1970 of a received or sent date; null for an invalid one. */
+export function epochMsOf(raw: string): number | null {
+  const text = serialiseDate(raw)
+  if (text === null) return null
+  const [day, name = '', year] = text.slice(0, 11).split('-')
+  const [hour, minute, second] = text.slice(12, 20).split(':').map(Number)
+  const local = utc(Number(year), MONTHS.indexOf(name), Number(day))
+  local.setUTCHours(hour ?? 0, minute, second)
+  return local.getTime() - (offsetOf(text.slice(21)) ?? 0)
+}
+
+type Fields = Record<'year' | 'day' | 'hour' | 'minute' | 'second', string | undefined> & {
+  month: number
+  zone: string
+}
+
+/** The first year, and the last time in milliseconds since 1970. */
+type Span = { from: number; to: number }
+const ANY_TIME: Span = { from: 0, to: Infinity }
+
+function formatDate(fields: Fields, { from, to }: Span): string | null {
+  const [year, day, hour, minute, second] = [fields.year, fields.day, fields.hour, fields.minute, fields.second].map(
+    Number,
+  ) as [number, number, number, number, number]
+  const { month, zone } = fields
+  if (month < 0 || year < from || hour > 23 || minute > 59 || second > 60) return null
+  const local = utc(year, month, day)
+  if (local.getUTCDate() !== day || local.getUTCMonth() !== month) return null
+  local.setUTCHours(hour, minute, Math.min(second, 59))
+  const offset = offsetOf(zone)
+  if (offset === null || local.getTime() - offset > to) return null
+  const time = [hour, minute, Math.min(second, 59)].map((n) => String(n).padStart(2, '0')).join(':')
+  return `${String(day).padStart(2)}-${MONTHS[month]}-${String(year).padStart(4, '0')} ${time} ${zone}`
+}
+
+/** `Date.UTC` maps the years 0 to 99 to 1900 to 1999. */
+function utc(year: number, month: number, day: number): Date {
+  const date = new Date(0)
+  date.setUTCFullYear(year, month, day)
+  return date
+}
+
+/** Milliseconds east of UTC. */
+function offsetOf(zone: string): number | null {
+  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3))]
+  if (hours > 14 || minutes > 59) return null
+  return (hours * 60 + minutes) * 60_000 * (zone.startsWith('-') ? -1 : 1)
+}
+
+const NAMED_ZONES: Record<string, string> = {
+  EST: '-0500',
+  EDT: '-0400',
+  CST: '-0600',
+  CDT: '-0500',
+  MST: '-0700',
+  MDT: '-0600',
+  PST: '-0800',
+  PDT: '-0700',
+}
+
+function numericZone(zone: string | undefined): string {
+  if (zone === undefined) return '+0000'
+  return /^[+-]/.test(zone) ? zone : (NAMED_ZONES[zone] ?? '+0000')
+}

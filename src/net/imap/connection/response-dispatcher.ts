@@ -1,0 +1,50 @@
+import { LIMITS } from '../limits.ts'
+import { createResponseParser, NotImap } from './response-parser.ts'
+import type { ImapLost } from './refusals.ts'
+import { createResponseAssembler, type Response } from './response.ts'
+import type { Listener, LiteralSink } from './listener.ts'
+
+/**
+ * Assembles responses from bytes. A literal goes to the first listener that accepts it, otherwise
+ * into memory.
+ * @param listeners the listeners of the commands in flight, oldest first
+ * @param onLiteralData called when a listener received a part of a literal
+ */
+export function createResponseDispatcher(
+  listeners: () => Iterable<Listener>,
+  onResponse: (response: Response) => void,
+  onLiteralData: () => void,
+): { push(chunk: Buffer): void; fail(reason: ImapLost): void } {
+  const assembler = createResponseAssembler()
+  let sink: LiteralSink | undefined
+  let buffered: { bytes: Buffer; filled: number } | undefined
+
+  const parser = createResponseParser({
+    segment(text, literal) {
+      assembler.segment(text)
+      if (literal === null) onResponse(assembler.finish())
+      else beginLiteral(literal)
+    },
+    chunk(bytes) {
+      if (sink) {
+        sink.write(bytes)
+        onLiteralData()
+      } else if (buffered) buffered.filled += bytes.copy(buffered.bytes, buffered.filled)
+    },
+    literalEnd() {
+      if (buffered) assembler.literal(buffered.bytes)
+      sink = buffered = undefined
+    },
+  })
+
+  function beginLiteral(size: number): void {
+    for (const listener of listeners()) {
+      sink = listener.literal?.(assembler.head, size)
+      if (sink) return assembler.literal({ streamed: size })
+    }
+    if (size > LIMITS.inlineLiteralBytes) throw new NotImap(`it sent ${size} unexpected bytes`)
+    buffered = { bytes: Buffer.allocUnsafe(size), filled: 0 }
+  }
+
+  return { push: (chunk) => parser.push(chunk), fail: (reason) => sink?.fail(reason) }
+}

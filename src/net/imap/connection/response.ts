@@ -1,0 +1,184 @@
+import { LIMITS } from '../limits.ts'
+import { NotImap } from './response-parser.ts'
+
+/** A literal that was passed to a sink while it arrived. */
+export type Streamed = { streamed: number }
+
+/**
+ * Atoms and quoted strings are strings with one character per byte; NIL is null; literals are
+ * buffers.
+ */
+export type Value = string | null | Buffer | Streamed | Value[]
+
+export type ResponseCode = { name: string; args: Value[]; text: string }
+
+export type Response =
+  | { kind: 'continue'; text: string }
+  | { kind: 'status'; tag: string; status: StatusWord; code: ResponseCode | null; text: string }
+  /** Untagged data: `* 12 FETCH (UID 7)` is `['12', 'FETCH', ['UID', '7']]`. */
+  | { kind: 'data'; values: Value[] }
+
+export type StatusWord = 'OK' | 'NO' | 'BAD' | 'BYE' | 'PREAUTH'
+
+/**
+ * Creates an assembler that builds one response from its segments and literals. Throws only
+ * `NotImap`.
+ */
+export function createResponseAssembler(): {
+  /** The part of an unfinished response that was already read. It tells which literal follows. */
+  readonly head: Value[]
+  segment(text: string): void
+  literal(value: Buffer | Streamed): void
+  finish(): Response
+} {
+  let root: Value[] = []
+  let open: Value[][] = [root]
+  let status: Response | undefined
+
+  const innermost = () => open.at(-1) as Value[]
+
+  function segment(text: string): void {
+    if (root.length === 0 && open.length === 1 && status === undefined) status = statusOf(text)
+    if (status === undefined) scan(root.length === 0 ? untagged(text) : text, open)
+  }
+
+  return {
+    get head() {
+      return root
+    },
+    segment,
+    literal(value) {
+      const list = innermost()
+      // The marker of the literal is in its place until it arrives.
+      list[list.length - 1] = value
+    },
+    finish() {
+      const done = status ?? { kind: 'data' as const, values: root }
+      if (status === undefined && (open.length !== 1 || root.length === 0)) throw new NotImap('a list does not end')
+      root = []
+      open = [root]
+      status = undefined
+      return done
+    },
+  }
+}
+
+function untagged(text: string): string {
+  if (!text.startsWith('* ')) throw new NotImap(`the line “${text.slice(0, 60)}” is no response`)
+  return text.slice(2)
+}
+
+function statusOf(text: string): Response | undefined {
+  if (text.startsWith('+')) return { kind: 'continue', text: text.slice(1).trimStart() }
+  const match = /^(\*|[^\s()*+"\\]+) (OK|NO|BAD|BYE|PREAUTH)(?: (.*))?$/is.exec(text)
+  if (!match) return undefined
+  const [, tag = '', word = '', words = ''] = match
+  const rest = words.slice(0, LIMITS.statusTextBytes)
+  return { kind: 'status', tag, status: word.toUpperCase() as StatusWord, ...codeOf(rest) }
+}
+
+/** Splits `[APPENDUID 7 1:3] Done` into its code and its text. */
+function codeOf(rest: string): { code: ResponseCode | null; text: string } {
+  const match = /^\[([^\s\]]+)(?: ((?:"(?:\\.|[^"\\])*"|\([^)]*\)|[^\]"(])*))?\] ?(.*)$/s.exec(rest)
+  if (!match) return { code: null, text: rest }
+  const [, name = '', inside = '', text = ''] = match
+  return { code: { name: name.toUpperCase(), args: argumentsOf(inside), text: inside }, text }
+}
+
+/**
+ * Some codes contain text that is not IMAP syntax (`[REFERRAL imap://…]`). They have no arguments,
+ * only text.
+ */
+function argumentsOf(inside: string): Value[] {
+  const values: Value[] = []
+  try {
+    scan(inside, [values])
+    return values
+  } catch {
+    return []
+  }
+}
+
+// Unrolled: a pattern that alternates for every character overflows on strings of megabytes.
+const QUOTED = /"([^"\\]*(?:\\.[^"\\]*)*)"/sy
+/** An atom, including the brackets of `BODY[HEADER.FIELDS (MESSAGE-ID)]<0>`. */
+const ATOM = /[^\s()"[{]*(?:\[[^\][]{0,500}\][^\s()"[{]*|[[{][^\s()"[{]*)*/y
+const LITERAL = /~?\{\d{1,15}\+?\}$/y
+
+/**
+ * Reads values into the innermost open list. Lists may stay open at the end, where a literal
+ * interrupts the line.
+ */
+function scan(text: string, open: Value[][]): void {
+  let at = 0
+  while (at < text.length) {
+    const sign = text[at] as string
+    const list = open.at(-1) as Value[]
+    if (sign === ' ') at += 1
+    else if (sign === '(') {
+      if (open.length > LIMITS.nesting) throw new NotImap('lists are nested too deep')
+      const inner: Value[] = []
+      list.push(inner)
+      open.push(inner)
+      at += 1
+    } else if (sign === ')') {
+      if (open.length === 1) throw new NotImap('a list ends that has not begun')
+      open.pop()
+      at += 1
+    } else at += scanString(text, at, list)
+  }
+}
+
+/** Reads one string at `at` into the list. Returns its length. */
+function scanString(text: string, at: number, list: Value[]): number {
+  if (text[at] === '"') {
+    const quoted = matchAt(QUOTED, text, at)
+    if (!quoted) throw new NotImap('a quoted string does not end')
+    list.push((quoted[1] as string).replace(/\\(.)/gs, '$1'))
+    return quoted[0].length
+  }
+  const literal = matchAt(LITERAL, text, at)
+  if (literal) {
+    list.push(null)
+    return literal[0].length
+  }
+  const atom = matchAt(ATOM, text, at)?.[0] ?? ''
+  if (atom === '') throw new NotImap(`there is a stray “${text[at]}”`)
+  list.push(atom.toUpperCase() === 'NIL' ? null : atom)
+  return atom.length
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at
+  return pattern.exec(text)
+}
+
+/**
+ * Returns a string or literal with one character per byte; null for NIL, lists and streamed
+ * literals.
+ */
+export function stringOf(value: Value | undefined): string | null {
+  if (typeof value === 'string') return value
+  return Buffer.isBuffer(value) ? value.toString('latin1') : null
+}
+
+/** Returns the strings of a list; an empty list for anything else. */
+export function stringsOf(value: Value | undefined): string[] {
+  return Array.isArray(value) ? value.map(stringOf).filter((item) => item !== null) : []
+}
+
+/** Returns an unsigned number of up to 15 digits; null for anything else. */
+export function numberOf(value: Value | undefined): number | null {
+  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : null
+}
+
+/** Maps names in capitals to values: `['UID', '7', 'RFC822.SIZE', '9']`. */
+export function pairsOf(value: Value | undefined): Map<string, Value> {
+  const pairs = new Map<string, Value>()
+  if (!Array.isArray(value)) return pairs
+  for (let at = 0; at + 1 < value.length; at += 2) {
+    const name = stringOf(value[at])
+    if (name !== null) pairs.set(name.toUpperCase(), value[at + 1] as Value)
+  }
+  return pairs
+}

@@ -1,0 +1,104 @@
+import { createChannel } from './channel.ts'
+import { LIMITS } from '../limits.ts'
+import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../connection/response.ts'
+import { afterExpunges } from './retry-after-expunges.ts'
+import type { Wire } from '../connection/wire.ts'
+
+/** The metadata of one message, from the scan of a mailbox. */
+export type Metadata = {
+  uid: number
+  /** The flags in the server’s spelling, including `\Recent`: not fit to be sent. */
+  flags: string[]
+  /** The date as the server wrote it; null if it gave none. */
+  internalDate: string | null
+  /** RFC822.SIZE, which some servers only estimate. Null if there is none. */
+  size: number | null
+  /** The values of its Message-ID fields, unfolded, with one character per byte. */
+  messageIds: string[]
+}
+
+const ITEMS = '(UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])'
+const FIRST_SPAN_UIDS = 500
+const ROWS_PER_RANGE = { few: 250, many: 2_000 }
+
+/**
+ * Scans the open mailbox in ranges of UIDs, two at once, and yields rows in the order of their
+ * arrival. The ranges grow over gaps and shrink where messages are dense, so a mailbox of any size
+ * needs the same memory.
+ * @param from the first UID
+ * @param to the last UID, such as UIDNEXT - 1
+ * @param since only messages that changed after this modification sequence (RFC 7162)
+ * @throws ImapRefused, ImapLost
+ */
+export async function* fetchMetadata(wire: Wire, from: number, to: number, since?: string): AsyncGenerator<Metadata> {
+  const rows = createChannel<Metadata>({
+    weigh: () => 1,
+    limit: LIMITS.waitingRows,
+    hold: () => wire.pauseReading(),
+    release: () => wire.resumeReading(),
+  })
+  const items = since === undefined ? ITEMS : `${ITEMS} (CHANGEDSINCE ${since})`
+  let next = from
+  let span = FIRST_SPAN_UIDS
+  const consumer = { isGone: false }
+
+  async function scan(): Promise<void> {
+    while (next <= to && !consumer.isGone) {
+      const [first, last] = [next, Math.min(to, next + span - 1)]
+      next = last + 1
+      const count = await scanRange(wire, first, last, items, (row) => rows.push(row))
+      if (count < ROWS_PER_RANGE.few) span = Math.min(span * 4, 2 ** 31)
+      else if (count > ROWS_PER_RANGE.many) span = Math.max(FIRST_SPAN_UIDS, Math.ceil(span / 2))
+    }
+  }
+
+  Promise.all([scan(), scan()]).then(
+    () => rows.end(),
+    (error: Error) => rows.fail(error),
+  )
+  try {
+    yield* rows
+  } finally {
+    consumer.isGone = true
+    rows.discard()
+  }
+}
+
+async function scanRange(
+  wire: Wire,
+  first: number,
+  last: number,
+  items: string,
+  onRow: (row: Metadata) => void,
+): Promise<number> {
+  const seen = new Set<number>()
+  const data = (values: Value[]) => {
+    const row = values[1] === 'FETCH' ? metadataOf(values[2]) : null
+    if (!row || row.uid < first || row.uid > last) return false
+    if (!seen.has(row.uid)) onRow(row)
+    seen.add(row.uid)
+    return true
+  }
+  await afterExpunges(wire, async () => wire.run([`UID FETCH ${first}:${last} ${items}`], { data }))
+  return seen.size
+}
+
+/** Null for unsolicited responses, such as a change of flags. */
+function metadataOf(items: Value | undefined): Metadata | null {
+  const pairs = pairsOf(items)
+  const uid = numberOf(pairs.get('UID'))
+  const header = [...pairs].find(([name]) => name.startsWith('BODY['))
+  if (uid === null || !header) return null
+  return {
+    uid,
+    flags: stringsOf(pairs.get('FLAGS')),
+    internalDate: stringOf(pairs.get('INTERNALDATE')),
+    size: numberOf(pairs.get('RFC822.SIZE')),
+    messageIds: messageIdsOf(stringOf(header[1]) ?? ''),
+  }
+}
+
+function messageIdsOf(header: string): string[] {
+  const unfolded = header.replace(/\r?\n[ \t]+/g, ' ')
+  return [...unfolded.matchAll(/^message-id[ \t]*:(.*)$/gim)].map(([, value = '']) => value.trim())
+}

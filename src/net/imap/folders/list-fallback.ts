@@ -1,0 +1,162 @@
+import { astring, type CommandPart } from '../connection/command-encoding.ts'
+import { LIMITS } from '../limits.ts'
+import { statusOf, type MailboxStatus } from './mailbox.ts'
+import type { ByteString } from './mailbox-name.ts'
+import { ImapLost, ImapRefused, isTemporary } from '../connection/refusals.ts'
+import { stringOf, stringsOf, type Value } from '../connection/response.ts'
+import type { Wire } from '../connection/wire.ts'
+
+/** One line of a LIST, LSUB or XLIST answer. */
+export type ListedMailbox = {
+  name: ByteString
+  delimiter: string | null
+  flags: string[]
+  /** The counts, if the server returned them with the list (LIST-STATUS). */
+  status: MailboxStatus | null
+  /** Null where the server did not report it. */
+  isSubscribed: boolean | null
+}
+
+/** The mailboxes, whether a plain `LIST "" "*"` was rejected, and the strategy that found them. */
+export type MailboxList = { listed: ListedMailbox[]; listFailed: boolean; strategy: 'list' | 'other' | 'none' }
+
+/**
+ * Lists all mailboxes in any way that the server allows: some reject LIST with NO, some do not know
+ * RETURN, some accept only certain patterns.
+ * @throws ImapRefused when the server asks to retry later, ImapLost
+ */
+export async function listMailboxes(wire: Wire): Promise<MailboxList> {
+  const first = (await tryExtendedList(wire)) ?? (await tryList(wire, 'LIST', '', '*'))
+  if (first) return { listed: first, listFailed: false, strategy: 'list' }
+  for (const rung of FALLBACK_STRATEGIES) {
+    const listed = await rung(wire)
+    if (listed.length > 0) return { listed, listFailed: true, strategy: 'other' }
+  }
+  return { listed: [], listFailed: true, strategy: 'none' }
+}
+
+/** Requests counts, subscriptions and special uses in one command, where the server supports it. */
+async function tryExtendedList(wire: Wire): Promise<ListedMailbox[] | null> {
+  const has = (capability: string) => wire.capabilities.has(capability)
+  if (!has('LIST-EXTENDED')) return null
+  const options = ['SUBSCRIBED', 'CHILDREN']
+  if (has('SPECIAL-USE')) options.push('SPECIAL-USE')
+  if (has('LIST-STATUS')) options.push('STATUS (MESSAGES UNSEEN UIDNEXT UIDVALIDITY)')
+  return runList(wire, ['LIST "" "*" RETURN (', options.join(' '), ')'], 'LIST', true)
+}
+
+const FALLBACK_STRATEGIES: ((wire: Wire) => Promise<ListedMailbox[]>)[] = [
+  async (wire) => (wire.capabilities.has('XLIST') ? ((await tryList(wire, 'XLIST', '', '*')) ?? []) : []),
+  levelByLevel,
+  async (wire) => {
+    const patterns = [tryList(wire, 'LIST', '', 'INBOX'), tryList(wire, 'LIST', 'INBOX', '*')]
+    patterns.push(tryList(wire, 'LIST', '', 'INBOX.*'), tryList(wire, 'LIST', '', 'INBOX/*'))
+    return unique((await Promise.all(patterns)).flatMap((listed) => listed ?? []))
+  },
+  async (wire) => (await tryList(wire, 'LSUB', '', '*')) ?? [],
+]
+
+/**
+ * `%` stops at the delimiter: lists the top level, then the level below each folder that may have
+ * children.
+ */
+async function levelByLevel(wire: Wire): Promise<ListedMailbox[]> {
+  const all: ListedMailbox[] = []
+  for (let level = await tryList(wire, 'LIST', '', '%'); level && level.length > 0;) {
+    all.push(...level)
+    if (all.length > LIMITS.folders) throw tooManyFolders()
+    const parents = level.filter(({ delimiter, flags }) => delimiter && !flags.some(isChildless))
+    const below = parents.map(({ name, delimiter }) => tryList(wire, 'LIST', '', `${name}${delimiter}%`))
+    const known = new Set(all.map(({ name }) => name))
+    level = (await Promise.all(below)).flatMap((listed) => listed ?? []).filter(({ name }) => !known.has(name))
+  }
+  return unique(all)
+}
+
+function isChildless(flag: string): boolean {
+  return /^\\(?:HasNoChildren|NoInferiors)$/i.test(flag)
+}
+
+/** Runs one LIST, LSUB or XLIST. Null when the server rejected it. */
+async function tryList(
+  wire: Wire,
+  verb: string,
+  reference: string,
+  pattern: ByteString,
+): Promise<ListedMailbox[] | null> {
+  // Wildcards in the names of parents match as wildcards, which only costs time.
+  return runList(wire, [`${verb} "${reference}" `, astring(pattern)], verb, verb === 'LSUB' ? true : null)
+}
+
+/**
+ * A folder has one line for its name and one for its counts; some servers send one of them twice.
+ */
+const MAX_LINES_PER_FOLDER = 3
+
+async function runList(
+  wire: Wire,
+  parts: CommandPart[],
+  verb: string,
+  tellsSubscribed: boolean | null,
+): Promise<ListedMailbox[] | null> {
+  const listed = new Map<ByteString, ListedMailbox>()
+  let lines = 0
+  try {
+    await wire.run(parts, {
+      data(values) {
+        // An endless list would never be answered.
+        lines += 1
+        if (listed.size > LIMITS.folders || lines > MAX_LINES_PER_FOLDER * LIMITS.folders)
+          wire.destroy(tooManyFolders())
+        return addListed(values, verb, tellsSubscribed, listed)
+      },
+    })
+    return [...listed.values()]
+  } catch (error) {
+    // Zimbra sends a bare NO, others a BAD to commands they do not know. A request to retry later
+    // is not a rejection of the form.
+    if (error instanceof ImapRefused && !isTemporary(error.refusal)) return null
+    throw error
+  }
+}
+
+function addListed(
+  values: Value[],
+  verb: string,
+  tells: boolean | null,
+  listed: Map<ByteString, ListedMailbox>,
+): boolean {
+  const kind = stringOf(values[0])?.toUpperCase()
+  if (kind === 'STATUS') {
+    const entry = listed.get(stringOf(values[1]) ?? '')
+    if (entry) entry.status = statusOf(values[2])
+    return entry !== undefined
+  }
+  const name = stringOf(values[3])
+  // Some servers answer XLIST with LIST lines, or the reverse.
+  if (kind === undefined || !/^(?:X?LIST|LSUB)$/.test(kind) || name === null || name === '') return false
+  if (verb === 'LSUB' && kind !== 'LSUB') return false
+  const flags = stringsOf(values[1])
+  const isSubscribed = tells === null ? null : verb === 'LSUB' || flags.some((flag) => /^\\Subscribed$/i.test(flag))
+  listed.set(name, { name, delimiter: stringOf(values[2]), flags, status: null, isSubscribed })
+  return true
+}
+
+/** An incomplete list would look complete. */
+function tooManyFolders(): ImapLost {
+  const most = LIMITS.folders.toLocaleString('en')
+  return new ImapLost('protocol', `The account has more than ${most} folders, which is more than can be listed.`)
+}
+
+function unique(listed: ListedMailbox[]): ListedMailbox[] {
+  return [...new Map(listed.map((entry) => [entry.name, entry])).values()]
+}
+
+/**
+ * Lists the subscribed names (LSUB); null when the server rejects it.
+ * @throws ImapLost
+ */
+export async function listSubscriptions(wire: Wire): Promise<Set<ByteString> | null> {
+  const listed = await tryList(wire, 'LSUB', '', '*')
+  return listed && new Set(listed.map(({ name }) => name))
+}

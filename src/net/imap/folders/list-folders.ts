@@ -1,0 +1,149 @@
+import { listMailboxes, listSubscriptions, type MailboxList, type ListedMailbox } from './list-fallback.ts'
+import { readStatus, type MailboxStatus } from './mailbox.ts'
+import { decodeMailbox, encodeMailbox, type ByteString } from './mailbox-name.ts'
+import { ImapRefused, isTemporary } from '../connection/refusals.ts'
+import type { Session } from '../connection/session.ts'
+import { useByAttribute, useByName, wellKnownNames, type SpecialUse } from './special-use.ts'
+import type { Wire } from '../connection/wire.ts'
+
+export type Folder = {
+  /** The decoded name, with the server’s delimiter. */
+  path: string
+  /** The exact bytes that the server listed, which commands must use. */
+  pathAsListed: ByteString
+  /** The last part of `path`. */
+  name: string
+  /** Null where there is no hierarchy, or the delimiter is unknown. */
+  delimiter: string | null
+  flags: string[]
+  specialUse: SpecialUse | null
+  /** Whether it can hold messages (neither `\Noselect` nor `\NonExistent`). */
+  isSelectable: boolean
+  /** Null where the server does not count them, or there are none to count. */
+  messages: number | null
+  unseen: number | null
+  subscribed: boolean
+}
+
+export type Listing = {
+  folders: Folder[]
+  /** The server rejected `LIST "" "*"`. */
+  listFailed: boolean
+  /** Other forms of LIST, LSUB or STATUS found the folders. */
+  usedFallback: boolean
+  /** Only STATUS succeeded: there may be folders with names that cannot be guessed. */
+  statusOnly: boolean
+}
+
+/**
+ * Lists the folders of an account with their counts. An account without folders gives an empty
+ * list.
+ * @throws ImapRefused when the server asks to retry later, ImapLost
+ */
+export async function listFolders({ wire, namespace }: Pick<Session, 'wire' | 'namespace'>): Promise<Listing> {
+  const list = await listMailboxes(wire)
+  if (list.listed.length === 0) return listByProbing(wire, list, namespace)
+  const listed = await addInbox(wire, list.listed)
+  const subscribed = listed.every(({ isSubscribed }) => isSubscribed === null) ? await listSubscriptions(wire) : null
+  const folders = await Promise.all(listed.map((entry) => folderOf(wire, entry, subscribed)))
+  return {
+    folders: markSpecialUses(disambiguatePaths(folders)),
+    listFailed: list.listFailed,
+    usedFallback: list.strategy === 'other',
+    statusOnly: false,
+  }
+}
+
+/** INBOX always exists, even if a LIST of another namespace does not show it. */
+async function addInbox(wire: Wire, listed: ListedMailbox[]): Promise<ListedMailbox[]> {
+  if (listed.some(({ name }) => name.toUpperCase() === 'INBOX')) return listed
+  const found = await tryStatus(wire, 'INBOX')
+  return found ? [probedMailbox('INBOX', null, found), ...listed] : listed
+}
+
+async function listByProbing(
+  wire: Wire,
+  { listFailed }: MailboxList,
+  namespace: Session['namespace'],
+): Promise<Listing> {
+  // After a successful LIST, only INBOX can be missing, which always exists.
+  const names = listFailed ? probeNames(namespace?.prefix ?? '') : ['INBOX']
+  const answers = await Promise.all(names.map(async (name) => ({ name, found: await tryStatus(wire, name) })))
+  const delimiter = answers.map(({ name, found }) => found && /^INBOX([./])/.exec(name)?.[1]).find(Boolean)
+  const listed = answers.flatMap(({ name, found }) =>
+    found ? [probedMailbox(name, delimiter ?? namespace?.delimiter ?? null, found)] : [],
+  )
+  const folders = await Promise.all(listed.map((entry) => folderOf(wire, entry, null)))
+  return { folders: markSpecialUses(folders), listFailed, usedFallback: true, statusOnly: true }
+}
+
+/**
+ * INBOX, and the well-known names at the top level, below INBOX with either delimiter, and below
+ * the user’s prefix.
+ */
+function probeNames(prefix: ByteString): ByteString[] {
+  const names = wellKnownNames().map(encodeMailbox)
+  const prefixes = new Set(['', 'INBOX.', 'INBOX/', prefix])
+  return [...new Set(['INBOX', ...[...prefixes].flatMap((before) => names.map((name) => before + name))])]
+}
+
+function probedMailbox(name: ByteString, delimiter: string | null, found: MailboxStatus): ListedMailbox {
+  return { name, delimiter, flags: [], status: found, isSubscribed: null }
+}
+
+/** Null where the folder does not exist. Dovecot reports that without a code, so any NO counts. */
+async function tryStatus(wire: Wire, name: ByteString): Promise<MailboxStatus | null> {
+  try {
+    return await readStatus(wire, name)
+  } catch (error) {
+    if (error instanceof ImapRefused && !isTemporary(error.refusal)) return null
+    throw error
+  }
+}
+
+async function folderOf(wire: Wire, listed: ListedMailbox, subscribed: Set<ByteString> | null): Promise<Folder> {
+  const { name, delimiter, flags } = listed
+  const path = decodeMailbox(name)
+  const isSelectable = !flags.some((flag) => /^\\(?:Noselect|NonExistent)$/i.test(flag))
+  const counts = isSelectable ? (listed.status ?? (await tryStatus(wire, name))) : null
+  return {
+    path,
+    pathAsListed: name,
+    name: (delimiter && path.split(delimiter).at(-1)) || path,
+    delimiter,
+    flags: flags.filter((flag) => !/^\\Subscribed$/i.test(flag)),
+    specialUse: path.toUpperCase() === 'INBOX' ? '\\Inbox' : useByAttribute(flags),
+    isSelectable,
+    messages: counts?.messages ?? null,
+    unseen: counts?.unseen ?? null,
+    subscribed: listed.isSubscribed ?? subscribed?.has(name) ?? false,
+  }
+}
+
+/**
+ * A name in modified UTF-7 and one in raw bytes can decode to the same path. The later one is shown
+ * by its bytes.
+ */
+function disambiguatePaths(folders: Folder[]): Folder[] {
+  const taken = new Set<string>()
+  return folders.map((folder) => {
+    const path = taken.has(folder.path) ? folder.pathAsListed : folder.path
+    taken.add(path)
+    return { ...folder, path }
+  })
+}
+
+/**
+ * A name decides on the special use only where no attribute does, and only for one folder: the one
+ * nearest to the top.
+ */
+function markSpecialUses(folders: Folder[]): Folder[] {
+  const taken = new Set(folders.map(({ specialUse }) => specialUse))
+  for (const folder of folders.toSorted((a, b) => a.path.length - b.path.length)) {
+    const use = folder.isSelectable && folder.specialUse === null ? useByName(folder.name) : null
+    if (use === null || taken.has(use)) continue
+    folder.specialUse = use
+    taken.add(use)
+  }
+  return folders
+}

@@ -1,0 +1,184 @@
+import { astring, parseUidSet } from '../connection/command-encoding.ts'
+import { afterExpunges } from '../fetch/retry-after-expunges.ts'
+import { LIMITS } from '../limits.ts'
+import type { ByteString } from './mailbox-name.ts'
+import { numberOf, pairsOf, stringOf, stringsOf, type ResponseCode, type Value } from '../connection/response.ts'
+import { NotImap } from '../connection/response-parser.ts'
+import { ImapRefused } from '../connection/refusals.ts'
+import type { Wire } from '../connection/wire.ts'
+
+/** A mailbox as SELECT or EXAMINE described it. */
+export type OpenedMailbox = {
+  exists: number
+  /** Null where the server reported none: its UIDs mean nothing on another connection. */
+  uidValidity: number | null
+  uidNext: number | null
+  /**
+   * Flags that can be stored, including `\*` if any keyword can; null when the server did not
+   * report them (RFC: all).
+   */
+  permanentFlags: string[] | null
+  isReadOnly: boolean
+}
+
+export type MailboxStatus = {
+  messages: number | null
+  unseen: number | null
+  uidNext: number | null
+  uidValidity: number | null
+}
+
+/**
+ * Opens a source mailbox read-only, without changing a flag (EXAMINE).
+ * @param name exactly as listed
+ * @throws ImapRefused, ImapLost
+ */
+export async function examine(wire: Wire, name: ByteString): Promise<OpenedMailbox> {
+  return open(wire, 'EXAMINE', name)
+}
+
+/**
+ * Opens a destination mailbox with SELECT, because only then are its PERMANENTFLAGS reliable.
+ * @throws ImapRefused, ImapLost
+ */
+export async function select(wire: Wire, name: ByteString): Promise<OpenedMailbox> {
+  return open(wire, 'SELECT', name)
+}
+
+async function open(wire: Wire, verb: 'SELECT' | 'EXAMINE', name: ByteString): Promise<OpenedMailbox> {
+  const opened: OpenedMailbox = { exists: 0, uidValidity: null, uidNext: null, permanentFlags: null, isReadOnly: false }
+  const done = await wire.run([`${verb} `, astring(name)], {
+    data(values) {
+      if (values[1] !== 'EXISTS') return false
+      opened.exists = numberOf(values[0]) ?? 0
+      return true
+    },
+    code: (code) => applyCode(opened, code),
+  })
+  opened.isReadOnly = done.code?.name === 'READ-ONLY'
+  return opened
+}
+
+function applyCode(opened: OpenedMailbox, { name, args }: ResponseCode): void {
+  if (name === 'UIDVALIDITY') opened.uidValidity = numberOf(args[0])
+  if (name === 'UIDNEXT') opened.uidNext = numberOf(args[0])
+  if (name === 'PERMANENTFLAGS') opened.permanentFlags = stringsOf(args[0])
+}
+
+/**
+ * Reads the counts of a mailbox, which need not be open. A server that does not know an item is
+ * asked for MESSAGES alone.
+ * @throws ImapRefused (`no_such_mailbox` for any NO without a better reason, because Dovecot gives
+ *   none), ImapLost
+ */
+export async function readStatus(wire: Wire, name: ByteString): Promise<MailboxStatus> {
+  try {
+    return await runStatus(wire, name, 'MESSAGES UNSEEN UIDNEXT UIDVALIDITY')
+  } catch (error) {
+    if (!isBad(error)) throw error
+    return runStatus(wire, name, 'MESSAGES')
+  }
+}
+
+function isBad(error: unknown): boolean {
+  return error instanceof ImapRefused && error.refusal.status === 'BAD'
+}
+
+async function runStatus(wire: Wire, name: ByteString, items: string): Promise<MailboxStatus> {
+  let found: MailboxStatus | undefined
+  await wire.run(['STATUS ', astring(name), ` (${items})`], {
+    data(values) {
+      if (values[0] !== 'STATUS' || !isSameName(stringOf(values[1]), name)) return false
+      found = statusOf(values[2])
+      return true
+    },
+  })
+  return found ?? { messages: null, unseen: null, uidNext: null, uidValidity: null }
+}
+
+/**
+ * Reads the highest modification sequence (RFC 7162). Servers count modifications from the first
+ * request on.
+ * @returns null where the server does not support it
+ * @throws ImapLost
+ */
+export async function highestModseq(wire: Wire, name: ByteString): Promise<string | null> {
+  if (!wire.capabilities.has('CONDSTORE')) return null
+  let found: string | null = null
+  try {
+    await wire.run(['STATUS ', astring(name), ' (HIGHESTMODSEQ)'], {
+      data(values) {
+        if (values[0] !== 'STATUS' || !isSameName(stringOf(values[1]), name)) return false
+        found = stringOf(pairsOf(values[2]).get('HIGHESTMODSEQ'))
+        return true
+      },
+    })
+  } catch (error) {
+    if (!(error instanceof ImapRefused)) throw error
+  }
+  return found === '0' ? null : found
+}
+
+/** Parses the items of a STATUS response. */
+export function statusOf(items: Value | undefined): MailboxStatus {
+  const pairs = pairsOf(items)
+  const count = (name: string) => numberOf(pairs.get(name))
+  return {
+    messages: count('MESSAGES'),
+    unseen: count('UNSEEN'),
+    uidNext: count('UIDNEXT'),
+    uidValidity: count('UIDVALIDITY'),
+  }
+}
+
+function isSameName(answered: string | null, asked: ByteString): boolean {
+  return answered === asked || (asked.toUpperCase() === 'INBOX' && answered?.toUpperCase() === 'INBOX')
+}
+
+/**
+ * Keeps the connection alive, and lets the server report changes.
+ * @throws ImapLost
+ */
+export async function noop(wire: Wire): Promise<void> {
+  await wire.run(['NOOP'])
+}
+
+/**
+ * Searches for UIDs, ascending.
+ * @param criteria such as `UID 5:9 UNDELETED`, with one character per byte
+ * @throws ImapRefused, ImapLost
+ */
+export async function searchUids(wire: Wire, criteria: ByteString): Promise<number[]> {
+  const uids: number[] = []
+  // Ranges (RFC 4731) where the server supports them: hundreds of thousands of numbers would be a
+  // long line.
+  const verb = wire.capabilities.has('ESEARCH') ? 'UID SEARCH RETURN (ALL)' : 'UID SEARCH'
+  const data = (values: Value[]) => {
+    if (values[0] === 'ESEARCH') addRanges(uids, values)
+    else if (values[0] === 'SEARCH') addNumbers(uids, values.slice(1))
+    else return false
+    return true
+  }
+  await afterExpunges(wire, async () => wire.run([`${verb} ${criteria}`], { data }))
+  return isAscending(uids) ? uids : [...new Set(uids)].toSorted((a, b) => a - b)
+}
+
+function addNumbers(uids: number[], values: Value[]): void {
+  for (const value of values) {
+    const uid = numberOf(value)
+    if (uid !== null) uids.push(uid)
+  }
+}
+
+/** `* ESEARCH (TAG "P5") UID ALL 1:3,7`; without ALL there are none. */
+function addRanges(uids: number[], values: Value[]): void {
+  const at = values.indexOf('ALL')
+  if (at === -1) return
+  const found = parseUidSet(stringOf(values[at + 1]) ?? '', LIMITS.messages)
+  if (!found) throw new NotImap('it found what is no set of messages')
+  for (const uid of found) uids.push(uid)
+}
+
+function isAscending(uids: number[]): boolean {
+  return uids.every((uid, index) => index === 0 || (uids[index - 1] as number) < uid)
+}

@@ -1,0 +1,231 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Cidr } from '../../config.ts'
+import { clientAddress } from '../../http/client-address.ts'
+import type { Logger } from '../../log.ts'
+import type { EndpointCache } from '../endpoints/cache.ts'
+import type { Endpoint } from '../endpoints/endpoints.ts'
+import { findHeader, pairHeaders, type Header } from '../headers.ts'
+import { newRequestId } from '../ids.ts'
+import type { CapturedRequest, RequestKey } from '../requests/captured-request.ts'
+import { readTarget, type CaptureTarget } from './capture-target.ts'
+import { decideResponse, type AbortReason, type ReceivedRequest } from './decide-response.ts'
+import type { DelayedResponses } from './delayed-responses.ts'
+import type { GroupCommit, StoreOutcome } from './group-commit.ts'
+import { declaresTooLarge, expectsContinue, readBody, type MemoryBudget, type ReceivedBody } from './read-body.ts'
+import { sendResponse, sendResponseAndClose, textResponse, type CaptureResponse } from './responses.ts'
+import { removeSessionCookies } from './session-cookies.ts'
+import { describeSurplus, findSurplus, type ParseError, type Surplus } from './surplus.ts'
+
+export type CaptureDeps = {
+  endpoints: EndpointCache
+  commits: GroupCommit<CapturedRequest>
+  delays: DelayedResponses
+  memory: MemoryBudget
+  trustedProxies: Cidr[]
+  /** Adds surplus bytes to a request that was stored without them. */
+  saveSurplus: (request: RequestKey, surplus: Surplus) => Promise<void>
+  /**
+   * Stores bytes that follow a request as a malformed request. @returns false when they name no
+   * endpoint
+   */
+  storeMalformed: (error: ParseError, socket: Socket) => boolean
+  log: Logger
+}
+
+/** The state of a request in progress, which events on its connection add to. */
+type Exchange = {
+  request: IncomingMessage
+  abort: AbortReason | null
+  received: ReceivedBody | null
+  /** The error of the parser on the bytes after the request. */
+  laterError: ParseError | null
+  /** The key of the row, and the result of storing it. */
+  stored: { key: RequestKey; outcome: Promise<StoreOutcome> } | null
+}
+
+/**
+ * Updates with late surplus bytes that run at once. More are dropped, so that a flood of them costs
+ * no more than this.
+ */
+const MAX_SURPLUS_UPDATES = 16
+
+const NOT_FOUND = textResponse(404, 'There is no webhook endpoint here.')
+const BUSY = textResponse(503, 'Not stored: too many requests at the moment. Please retry.', ['Retry-After', '1'])
+const DATABASE_UNAVAILABLE = textResponse(503, 'Not stored: the database is unavailable. Please retry.', [
+  'Retry-After',
+  '5',
+])
+
+const RESPONSE_IF_NOT_STORED: Record<Exclude<StoreOutcome, 'stored'>, CaptureResponse> = {
+  gone: NOT_FOUND,
+  failed: DATABASE_UNAVAILABLE,
+  full: BUSY,
+}
+
+/**
+ * Creates the handler of requests to endpoints: it reads a request, stores it, and only then
+ * responds.
+ * @returns `handle`, and two functions for errors of the parser: `markAborted` when it gave up
+ *   within a request, and `recordLaterBytes` for bytes after a request. Both return false when the
+ *   error belongs to no request in progress.
+ */
+export function createCapture(deps: CaptureDeps) {
+  const exchanges = new WeakMap<ServerResponse, Exchange>()
+  let surplusUpdates = 0
+
+  async function capture(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const exchange: Exchange = { request, abort: null, received: null, laterError: null, stored: null }
+    exchanges.set(response, exchange)
+    const received = await receiveRequest(exchange, response)
+    if (!received) return sendResponse(response, NOT_FOUND)
+    try {
+      await storeAndRespond(exchange, response, received)
+    } finally {
+      deps.memory.release(received.received.body.length)
+    }
+  }
+
+  /** Reads the request while its endpoint is looked up. Null when the endpoint does not exist. */
+  async function receiveRequest(exchange: Exchange, response: ServerResponse): Promise<ReceivedRequest | null> {
+    const { request } = exchange
+    const target = readTarget(request.url ?? '')
+    if (!target) return null
+    // A socket that is closed later has no address any more.
+    const ip = clientAddress(request.socket, request.headers, deps.trustedProxies)
+    // Reading starts before the lookup, so that an aborted request shows the bytes it sent until
+    // then.
+    const reading = readBody(request, deps.memory)
+    const endpoint = await findEndpoint(target, reading)
+    if (!endpoint) return null
+    if (expectsContinue(request) && !declaresTooLarge(request)) response.writeContinue()
+    const received = await reading
+    exchange.received = received
+    return { target, endpoint, ip, received, abort: exchange.abort }
+  }
+
+  async function findEndpoint({ token }: CaptureTarget, reading: Promise<ReceivedBody>): Promise<Endpoint | null> {
+    let endpoint: Endpoint | null = null
+    try {
+      return (endpoint = deps.endpoints.get(token) ?? (await deps.endpoints.load(token)))
+    } finally {
+      // Without an endpoint, the caller does not release the memory of the body.
+      if (!endpoint) void reading.then(({ body }) => deps.memory.release(body.length))
+    }
+  }
+
+  async function storeAndRespond(
+    exchange: Exchange,
+    response: ServerResponse,
+    receivedRequest: ReceivedRequest,
+  ): Promise<void> {
+    const { request } = exchange
+    const { endpoint, received } = receivedRequest
+    if (received.end === 'no-room') return sendResponseAndClose(response, BUSY)
+    const headers = removeSessionCookies(pairHeaders(request.rawHeaders))
+    const decision = decideResponse(request, headers, receivedRequest)
+    const row = {
+      ...describeRequest(request, headers, receivedRequest),
+      endpointId: endpoint.id,
+      preflight: decision.preflight,
+      rejected: decision.rejected,
+      responseStatus: decision.status,
+      surplus: exchange.laterError && surplusInLastPacket(exchange, exchange.laterError, received.lastChunk),
+    }
+    const storing = deps.commits.add(row)
+    exchange.stored = { key: row, outcome: storing }
+    const outcome = await storing
+    if (decision.response === null) return
+    const reply = outcome === 'stored' ? decision.response : RESPONSE_IF_NOT_STORED[outcome]
+    if (received.end !== 'whole') return sendResponseAndClose(response, reply)
+    const isDelayed = outcome === 'stored' && decision.isConfigured && endpoint.timeout > 0
+    if (isDelayed) sendDelayed(response, reply, endpoint)
+    else sendResponse(response, reply)
+  }
+
+  function sendDelayed(response: ServerResponse, reply: CaptureResponse, endpoint: Endpoint): void {
+    if (deps.delays.schedule(endpoint, response, () => sendResponse(response, reply))) return
+    sendResponse(response, { ...reply, headers: [...reply.headers, 'X-Webhook-Delay-Skipped', '1'] })
+  }
+
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    // A sender that disconnects during the response is no error of the service.
+    response.on('error', () => {})
+    capture(request, response).catch((error: unknown) => {
+      deps.log.error({ err: error }, 'a request was not captured')
+      if (response.headersSent) response.destroy()
+      else sendResponse(response, DATABASE_UNAVAILABLE)
+    })
+  }
+
+  function markAborted(response: ServerResponse, reason: AbortReason | null): boolean {
+    const exchange = exchanges.get(response)
+    if (!exchange || exchange.request.complete) return false
+    exchange.abort = reason
+    return true
+  }
+
+  /**
+   * Finds the surplus in the packet that also ends the request. Null when the surplus is stored as
+   * a malformed request.
+   */
+  function surplusInLastPacket({ request }: Exchange, error: ParseError, lastChunk: Buffer): Surplus | null {
+    const bytes = findSurplus(request, lastChunk, error)
+    const { message, code = '', reason = message } = error
+    const ownError = Object.assign(new Error(message), { code, reason, rawPacket: bytes })
+    if (deps.storeMalformed(ownError, request.socket)) return null
+    return describeSurplus(bytes, error)
+  }
+
+  /**
+   * Stores bytes after a request, either as a malformed request or as the surplus of the request
+   * they follow.
+   */
+  function recordLaterBytes(response: ServerResponse, error: ParseError): boolean {
+    const exchange = exchanges.get(response)
+    if (!exchange?.request.complete || error.rawPacket === undefined) return false
+    const { received, stored } = exchange
+    exchange.laterError = error
+    // Until the body is read, the packet still has the end of the request; `surplusInLastPacket`
+    // separates them.
+    if (received === null) return true
+    if (deps.storeMalformed(error, exchange.request.socket)) return true
+    if (stored) void saveSurplusLater(stored, describeSurplus(error.rawPacket, error))
+    return true
+  }
+
+  async function saveSurplusLater({ key, outcome }: NonNullable<Exchange['stored']>, surplus: Surplus): Promise<void> {
+    if (surplusUpdates >= MAX_SURPLUS_UPDATES) return
+    surplusUpdates++
+    try {
+      if ((await outcome) === 'stored') await deps.saveSurplus(key, surplus)
+    } catch (error) {
+      deps.log.warn({ err: error }, 'the surplus of a captured request was not saved')
+    } finally {
+      surplusUpdates--
+    }
+  }
+
+  return { handle, markAborted, recordLaterBytes }
+}
+
+function describeRequest(request: IncomingMessage, headers: Header[], { target, ip, received }: ReceivedRequest) {
+  const { end, body, size, durationMs } = received
+  const receivedAt = new Date()
+  return {
+    id: newRequestId(receivedAt.getTime()),
+    method: request.method ?? '',
+    path: target.path,
+    query: target.query,
+    headers,
+    trailers: request.rawTrailers.length > 0 ? pairHeaders(request.rawTrailers) : null,
+    ip,
+    body,
+    bodySize: size,
+    contentType: findHeader(headers, 'content-type') ?? null,
+    receivedAt,
+    durationMs: Math.round(durationMs * 100) / 100,
+    httpVersion: request.httpVersion,
+    aborted: end === 'aborted',
+  }
+}

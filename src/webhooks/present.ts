@@ -1,0 +1,48 @@
+import { isUtf8 } from 'node:buffer'
+import type { EndpointRow, EncryptedEndpoint } from './endpoints/store.ts'
+import type { RequestRow } from './requests/captured-request.ts'
+import type { Static } from 'typebox'
+import type { Surplus } from './capture/surplus.ts'
+import type { WebhookRequest } from './shapes.ts'
+
+/** Removes the secrets, which only verifying and signing may read. */
+export function omitSecrets({
+  signatureSecret: _verifies,
+  responseSecret: _signs,
+  ...row
+}: EncryptedEndpoint): EndpointRow {
+  return row
+}
+
+/** Presents an endpoint to its owner, with its URL. */
+export function presentEndpoint(row: EndpointRow, webhookBaseUrl: string) {
+  return { ...row, url: `${webhookBaseUrl}/webhooks/${row.token}` }
+}
+
+/**
+ * A request as the API returns it, before dates are serialized. A field that the row lacks fails to
+ * compile.
+ */
+type PresentedRequest = Omit<Static<typeof WebhookRequest>, 'receivedAt'> & { receivedAt: Date }
+
+/** Presents a request to its owner: the body as text if its bytes are text, otherwise in base64. */
+export function presentRequest({ seq: _seq, body, surplus, ...row }: RequestRow): PresentedRequest {
+  const { text, encoding } = encodeBytes(body)
+  return {
+    ...row,
+    body: text,
+    bodyEncoding: encoding,
+    truncated: row.bodySize > body.length,
+    surplus: surplus && presentSurplus(surplus),
+  }
+}
+
+function presentSurplus({ size, start, responseStatus }: Surplus) {
+  const { text, encoding } = encodeBytes(Buffer.from(start, 'base64'))
+  return { size, start: text, startEncoding: encoding, responseStatus }
+}
+
+function encodeBytes(bytes: Buffer): { text: string; encoding: 'utf8' | 'base64' } {
+  const encoding = isUtf8(bytes) && !bytes.includes(0) ? 'utf8' : 'base64'
+  return { text: bytes.toString(encoding), encoding }
+}

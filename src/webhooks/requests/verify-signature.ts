@@ -1,0 +1,15 @@
+import { checkSignature, type SignatureVerdict } from '../../protocols/webhook-signature.ts'
+import { decryptSignatureSecret } from '../endpoints/endpoints.ts'
+import type { EncryptedEndpoint } from '../endpoints/store.ts'
+import type { RequestRow } from './captured-request.ts'
+
+/** Verifies the sender’s signature; null when the endpoint has no scheme or secret. */
+export function verifyRequestSignature(
+  row: RequestRow,
+  endpoint: EncryptedEndpoint,
+  secretKey: string,
+): SignatureVerdict | null {
+  const secret = decryptSignatureSecret(endpoint, secretKey)
+  if (secret === null || endpoint.signature === null) return null
+  return checkSignature(endpoint.signature, secret, { ...row, truncated: row.bodySize > row.body.length })
+}

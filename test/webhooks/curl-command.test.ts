@@ -1,0 +1,158 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { formatCurl } from '../../src/webhooks/requests/curl-command.ts'
+import type { RequestRow } from '../../src/webhooks/requests/captured-request.ts'
+
+const SHELLS = ['bash', 'dash', 'zsh', 'fish'].map((name) => `/usr/bin/${name}`).filter(existsSync)
+
+function row(change: Partial<RequestRow>): RequestRow {
+  const body = change.body ?? Buffer.alloc(0)
+  return {
+    method: 'POST',
+    path: '',
+    query: '',
+    headers: [['Host', 'a']],
+    body,
+    bodySize: body.length,
+    ...change,
+  } as RequestRow
+}
+
+/** Runs a command with a fake curl; returns its arguments and its standard input. */
+function run(shell: string, command: string, folder: string): { words: string[]; input: Buffer } {
+  const script = `curl() { printf '%s\\0' "$@"; case " $* " in *' --data-binary @- '*) cat;; esac; }\n${command}`
+  const { stdout, status } = spawnSync(shell, ['-c', script], { cwd: folder, timeout: 10_000 })
+  expect(status).toBe(0)
+  const readsInput = '--data-binary\0@-\0'
+  const end = stdout.indexOf(readsInput)
+  const head = end === -1 ? stdout : stdout.subarray(0, end)
+  return {
+    words: head.toString('latin1').split('\0').slice(0, -1),
+    input: end === -1 ? Buffer.alloc(0) : stdout.subarray(end + readsInput.length),
+  }
+}
+
+describe('the command that sends a request again', () => {
+  let folder: string
+  beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'portreeve-curl-'))))
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  it('is readable for an ordinary request', () => {
+    const headers: [string, string][] = [
+      ['Host', 'x'],
+      ['Content-Type', 'application/json'],
+      ['User-Agent', 'u'],
+      ['Accept', '*/*'],
+      ['Content-Length', '9'],
+    ]
+    const command = formatCurl(
+      row({ path: '/a', query: 'b=1', headers, body: Buffer.from(`{"it's":1}`) }),
+      'https://h.test/webhooks/t',
+    )
+    expect(command).toBe(
+      `curl -X 'POST' --globoff --path-as-is 'https://h.test/webhooks/t/a?b=1' -H 'Content-Type: application/json' ` +
+        `-H 'User-Agent: u' -H 'Accept: */*' --data-raw '{"it'\\''s":1}'`,
+    )
+  })
+
+  it('is null for a truncated body, and for bytes that are no request', () => {
+    expect(formatCurl(row({ body: Buffer.from('x'), bodySize: 2 }), 'u')).toBe(null)
+    expect(formatCurl(row({ headers: [] }), 'u')).toBe(null)
+  })
+
+  it.each(SHELLS.filter((shell) => !shell.includes('fish')))(
+    'runs nothing but curl in %s, and says what was sent',
+    (shell) => {
+      const nasty = fc.constantFrom(
+        "'",
+        '"',
+        '`touch x`',
+        '$(touch x)',
+        '; touch x',
+        '\n touch x',
+        '\\',
+        "\\'; touch x; '",
+        '!!',
+        '@/etc/passwd',
+        '%s%n',
+        '\u001b[201~touch x\r',
+        '*',
+        'é',
+      )
+      const text = fc
+        .array(fc.oneof(nasty, fc.string({ maxLength: 5 })), { maxLength: 6 })
+        .map((parts) => parts.join(''))
+      const value = text.map((found) =>
+        Buffer.from(found)
+          .toString('latin1')
+          // oxlint-disable-next-line no-control-regex
+          .replace(/[\u0000-\u0008\u000a-\u001f\u007f]/g, '')
+          .trim(),
+      )
+      const target = value.map((found) => found.replace(/[ \t]/g, ''))
+      fc.assert(
+        fc.property(text, value, target, (body, header, path) => {
+          const request = row({ path: `/${path}`, headers: [['X-It', header]], body: Buffer.from(body) })
+          const { words, input } = run(shell, formatCurl(request, 'http://h/t') ?? '', folder)
+          expect(readdirSync(folder)).toEqual([])
+          expect(words).toContain(`http://h/t/${path}`)
+          expect(words).toContain(header === '' ? 'X-It;' : `X-It: ${header}`)
+          const raw = words.indexOf('--data-raw')
+          const sent = raw === -1 ? input : Buffer.from(words[raw + 1] ?? '', 'latin1')
+          expect(sent.equals(Buffer.from(body))).toBe(true)
+        }),
+        { numRuns: 150 },
+      )
+    },
+    60_000,
+  )
+
+  it('takes no text into quotes that another shell would end', () => {
+    // fish reads a backslash before a quote as an escape.
+    for (const body of ["\\'; touch x; '", 'ends in \\', '\\\\']) {
+      expect(formatCurl(row({ body: Buffer.from(body) }), 'http://h/t')).toMatch(
+        /^printf %s '[A-Za-z0-9+/=]+' \| base64 -d \| curl /,
+      )
+    }
+  })
+})
+
+describe.skipIf(!existsSync('/usr/bin/curl'))('curl itself', () => {
+  let server: Server
+  const received: Buffer[] = []
+  beforeAll(async () => {
+    server = createServer((socket) => {
+      socket.on('data', (piece) => received.push(piece))
+      setTimeout(() => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'), 300)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  afterAll(() => void server.close())
+
+  it('sends the same bytes', async () => {
+    const headers: [string, string][] = [
+      ['Host', 'x'],
+      ['X-Empty', ''],
+      ['x-latin', 'é'],
+      ['Content-Type', 'a/b'],
+    ]
+    const body = Buffer.from([0, 1, 255, 39, 10])
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/t`
+    const command = formatCurl(row({ method: 'PATCH', path: '/a/../b[1]', query: 'q={x}', headers, body }), url) ?? ''
+    await once(spawn('bash', ['-c', `${command} -s`]), 'exit')
+    const sent = Buffer.concat(received)
+    const [head = ''] = sent.toString('latin1').split('\r\n\r\n')
+    expect(head.split('\r\n')[0]).toBe('PATCH /t/a/../b[1]?q={x} HTTP/1.1')
+    expect(head).toContain('\r\nX-Empty:')
+    expect(head).toContain('\r\nx-latin: é')
+    expect(head).toContain('\r\nContent-Type: a/b')
+    expect(head).not.toMatch(/user-agent|accept/i)
+    expect(sent.subarray(sent.indexOf('\r\n\r\n') + 4).equals(body)).toBe(true)
+  })
+})

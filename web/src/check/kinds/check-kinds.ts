@@ -1,0 +1,23 @@
+import { blacklistKind } from './blacklist-kind.tsx'
+import { dnsKind } from './dns-kind.tsx'
+import type { CheckKind } from './check-kind.ts'
+import { mailAuthKind } from './mail-auth-kind.tsx'
+import type { Target } from '../guess-target.ts'
+import { tlsKind } from './tls-kind.tsx'
+
+/** The checks of a target, in the order of their panels. */
+const KINDS: Record<Target['kind'], CheckKind[]> = {
+  address: [blacklistKind],
+  domain: [mailAuthKind, tlsKind, dnsKind],
+}
+
+export function checksFor({ kind }: Target): CheckKind[] {
+  return KINDS[kind]
+}
+
+/** By its name in the API; undefined for one that this version does not know. */
+export function findCheckKind(name: string): CheckKind | undefined {
+  return Object.values(KINDS)
+    .flat()
+    .find((kind) => kind.name === name)
+}

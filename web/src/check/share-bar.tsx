@@ -1,0 +1,122 @@
+import { useIsFetching, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState, type ReactNode } from 'react'
+import { Button } from '../ui/actions/button.tsx'
+import { ConfirmButton } from '../ui/actions/confirm.tsx'
+import { CopyButton, Snippet } from '../ui/actions/copy.tsx'
+import { List, ListItem } from '../ui/lists/list.tsx'
+import { DateText } from '../ui/text/date-text.tsx'
+import { Notice } from '../ui/feedback/notice.tsx'
+import { Row, Section } from '../ui/layout/page.tsx'
+import { checkQuery, shares, sharesQuery, type Share } from './api.ts'
+import { checksFor } from './kinds/check-kinds.ts'
+import { actions, check as checkMessages, sharing as messages } from './messages.ts'
+import classes from './share-bar.module.css'
+import type { Target } from './guess-target.ts'
+
+type ShareBarProps = {
+  target: Target
+  /** More buttons for this result. */
+  children?: ReactNode
+}
+
+/** The actions on the results of a target: share them by a link, or print them. */
+export function ShareBar({ target, children }: ShareBarProps) {
+  const queries = useQueryClient()
+  const kinds = checksFor(target)
+  const answers = useQueries({ queries: kinds.map((kind) => checkQuery(kind, target.name)) })
+  const results = answers.flatMap(({ data: answer }, index) => {
+    const check = kinds[index]?.name
+    if (!answer || answer.receipt === null || check === undefined) return []
+    return [{ check, data: answer.data as Record<string, unknown>, receipt: answer.receipt }]
+  })
+  const isChecking = useIsFetching({ queryKey: ['check'] }) > 0
+  const [state, setState] = useState<{ busy: boolean; created?: Share; problem?: string }>({ busy: false })
+
+  async function share(): Promise<void> {
+    setState({ busy: true })
+    try {
+      setState({ busy: false, created: await shares.create(results) })
+      await queries.invalidateQueries(sharesQuery)
+    } catch (error) {
+      setState({ busy: false, problem: (error as Error).message })
+    }
+  }
+
+  return (
+    <div className={classes.actions}>
+      <Row>
+        <Button busy={state.busy} disabled={isChecking || results.length === 0} onClick={() => void share()}>
+          {actions.share}
+        </Button>
+        {children}
+        <Button kind="quiet" disabled={isChecking} onClick={() => window.print()}>
+          {actions.print}
+        </Button>
+      </Row>
+      <div role="alert">{state.problem && <Notice tone="bad">{state.problem}</Notice>}</div>
+      <div role="status">{state.created && <CreatedShare {...state.created} />}</div>
+    </div>
+  )
+}
+
+function CreatedShare({ url, expiresAt }: Share) {
+  return (
+    <Notice tone="good" title={messages.created}>
+      <Snippet what={messages.link} text={url} />
+      <p>
+        {messages.validUntil} <DateText at={expiresAt} />. {messages.withdraw}{' '}
+        <Link to="/check">{checkMessages.title}</Link>.
+      </p>
+    </Notice>
+  )
+}
+
+/** The results that an account shares; nothing when it shares none. */
+export function SharedResultList() {
+  const { data } = useQuery(sharesQuery)
+  if (!data || data.length === 0) return null
+  return (
+    <Section title={messages.list}>
+      <List>
+        {data.map((share) => (
+          <ShareItem key={share.token} {...share} />
+        ))}
+      </List>
+    </Section>
+  )
+}
+
+function ShareItem({ token, url, target, createdAt, expiresAt }: Share) {
+  const queries = useQueryClient()
+
+  async function removeShare(): Promise<void> {
+    await shares.remove(token)
+    await queries.invalidateQueries(sharesQuery)
+  }
+
+  return (
+    <ListItem
+      title={
+        <Link to="/shared/$token" params={{ token }}>
+          {target}
+        </Link>
+      }
+      action={
+        <Row>
+          <CopyButton text={url} what={messages.linkTo(target)} />
+          <ConfirmButton
+            label={messages.delete}
+            about={messages.deleteAbout(target)}
+            title={messages.deleteTitle(target)}
+            onConfirm={removeShare}
+          >
+            {messages.deleteText}
+          </ConfirmButton>
+        </Row>
+      }
+    >
+      {messages.createdAt} <DateText at={createdAt} /> · {messages.until} <DateText at={expiresAt} />
+    </ListItem>
+  )
+}

@@ -1,0 +1,62 @@
+import type { Endpoint, Settings } from './api.ts'
+import { settings } from './messages.ts'
+
+export type Scheme = NonNullable<Endpoint['signature']>['scheme']
+
+/** The signature schemes, with the names that their users know. */
+export const SCHEMES: { value: Scheme | ''; label: string }[] = [
+  { value: '', label: settings.schemes.none },
+  { value: 'github', label: settings.schemes.github },
+  { value: 'stripe', label: settings.schemes.stripe },
+  { value: 'standard', label: settings.schemes.standard },
+  { value: 'slack', label: settings.schemes.slack },
+  { value: 'shopify', label: settings.schemes.shopify },
+  { value: 'hmac', label: settings.schemes.hmac },
+]
+
+/** The fields of the form as the API takes them. */
+export function parseSettings(values: Record<string, string>): Settings {
+  return {
+    label: (values['label'] ?? '').trim(),
+    responseStatus: Number(values['responseStatus']),
+    responseType: (values['responseType'] ?? '').trim(),
+    // Browsers send the line breaks of a text area as CRLF; the user typed LF.
+    responseBody: (values['responseBody'] ?? '').replaceAll('\r\n', '\n'),
+    template: values['template'] === 'on',
+    cors: values['cors'] === 'on',
+    timeout: Number(values['timeout'] || '0'),
+    signature: signatureOf(values),
+  }
+}
+
+function signatureOf(values: Record<string, string>): NonNullable<Settings['signature']> | null {
+  const scheme = (values['signature.scheme'] ?? '') as Scheme | ''
+  if (scheme === '') return null
+  const secret = values['signature.secret'] ?? ''
+  const given = secret === '' ? {} : { secret }
+  if (scheme !== 'hmac') return { scheme, ...given }
+  return {
+    scheme,
+    ...given,
+    header: (values['signature.header'] ?? '').trim(),
+    prefix: values['signature.prefix'] ?? '',
+    algorithm: values['signature.algorithm'] as 'sha256',
+    encoding: values['signature.encoding'] as 'hex',
+  }
+}
+
+/** Finds invalid settings before they are sent, by field. */
+export function validateSettings(values: Record<string, string>, before: Endpoint): Record<string, string> {
+  const status = Number(values['responseStatus'])
+  const timeout = Number(values['timeout'] || '0')
+  const scheme = values['signature.scheme'] ?? ''
+  const isNewScheme = scheme !== '' && scheme !== before.signature?.scheme
+  return {
+    ...(!(Number.isInteger(status) && status >= 200 && status <= 599) && {
+      responseStatus: settings.wrongStatus,
+    }),
+    ...(!(timeout >= 0 && timeout <= 30) && { timeout: settings.wrongDelay }),
+    ...(isNewScheme && !values['signature.secret'] && { 'signature.secret': settings.missingSecret }),
+    ...(scheme === 'hmac' && !values['signature.header']?.trim() && { 'signature.header': settings.missingHeader }),
+  }
+}
