@@ -7,9 +7,8 @@ import { listFacts } from './facts/store.ts'
 import { availabilityOf, availableSince } from './history/availability.ts'
 import { countEvents, listEvents, listPeriods } from './history/store.ts'
 import { addHost, changeHost, checkNow, hostNotFound, requireHost, requireList, type HostDeps } from './hosts.ts'
-import { listAddresses } from './blocklists/store.ts'
+import { listAddresses, listAccountModes, setAccountMode } from './blocklists/store.ts'
 import type { HostCheckDeps } from './checks/deps.ts'
-import { listAccountModes, setAccountMode } from './blocklists/mode-store.ts'
 import {
   History,
   HistoryQuery,

@@ -1,8 +1,7 @@
 import type { Blocklist } from '../../protocols/dnsbl/catalogue.ts'
 import type { Db } from '../../store/database.ts'
-import { listMonitoringHosts, type MonitoredIp } from './store.ts'
+import { listMonitoringHosts, type MonitoredIp, listAccountModes } from './store.ts'
 import { modeOf } from './modes.ts'
-import { listAccountModes } from './mode-store.ts'
 
 /** Whether a monitored host of the account raises alerts, now or soon, when these blocklists remove the address. */
 export async function isMonitored(

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
-import type { ListModes } from './modes.ts'
+import type { ListMode, ListModes } from './modes.ts'
 import type { HostRow } from '../store.ts'
 
 export type AddressRow = { hostId: string; ip: string; seen: string[]; unknown: string[]; lastSeenAt: Date }
@@ -70,4 +70,26 @@ export async function listMonitoringHosts(
       or exists (select from monitored_event event where event.host_id = host.id and event.kind = 'blacklist'
         and event.ip = ${ip} and event.dnsbl = zone and event.to_state = 'clean' and event.at >= ${since}))`.execute(db)
   return rows
+}
+
+/** Lists the modes that these accounts set, by account. */
+export async function listAccountModes(db: Db, accountIds: string[]): Promise<Map<string, ListModes>> {
+  const rows = await db.selectFrom('monitoredList').selectAll().where('accountId', 'in', accountIds).execute()
+  const grouped = Map.groupBy(rows, ({ accountId }) => accountId)
+  return new Map(
+    Array.from(grouped, ([id, all]) => [id, Object.fromEntries(all.map(({ zone, mode }) => [zone, mode as ListMode]))]),
+  )
+}
+
+/** Sets the mode of a blocklist for an account; null restores the default. */
+export async function setAccountMode(db: Db, accountId: string, zone: string, mode: ListMode | null): Promise<void> {
+  if (mode === null) {
+    await db.deleteFrom('monitoredList').where('accountId', '=', accountId).where('zone', '=', zone).execute()
+    return
+  }
+  await db
+    .insertInto('monitoredList')
+    .values({ accountId, zone, mode })
+    .onConflict((conflict) => conflict.columns(['accountId', 'zone']).doUpdateSet({ mode }))
+    .execute()
 }

@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { listFacts, type FactRow } from '../facts/store.ts'
-import { listAddresses, type AddressRow } from '../blocklists/store.ts'
+import { listAddresses, type AddressRow, listAccountModes } from '../blocklists/store.ts'
 import type { ListModes } from '../blocklists/modes.ts'
-import { listAccountModes } from '../blocklists/mode-store.ts'
 import { HOST, type HostRow } from '../store.ts'
 
 /** A host that one check has claimed, with its addresses, facts and the account’s modes. */
