@@ -1,6 +1,6 @@
 import { createLog } from '../../src/log.ts'
 import type { Journal } from '../../src/migration/journal.ts'
-import { migrateMailbox, type MigrateOptions, type Outcome } from '../../src/migration/migrate.ts'
+import { migrateMailbox, type MigrateOptions, type MigrationOutcome } from '../../src/migration/migrate.ts'
 import type { SignIn } from '../../src/net/imap/connection/sign-in.ts'
 
 export function accountOn(port: number, user: string): SignIn {
@@ -9,7 +9,7 @@ export function accountOn(port: number, user: string): SignIn {
 }
 
 /** A whole migration, which must end well. */
-export async function ours(from: SignIn, to: SignIn, journal: Journal, options: MigrateOptions = {}): Promise<Outcome> {
+export async function ours(from: SignIn, to: SignIn, journal: Journal, options: MigrateOptions = {}): Promise<MigrationOutcome> {
   const outcome = await migrateMailbox({
     source: { account: from },
     destination: { account: to },

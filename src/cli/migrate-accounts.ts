@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readCommandSecret, readConfig } from '../config.ts'
-import { accountOf } from '../migration/sides.ts'
+import { resolveAccount } from '../migration/sides.ts'
 import { createResolver } from '../net/dns.ts'
 import type { SignIn } from '../net/imap/connection/sign-in.ts'
 import { UsageError } from './command.ts'
@@ -33,8 +33,8 @@ export async function accountsOf(values: Given): Promise<Accounts> {
   const [tlsVerify, signal] = [!values['no-verify'], AbortSignal.timeout(15_000)]
   try {
     return {
-      source: await accountOf({ ...source, ...secrets.source, tlsVerify }, deps, signal),
-      destination: await accountOf({ ...destination, ...secrets.destination, tlsVerify }, deps, signal),
+      source: await resolveAccount({ ...source, ...secrets.source, tlsVerify }, deps, signal),
+      destination: await resolveAccount({ ...destination, ...secrets.destination, tlsVerify }, deps, signal),
     }
   } finally {
     resolver.close()

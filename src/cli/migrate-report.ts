@@ -1,21 +1,21 @@
 import type { Failure } from '../migration/journal.ts'
-import type { Outcome } from '../migration/migrate.ts'
+import type { MigrationOutcome } from '../migration/migrate.ts'
 import { sizeText } from '../migration/size-text.ts'
-import type { SurveyedFolder } from '../migration/survey.ts'
+import type { SizedFolder } from '../migration/survey.ts'
 import { numberText, timeText } from './progress-bars.ts'
 import { foreign, paint, table } from './text.ts'
 
 /** The outcome with all failures. `isDry`: a dry run. */
-export type Reported = Outcome & { isDry: boolean; failures: readonly Failure[]; seconds: number }
+export type Reported = MigrationOutcome & { isDry: boolean; failures: readonly Failure[]; seconds: number }
 
 /** The folders to copy, with messages and size. */
-export function tableOf(folders: readonly SurveyedFolder[]): string {
+export function tableOf(folders: readonly SizedFolder[]): string {
   const row = (messages: number, bytes: number, name: string) => [
     numberText(messages).padStart(9),
     sizeText(bytes).padStart(9),
     name,
   ]
-  const sum = (of: (folder: SurveyedFolder) => number) => folders.reduce((total, folder) => total + of(folder), 0)
+  const sum = (of: (folder: SizedFolder) => number) => folders.reduce((total, folder) => total + of(folder), 0)
   const head = ['messages'.padStart(9), 'size'.padStart(9), 'folder'].map((text) => paint('dim', text))
   const rows = folders.map(({ path, messages, bytes }) => row(messages, bytes, foreign(path)))
   const total = row(

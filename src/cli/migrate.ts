@@ -6,7 +6,7 @@ import { Fault, messageOf } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { openFileJournal } from '../migration/file-journal.ts'
 import { migrateMailbox, type MigrateOptions } from '../migration/migrate.ts'
-import { survey } from '../migration/survey.ts'
+import { listFolderSizes } from '../migration/survey.ts'
 import { ImapLost, ImapRefused } from '../net/imap/connection/refusals.ts'
 import { UsageError, type Command } from './command.ts'
 import { accountsOf, type Accounts } from './migrate-accounts.ts'
@@ -133,7 +133,7 @@ async function copy(
   signal: AbortSignal,
 ): Promise<Reported> {
   const { json, retry, state } = values
-  const surveyed = await asFault(survey(accounts.source, signal))
+  const surveyed = await asFault(listFolderSizes(accounts.source, signal))
   const chosen = surveyed.filter(({ path }) => folders === 'all' || folders.includes(path))
   if (!json) console.error(tableOf(chosen))
   const bars = createBars(process.stderr)

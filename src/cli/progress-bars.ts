@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from 'node:util'
-import type { Progress } from '../migration/progress.ts'
+import type { MigrationProgress } from '../migration/progress.ts'
 import { sizeText } from '../migration/size-text.ts'
 import { foreign, pad, paint, width } from './text.ts'
 
 /** Progress lines at the bottom of a terminal; without a terminal, a line every ten seconds. */
-export type Bars = { show(progress: Progress): void; end(): void }
+export type Bars = { show(progress: MigrationProgress): void; end(): void }
 
 const BAR_COLUMNS = 24
 const MAX_FOLDERS = 8
@@ -42,7 +42,7 @@ export function createBars(out: NodeJS.WriteStream): Bars {
   }
 }
 
-function foldersOf({ folderProgress }: Progress): string[] {
+function foldersOf({ folderProgress }: MigrationProgress): string[] {
   const busy = Object.entries(folderProgress).filter(([, { doneCount, total }]) => doneCount > 0 && doneCount < total)
   return busy.slice(0, MAX_FOLDERS).map(([path, { doneCount, total, bytes, bytesTotal }]) => {
     const share = shareOf({ done: doneCount, total, bytes, bytesTotal })
@@ -50,7 +50,7 @@ function foldersOf({ folderProgress }: Progress): string[] {
   })
 }
 
-function totalOf(progress: Progress): string {
+function totalOf(progress: MigrationProgress): string {
   const { messagesDone: done, messagesTotal: total, bytesDone: bytes, bytesTotal } = progress
   const name = paint('bold', pad(`${progress.foldersDone} of ${progress.foldersTotal} folders`, NAME_COLUMNS))
   const rate = `${Math.round(progress.messagesPerSecond)}/s  ${sizeText(progress.bytesPerSecond)}/s`
@@ -69,7 +69,7 @@ function shareOf({ done, total, bytes, bytesTotal }: Amounts): number {
   return Math.min(bytesTotal ? bytes / bytesTotal : done / total, 0.999)
 }
 
-function whenDone({ throttledUntil, etaSeconds }: Progress): string {
+function whenDone({ throttledUntil, etaSeconds }: MigrationProgress): string {
   if (throttledUntil !== null) return `rate-limited by the server until ${throttledUntil.slice(11, 19)} UTC`
   return etaSeconds === null ? '' : `${timeText(etaSeconds)} left`
 }

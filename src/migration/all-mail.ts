@@ -3,7 +3,7 @@ import type { Folder } from '../net/imap/folders/list-folders.ts'
 import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../net/imap/connection/response.ts'
 import type { Wire } from '../net/imap/connection/wire.ts'
 import type { FolderCopy } from './folder.ts'
-import type { Lane } from './lane.ts'
+import type { ConnectionPair } from './lane.ts'
 
 /** Whether a folder shows what others hold (RFC 6154, `\All`): Gmail's All Mail. */
 export function isAllMail({ specialUse }: Pick<Folder, 'specialUse'>): boolean {
@@ -16,8 +16,8 @@ export function isAllMail({ specialUse }: Pick<Folder, 'specialUse'>): boolean {
  * @param others folders that are over: what they do not have by now is not left to them
  * @throws ImapRefused, ImapLost
  */
-export async function shownElsewhere(
-  lane: Lane,
+export async function listCopiedElsewhere(
+  lane: ConnectionPair,
   folder: Folder,
   uidNext: number,
   others: readonly FolderCopy[],
@@ -25,12 +25,12 @@ export async function shownElsewhere(
   const elsewhere = new Set<string>()
   for (const { folder: other, ledger } of others) {
     if (!ledger) continue
-    const { wire } = await lane.reading(other.pathAsListed)
+    const { wire } = await lane.openSource(other.pathAsListed)
     await identities(wire, ledger.saved.sourceUidNext, ({ uid, id }) => ledger.isDone(uid) && elsewhere.add(id))
   }
   const shown: { uid: number; size: number }[] = []
   if (elsewhere.size === 0) return shown
-  const { wire } = await lane.reading(folder.pathAsListed)
+  const { wire } = await lane.openSource(folder.pathAsListed)
   await identities(wire, uidNext, ({ uid, id, size }) => elsewhere.has(id) && shown.push({ uid, size }))
   return shown
 }

@@ -8,10 +8,10 @@ import { numberOf, pairsOf, stringOf, type Value } from '../net/imap/connection/
 import type { Wire } from '../net/imap/connection/wire.ts'
 
 /** One of our copies: UIDs at the source and the destination, and the bytes and date (milliseconds) that were sent. */
-export type Arrival = { uid: number; to: number; bytes: number; moment: number | null }
+export type StoredCopy = { uid: number; to: number; bytes: number; moment: number | null }
 
 /** What this run has copied, as far as the destination told the UIDs. */
-export type Arrivals = { add(arrival: Arrival): void; groups(): Generator<Arrival[]>; clear(): void }
+export type StoredCopies = { add(arrival: StoredCopy): void; groups(): Generator<StoredCopy[]>; clear(): void }
 
 /** What the destination keeps otherwise than it was sent. */
 export type Deviations = {
@@ -21,20 +21,20 @@ export type Deviations = {
 }
 
 /** Copies whose sizes are asked for together. */
-const TOGETHER = 1_000
+const COPIES_PER_FETCH = 1_000
 
 /** Copies of another size that are compared with their originals; what they show is true of the others. */
 const MAX_COMPARED = 10
 
 /** Numbers only: there may be hundreds of thousands. */
-export function createArrivals(): Arrivals {
+export function createStoredCopies(): StoredCopies {
   let numbers: number[] = []
   return {
     add: ({ uid, to, bytes, moment }) => void numbers.push(uid, to, bytes, moment ?? NaN),
     clear: () => void (numbers = []),
     *groups() {
-      for (let at = 0; at < numbers.length; at += 4 * TOGETHER) {
-        const some = numbers.slice(at, at + 4 * TOGETHER)
+      for (let at = 0; at < numbers.length; at += 4 * COPIES_PER_FETCH) {
+        const some = numbers.slice(at, at + 4 * COPIES_PER_FETCH)
         yield Array.from({ length: some.length / 4 }, (_, index) => {
           const [uid = 0, to = 0, bytes = 0, moment = NaN] = some.slice(index * 4, index * 4 + 4)
           return { uid, to, bytes, moment: Number.isNaN(moment) ? null : moment }
@@ -51,9 +51,9 @@ export function createArrivals(): Arrivals {
  * @param destination with the folder open
  * @throws ImapRefused when a server asks us to come back later, ImapLost
  */
-export async function compareArrivals(arrivals: Arrivals, source: Wire, destination: Wire): Promise<Deviations> {
+export async function compareStoredCopies(arrivals: StoredCopies, source: Wire, destination: Wire): Promise<Deviations> {
   const found: Deviations = { sizes: [], dates: null }
-  const resized: Arrival[] = []
+  const resized: StoredCopy[] = []
   for (const some of arrivals.groups()) {
     // Dovecot tells a date before 1970 as it is once, and from its cache of 32 bits from then on, to everybody.
     if (some.some(({ moment }) => moment !== null && moment < 0)) await readKept(destination, some)
@@ -82,7 +82,7 @@ function isOdd(moment: number | null): boolean {
 
 type Kept = { bytes?: number; moment?: number }
 
-async function readKept(wire: Wire, some: readonly Arrival[]): Promise<Map<number, Kept>> {
+async function readKept(wire: Wire, some: readonly StoredCopy[]): Promise<Map<number, Kept>> {
   const kept = new Map<number, Kept>()
   // Most servers keep sizes in an index, and have to open each message for its date: only odd dates are worth that.
   const items = some.some(({ moment }) => isOdd(moment)) ? 'INTERNALDATE ' : ''

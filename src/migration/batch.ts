@@ -5,31 +5,31 @@ import type { Metadata } from '../net/imap/fetch/fetch-metadata.ts'
 import { parseDateHeader, isUnusualDate, isUserFlag, serialiseDate } from '../net/imap/append/flags-and-dates.ts'
 import type { Refusal } from '../net/imap/connection/refusals.ts'
 import type { Wire } from '../net/imap/connection/wire.ts'
-import { headOf } from './known.ts'
+import { readHead } from './known.ts'
 
 /** What was changed of a message that the destination did not take as it was. */
-export type Remedy = 'as-is' | 'other-date' | 'without-keywords' | 'line-ends'
+export type RetryStrategy = 'as-is' | 'other-date' | 'without-keywords' | 'line-ends'
 
 /** Where the date that a message was sent with comes from. `unreadable`: the source's is none, the header's was sent. */
-type DatedBy = 'source' | 'header' | 'unreadable' | 'nobody'
+type DateSource = 'source' | 'header' | 'unreadable' | 'nobody'
 
 /** `announced`: the size the source told, where it was another. */
 type Copy = {
   to: number | null
   uidValidity: number | null
   size: number
-  datedBy: DatedBy
+  datedBy: DateSource
   date: string | null
   announced: number | null
 }
 
 /** What became of one message of a batch. */
-export type Fate =
-  | (Copy & { state: 'copied'; row: Metadata; remedy: Remedy })
+export type MessageOutcome =
+  | (Copy & { state: 'copied'; row: Metadata; remedy: RetryStrategy })
   | { state: 'there' | 'gone'; row: Metadata }
   | { state: 'unfetchable'; row: Metadata; refusal: Refusal }
   /** `next` is what to try then; null when nothing is left to try. */
-  | { state: 'refused'; row: Metadata; refusal: Refusal; remedy: Remedy; next: Remedy | null }
+  | { state: 'refused'; row: Metadata; refusal: Refusal; remedy: RetryStrategy; next: RetryStrategy | null }
   /** Sent, not answered: it may be at the destination. */
   | { state: 'unknown'; row: Metadata; appender: Appender }
   /** Certainly not at the destination; to be done again. */
@@ -50,19 +50,19 @@ export type BatchDeps = {
   sent: () => void
   /** Whether a message without Message-ID is there already, by the beginning of its body; null when nobody asks. */
   isThere: ((head: Buffer) => boolean) | null
-  remedyOf: (uid: number) => Remedy
+  remedyOf: (uid: number) => RetryStrategy
 }
 
-type Loaded = { row: Metadata; outgoing: AppendMessage; remedy: Remedy; datedBy: DatedBy; announced: number | null }
+type Loaded = { row: Metadata; outgoing: AppendMessage; remedy: RetryStrategy; datedBy: DateSource; announced: number | null }
 type FetchedMessage = Extract<FetchResult, { state: 'here' }>
-type Sent = { fates: Promise<Fate[]> }
+type Sent = { fates: Promise<MessageOutcome[]> }
 
 /**
  * Copies a batch of one folder. Every message has one fate; rejects when the intent could not be recorded or nothing can
  * be sent, and then whatever was sent is unknown.
  */
-export async function copyBatch(rows: readonly Metadata[], deps: BatchDeps): Promise<Fate[]> {
-  const fates: Fate[] = []
+export async function copyBatch(rows: readonly Metadata[], deps: BatchDeps): Promise<MessageOutcome[]> {
+  const fates: MessageOutcome[] = []
   const sent: Sent[] = []
   const gathered: Loaded[] = []
   const byUid = new Map(rows.map((row) => [row.uid, row]))
@@ -101,7 +101,7 @@ async function load(row: Metadata, fetched: FetchedMessage, deps: BatchDeps): Pr
   const { size, body, announced = null } = fetched
   let whole = body
   if (deps.isThere && row.messageIds.every((id) => id === '')) {
-    const looked = await headOf(body)
+    const looked = await readHead(body)
     if (deps.isThere(looked.head)) return null
     whole = looked.whole
   }
@@ -119,7 +119,7 @@ async function load(row: Metadata, fetched: FetchedMessage, deps: BatchDeps): Pr
   return { row, outgoing, remedy, datedBy, announced }
 }
 
-function remedyAfter(remedy: Remedy, { flags }: Metadata, { body, internalDate }: AppendMessage): Remedy | null {
+function nextStrategy(remedy: RetryStrategy, { flags }: Metadata, { body, internalDate }: AppendMessage): RetryStrategy | null {
   const isUnusual = internalDate !== null && isUnusualDate(internalDate)
   if (remedy === 'as-is' && isUnusual) return 'other-date'
   if ((remedy === 'as-is' || remedy === 'other-date') && flags.some(isUserFlag)) return 'without-keywords'
@@ -128,7 +128,7 @@ function remedyAfter(remedy: Remedy, { flags }: Metadata, { body, internalDate }
 }
 
 /** The date the source keeps it under; where that is none, or refused, the one in its header. */
-function dateOf({ internalDate }: Metadata, body: Body, remedy: Remedy): { date: string | null; datedBy: DatedBy } {
+function dateOf({ internalDate }: Metadata, body: Body, remedy: RetryStrategy): { date: string | null; datedBy: DateSource } {
   const kept = internalDate === null ? null : serialiseDate(internalDate)
   const mayKeep = remedy === 'as-is' || (kept !== null && !isUnusualDate(kept))
   if (kept !== null && mayKeep) return { date: kept, datedBy: 'source' }
@@ -157,15 +157,15 @@ async function send(loaded: Loaded[], deps: BatchDeps): Promise<Sent> {
   const appender = await deps.appender()
   const { outcomes } = await appender.submit(loaded.map(({ outgoing }) => outgoing))
   return {
-    fates: outcomes.then((all) => all.map((outcome, index) => fateOf(outcome, loaded[index] as Loaded, appender))),
+    fates: outcomes.then((all) => all.map((outcome, index) => outcomeOf(outcome, loaded[index] as Loaded, appender))),
   }
 }
 
-function fateOf(
+function outcomeOf(
   outcome: AppendOutcome,
   { row, outgoing, remedy, datedBy, announced }: Loaded,
   appender: Appender,
-): Fate {
+): MessageOutcome {
   if (outcome.state === 'stored') {
     const { uid: to, uidValidity } = outcome
     return {
@@ -181,7 +181,7 @@ function fateOf(
     }
   }
   if (outcome.state === 'refused') {
-    const next = remedyAfter(remedy, row, outgoing)
+    const next = nextStrategy(remedy, row, outgoing)
     return { state: 'refused', row, refusal: outcome.refusal, remedy, next }
   }
   return { state: outcome.state, row, appender }

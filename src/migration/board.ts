@@ -1,33 +1,33 @@
-import type { FolderCopy, Note } from './folder.ts'
+import type { FolderCopy, MigrationNote } from './folder.ts'
 import { LIMITS } from './limits.ts'
-import { createRate, progressOf, type Progress } from './progress.ts'
-import type { Warning } from './warnings.ts'
+import { createRate, progressOf, type MigrationProgress } from './progress.ts'
+import type { MigrationWarning } from './warnings.ts'
 
 /** Shows progress now and then, however often it changes. */
-export type Board = {
-  show(copies: readonly FolderCopy[], warnings: Warning[]): void
-  changed(): void
+export type ProgressReporter = {
+  setFolders(copies: readonly FolderCopy[], warnings: MigrationWarning[]): void
+  scheduleReport(): void
   /**
    * The last word.
    * @param stopped failures of the whole migration
    */
-  finish(stopped: number): Progress
+  finish(stopped: number): MigrationProgress
 }
 
-type BoardDeps = {
+type ReporterDeps = {
   /** How many were asked for, for as long as nobody has looked which of them there are. */
   foldersAsked: number
-  onProgress: (progress: Progress) => void
+  onProgress: (progress: MigrationProgress) => void
   /** Milliseconds since 1970 until which a server asked us to wait. */
   closedUntil: () => number | null
   /** Grows. */
-  notes: readonly Note[]
+  notes: readonly MigrationNote[]
 }
 
-export function createBoard({ foldersAsked, onProgress, closedUntil, notes }: BoardDeps): Board {
+export function createProgressReporter({ foldersAsked, onProgress, closedUntil, notes }: ReporterDeps): ProgressReporter {
   const rate = createRate()
   let shown: readonly FolderCopy[] | null = null
-  let warned: Warning[] = []
+  let warned: MigrationWarning[] = []
   let timer: NodeJS.Timeout | undefined
 
   const read = (stopped: number) =>
@@ -45,12 +45,12 @@ export function createBoard({ foldersAsked, onProgress, closedUntil, notes }: Bo
   }
 
   return {
-    show(copies, warnings) {
+    setFolders(copies, warnings) {
       shown = copies
       warned = warnings
       tell()
     },
-    changed: () => (timer ??= setTimeout(tell, LIMITS.progress)),
+    scheduleReport: () => (timer ??= setTimeout(tell, LIMITS.progress)),
     finish(stopped) {
       clearTimeout(timer)
       // Nothing may be told after the end.

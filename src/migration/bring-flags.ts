@@ -5,10 +5,10 @@ import { storableFlags } from '../net/imap/append/flags-and-dates.ts'
 import { select } from '../net/imap/folders/mailbox.ts'
 import { ImapRefused, isTemporary, describeRefusal } from '../net/imap/connection/refusals.ts'
 import type { Wire } from '../net/imap/connection/wire.ts'
-import type { Copier } from './copier.ts'
+import type { FolderCopier } from './copier.ts'
 import { messageIdOf } from './fingerprint.ts'
-import type { Migration } from './folder.ts'
-import type { Lane } from './lane.ts'
+import type { MigrationContext } from './folder.ts'
+import type { ConnectionPair } from './lane.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { parseUidSet } from './uid-set.ts'
 
@@ -21,7 +21,7 @@ const TOGETHER = 500
  * A server that refuses does not make a migration fail whose messages are there; it is noted.
  * @throws ImapRefused when a server asks us to come back later, ImapLost
  */
-export async function bringFlags(lane: Lane, at: OpenFolder, copier: Copier, migration: Migration): Promise<void> {
+export async function copyFlags(lane: ConnectionPair, at: OpenFolder, copier: FolderCopier, migration: MigrationContext): Promise<void> {
   const note = (message: string) => migration.note({ folder: copier.folder.path, message })
   try {
     const count = await bring(lane, at, copier)
@@ -32,17 +32,17 @@ export async function bringFlags(lane: Lane, at: OpenFolder, copier: Copier, mig
   }
 }
 
-async function bring(lane: Lane, at: OpenFolder, copier: Copier): Promise<number> {
+async function bring(lane: ConnectionPair, at: OpenFolder, copier: FolderCopier): Promise<number> {
   const { ledger, sourceModseq, knownBelow, place } = at
   const since = ledger.saved.sourceModseq ?? null
   const first = parseUidSet(ledger.saved.copiedTo).first()
   if (since === null || sourceModseq === null || since === sourceModseq || first === undefined) return 0
-  const isCopied = (uid: number) => ledger.isDone(uid) && !ledger.wasThere(uid)
+  const isCopied = (uid: number) => ledger.isDone(uid) && !ledger.isExisting(uid)
   const changed = await byMessageId(fetchMetadata(await copier.reading(lane, at), 1, knownBelow - 1, since), isCopied)
   if (changed.size === 0) return 0
   const { wire } = await lane.destination()
   const { uidNext, permanentFlags } = await select(wire, place.name)
-  const copies = await byMessageId(fetchMetadata(wire, first, (uidNext ?? 2 ** 32) - 1), (uid) => ledger.isOurs(uid))
+  const copies = await byMessageId(fetchMetadata(wire, first, (uidNext ?? 2 ** 32) - 1), (uid) => ledger.isOwnCopy(uid))
   const wanting = new Map<string, number[]>()
   for (const [id, source] of changed) {
     const copy = copies.get(id)

@@ -2,25 +2,25 @@ import { createAppender, type Appender } from '../net/imap/append/append.ts'
 import type { Metadata } from '../net/imap/fetch/fetch-metadata.ts'
 import type { Folder } from '../net/imap/folders/list-folders.ts'
 import type { Wire } from '../net/imap/connection/wire.ts'
-import { copyBatch, type Remedy } from './batch.ts'
+import { copyBatch, type RetryStrategy } from './batch.ts'
 import { contentFingerprint, messageIdOf } from './fingerprint.ts'
-import type { Migration } from './folder.ts'
-import type { Lane } from './lane.ts'
+import type { MigrationContext } from './folder.ts'
+import type { ConnectionPair } from './lane.ts'
 import { LIMITS } from './limits.ts'
 import type { OpenFolder } from './open-folder.ts'
-import { isPassing } from './persist.ts'
-import type { Place } from './place.ts'
-import { createPace, type Pace, type Round } from './round.ts'
-import { countThere, settle, type Blame } from './settle.ts'
+import { isTemporaryFailure } from './persist.ts'
+import type { DestinationFolder } from './place.ts'
+import { createBatchSize, type BatchSize, type BatchQueue } from './round.ts'
+import { recordExisting, recordOutcomes, type FailureEvidence } from './settle.ts'
 import { Reopen } from './stop.ts'
 
 /** Copies batches of one folder, and remembers what each of its messages has been through. */
-export type Copier = {
+export type FolderCopier = {
   readonly folder: Folder
-  readonly pace: Pace
-  readonly blame: Blame
+  readonly pace: BatchSize
+  readonly blame: FailureEvidence
   /** A connection with the folder open, as it was when the books were opened. */
-  reading(lane: Lane, at: OpenFolder): Promise<Wire>
+  reading(lane: ConnectionPair, at: OpenFolder): Promise<Wire>
   /** Whether a message needs no copy, by its Message-ID; counts it then. */
   isThere(at: OpenFolder, row: Metadata): boolean
   /**
@@ -28,20 +28,20 @@ export type Copier = {
    * @param workers batches under way at once
    * @throws Stop, FolderStop, and what ends the whole migration
    */
-  work(lane: Lane, at: OpenFolder, round: Round, workers: number): Promise<void>
+  work(lane: ConnectionPair, at: OpenFolder, round: BatchQueue, workers: number): Promise<void>
 }
 
 type Turn = { before: Promise<void>; sent: () => void; appenders: WeakMap<Wire, Appender> }
 
-export function createCopier(migration: Migration, folder: Folder): Copier {
+export function createFolderCopier(migration: MigrationContext, folder: Folder): FolderCopier {
   const { gate, signal } = migration
-  const remedies = new Map<number, Remedy>()
-  const blame: Blame = { wires: new WeakSet(), words: new Map(), delays: new Map(), vanished: new Set() }
+  const remedies = new Map<number, RetryStrategy>()
+  const blame: FailureEvidence = { blamedWires: new WeakSet(), descriptions: new Map(), postponements: new Map(), missing: new Set() }
   const leftOut = new Set<string>()
-  const pace = createPace()
+  const pace = createBatchSize()
 
-  async function reading(lane: Lane, { sourceUidValidity }: OpenFolder): Promise<Wire> {
-    const { wire, opened } = await lane.reading(folder.pathAsListed)
+  async function reading(lane: ConnectionPair, { sourceUidValidity }: OpenFolder): Promise<Wire> {
+    const { wire, opened } = await lane.openSource(folder.pathAsListed)
     if (opened.uidValidity !== sourceUidValidity) throw new Reopen('The source assigned new UIDs to its messages.')
     return wire
   }
@@ -49,19 +49,19 @@ export function createCopier(migration: Migration, folder: Folder): Copier {
   function isThere(at: OpenFolder, row: Metadata): boolean {
     const id = at.tally && messageIdOf(row.messageIds)
     if (!at.tally || id === null || !at.tally.take(id)) return false
-    countThere(at, row)
+    recordExisting(at, row)
     migration.changed()
     return true
   }
 
-  async function work(lane: Lane, at: OpenFolder, round: Round, workers: number): Promise<void> {
+  async function work(lane: ConnectionPair, at: OpenFolder, round: BatchQueue, workers: number): Promise<void> {
     const appenders = new WeakMap<Wire, Appender>()
     let last: Promise<void> = Promise.resolve()
 
     async function keepCopying(): Promise<void> {
       for (;;) {
         await gate.pass(signal)
-        const rows = await round.take(() => reading(lane, at))
+        const rows = await round.nextBatch(() => reading(lane, at))
         if (rows.length === 0) return
         const before = last
         const { promise: mine, resolve: sent } = Promise.withResolvers<void>()
@@ -77,18 +77,18 @@ export function createCopier(migration: Migration, folder: Folder): Copier {
     const untilBroken = () =>
       keepCopying().catch((error: unknown) => {
         signal.throwIfAborted()
-        if (!isPassing(error, gate)) throw error
+        if (!isTemporaryFailure(error, gate)) throw error
       })
     await allSettled(Array.from({ length: workers }, untilBroken))
   }
 
-  async function copy(lane: Lane, at: OpenFolder, rows: Metadata[], { before, sent, appenders }: Turn): Promise<void> {
+  async function copy(lane: ConnectionPair, at: OpenFolder, rows: Metadata[], { before, sent, appenders }: Turn): Promise<void> {
     const { ledger, place, tally } = at
     const weight = rows.reduce((sum, { size }) => sum + Math.min(size ?? LIMITS.unknownBody, LIMITS.streamedBody), 0)
     await migration.bodies.acquire(weight)
     try {
       const [source] = await Promise.all([reading(lane, at), lane.destination()])
-      const intending = ledger.intend(rows.map(({ uid }) => uid))
+      const intending = ledger.recordIntent(rows.map(({ uid }) => uid))
       intending.catch(() => undefined)
       const began = performance.now()
       const fates = await copyBatch(rows, {
@@ -100,9 +100,9 @@ export function createCopier(migration: Migration, folder: Folder): Copier {
         isThere: tally && ((head) => tally.take(contentFingerprint(head))),
         remedyOf: (uid) => remedies.get(uid) ?? 'as-is',
       })
-      pace.took(performance.now() - began)
+      pace.recordDuration(performance.now() - began)
       const intent = await intending
-      settle(fates, {
+      recordOutcomes(fates, {
         migration,
         folder: folder.path,
         at,
@@ -117,11 +117,11 @@ export function createCopier(migration: Migration, folder: Folder): Copier {
     }
   }
 
-  function appenderFor(appenders: WeakMap<Wire, Appender>, wire: Wire, { name, opened }: Place): Appender {
+  function appenderFor(appenders: WeakMap<Wire, Appender>, wire: Wire, { name, opened }: DestinationFolder): Appender {
     const known = appenders.get(wire)
     if (known) return known
     const [{ permanentFlags }, { shapes }] = [opened, migration]
-    const appender = createAppender(wire, name, { permanentFlags, synchronising: blame.isMistrusted, shapes })
+    const appender = createAppender(wire, name, { permanentFlags, synchronising: blame.needsSynchronizing, shapes })
     appenders.set(wire, appender)
     return appender
   }

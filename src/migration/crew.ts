@@ -1,11 +1,11 @@
 import type { FolderCopy } from './folder.ts'
-import { createLane, NoMoreConnections, type Lane, type LaneDeps } from './lane.ts'
+import { createConnectionPair, ConnectionLimitReached, type ConnectionPair, type ConnectionPairDeps } from './lane.ts'
 import { LIMITS } from './limits.ts'
 
 /** The pairs of connections that one migration works with. */
-export type Crew = {
+export type ConnectionPool = {
   /** There from the beginning. */
-  readonly first: Lane
+  readonly first: ConnectionPair
   /**
    * Copies folders; more pairs join where there is enough to do and the servers let them.
    * @param most pairs, at most
@@ -18,19 +18,19 @@ export type Crew = {
 }
 
 /** @param own aborts the signal of `deps`: what ends one lane ends all */
-export function createCrew(deps: Omit<LaneDeps, 'isOptional'>, own: AbortController): Crew {
-  const first = createLane({ ...deps, isOptional: () => false })
+export function createConnectionPool(deps: Omit<ConnectionPairDeps, 'isOptional'>, own: AbortController): ConnectionPool {
+  const first = createConnectionPair({ ...deps, isOptional: () => false })
   const lanes = [first]
   const working = [first]
 
   async function join(copies: readonly FolderCopy[]): Promise<void> {
     let isOptional = true
-    const lane = createLane({ ...deps, isOptional: () => isOptional })
+    const lane = createConnectionPair({ ...deps, isOptional: () => isOptional })
     lanes.push(lane)
     await Promise.all([lane.source(), lane.destination()])
     isOptional = false
     working.push(lane)
-    await drive(lane, copies, deps.signal)
+    await copyFolders(lane, copies, deps.signal)
   }
 
   return {
@@ -38,10 +38,10 @@ export function createCrew(deps: Omit<LaneDeps, 'isOptional'>, own: AbortControl
     async copy(copies, most) {
       const messages = copies.reduce((sum, { folder }) => sum + (folder.messages ?? LIMITS.messagesPerConnection), 0)
       const wanted = Math.min(most, Math.ceil(messages / LIMITS.messagesPerConnection))
-      const drives = working.map((lane) => drive(lane, copies, deps.signal))
+      const drives = working.map((lane) => copyFolders(lane, copies, deps.signal))
       while (lanes.length < wanted) drives.push(join(copies))
       const endAll = (error: unknown) => {
-        if (!(error instanceof NoMoreConnections)) own.abort(error)
+        if (!(error instanceof ConnectionLimitReached)) own.abort(error)
       }
       await Promise.all(drives.map((driving) => driving.catch(endAll)))
       if (own.signal.aborted) throw own.signal.reason
@@ -54,7 +54,7 @@ export function createCrew(deps: Omit<LaneDeps, 'isOptional'>, own: AbortControl
 }
 
 /** One folder after another, then a hand for whoever has most to do. */
-async function drive(lane: Lane, copies: readonly FolderCopy[], signal: AbortSignal): Promise<void> {
+async function copyFolders(lane: ConnectionPair, copies: readonly FolderCopy[], signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted()
     const next = copies.find(({ state }) => state === 'waiting')

@@ -13,7 +13,7 @@ import {
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { Fault } from '../errors.ts'
-import { tryAgain, type Failure, type Journal, type SavedFolder } from './journal.ts'
+import { retryFailed, type Failure, type Journal, type SavedFolder } from './journal.ts'
 
 /** A line of the file. The last line of a folder is what holds. */
 type Entry = { folder: string; state: SavedFolder; failures?: readonly Failure[] } | { failure: Failure }
@@ -44,7 +44,7 @@ export function openFileJournal(path: string, { retry = false, isDry = false }: 
     failures.push(...('state' in entry ? (entry.failures ?? []) : [entry.failure]))
   }
   if (retry) {
-    for (const [folder, state] of folders) folders.set(folder, tryAgain(state))
+    for (const [folder, state] of folders) folders.set(folder, retryFailed(state))
     failures = []
   }
   if (!isDry) rewrite(path, folders, failures)

@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto'
 
 /** How much of a message without Message-ID is looked at, in bytes. */
-export const FINGERPRINTED = 64 * 1024
+export const FINGERPRINT_BYTES = 64 * 1024
 
 /**
  * What of a message's Message-ID fields identifies it: folding, blanks, comments and the brackets make no difference,
@@ -42,7 +42,7 @@ const IDENTIFYING = /^(from|to|cc|date|subject|content-type)[ \t]*:(.*)$/i
  * @param head the message's first bytes: `FINGERPRINTED` of them, or all
  */
 export function contentFingerprint(head: Buffer): string {
-  const text = head.toString('latin1', 0, FINGERPRINTED).replace(/\r+\n?|\n/g, '\n')
+  const text = head.toString('latin1', 0, FINGERPRINT_BYTES).replace(/\r+\n?|\n/g, '\n')
   const end = text.startsWith('\n') ? 0 : text.indexOf('\n\n')
   const header = (end === -1 ? text : text.slice(0, end)).replace(/\n[ \t]+/g, ' ')
   const fields = header.split('\n').flatMap((line) => {
@@ -51,19 +51,19 @@ export function contentFingerprint(head: Buffer): string {
   })
   const sum = createHash('sha256').update(fields.toSorted().join('\n'))
   // The last bytes may hold half a line end, which the other side's copy has not.
-  const body = end === -1 ? '' : text.slice(end, FINGERPRINTED - 4_096).trimEnd()
+  const body = end === -1 ? '' : text.slice(end, FINGERPRINT_BYTES - 4_096).trimEnd()
   return `#${sum.update('\n\n').update(body, 'latin1').digest('base64url')}`
 }
 
 /** How often each message is there. Two equal ones are two: what is there twice answers for two. */
-export type Tally = {
+export type FingerprintCounts = {
   readonly size: number
   add(key: string): void
   /** Takes one away; false when there was none. */
   take(key: string): boolean
 }
 
-export function createTally(): Tally {
+export function createFingerprintCounts(): FingerprintCounts {
   const counts = new Map<string, number>()
   let size = 0
   return {

@@ -3,45 +3,45 @@ import type { Logger } from '../log.ts'
 import type { AppendWindow } from '../net/imap/append/append-window.ts'
 import type { Folder } from '../net/imap/folders/list-folders.ts'
 import { ImapRefused } from '../net/imap/connection/refusals.ts'
-import { bringFlags } from './bring-flags.ts'
-import { createCopier } from './copier.ts'
-import type { Gate } from './gate.ts'
+import { copyFlags } from './bring-flags.ts'
+import { createFolderCopier } from './copier.ts'
+import type { RateLimitGate } from './gate.ts'
 import type { Journal } from './journal.ts'
-import type { Lane } from './lane.ts'
-import type { Ledger } from './ledger.ts'
-import { LIMITS, type Patience } from './limits.ts'
+import type { ConnectionPair } from './lane.ts'
+import type { FolderState } from './ledger.ts'
+import { LIMITS, type WaitTimes } from './limits.ts'
 import { openFolder, type OpenFolder } from './open-folder.ts'
-import { pause, persist } from './persist.ts'
-import type { Destination } from './place.ts'
-import type { Route } from './plan.ts'
+import { backOff, withRetries } from './persist.ts'
+import type { DestinationFolders } from './place.ts'
+import type { FolderRoute } from './plan.ts'
 import { reconcile } from './reconcile.ts'
-import { createRound, type Round } from './round.ts'
+import { createBatchQueue, type BatchQueue } from './round.ts'
 import { codeOf, FolderStop, Reopen } from './stop.ts'
-import { giveUpPoison, verify } from './verify.ts'
+import { failUnreadableMessages, verify } from './verify.ts'
 
 /** What all folders of a migration share. */
-export type Migration = {
+export type MigrationContext = {
   journal: Journal
-  gate: Gate
+  gate: RateLimitGate
   /** Keywords that the destination has taken. */
   shapes: Set<string>
   /** Bodies in memory, over all migrations of this process. */
   bodies: AppendWindow
-  patience: Patience
+  patience: WaitTimes
   signal: AbortSignal
   log: Logger
-  destination: Destination
+  destination: DestinationFolders
   deduplicate: boolean
   withNewMail: boolean
   /** Something of the progress is different. */
   changed: () => void
-  note: (note: Note) => void
+  note: (note: MigrationNote) => void
   /** Folders that are over before this one begins, and whose messages it need not copy again. */
   before: readonly FolderCopy[]
 }
 
 /** What was not kept exactly as it was. */
-export type Note = { folder: string; uid?: number; message: string }
+export type MigrationNote = { folder: string; uid?: number; message: string }
 
 /** One folder on its way. */
 export type FolderCopy = {
@@ -52,30 +52,30 @@ export type FolderCopy = {
   /** `stopped`: by something that concerns the whole migration. */
   readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'stopped'
   /** Null until it is open. */
-  readonly ledger: Ledger | null
+  readonly ledger: FolderState | null
   /** Messages that nobody has in hand yet; another lane may help with them. */
   readonly waiting: number
   /** Resolves when it is known how much there is to do. */
   readonly opened: Promise<void>
   /** Copies all of it. Failures of this folder alone are in the journal; throws what concerns the whole migration. */
-  run(lane: Lane): Promise<void>
+  run(lane: ConnectionPair): Promise<void>
   /** Counts its messages, as far as a dry run goes; what stands in the way of that would stand in the way of copying. */
-  look(lane: Lane): Promise<void>
+  count(lane: ConnectionPair): Promise<void>
   /** Copies batches of it beside the lane that runs it, as long as there are any. */
-  help(lane: Lane): Promise<void>
+  help(lane: ConnectionPair): Promise<void>
 }
 
-export function createFolderCopy(migration: Migration, { folder, mapped, bytes }: Route): FolderCopy {
+export function createFolderCopy(migration: MigrationContext, { folder, mapped, bytes }: FolderRoute): FolderCopy {
   const { journal, gate, patience, signal, log } = migration
   const { promise: opened, resolve: markOpened } = Promise.withResolvers<void>()
   const helpers = new Set<Promise<void>>()
   const wanted = mapped.destination
-  const copier = createCopier(migration, folder)
+  const copier = createFolderCopier(migration, folder)
   let state: FolderCopy['state'] = 'waiting'
   let open: OpenFolder | null = null
-  let round: Round | null = null
+  let round: BatchQueue | null = null
 
-  async function run(lane: Lane): Promise<void> {
+  async function run(lane: ConnectionPair): Promise<void> {
     state = 'running'
     migration.changed()
     try {
@@ -105,9 +105,9 @@ export function createFolderCopy(migration: Migration, { folder, mapped, bytes }
     await journal.report(folderFailure(folder.path, error))
   }
 
-  async function look(lane: Lane): Promise<void> {
+  async function count(lane: ConnectionPair): Promise<void> {
     try {
-      const reading = await persist(migration, () => lane.reading(folder.pathAsListed))
+      const reading = await withRetries(migration, () => lane.openSource(folder.pathAsListed))
       folder.messages = reading.opened.exists
     } catch (error) {
       await stop(error)
@@ -115,15 +115,15 @@ export function createFolderCopy(migration: Migration, { folder, mapped, bytes }
     migration.changed()
   }
 
-  async function copyWhole(lane: Lane): Promise<void> {
-    const at = await persist(migration, () => openFolder(lane, folder, wanted, migration))
+  async function copyWhole(lane: ConnectionPair): Promise<void> {
+    const at = await withRetries(migration, () => openFolder(lane, folder, wanted, migration))
     open = at
     noteName(at.place.path)
     markOpened()
     migration.changed()
     do await copyRounds(lane, at)
-    while (!(await persist(migration, () => verify(lane, at, copier, migration.note))))
-    if (migration.withNewMail) await persist(migration, () => bringFlags(lane, at, copier, migration))
+    while (!(await withRetries(migration, () => verify(lane, at, copier, migration.note))))
+    if (migration.withNewMail) await withRetries(migration, () => copyFlags(lane, at, copier, migration))
     await at.ledger.finish(at.sourceModseq)
   }
 
@@ -134,37 +134,37 @@ export function createFolderCopy(migration: Migration, { folder, mapped, bytes }
     migration.note({ folder: folder.path, message: `It became “${path}”${why}.` })
   }
 
-  async function copyRounds(lane: Lane, at: OpenFolder): Promise<void> {
+  async function copyRounds(lane: ConnectionPair, at: OpenFolder): Promise<void> {
     const { ledger, place } = at
     for (let idle = 0; idle < LIMITS.idleRounds;) {
-      await persist(migration, async () => {
+      await withRetries(migration, async () => {
         const { wire } = await lane.destination()
         await reconcile(ledger, () => copier.reading(lane, at), wire, place.name, { settle: patience.settle, signal })
       })
-      giveUpPoison(at, copier)
-      const left = ledger.openWith(at.uids)
+      failUnreadableMessages(at, copier)
+      const left = ledger.start(at.uids)
       if (left.length === 0) return
-      const known = ledger.suspicions
+      const known = ledger.totalFailureCount
       await copyRound(lane, at, left)
       signal.throwIfAborted()
-      if (ledger.left < left.length || ledger.suspicions > known) idle = 0
+      if (ledger.left < left.length || ledger.totalFailureCount > known) idle = 0
       else if (gate.closedUntil === null) {
         idle += 1
-        await pause(idle, patience, signal)
+        await backOff(idle, patience, signal)
       }
     }
     throw new FolderStop('stuck', `Nothing more of “${folder.path}” could be copied in ${LIMITS.idleRounds} attempts.`)
   }
 
   /** Messages in whose company connections broke go last, a batch at a time, when nothing else can suffer. */
-  async function copyRound(lane: Lane, at: OpenFolder, left: number[]): Promise<void> {
+  async function copyRound(lane: ConnectionPair, at: OpenFolder, left: number[]): Promise<void> {
     const { ledger } = at
-    const trusted = left.filter((uid) => ledger.suspicionOf(uid) === 0)
-    const shared = left.filter((uid) => ledger.suspicionOf(uid) < LIMITS.breaks.alone)
+    const trusted = left.filter((uid) => ledger.failureCountOf(uid) === 0)
+    const shared = left.filter((uid) => ledger.failureCountOf(uid) < LIMITS.breaks.alone)
     const uids = [trusted, shared].find((some) => some.length > 0) ?? left
     const company = uids === trusted ? Infinity : uids === shared ? LIMITS.suspiciousBatch : 1
     const { pace } = copier
-    const current = createRound({ uids, pace, company, isThere: (row) => copier.isThere(at, row) })
+    const current = createBatchQueue({ uids, pace, company, isThere: (row) => copier.isThere(at, row) })
     const { wire } = await lane.destination()
     // A server that does not tell the UIDs of copies can only be asked about one batch at a time.
     const isSingle = uids !== trusted || !wire.capabilities.has('UIDPLUS')
@@ -194,7 +194,7 @@ export function createFolderCopy(migration: Migration, { folder, mapped, bytes }
       return round?.waiting ?? 0
     },
     run,
-    look,
+    count,
     async help(lane) {
       if (!round || !open) return
       const helping = copier.work(lane, open, round, LIMITS.batchesAhead)

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Refusal } from '../net/imap/connection/refusals.ts'
-import type { Patience } from './limits.ts'
+import type { WaitTimes } from './limits.ts'
 
 /** Where everybody waits while a server asks us to slow down. */
-export type Gate = {
+export type RateLimitGate = {
   /** Milliseconds since 1970 until which it is closed; null when it is open. */
   readonly closedUntil: number | null
   /** Closes it for as long as the server said, or longer each time when it did not. */
@@ -15,7 +15,7 @@ export type Gate = {
 }
 
 /** @param changed called when it closes and when it opens */
-export function createGate({ slowDown, asked }: Patience, changed: () => void): Gate {
+export function createRateLimitGate({ slowDown, asked }: WaitTimes, changed: () => void): RateLimitGate {
   let until = 0
   let wait = slowDown.first
 

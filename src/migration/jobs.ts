@@ -6,23 +6,23 @@ import { defineJob, PutBack, type Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
 import type { DB } from '../store/tables.ts'
 import type { Failure } from './journal.ts'
-import type { Side } from './lane.ts'
+import type { MigrationAccount } from './lane.ts'
 import { SLOT_LIMITS, type SlotLimits } from './limits.ts'
 import { migrateMailbox } from './migrate.ts'
-import type { Progress } from './progress.ts'
+import type { MigrationProgress } from './progress.ts'
 import { createRowJournal, LostClaim } from './run/row-journal.ts'
-import { accountOf, type NetDeps } from './sides.ts'
+import { resolveAccount, type NetDeps } from './sides.ts'
 import {
   claimMigration,
   forgetStalls,
   markAlive,
   markEnded,
-  markLetGo,
+  markReleased,
   markStalled,
   markWaiting,
   type Run,
 } from './run/store.ts'
-import { StoodStill, watchStandstill } from './standstill.ts'
+import { Stalled, watchForStall } from './standstill.ts'
 import { addErrors, type MigrationRow } from './store.ts'
 import { decryptSecrets, type MigrationData } from './submit.ts'
 import { failureAlert } from './tell.ts'
@@ -67,7 +67,7 @@ async function runClaimed(row: Claimed, deps: MigrationJobDeps, signal: AbortSig
   const { db, slots = SLOT_LIMITS } = deps
   const lost = new AbortController()
   const life = showLife(db, row, log, () => lost.abort(new LostClaim()))
-  const still = watchStandstill(row.options.dryRun ? slots.dryRun : slots.standstill)
+  const still = watchForStall(row.options.dryRun ? slots.dryRun : slots.standstill)
   try {
     const stop = AbortSignal.any([signal, lost.signal, still.signal])
     const sides = await openSides(row, deps, stop).catch((error: unknown) => endUnopened(error, row, db, stop))
@@ -91,7 +91,7 @@ async function runClaimed(row: Claimed, deps: MigrationJobDeps, signal: AbortSig
     log.info({ state, messages: progress.messagesDone, errors: progress.errorCount }, 'a migration ended')
   } catch (error) {
     await life.stop()
-    if (error instanceof StoodStill)
+    if (error instanceof Stalled)
       return await endStandstill({ ...row, stalls: life.stalls() }, life.last(), db, slots)
     if (error instanceof PutBack) await markWaiting(db, row)
     // Cancelled, or in the hands of another worker: nothing is left to do here.
@@ -99,7 +99,7 @@ async function runClaimed(row: Claimed, deps: MigrationJobDeps, signal: AbortSig
   } finally {
     still.end()
     await life.stop()
-    await markLetGo(db, row).catch((error: unknown) => log.debug(messageOf(error)))
+    await markReleased(db, row).catch((error: unknown) => log.debug(messageOf(error)))
   }
 }
 
@@ -107,7 +107,7 @@ async function runClaimed(row: Claimed, deps: MigrationJobDeps, signal: AbortSig
  * What becomes of a migration that stood still: it goes behind the others, and is given up after some times in a row.
  * @throws PutBack when it is to be tried again
  */
-async function endStandstill(row: Claimed, last: Progress | null, db: Kysely<DB>, slots: SlotLimits): Promise<void> {
+async function endStandstill(row: Claimed, last: MigrationProgress | null, db: Kysely<DB>, slots: SlotLimits): Promise<void> {
   const progress = last ?? begunWith(row)
   const isDry = row.options.dryRun
   const minutes = Math.ceil((isDry ? slots.dryRun : slots.standstill) / 60_000)
@@ -127,11 +127,11 @@ async function openSides(
   row: Claimed,
   deps: MigrationJobDeps,
   signal: AbortSignal,
-): Promise<{ source: Side; destination: Side }> {
+): Promise<{ source: MigrationAccount; destination: MigrationAccount }> {
   if (row.sealed === null) throw new Fault('internal', 'The passwords of this migration have been deleted.')
   const secrets = decryptSecrets(row.sealed, deps.secretKey, row.id)
-  const source = await accountOf({ ...row.source, ...secrets.source }, deps, signal)
-  const destination = await accountOf({ ...row.destination, ...secrets.destination }, deps, signal)
+  const source = await resolveAccount({ ...row.source, ...secrets.source }, deps, signal)
+  const destination = await resolveAccount({ ...row.destination, ...secrets.destination }, deps, signal)
   return { source: { account: source }, destination: { account: destination } }
 }
 
@@ -145,7 +145,7 @@ async function endUnopened(error: unknown, row: Claimed, db: Kysely<DB>, stop: A
 }
 
 /** How far earlier runs came. A retry begins to count errors anew. */
-function begunWith({ progress, errorCount }: Claimed): Progress {
+function begunWith({ progress, errorCount }: Claimed): MigrationProgress {
   return { ...progress, errorCount }
 }
 
@@ -153,7 +153,7 @@ function failureOf(code: string, message: string): Failure {
   return { folder: '', uid: null, messageId: null, size: null, code, message, attempts: 1 }
 }
 
-async function endFailed(row: Claimed, failure: Failure, progress: Progress, db: Kysely<DB>): Promise<void> {
+async function endFailed(row: Claimed, failure: Failure, progress: MigrationProgress, db: Kysely<DB>): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await addErrors(trx, row.id, [failure])
     await end(trx, row, 'failed', { ...progress, errorCount: progress.errorCount + 1 }, failure)
@@ -165,7 +165,7 @@ async function end(
   trx: Transaction<DB>,
   row: Claimed,
   state: 'completed' | 'failed',
-  progress: Progress,
+  progress: MigrationProgress,
   failure: Failure | null,
 ): Promise<void> {
   const hasEnded = await markEnded(trx, row, state, progress)
@@ -173,9 +173,9 @@ async function end(
 }
 
 type Life = {
-  report(progress: Progress): void
+  report(progress: MigrationProgress): void
   /** The newest that was reported. */
-  last(): Progress | null
+  last(): MigrationProgress | null
   /** Standstills in a row before this run, unless it has completed something. */
   stalls(): number
   forgetStalls(): void
@@ -184,8 +184,8 @@ type Life = {
 
 /** Shows that the worker lives, with the newest progress, and hears that the migration is not its any more. */
 function showLife(db: Kysely<DB>, run: Run & { stalls: number }, log: Logger, onLost: () => void): Life {
-  let news: Progress | null = null
-  let last: Progress | null = null
+  let news: MigrationProgress | null = null
+  let last: MigrationProgress | null = null
   let { stalls } = run
   let writing: Promise<void> = Promise.resolve()
 

@@ -76,7 +76,7 @@ export function blankFolder(
 }
 
 /** What failed is left to do again. */
-export function tryAgain(state: SavedFolder): SavedFolder {
+export function retryFailed(state: SavedFolder): SavedFolder {
   if (state.failed === '') return state
   const again = [state.again, state.failed].filter((uids) => uids !== '').join(',')
   return { ...state, again, failed: '', suspicions: [], isDone: false }

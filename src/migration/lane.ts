@@ -7,32 +7,32 @@ import { ImapLost, isTemporary } from '../net/imap/connection/refusals.ts'
 import { signIn, type Session } from '../net/imap/connection/session.ts'
 import type { SignIn } from '../net/imap/connection/sign-in.ts'
 import type { Wire } from '../net/imap/connection/wire.ts'
-import type { Gate } from './gate.ts'
-import { LIMITS, type Patience } from './limits.ts'
+import type { RateLimitGate } from './gate.ts'
+import { LIMITS, type WaitTimes } from './limits.ts'
 import { refusalOf, Stop } from './stop.ts'
 
 /** One side of a migration: an account, and where a token that expired is got anew. */
-export type Side = { account: SignIn; freshToken?: () => Promise<string> }
+export type MigrationAccount = { account: SignIn; freshToken?: () => Promise<string> }
 
 /** A pair of connections, renewed when one breaks. */
-export type Lane = {
+export type ConnectionPair = {
   source(): Promise<Session>
   destination(): Promise<Session>
   /** The source's connection with this folder open for reading, and how it was found. */
-  reading(folder: ByteString): Promise<Reading>
+  openSource(folder: ByteString): Promise<OpenedSource>
   /** Signs out. */
   close(): Promise<void>
   /** Ends both connections now; half a message on its way is not stored. */
   destroy(): void
 }
 
-export type Reading = { wire: Wire; folder: ByteString; opened: OpenedMailbox }
+export type OpenedSource = { wire: Wire; folder: ByteString; opened: OpenedMailbox }
 
-export type LaneDeps = {
-  source: Side
-  destination: Side
-  gate: Gate
-  patience: Patience
+export type ConnectionPairDeps = {
+  source: MigrationAccount
+  destination: MigrationAccount
+  gate: RateLimitGate
+  patience: WaitTimes
   signal: AbortSignal
   log: Logger
   /** Whether others can do its work: then a server that allows no more connections is not waited for. */
@@ -40,18 +40,18 @@ export type LaneDeps = {
 }
 
 /** No more connections are to be had; those that are there must do. */
-export class NoMoreConnections extends Error {}
+export class ConnectionLimitReached extends Error {}
 
-export function createLane(deps: LaneDeps): Lane {
-  const source = createLine(deps.source, deps)
-  const destination = createLine(deps.destination, deps)
-  const turns = createTurns()
-  let open: Reading | undefined
+export function createConnectionPair(deps: ConnectionPairDeps): ConnectionPair {
+  const source = createReconnectingSession(deps.source, deps)
+  const destination = createReconnectingSession(deps.destination, deps)
+  const turns = createMutex()
+  let open: OpenedSource | undefined
 
   return {
     source: () => source.session(),
     destination: () => destination.session(),
-    reading: (folder) =>
+    openSource: (folder) =>
       turns(async () => {
         const { wire } = await source.session()
         if (open?.wire === wire && open.folder === folder) return open
@@ -69,7 +69,7 @@ export function createLane(deps: LaneDeps): Lane {
 }
 
 /** One after another. */
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+function createMutex(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
     const mine = last.then(work, work)
@@ -78,9 +78,9 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   }
 }
 
-type Line = { session(): Promise<Session>; close(): Promise<void>; destroy(): void }
+type ReconnectingSession = { session(): Promise<Session>; close(): Promise<void>; destroy(): void }
 
-function createLine(side: Side, deps: LaneDeps): Line {
+function createReconnectingSession(side: MigrationAccount, deps: ConnectionPairDeps): ReconnectingSession {
   let current: Session | undefined
   let connecting: Promise<Session> | undefined
 
@@ -95,7 +95,7 @@ function createLine(side: Side, deps: LaneDeps): Line {
       await gate.pass(signal)
       deadline += performance.now() - before
       try {
-        current = await signIn(await accountOf(side), signal)
+        current = await signIn(await withFreshToken(side), signal)
         failures = -Infinity
         return current
       } catch (error) {
@@ -111,7 +111,7 @@ function createLine(side: Side, deps: LaneDeps): Line {
   /** Throws what more attempts would not change, and must not be tried until an account is locked. */
   function judge(error: unknown): void {
     const refusal = refusalOf(error)
-    if (refusal?.kind === 'too_many_connections' && deps.isOptional()) throw new NoMoreConnections()
+    if (refusal?.kind === 'too_many_connections' && deps.isOptional()) throw new ConnectionLimitReached()
     if (refusal && isTemporary(refusal)) return deps.gate.close(refusal)
     if (refusal?.kind === 'sign_in') throw new Stop('sign_in', messageOf(error), error)
     failures += 1
@@ -131,6 +131,6 @@ function createLine(side: Side, deps: LaneDeps): Line {
   }
 }
 
-async function accountOf({ account, freshToken }: Side): Promise<SignIn> {
+async function withFreshToken({ account, freshToken }: MigrationAccount): Promise<SignIn> {
   return freshToken ? { ...account, accessToken: await freshToken() } : account
 }

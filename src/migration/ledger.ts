@@ -2,41 +2,41 @@ import type { Failure, Journal, SavedFolder } from './journal.ts'
 import { createUidSet, parseUidSet, type UidSet } from './uid-set.ts'
 
 /** One message's copy: source UID, destination UID where it was told, and bytes. */
-export type Copied = { uid: number; to: number | null; size: number }
+export type CopiedMessage = { uid: number; to: number | null; size: number }
 
 /** The books of one folder: what is dealt with, what is under way, and what the journal knows of it. */
-export type Ledger = {
+export type FolderState = {
   readonly saved: SavedFolder
   /** Source UIDs that are left to do, ascending. Sets what `lastUid` is measured by. */
-  openWith(sourceUids: readonly number[]): number[]
+  start(sourceUids: readonly number[]): number[]
   isDone(uid: number): boolean
   /** How many of those are left. */
   readonly left: number
   /** How many of the folder are copied, were there, or failed. */
-  readonly dealtWith: number
+  readonly processedCount: number
   readonly skippedCount: number
   readonly failedCount: number
   /** Of all that is dealt with, copied or not. */
   readonly bytes: number
   readonly lastUid: number
   /** Announces a batch. Durable when it resolves: only then may its last byte be sent. */
-  intend(uids: readonly number[]): Promise<OpenIntent>
-  copied(copies: readonly Copied[]): void
+  recordIntent(uids: readonly number[]): Promise<OpenIntent>
+  copied(copies: readonly CopiedMessage[]): void
   /** There is a copy at the destination that is not ours, or ours in another folder. */
   skipped(uid: number, size: number): void
   /** It vanished from the source meanwhile. */
   gone(uid: number, size: number): void
   failed(failure: Failure & { uid: number }): void
-  suspicionOf(uid: number): number
+  failureCountOf(uid: number): number
   /** All of them together. */
-  readonly suspicions: number
-  suspect(uids: readonly number[]): void
+  readonly totalFailureCount: number
+  countFailures(uids: readonly number[]): void
   /** Batches whose fate is not known, and no UID at the destination below which none of them can be. */
-  unresolved(): { uids: number[]; uidNext: number } | null
+  unresolvedBatches(): { uids: number[]; uidNext: number } | null
   /** Their fate is known: each is in the books or left to do. */
-  resolve(): Promise<void>
-  isOurs(destinationUid: number): boolean
-  wasThere(uid: number): boolean
+  clearIntents(): Promise<void>
+  isOwnCopy(destinationUid: number): boolean
+  isExisting(uid: number): boolean
   /** Writes all down. */
   save(): Promise<void>
   /** @param sourceModseq the change of the source up to which all flags are at the destination */
@@ -45,10 +45,10 @@ export type Ledger = {
 
 export type OpenIntent = {
   /** The batch is over; of these messages it is not known whether they arrived. */
-  settle(unknown: readonly number[]): void
+  conclude(unknown: readonly number[]): void
 }
 
-export function createLedger(journal: Journal, folder: string, initial: SavedFolder): Ledger {
+export function createFolderState(journal: Journal, folder: string, initial: SavedFolder): FolderState {
   const books = { ...initial }
   const beyond = parseUidSet(initial.beyond)
   const again = parseUidSet(initial.again)
@@ -110,7 +110,7 @@ export function createLedger(journal: Journal, folder: string, initial: SavedFol
     get saved() {
       return snapshot()
     },
-    openWith(sourceUids) {
+    start(sourceUids) {
       order = sourceUids.filter((uid) => uid > books.lastUid)
       position = 0
       if (again.size > 0) {
@@ -137,15 +137,15 @@ export function createLedger(journal: Journal, folder: string, initial: SavedFol
     get lastUid() {
       return books.lastUid
     },
-    get dealtWith() {
+    get processedCount() {
       return books.copied + there.size + failedUids.size
     },
-    async intend(uids) {
+    async recordIntent(uids) {
       const intent = { uids: createUidSet(uids), uidNext: nextUid }
       open.add(intent)
       await save()
       return {
-        settle(unknown) {
+        conclude(unknown) {
           if (unknown.length === 0) open.delete(intent)
           else intent.uids = createUidSet(unknown)
         },
@@ -175,24 +175,24 @@ export function createLedger(journal: Journal, folder: string, initial: SavedFol
       unwritten.push(failure)
       conclude(failure.uid)
     },
-    suspicionOf: (uid) => suspicions.get(uid) ?? 0,
-    get suspicions() {
+    failureCountOf: (uid) => suspicions.get(uid) ?? 0,
+    get totalFailureCount() {
       return [...suspicions.values()].reduce((sum, times) => sum + times, 0)
     },
-    suspect(uids) {
+    countFailures(uids) {
       for (const uid of uids) suspicions.set(uid, (suspicions.get(uid) ?? 0) + 1)
     },
-    unresolved() {
+    unresolvedBatches() {
       const uids = [...open].flatMap((intent) => [...intent.uids]).filter((uid) => !isDone(uid))
       if (uids.length === 0) return null
       return { uids: uids.toSorted((a, b) => a - b), uidNext: Math.min(...[...open].map(({ uidNext }) => uidNext)) }
     },
-    resolve: async () => {
+    clearIntents: async () => {
       open.clear()
       await save()
     },
-    isOurs: (uid) => copiedTo.has(uid),
-    wasThere: (uid) => there.has(uid),
+    isOwnCopy: (uid) => copiedTo.has(uid),
+    isExisting: (uid) => there.has(uid),
     save,
     finish: async (sourceModseq) => {
       books.sourceModseq = sourceModseq

@@ -62,7 +62,7 @@ export const SLOT_LIMITS: SlotLimits = {
   dryRun: 10 * 60_000,
 }
 
-export type Patience = {
+export type WaitTimes = {
   /** For how long a server may be away before the migration gives up. */
   away: number
   /** Between two attempts to connect: at first, and at most. */
@@ -75,7 +75,7 @@ export type Patience = {
   asked: number
 }
 
-export const PATIENCE: Patience = {
+export const WAIT_TIMES: WaitTimes = {
   away: 10 * 60_000,
   reconnect: { first: 500, most: 30_000 },
   settle: 3_000,

@@ -3,17 +3,17 @@ import { listFolders, type Folder, type Listing } from '../net/imap/folders/list
 import { ImapLost, ImapRefused, isTemporary } from '../net/imap/connection/refusals.ts'
 import { signIn } from '../net/imap/connection/session.ts'
 import type { Connection } from './shapes.ts'
-import { accountOf, partsOf, type NetDeps } from './sides.ts'
+import { resolveAccount, splitConnection, type NetDeps } from './sides.ts'
 
 /** Milliseconds for looking at an account: hundreds of folders that are counted one by one need a while. */
-const LOOK_DEADLINE = 60_000
+const ACCOUNT_DEADLINE_MS = 60_000
 
 /**
  * Signs in and lists, for `test-connection`.
  * @throws Fault `invalid_request`, `target_not_allowed`, `upstream_*`
  */
 export async function testAccount(connection: Connection, deps: NetDeps, gone: AbortSignal) {
-  const { reached, listing } = await look(connection, deps, gone)
+  const { reached, listing } = await signInAndList(connection, deps, gone)
   const { host, port, secure } = reached
   const { listFailed, statusOnly } = listing
   const folderCount = foldersOf(listing).length
@@ -28,7 +28,7 @@ export async function testAccount(connection: Connection, deps: NetDeps, gone: A
  * @throws Fault as `testAccount`, and `upstream_rejected` when there are none
  */
 export async function listAccount(connection: Connection, deps: NetDeps, gone: AbortSignal) {
-  const { reached, listing } = await look(connection, deps, gone)
+  const { reached, listing } = await signInAndList(connection, deps, gone)
   const { usedFallback, statusOnly } = listing
   const folders = foldersOf(listing).map((folder) => ({
     ...folder,
@@ -47,11 +47,11 @@ function foldersOf({ folders }: Listing): Folder[] {
   return folders.filter(({ isSelectable }) => isSelectable)
 }
 
-async function look(connection: Connection, deps: NetDeps, gone: AbortSignal) {
-  const deadline = AbortSignal.timeout(LOOK_DEADLINE)
+async function signInAndList(connection: Connection, deps: NetDeps, gone: AbortSignal) {
+  const deadline = AbortSignal.timeout(ACCOUNT_DEADLINE_MS)
   const signal = AbortSignal.any([deadline, gone])
-  const { reached, secret } = partsOf(connection)
-  const account = await accountOf({ ...reached, ...secret }, deps, signal)
+  const { reached, secret } = splitConnection(connection)
+  const account = await resolveAccount({ ...reached, ...secret }, deps, signal)
   const session = await signIn(account, signal)
   const tooLate = () => session.wire.destroy(new ImapLost('timeout', 'It did not answer in time.'))
   signal.addEventListener('abort', tooLate)

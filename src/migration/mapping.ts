@@ -19,7 +19,7 @@ export type MappingOptions = {
  * Where a folder goes. `altered` says, for the report, that its name could not stay as it was; `inTheWay` names the
  * destination that another folder has, where that was the reason.
  */
-export type Mapped = { source: string; destination: string; altered: boolean; inTheWay: string | null }
+export type MappedFolder = { source: string; destination: string; altered: boolean; inTheWay: string | null }
 
 const STAND_IN = '_'
 
@@ -35,14 +35,14 @@ export function mapFolders(
   from: Hierarchy,
   to: Hierarchy,
   options: MappingOptions,
-): Mapped[] {
+): MappedFolder[] {
   const taken = new Set<string>(Object.values(options.folderMap))
   return sources.map((folder) => {
     const { path } = folder
     const told = Object.hasOwn(options.folderMap, path) ? options.folderMap[path] : undefined
     if (told !== undefined) return { source: path, destination: told, altered: false, inTheWay: null }
     const same = options.prefix === '' && folder.specialUse ? options.specialUse.get(folder.specialUse) : undefined
-    const parts = partsOf(path, from)
+    const parts = splitPath(path, from)
     const natural =
       same ??
       placeAt(
@@ -50,7 +50,7 @@ export function mapFolders(
         to,
         options.prefix,
       )
-    const destination = unlike(natural, taken)
+    const destination = uniqueName(natural, taken)
     taken.add(destination)
     const isAsWas = destination === natural && parts.every((part) => fit(part, to) === part)
     return { source: path, destination, altered: !isAsWas, inTheWay: destination === natural ? null : natural }
@@ -62,14 +62,14 @@ export function mapFolders(
  * forbids, all of that, in ASCII alone, shortened, and at last without levels, for servers whose parent folders have no
  * children.
  */
-export function plainerNames(destination: string, to: Hierarchy, taken: ReadonlySet<string>): string[] {
-  const parts = partsOf(destination, to)
+export function simplerNames(destination: string, to: Hierarchy, taken: ReadonlySet<string>): string[] {
+  const parts = splitPath(destination, to)
   const [bare, ascii] = [parts.map(plain), parts.map((part) => plain(part.replace(/[^\x20-\x7e]+/g, STAND_IN)))]
   const close = FORBIDDEN.map((pattern) => parts.map((part) => part.replace(pattern, STAND_IN)))
   const all = parts.map((part) => FORBIDDEN.reduce((rest, pattern) => rest.replace(pattern, STAND_IN), part))
   const names = [...close, all, bare, ascii].map((levels) => placeAt(levels, to, ''))
   const flat = [bare, ascii].map((levels) => placeAt([levels.join(STAND_IN)], to, ''))
-  return [...new Set([...names, ...flat])].filter((name) => name !== destination).map((name) => unlike(name, taken))
+  return [...new Set([...names, ...flat])].filter((name) => name !== destination).map((name) => uniqueName(name, taken))
 }
 
 /** What servers refuse in names, each by itself. */
@@ -85,7 +85,7 @@ const FORBIDDEN = [
 ]
 
 /** The levels of a path below the namespace's prefix; INBOX in capitals, as every server understands it. */
-export function partsOf(path: string, { delimiter, prefix }: Hierarchy): string[] {
+export function splitPath(path: string, { delimiter, prefix }: Hierarchy): string[] {
   const bare = prefix !== '' && path.startsWith(prefix) && path !== prefix ? path.slice(prefix.length) : path
   const [first = '', ...rest] = delimiter ? bare.split(delimiter) : [bare]
   return [isInbox(first) ? 'INBOX' : first, ...rest]
@@ -137,7 +137,7 @@ function shorten(part: string, longest = LONGEST_PART): string {
 }
 
 /** The name itself, or with a number behind it when another folder has it. */
-export function unlike(name: string, taken: ReadonlySet<string>): string {
+export function uniqueName(name: string, taken: ReadonlySet<string>): string {
   let candidate = name
   for (let number = 2; taken.has(candidate); number++) candidate = `${name}${STAND_IN}${number}`
   return candidate

@@ -3,18 +3,18 @@ import type { Logger } from '../log.ts'
 import { createAppendWindow, type AppendWindow } from '../net/imap/append/append-window.ts'
 import { ImapLost, ImapRefused } from '../net/imap/connection/refusals.ts'
 import { isAllMail } from './all-mail.ts'
-import { createBoard } from './board.ts'
-import { createCrew } from './crew.ts'
-import { createFolderCopy, type FolderCopy, type Migration, type Note } from './folder.ts'
-import { createGate } from './gate.ts'
+import { createProgressReporter } from './board.ts'
+import { createConnectionPool } from './crew.ts'
+import { createFolderCopy, type FolderCopy, type MigrationContext, type MigrationNote } from './folder.ts'
+import { createRateLimitGate } from './gate.ts'
 import type { Journal } from './journal.ts'
-import type { Lane, Side } from './lane.ts'
-import { leanly } from './lean.ts'
-import { LIMITS, PATIENCE, type Patience } from './limits.ts'
-import type { Mapped } from './mapping.ts'
-import { persist } from './persist.ts'
-import { planMigration, type Plan } from './plan.ts'
-import type { Progress } from './progress.ts'
+import type { ConnectionPair, MigrationAccount } from './lane.ts'
+import { withSmallHeap } from './lean.ts'
+import { LIMITS, WAIT_TIMES, type WaitTimes } from './limits.ts'
+import type { MappedFolder } from './mapping.ts'
+import { withRetries } from './persist.ts'
+import { planMigration, type MigrationPlan } from './plan.ts'
+import type { MigrationProgress } from './progress.ts'
 import { codeOf, Stop } from './stop.ts'
 
 export type MigrateOptions = {
@@ -37,8 +37,8 @@ export type MigrateOptions = {
 }
 
 export type MigrateDeps = {
-  source: Side
-  destination: Side
+  source: MigrationAccount
+  destination: MigrationAccount
   /** Paths as listed, or all that hold messages. */
   folders: readonly string[] | 'all'
   options?: MigrateOptions
@@ -46,22 +46,22 @@ export type MigrateDeps = {
   sizes?: ReadonlyMap<string, number>
   journal: Journal
   /** Of an earlier run of the same migration. */
-  notes?: readonly Note[]
+  notes?: readonly MigrationNote[]
   signal: AbortSignal
   log: Logger
   /** Called at most every `LIMITS.progress` milliseconds, and at the end. */
-  onProgress?: (progress: Progress) => void
-  patience?: Patience
+  onProgress?: (progress: MigrationProgress) => void
+  patience?: WaitTimes
 }
 
 /** How it ended. `completed`: every source message is copied, was there, or is gone from the source by now. */
-export type Outcome = {
+export type MigrationOutcome = {
   state: 'completed' | 'failed'
-  progress: Progress
+  progress: MigrationProgress
   /** Where each folder went. */
-  folders: Mapped[]
+  folders: MappedFolder[]
   /** What was not kept exactly as it was. */
-  notes: Note[]
+  notes: MigrationNote[]
   /** Why it ended before its time; it can be resumed. */
   stopped: { code: string; message: string } | null
 }
@@ -74,42 +74,42 @@ const bodies: AppendWindow = createAppendWindow({ commands: Infinity, bytes: LIM
  * Whatever is not copied is in the journal's failures. Resumes after any end with the same journal and options.
  * @throws the signal's reason when it aborts, and what the journal throws
  */
-export async function migrateMailbox(deps: MigrateDeps): Promise<Outcome> {
-  return leanly(() => migrate(deps))
+export async function migrateMailbox(deps: MigrateDeps): Promise<MigrationOutcome> {
+  return withSmallHeap(() => migrate(deps))
 }
 
-async function migrate(deps: MigrateDeps): Promise<Outcome> {
-  const { journal, options = {}, patience = PATIENCE } = deps
+async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
+  const { journal, options = {}, patience = WAIT_TIMES } = deps
   const own = new AbortController()
   const signal = AbortSignal.any([deps.signal, own.signal])
-  const notes: Note[] = [...(deps.notes ?? [])]
-  const gate = createGate(patience, () => board.changed())
-  const board = createBoard({
+  const notes: MigrationNote[] = [...(deps.notes ?? [])]
+  const gate = createRateLimitGate(patience, () => board.scheduleReport())
+  const board = createProgressReporter({
     foldersAsked: deps.folders === 'all' ? 0 : deps.folders.length,
     onProgress: deps.onProgress ?? (() => undefined),
     closedUntil: () => gate.closedUntil,
     notes,
   })
   const shared = { ...deps, gate, patience, signal }
-  const crew = createCrew(shared, own)
-  const leave = onceAborted(signal, () => crew.destroy())
-  let plan: Plan | null = null
+  const crew = createConnectionPool(shared, own)
+  const leave = afterAbort(signal, () => crew.destroy())
+  let plan: MigrationPlan | null = null
   try {
-    plan = await persist(shared, () => planMigration(crew.first, deps))
-    const migration: Migration = {
+    plan = await withRetries(shared, () => planMigration(crew.first, deps))
+    const migration: MigrationContext = {
       ...shared,
       bodies,
       shapes: new Set<string>(),
       deduplicate: options.deduplicate ?? false,
       withNewMail: options.withNewMail ?? false,
       destination: plan.destination,
-      changed: () => board.changed(),
+      changed: () => board.scheduleReport(),
       note: (note) => addNote(notes, note),
       before: [],
     }
     const groups = foldersOf(plan, migration, options)
-    board.show(groups.flat(), plan.warnings)
-    if (options.dryRun) await lookForUncounted(groups.flat(), crew.first)
+    board.setFolders(groups.flat(), plan.warnings)
+    if (options.dryRun) await countUncounted(groups.flat(), crew.first)
     else for (const copies of groups) await crew.copy(copies, options.connections ?? LIMITS.connections)
     return outcomeOf(plan, board.finish(0), notes, null)
   } catch (error) {
@@ -125,12 +125,12 @@ async function migrate(deps: MigrateDeps): Promise<Outcome> {
 }
 
 /** What is not listed, or not counted, may not be there at all: copying would find out, and so must a dry run. */
-async function lookForUncounted(copies: readonly FolderCopy[], lane: Lane): Promise<void> {
-  for (const copy of copies) if (copy.folder.messages === null) await copy.look(lane)
+async function countUncounted(copies: readonly FolderCopy[], lane: ConnectionPair): Promise<void> {
+  for (const copy of copies) if (copy.folder.messages === null) await copy.count(lane)
 }
 
 /** Those that can be copied side by side, and after them, where it was asked for, what shows their messages again. */
-function foldersOf({ routes }: Plan, migration: Migration, { allMailOnce }: MigrateOptions): FolderCopy[][] {
+function foldersOf({ routes }: MigrationPlan, migration: MigrationContext, { allMailOnce }: MigrateOptions): FolderCopy[][] {
   const isLast = ({ folder }: Pick<FolderCopy, 'folder'>) => allMailOnce === true && isAllMail(folder)
   const first = routes.filter((route) => !isLast(route)).map((route) => createFolderCopy(migration, route))
   const last = routes.filter(isLast).map((route) => createFolderCopy({ ...migration, before: first }, route))
@@ -138,7 +138,7 @@ function foldersOf({ routes }: Plan, migration: Migration, { allMailOnce }: Migr
 }
 
 /** Once: a folder that is opened anew says the same again. */
-function addNote(notes: Note[], { folder, uid, message }: Note): void {
+function addNote(notes: MigrationNote[], { folder, uid, message }: MigrationNote): void {
   const isKnown = notes.some((known) => known.folder === folder && known.uid === uid && known.message === message)
   if (!isKnown && notes.length < LIMITS.notes) notes.push({ folder, uid, message })
 }
@@ -147,13 +147,13 @@ function isOfServers(error: unknown): boolean {
   return error instanceof Stop || error instanceof Fault || error instanceof ImapLost || error instanceof ImapRefused
 }
 
-function outcomeOf(plan: Plan | null, progress: Progress, notes: Note[], stopped: Outcome['stopped']): Outcome {
+function outcomeOf(plan: MigrationPlan | null, progress: MigrationProgress, notes: MigrationNote[], stopped: MigrationOutcome['stopped']): MigrationOutcome {
   const folders = plan?.routes.map(({ mapped }) => mapped) ?? []
   return { state: progress.errorCount === 0 ? 'completed' : 'failed', progress, folders, notes, stopped }
 }
 
 /** Lets what is on its way end well, but not for ever. */
-function onceAborted(signal: AbortSignal, act: () => void): () => void {
+function afterAbort(signal: AbortSignal, act: () => void): () => void {
   let timer: NodeJS.Timeout | undefined
   const start = () => (timer = setTimeout(act, LIMITS.stopGrace))
   signal.addEventListener('abort', start, { once: true })

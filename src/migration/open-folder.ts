@@ -4,39 +4,39 @@ import type { ByteString } from '../net/imap/folders/mailbox-name.ts'
 import { highestModseq, searchUids, readStatus, type OpenedMailbox } from '../net/imap/folders/mailbox.ts'
 import { ImapRefused, isTemporary } from '../net/imap/connection/refusals.ts'
 import type { Wire } from '../net/imap/connection/wire.ts'
-import { createArrivals, type Arrivals } from './arrivals.ts'
-import { shownElsewhere } from './all-mail.ts'
-import type { Tally } from './fingerprint.ts'
+import { createStoredCopies, type StoredCopies } from './arrivals.ts'
+import { listCopiedElsewhere } from './all-mail.ts'
+import type { FingerprintCounts } from './fingerprint.ts'
 import type { FolderCopy } from './folder.ts'
 import { blankFolder, type Journal, type SavedFolder } from './journal.ts'
-import { identify, tallyOf } from './known.ts'
-import type { Lane } from './lane.ts'
-import { createLedger, type Ledger } from './ledger.ts'
+import { identify, countMessages } from './known.ts'
+import type { ConnectionPair } from './lane.ts'
+import { createFolderState, type FolderState } from './ledger.ts'
 import { LIMITS } from './limits.ts'
-import { placeFolder, type Destination, type Place } from './place.ts'
+import { openDestinationFolder, type DestinationFolders, type DestinationFolder } from './place.ts'
 
 /** A folder with both ends in hand. */
 export type OpenFolder = {
-  place: Place
-  ledger: Ledger
+  place: DestinationFolder
+  ledger: FolderState
   sourceUidValidity: number | null
   /** The source's last change as this run began. */
   sourceModseq: string | null
   /** Source messages below this UID may be of an earlier run. */
   knownBelow: number
   /** What was copied since the folder was opened, for the comparison at the end. */
-  arrivals: Arrivals
+  arrivals: StoredCopies
   /** All source messages of this run, ascending. */
   uids: number[]
   /** What at the destination answers for messages of the source; null when nobody asks. */
-  tally: Tally | null
+  tally: FingerprintCounts | null
   /** Whether what it answers for are our own copies, of whose UIDs we cannot know any more. */
   isRematch: boolean
 }
 
 type OpenDeps = {
   journal: Journal
-  destination: Destination
+  destination: DestinationFolders
   deduplicate: boolean
   /** Take what came since the last run, too. */
   withNewMail: boolean
@@ -49,13 +49,13 @@ type OpenDeps = {
  * @param wanted where it should go
  * @throws FolderStop, ImapRefused, ImapLost
  */
-export async function openFolder(lane: Lane, folder: Folder, wanted: string, deps: OpenDeps): Promise<OpenFolder> {
+export async function openFolder(lane: ConnectionPair, folder: Folder, wanted: string, deps: OpenDeps): Promise<OpenFolder> {
   const saved = await deps.journal.load(folder.path)
   const [{ wire: source, opened }, destination] = await Promise.all([
-    lane.reading(folder.pathAsListed),
+    lane.openSource(folder.pathAsListed),
     lane.destination().then((session) => session.wire),
   ])
-  const place = await placeFolder(destination, saved?.destination ?? wanted, deps.destination, folder.subscribed)
+  const place = await openDestinationFolder(destination, saved?.destination ?? wanted, deps.destination, folder.subscribed)
   const sourceModseq = deps.withNewMail ? await highestModseq(source, folder.pathAsListed) : null
   const blank = { ...(await blankFor(folder, opened, source, place, destination)), sourceModseq }
   const isSame = saved !== null && isSameMailbox(saved, blank)
@@ -63,18 +63,18 @@ export async function openFolder(lane: Lane, folder: Folder, wanted: string, dep
   const books = isSame ? { ...saved, ...(deps.withNewMail && { sourceUidNext: blank.sourceUidNext }) } : blank
   const hasNews = !books.isDone || books.sourceUidNext > (saved?.sourceUidNext ?? 0)
   books.isDone = false
-  const ledger = createLedger(deps.journal, folder.path, books)
-  suspectUnanswered(ledger)
+  const ledger = createFolderState(deps.journal, folder.path, books)
+  countUnansweredAsFailures(ledger)
   const uids = hasNews ? await uidsBelow(source, books.sourceUidNext) : []
-  const isAsked = ledger.openWith(uids).length > 0 && (isRematch || deps.deduplicate)
+  const isAsked = ledger.start(uids).length > 0 && (isRematch || deps.deduplicate)
   const before = isRematch ? blank.destinationUidNext : books.destinationUidNext
-  const tally = isAsked ? await tallyOf(destination, before) : null
-  if (tally && ledger.skippedCount > 0) await answered(tally, ledger, source, books.sourceUidNext)
-  const elsewhere = uids.length > 0 ? await shownElsewhere(lane, folder, books.sourceUidNext, deps.before) : []
+  const tally = isAsked ? await countMessages(destination, before) : null
+  if (tally && ledger.skippedCount > 0) await takeExisting(tally, ledger, source, books.sourceUidNext)
+  const elsewhere = uids.length > 0 ? await listCopiedElsewhere(lane, folder, books.sourceUidNext, deps.before) : []
   for (const { uid, size } of elsewhere) if (!ledger.isDone(uid)) ledger.skipped(uid, size)
   const knownBelow = isSame ? saved.sourceUidNext : 0
   const { uidValidity: sourceUidValidity } = opened
-  const arrivals = createArrivals()
+  const arrivals = createStoredCopies()
   return { place, ledger, sourceUidValidity, sourceModseq, knownBelow, arrivals, uids, tally, isRematch }
 }
 
@@ -82,7 +82,7 @@ async function blankFor(
   folder: Folder,
   opened: OpenedMailbox,
   source: Wire,
-  place: Place,
+  place: DestinationFolder,
   destination: Wire,
 ): Promise<SavedFolder> {
   return blankFolder({
@@ -126,12 +126,12 @@ export async function uidsBelow(source: Wire, uidNext: number): Promise<number[]
 }
 
 /** What was under way when we ended without warning is watched, but our own end is not held against it for long. */
-function suspectUnanswered(ledger: Ledger): void {
-  const uids = ledger.unresolved()?.uids ?? []
-  ledger.suspect(uids.filter((uid) => ledger.suspicionOf(uid) < LIMITS.breaks.alone))
+function countUnansweredAsFailures(ledger: FolderState): void {
+  const uids = ledger.unresolvedBatches()?.uids ?? []
+  ledger.countFailures(uids.filter((uid) => ledger.failureCountOf(uid) < LIMITS.breaks.alone))
 }
 
 /** What answered for messages of an earlier run does not answer for others. */
-async function answered(tally: Tally, ledger: Ledger, source: Wire, uidNext: number): Promise<void> {
-  for await (const { key } of identify(source, 1, uidNext - 1, (uid) => ledger.wasThere(uid))) tally.take(key)
+async function takeExisting(tally: FingerprintCounts, ledger: FolderState, source: Wire, uidNext: number): Promise<void> {
+  for await (const { key } of identify(source, 1, uidNext - 1, (uid) => ledger.isExisting(uid))) tally.take(key)
 }

@@ -2,29 +2,29 @@ import { discoverDelimiter } from '../net/imap/folders/delimiter.ts'
 import { listFolders, type Folder, type Listing } from '../net/imap/folders/list-folders.ts'
 import { decodeMailbox, encodeMailbox } from '../net/imap/folders/mailbox-name.ts'
 import type { Session } from '../net/imap/connection/session.ts'
-import type { Lane, Side } from './lane.ts'
-import { isInbox, mapFolders, type Hierarchy, type Mapped } from './mapping.ts'
+import type { ConnectionPair, MigrationAccount } from './lane.ts'
+import { isInbox, mapFolders, type Hierarchy, type MappedFolder } from './mapping.ts'
 import type { MigrateDeps } from './migrate.ts'
-import type { Destination } from './place.ts'
-import { measure } from './sizes.ts'
+import type { DestinationFolders } from './place.ts'
+import { measureSizes } from './sizes.ts'
 import { Stop } from './stop.ts'
-import { warningsOf, type Warning } from './warnings.ts'
+import { findWarnings, type MigrationWarning } from './warnings.ts'
 
 /** A folder of the source and where it goes. `bytes` is null where it would have cost too much to ask. */
-export type Route = { folder: Folder; mapped: Mapped; bytes: number | null }
+export type FolderRoute = { folder: Folder; mapped: MappedFolder; bytes: number | null }
 
 /** Which folders there are, where they go, and what somebody should know before. */
-export type Plan = { routes: Route[]; destination: Destination; warnings: Warning[] }
+export type MigrationPlan = { routes: FolderRoute[]; destination: DestinationFolders; warnings: MigrationWarning[] }
 
 /**
  * Looks at both accounts.
  * @throws Stop `same_mailbox`, ImapRefused, ImapLost, and what signing in throws
  */
-export async function planMigration(lane: Lane, deps: MigrateDeps): Promise<Plan> {
+export async function planMigration(lane: ConnectionPair, deps: MigrateDeps): Promise<MigrationPlan> {
   const { source, destination, folders, options = {} } = deps
   const [from, to] = await Promise.all([lane.source(), lane.destination()])
   const [here, there] = await Promise.all([listFolders(from), listFolders(to)])
-  const chosen = choose(here, folders)
+  const chosen = chooseFolders(here, folders)
   const [ours, hierarchy] = await Promise.all([
     hierarchyOf(
       from,
@@ -40,27 +40,27 @@ export async function planMigration(lane: Lane, deps: MigrateDeps): Promise<Plan
     specialUse: new Map(options.specialUse ? uses : []),
   })
   if (isSameAccount(source, destination)) refuseOverlap(mapped)
-  const { bytes, room } = await measure(from.wire, to.wire, chosen, deps)
+  const { bytes, room } = await measureSizes(from.wire, to.wire, chosen, deps)
   const routes = chosen.map((folder, index) => ({
     folder,
-    mapped: mapped[index] as Mapped,
+    mapped: mapped[index] as MappedFolder,
     bytes: bytes.get(folder.path) ?? null,
   }))
-  const warnings = await warningsOf(routes, { ...deps, room, isCourier: to.isCourier })
+  const warnings = await findWarnings(routes, { ...deps, room, isCourier: to.isCourier })
   const listed = new Map(there.folders.filter((folder) => folder.isSelectable).map((f) => [f.path, f.pathAsListed]))
   const taken = new Set(mapped.map((each) => each.destination))
   return { routes, destination: { hierarchy, listed, taken }, warnings }
 }
 
 /** Folders that only hold others (`\Noselect`) have nothing to copy. One that is not listed may exist all the same. */
-function choose({ folders: listed }: Listing, wanted: readonly string[] | 'all'): Folder[] {
+function chooseFolders({ folders: listed }: Listing, wanted: readonly string[] | 'all'): Folder[] {
   if (wanted === 'all') return listed.filter(({ isSelectable }) => isSelectable)
   const byPath = new Map(listed.map((folder) => [isInbox(folder.path) ? 'INBOX' : folder.path, folder]))
-  const found = wanted.map((path) => byPath.get(isInbox(path) ? 'INBOX' : path) ?? unlisted(path))
+  const found = wanted.map((path) => byPath.get(isInbox(path) ? 'INBOX' : path) ?? unlistedFolder(path))
   return found.filter(({ isSelectable }) => isSelectable)
 }
 
-function unlisted(path: string): Folder {
+function unlistedFolder(path: string): Folder {
   const unknown = { delimiter: null, flags: [], specialUse: null, messages: null, unseen: null }
   return { path, name: path, pathAsListed: encodeMailbox(path), isSelectable: true, subscribed: false, ...unknown }
 }
@@ -86,14 +86,14 @@ async function hierarchyOf(
   return { delimiter: found === undefined ? '/' : found, prefix }
 }
 
-function isSameAccount({ account: a }: Side, { account: b }: Side): boolean {
+function isSameAccount({ account: a }: MigrationAccount, { account: b }: MigrationAccount): boolean {
   const isSamePort = a.port === b.port || [a.port, b.port].every((port) => port === 143 || port === 993)
   const isSameHost = a.target.addresses.some((address) => b.target.addresses.includes(address))
   return isSameHost && isSamePort && a.user.toLowerCase() === b.user.toLowerCase()
 }
 
 /** Copying a folder into one that is copied would find its own copies to copy. */
-function refuseOverlap(mapped: readonly Mapped[]): void {
+function refuseOverlap(mapped: readonly MappedFolder[]): void {
   const sources = new Set(mapped.map(({ source }) => source))
   const overlap = mapped.find(({ destination }) => sources.has(destination))
   if (!overlap) return

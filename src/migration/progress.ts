@@ -1,9 +1,9 @@
-import type { FolderCopy, Note } from './folder.ts'
+import type { FolderCopy, MigrationNote } from './folder.ts'
 import { LIMITS } from './limits.ts'
-import type { Warning } from './warnings.ts'
+import type { MigrationWarning } from './warnings.ts'
 
 /** How far a migration is. Paths are the source's. */
-export type Progress = {
+export type MigrationProgress = {
   /** "" between folders. */
   currentFolder: string
   foldersDone: number
@@ -24,9 +24,9 @@ export type Progress = {
   etaSeconds: number | null
   /** ISO 8601, while a server has asked us to wait. */
   throttledUntil: string | null
-  warnings: Warning[]
+  warnings: MigrationWarning[]
   /** The first of what was not kept exactly as it was. */
-  notes: Note[]
+  notes: MigrationNote[]
 }
 
 export type FolderProgress = {
@@ -70,14 +70,14 @@ type Around = {
   rate: Rate
   stopped: number
   throttledUntil: number | null
-  warnings: Warning[]
-  notes: readonly Note[]
+  warnings: MigrationWarning[]
+  notes: readonly MigrationNote[]
 }
 
 /**
  * @param around `stopped`: failures of the whole migration; `throttledUntil`: milliseconds since 1970
  */
-export function progressOf(copies: readonly FolderCopy[], around: Around): Progress {
+export function progressOf(copies: readonly FolderCopy[], around: Around): MigrationProgress {
   const { foldersTotal, rate, stopped, throttledUntil, warnings, notes } = around
   const folderProgress = Object.fromEntries(copies.map((copy) => [copy.folder.path, progressOfFolder(copy)]))
   const folders = Object.values(folderProgress)
@@ -113,8 +113,8 @@ export function progressOf(copies: readonly FolderCopy[], around: Around): Progr
 
 function progressOfFolder({ folder, ledger, destination, bytes: bytesTotal }: FolderCopy): FolderProgress {
   if (!ledger) return { lastUid: 0, doneCount: 0, total: folder.messages ?? 0, bytes: 0, bytesTotal, destination }
-  const { lastUid, dealtWith, left, bytes } = ledger
-  return { lastUid, doneCount: dealtWith, total: dealtWith + left, bytes, bytesTotal, destination }
+  const { lastUid, processedCount, left, bytes } = ledger
+  return { lastUid, doneCount: processedCount, total: processedCount + left, bytes, bytesTotal, destination }
 }
 
 /** What servers say of sizes is an estimate at times: a folder without messages left has no bytes left. */

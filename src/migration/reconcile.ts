@@ -3,7 +3,7 @@ import { examine, readStatus } from '../net/imap/folders/mailbox.ts'
 import type { ByteString } from '../net/imap/folders/mailbox-name.ts'
 import type { Wire } from '../net/imap/connection/wire.ts'
 import { identify } from './known.ts'
-import type { Ledger } from './ledger.ts'
+import type { FolderState } from './ledger.ts'
 
 /**
  * Finds out what became of batches that were sent and never answered, before anything is sent again: whatever of them
@@ -12,17 +12,17 @@ import type { Ledger } from './ledger.ts'
  * @param settle milliseconds in which nothing more may have arrived
  */
 export async function reconcile(
-  ledger: Ledger,
+  ledger: FolderState,
   source: () => Promise<Wire>,
   destination: Wire,
   name: ByteString,
   { settle, signal }: { settle: number; signal: AbortSignal },
 ): Promise<void> {
-  const open = ledger.unresolved()
-  if (!open) return ledger.resolve()
+  const open = ledger.unresolvedBatches()
+  if (!open) return ledger.clearIntents()
   const uidNext = await settledUidNext(destination, name, settle, signal)
   if (uidNext === null || uidNext > open.uidNext) await match(ledger, open, await source(), destination, name)
-  await ledger.resolve()
+  await ledger.clearIntents()
 }
 
 /**
@@ -44,7 +44,7 @@ async function settledUidNext(
 }
 
 async function match(
-  ledger: Ledger,
+  ledger: FolderState,
   { uids, uidNext }: { uids: number[]; uidNext: number },
   source: Wire,
   destination: Wire,
@@ -66,7 +66,7 @@ async function match(
 
 /** What came since, by what it is recognised by; UIDs ascending, as appended. */
 async function arrivals(
-  ledger: Ledger,
+  ledger: FolderState,
   destination: Wire,
   name: ByteString,
   from: number,
@@ -75,7 +75,7 @@ async function arrivals(
   const arrived = new Map<string, number[]>()
   if (exists === 0) return arrived
   const last = uidNext === null ? 2 ** 32 - 1 : uidNext - 1
-  for await (const { uid, key } of identify(destination, from, last, (one) => !ledger.isOurs(one))) {
+  for await (const { uid, key } of identify(destination, from, last, (one) => !ledger.isOwnCopy(one))) {
     arrived.set(key, [...(arrived.get(key) ?? []), uid])
   }
   for (const uids of arrived.values()) uids.sort((a, b) => a - b)

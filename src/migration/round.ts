@@ -4,14 +4,14 @@ import type { Wire } from '../net/imap/connection/wire.ts'
 import { LIMITS } from './limits.ts'
 
 /** How large batches are at present. */
-export type Pace = {
+export type BatchSize = {
   readonly messages: number
   readonly bytes: number
   /** @param milliseconds a whole batch took */
-  took(milliseconds: number): void
+  recordDuration(milliseconds: number): void
 }
 
-export function createPace(): Pace {
+export function createBatchSize(): BatchSize {
   let share = 1
   const { short, long } = LIMITS.batchTime
   return {
@@ -21,7 +21,7 @@ export function createPace(): Pace {
     get bytes() {
       return Math.round(LIMITS.batch.bytes * share)
     },
-    took(milliseconds) {
+    recordDuration(milliseconds) {
       if (milliseconds > long) share = Math.max(share / 2, 1 / 64)
       else if (milliseconds < short) share = Math.min(share * 2, 1)
     },
@@ -29,27 +29,27 @@ export function createPace(): Pace {
 }
 
 /** Messages of one folder on their way through one round: scanned a segment at a time, handed out in batches. */
-export type Round = {
+export type BatchQueue = {
   /** Messages that no batch holds yet. */
   readonly waiting: number
   /**
    * The next batch; empty when there is none.
    * @param reading gives a connection with the folder open
    */
-  take(reading: () => Promise<Wire>): Promise<Metadata[]>
+  nextBatch(reading: () => Promise<Wire>): Promise<Metadata[]>
 }
 
-type RoundOptions = {
+type BatchQueueOptions = {
   /** Ascending. */
   uids: readonly number[]
-  pace: Pace
+  pace: BatchSize
   /** Whether it needs no copy, because there is one; asked once of each message, in order. */
   isThere: (row: Metadata) => boolean
   /** How many messages may share a batch. */
   company: number
 }
 
-export function createRound({ uids, pace, isThere, company }: RoundOptions): Round {
+export function createBatchQueue({ uids, pace, isThere, company }: BatchQueueOptions): BatchQueue {
   const rows: Metadata[] = []
   let scanned = 0
   let scanning: Promise<void> | undefined
@@ -61,7 +61,7 @@ export function createRound({ uids, pace, isThere, company }: RoundOptions): Rou
     for await (const row of fetchMetadata(await reading(), first, last)) found.set(row.uid, row)
     scanned += segment.length
     // A server may leave out what it cannot describe; whether it is gone shows when it is asked for.
-    rows.push(...segment.map((uid) => found.get(uid) ?? nothingKnownOf(uid)).filter((row) => !isThere(row)))
+    rows.push(...segment.map((uid) => found.get(uid) ?? unknownMetadata(uid)).filter((row) => !isThere(row)))
   }
 
   async function ensure(reading: () => Promise<Wire>): Promise<void> {
@@ -88,7 +88,7 @@ export function createRound({ uids, pace, isThere, company }: RoundOptions): Rou
     get waiting() {
       return rows.length + uids.length - scanned
     },
-    async take(reading) {
+    async nextBatch(reading) {
       await ensure(reading)
       const batch = cut()
       // Read ahead, so that nobody waits for the next segment.
@@ -101,6 +101,6 @@ export function createRound({ uids, pace, isThere, company }: RoundOptions): Rou
   }
 }
 
-function nothingKnownOf(uid: number): Metadata {
+function unknownMetadata(uid: number): Metadata {
   return { uid, flags: [], internalDate: null, size: null, messageIds: [] }
 }

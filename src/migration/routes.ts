@@ -26,8 +26,8 @@ import {
   listErrors,
   listMigrations,
 } from './store.ts'
-import { PER_MONTH, retry, submit, type SubmitDeps } from './submit.ts'
-import { shown, shownWithErrors } from './view.ts'
+import { MAX_MIGRATIONS_PER_MONTH, retryMigration, submitMigration, type SubmitDeps } from './submit.ts'
+import { presentMigration, presentMigrationWithErrors } from './view.ts'
 
 export type MigrationRoutesDeps = SubmitDeps & {
   authHooks: AuthHooks
@@ -100,7 +100,7 @@ function submitRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): vo
       },
     },
     async (request, reply) => {
-      const { id, queue } = await submit(deps, callerOf(request).accountId, request.body, goneOf(reply))
+      const { id, queue } = await submitMigration(deps, callerOf(request).accountId, request.body, goneOf(reply))
       const statusUrl = `/api/v1/imap/migrate/${id}`
       return reply.code(201).send({ success: true, migrationId: id, status: 'pending', queue, statusUrl })
     },
@@ -121,8 +121,8 @@ function submitRoutes(app: App, { authHooks, ...deps }: MigrationRoutesDeps): vo
       },
     },
     async (request) => {
-      const row = await retry(deps, callerOf(request).accountId, request.params.id, request.body)
-      return { success: true, ...shownWithErrors(row, []) }
+      const row = await retryMigration(deps, callerOf(request).accountId, request.params.id, request.body)
+      return { success: true, ...presentMigrationWithErrors(row, []) }
     },
   )
   app.post(
@@ -163,12 +163,12 @@ function statusRoutes(app: App, { authHooks, events, notifications, ...deps }: M
       const { accountId, plan } = callerOf(request)
       const { page, limit } = request.query
       const { count: used } = await countThisMonth(deps.db, accountId)
-      const perMonth = PER_MONTH[plan]
+      const perMonth = MAX_MIGRATIONS_PER_MONTH[plan]
       const month = { used, limit: Number.isFinite(perMonth) ? perMonth : null }
       const total = await countMigrations(deps.db, accountId)
       const rows = await listMigrations(deps.db, accountId, sliceOf({ page, limit }))
       const pagination = paginationOf({ page, limit }, total)
-      return { success: true, data: { migrations: rows.map(shown), pagination, month } }
+      return { success: true, data: { migrations: rows.map(presentMigration), pagination, month } }
     },
   )
   app.get(
@@ -216,5 +216,5 @@ function statusRoutes(app: App, { authHooks, events, notifications, ...deps }: M
 async function found({ db }: SubmitDeps, accountId: string, id: string) {
   const row = await findMigration(db, accountId, id)
   if (!row) throw new Fault('not_found', 'The migration was not found.')
-  return shownWithErrors(row, row.errorCount > 0 ? await listErrors(db, id) : [])
+  return presentMigrationWithErrors(row, row.errorCount > 0 ? await listErrors(db, id) : [])
 }

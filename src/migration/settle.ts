@@ -2,57 +2,57 @@ import type { Metadata } from '../net/imap/fetch/fetch-metadata.ts'
 import { isUserFlag, epochMsOf, serialiseDate, storableFlags } from '../net/imap/append/flags-and-dates.ts'
 import { isTemporary, sanitise, type ImapLost, describeRefusal, type Refusal } from '../net/imap/connection/refusals.ts'
 import type { Wire } from '../net/imap/connection/wire.ts'
-import type { Fate, Remedy } from './batch.ts'
+import type { MessageOutcome, RetryStrategy } from './batch.ts'
 import { messageIdOf } from './fingerprint.ts'
-import type { Migration } from './folder.ts'
+import type { MigrationContext } from './folder.ts'
 import type { OpenIntent } from './ledger.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { LIMITS } from './limits.ts'
 import { FolderStop, Reopen, Stop } from './stop.ts'
 
 /** What is held against messages of one folder. */
-export type Blame = {
+export type FailureEvidence = {
   /** Connections whose end was already somebody's fault. */
-  wires: WeakSet<Wire>
+  blamedWires: WeakSet<Wire>
   /** What is known of suspected messages, for the report. */
-  words: Map<number, { messageId: string | null; size: number | null; text: string }>
+  descriptions: Map<number, { messageId: string | null; size: number | null; text: string }>
   /** How often the destination put these off. */
-  delays: Map<number, number>
+  postponements: Map<number, number>
   /** Messages that the source listed and did not give. */
-  vanished: Set<number>
+  missing: Set<number>
   /** The destination once did not understand an APPEND. */
-  isMistrusted?: boolean
+  needsSynchronizing?: boolean
 }
 
-export type SettleDeps = {
-  migration: Migration
+export type RecordDeps = {
+  migration: MigrationContext
   folder: string
   at: OpenFolder
   intent: OpenIntent
-  remedies: Map<number, Remedy>
-  blame: Blame
+  remedies: Map<number, RetryStrategy>
+  blame: FailureEvidence
   /** Keywords of this folder that the destination does not keep. */
   leftOut: Set<string>
   source: Wire
 }
 
 /** A message needs no copy: there is one of ours, or one that was there before us. */
-export function countThere({ isRematch, ledger }: OpenFolder, { uid, size }: Metadata): void {
+export function recordExisting({ isRematch, ledger }: OpenFolder, { uid, size }: Metadata): void {
   if (isRematch) ledger.copied([{ uid, to: null, size: size ?? 0 }])
   else ledger.skipped(uid, size ?? 0)
 }
 
-type FateOf<State extends Fate['state']> = Extract<Fate, { state: State }>
+type OutcomeOf<State extends MessageOutcome['state']> = Extract<MessageOutcome, { state: State }>
 
 /**
  * Writes what became of a batch into the books.
  * @throws Stop, FolderStop, Reopen after everything is in the books
  */
-export function settle(fates: readonly Fate[], deps: SettleDeps): void {
+export function recordOutcomes(fates: readonly MessageOutcome[], deps: RecordDeps): void {
   const { migration, at, intent } = deps
-  const troubles = fates.map((fate) => settleOne(fate, deps)).filter((trouble) => trouble !== null)
-  intent.settle(fates.filter(({ state }) => state === 'unknown').map(({ row }) => row.uid))
-  suspect(fates, deps)
+  const troubles = fates.map((fate) => recordOutcome(fate, deps)).filter((trouble) => trouble !== null)
+  intent.conclude(fates.filter(({ state }) => state === 'unknown').map(({ row }) => row.uid))
+  suspectUnanswered(fates, deps)
   if (fates.some(({ state }) => state === 'copied') && troubles.length === 0) migration.gate.succeeded()
   if (at.ledger.left === 0 || troubles.length > 0) at.ledger.save().catch(() => undefined)
   migration.changed()
@@ -61,20 +61,20 @@ export function settle(fates: readonly Fate[], deps: SettleDeps): void {
   if (first) throw first
 }
 
-function settleOne(fate: Fate, deps: SettleDeps): Stop | Reopen | null {
+function recordOutcome(fate: MessageOutcome, deps: RecordDeps): Stop | Reopen | null {
   const { ledger } = deps.at
   const { row } = fate
-  if (fate.state === 'copied') return settleCopied(fate, deps)
-  if (fate.state === 'there') countThere(deps.at, row)
+  if (fate.state === 'copied') return recordCopied(fate, deps)
+  if (fate.state === 'there') recordExisting(deps.at, row)
   if (fate.state === 'gone') {
     ledger.gone(row.uid, row.size ?? 0)
-    deps.blame.vanished.add(row.uid)
+    deps.blame.missing.add(row.uid)
   }
-  if (fate.state === 'unfetchable') fail(fate, 'unfetchable', deps)
-  return fate.state === 'refused' ? settleRefused(fate, deps) : null
+  if (fate.state === 'unfetchable') recordFailure(fate, 'unfetchable', deps)
+  return fate.state === 'refused' ? recordRefused(fate, deps) : null
 }
 
-function settleCopied(fate: FateOf<'copied'>, deps: SettleDeps): Reopen | null {
+function recordCopied(fate: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | null {
   const { row, to, uidValidity, size, datedBy, date, announced, remedy } = fate
   const { at, migration, folder } = deps
   at.ledger.copied([{ uid: row.uid, to, size }])
@@ -83,18 +83,18 @@ function settleCopied(fate: FateOf<'copied'>, deps: SettleDeps): Reopen | null {
     migration.note({ folder, uid: row.uid, message: NOTES[remedy] })
   }
   if (announced !== null) migration.note({ folder, message: NOTES.announced })
-  noteDate(row, datedBy, remedy, deps)
-  noteLeftOut(row.flags, deps)
+  noteChangedDate(row, datedBy, remedy, deps)
+  noteDroppedKeywords(row.flags, deps)
   const isElsewhere = uidValidity !== null && uidValidity !== at.place.opened.uidValidity
   return isElsewhere ? new Reopen('The destination assigned new UIDs to its messages.') : null
 }
 
 /** Only where the source has no date at all is that said once for the folder: it may have none of any message. */
-function noteDate(
+function noteChangedDate(
   { uid, internalDate }: Metadata,
-  datedBy: FateOf<'copied'>['datedBy'],
-  remedy: Remedy,
-  { migration, folder }: SettleDeps,
+  datedBy: OutcomeOf<'copied'>['datedBy'],
+  remedy: RetryStrategy,
+  { migration, folder }: RecordDeps,
 ): void {
   const date = sanitise(internalDate ?? '')
   const given = datedBy === 'nobody' ? 'a date set by the destination' : 'the date of its Date header'
@@ -108,7 +108,7 @@ function noteDate(
 }
 
 /** Each keyword once: a folder that keeps none would fill the report. */
-function noteLeftOut(flags: readonly string[], { at, migration, folder, leftOut }: SettleDeps): void {
+function noteDroppedKeywords(flags: readonly string[], { at, migration, folder, leftOut }: RecordDeps): void {
   if (!flags.some(isUserFlag)) return
   const { dropped } = storableFlags(flags, at.place.opened.permanentFlags)
   for (const keyword of dropped.filter((flag) => isUserFlag(flag) && !leftOut.has(flag))) {
@@ -127,28 +127,28 @@ const NOTES = {
   undated: 'Neither the source nor this message has a valid date. The destination set one.',
 }
 
-function settleRefused(fate: FateOf<'refused'>, deps: SettleDeps): Stop | Reopen | null {
+function recordRefused(fate: OutcomeOf<'refused'>, deps: RecordDeps): Stop | Reopen | null {
   const { migration, at, remedies } = deps
   const { refusal, row, next } = fate
   const words = describeRefusal(refusal)
-  if (isTemporary(refusal) && patienceIsLeft(row.uid, refusal, deps)) migration.gate.close(refusal)
+  if (isTemporary(refusal) && canPostpone(row.uid, refusal, deps)) migration.gate.close(refusal)
   else if (refusal.kind === 'over_quota') return new Stop('over_quota', `The destination is full: ${words}`)
   else if (refusal.kind === 'no_such_mailbox') return new Reopen(`“${at.place.path}” disappeared: ${words}`)
   else if (refusal.kind === 'not_permitted') return new FolderStop('not_permitted', `“${at.place.path}”: ${words}`)
-  else if (refusal.kind === 'too_large') fail(fate, 'too_large', deps)
+  else if (refusal.kind === 'too_large') recordFailure(fate, 'too_large', deps)
   else if (next !== null) remedies.set(row.uid, next)
-  else fail(fate, 'refused', deps)
+  else recordFailure(fate, 'refused', deps)
   return null
 }
 
 /** A server that puts one message off for ever, without saying until when, does not want it. */
-function patienceIsLeft(uid: number, { retryAfterMs }: Refusal, { blame }: SettleDeps): boolean {
-  const times = (blame.delays.get(uid) ?? 0) + 1
-  if (retryAfterMs === null) blame.delays.set(uid, times)
+function canPostpone(uid: number, { retryAfterMs }: Refusal, { blame }: RecordDeps): boolean {
+  const times = (blame.postponements.get(uid) ?? 0) + 1
+  if (retryAfterMs === null) blame.postponements.set(uid, times)
   return times <= LIMITS.delays
 }
 
-function fail({ row, refusal }: { row: Fate['row']; refusal: Refusal }, code: string, deps: SettleDeps): void {
+function recordFailure({ row, refusal }: { row: MessageOutcome['row']; refusal: Refusal }, code: string, deps: RecordDeps): void {
   const attempts =
     1 + ['as-is', 'other-date', 'without-keywords', 'line-ends'].indexOf(deps.remedies.get(row.uid) ?? 'as-is')
   const { uid, size, messageIds } = row
@@ -165,31 +165,31 @@ function fail({ row, refusal }: { row: Fate['row']; refusal: Refusal }, code: st
 }
 
 /** A server works on one thing after another: what it was at when the connection ended is in the first batch. */
-function suspect(fates: readonly Fate[], deps: SettleDeps): void {
+function suspectUnanswered(fates: readonly MessageOutcome[], deps: RecordDeps): void {
   const unsent = fates.filter((fate) => fate.state === 'unknown' || fate.state === 'unsent')
   for (const appender of new Set(unsent.map((fate) => fate.appender))) {
     const { wire, mode } = appender
     const its = unsent.filter((fate) => fate.appender === appender)
-    accuse(wire, mode === 'multiappend' ? its : its.slice(0, 1), deps)
-    if (wire.lost?.reason === 'protocol') deps.blame.isMistrusted = true
+    suspectMessages(wire, mode === 'multiappend' ? its : its.slice(0, 1), deps)
+    if (wire.lost?.reason === 'protocol') deps.blame.needsSynchronizing = true
   }
   // Which of them the source could not give is not to be seen: what it had written before may be lost as well.
-  accuse(
+  suspectMessages(
     deps.source,
     fates.filter(({ state }) => state === 'unread'),
     deps,
   )
 }
 
-function accuse(wire: Wire, fates: readonly Fate[], { at, blame, migration }: SettleDeps): void {
+function suspectMessages(wire: Wire, fates: readonly MessageOutcome[], { at, blame, migration }: RecordDeps): void {
   const { lost } = wire
-  if (fates.length === 0 || !lost || lost.reason === 'ours' || blame.wires.has(wire)) return
-  blame.wires.add(wire)
+  if (fates.length === 0 || !lost || lost.reason === 'ours' || blame.blamedWires.has(wire)) return
+  blame.blamedWires.add(wire)
   if (lost.refusal && isTemporary(lost.refusal)) return migration.gate.close(lost.refusal)
   for (const { row } of fates) {
-    blame.words.set(row.uid, { messageId: messageIdOf(row.messageIds), size: row.size, text: textOf(lost) })
+    blame.descriptions.set(row.uid, { messageId: messageIdOf(row.messageIds), size: row.size, text: textOf(lost) })
   }
-  at.ledger.suspect(fates.map(({ row }) => row.uid))
+  at.ledger.countFailures(fates.map(({ row }) => row.uid))
 }
 
 function textOf(lost: ImapLost): string {

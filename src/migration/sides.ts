@@ -5,20 +5,20 @@ import type { Resolver } from '../net/dns.ts'
 import { checkTarget } from '../net/guard.ts'
 import type { SignIn } from '../net/imap/connection/sign-in.ts'
 import type { Connection } from './shapes.ts'
-import type { Reached } from './store.ts'
+import type { AccountAddress } from './store.ts'
 
 export type NetDeps = { resolver: Resolver; allowPrivate: PrivateTargets }
 
 /** What opens an account. */
-export type Secret = { password?: string; accessToken?: string }
+export type AccountSecret = { password?: string; accessToken?: string }
 
 /**
  * An account on a server to which we may connect.
  * @param path where the connection stands in the request, for the details of a fault
  * @throws Fault `invalid_request`, `target_not_allowed`, `upstream_unreachable`, `upstream_timeout`
  */
-export async function accountOf(
-  connection: Reached & Secret,
+export async function resolveAccount(
+  connection: AccountAddress & AccountSecret,
   deps: NetDeps,
   signal: AbortSignal,
   path = 'host',
@@ -32,16 +32,16 @@ export async function accountOf(
 type RequestSide = 'source' | 'destination' | undefined
 
 /** How to reach an account, apart from what opens it. The host is written as people write it, without a trailing dot. */
-export function partsOf(connection: Connection, side?: RequestSide): { reached: Reached; secret: Secret } {
+export function splitConnection(connection: Connection, side?: RequestSide): { reached: AccountAddress; secret: AccountSecret } {
   const { port, secure, user, tlsVerify, password, accessToken } = connection
   const host = parseHost(connection.host, pathOf(side, 'host'))
   refuseControls({ user, password, accessToken }, side)
   const reached = { host: host.kind === 'ip' ? host.address : host.name, port, secure, user, tlsVerify }
-  return { reached, secret: secretOf({ password, accessToken }, side) }
+  return { reached, secret: requireSecret({ password, accessToken }, side) }
 }
 
 /** @throws Fault `invalid_request` when there is none */
-export function secretOf({ password, accessToken }: Secret, side?: RequestSide): Secret {
+export function requireSecret({ password, accessToken }: AccountSecret, side?: RequestSide): AccountSecret {
   refuseControls({ password, accessToken }, side)
   if (accessToken !== undefined) return { accessToken }
   if (password !== undefined) return { password }

@@ -15,7 +15,7 @@ type Measured = { bytes: ReadonlyMap<string, number>; room: number | null }
  * quota. A source that does not tell sizes at once is asked for each message's only where the answer decides something.
  * @throws ImapLost
  */
-export async function measure(
+export async function measureSizes(
   from: Wire,
   to: Wire,
   folders: readonly Folder[],

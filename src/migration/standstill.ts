@@ -1,25 +1,25 @@
-import type { Progress } from './progress.ts'
+import type { MigrationProgress } from './progress.ts'
 
 /** Watches that something of a migration is completed now and then. */
-export type Standstill = {
+export type StallWatch = {
   /** Aborts when nothing was completed for too long. */
   signal: AbortSignal
   /** @returns whether something was completed since the last time */
-  report(progress: Progress): boolean
+  report(progress: MigrationProgress): boolean
   end(): void
 }
 
 /** The reason of its signal. */
-export class StoodStill extends Error {}
+export class Stalled extends Error {}
 
 /**
  * What counts are messages and folders that are done: lines that say that a server is still there, and bytes that trickle,
  * cost it nothing and would hold the slot for ever.
  */
-export function watchStandstill(milliseconds: number): Standstill {
+export function watchForStall(milliseconds: number): StallWatch {
   const still = new AbortController()
   const end = () => clearTimeout(timer)
-  const start = () => setTimeout(() => still.abort(new StoodStill()), milliseconds)
+  const start = () => setTimeout(() => still.abort(new Stalled()), milliseconds)
   let timer = start()
   let done = -1
 

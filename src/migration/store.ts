@@ -4,11 +4,11 @@ import type { Db } from '../store/database.ts'
 import { notifyChange } from '../store/changes.ts'
 import { notify } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
-import { tryAgain, type Failure, type SavedFolder } from './journal.ts'
-import type { Progress } from './progress.ts'
+import { retryFailed, type Failure, type SavedFolder } from './journal.ts'
+import type { MigrationProgress } from './progress.ts'
 
 /** How to reach an account, without what opens it. */
-export type Reached = { host: string; port: number; secure: boolean; user: string; tlsVerify: boolean }
+export type AccountAddress = { host: string; port: number; secure: boolean; user: string; tlsVerify: boolean }
 export type StoredOptions = {
   deduplicate: boolean
   allMailOnce: boolean
@@ -21,12 +21,12 @@ export type MigrationRow = {
   id: string
   accountId: string
   status: Status
-  source: Reached
-  destination: Reached
+  source: AccountAddress
+  destination: AccountAddress
   destPrefix: string
   folders: string[]
   options: StoredOptions
-  progress: Progress
+  progress: MigrationProgress
   errorCount: number
   run: number
   stalls: number
@@ -46,7 +46,7 @@ type NewRow = Pick<
 export const CHANGED = 'migration.changed'
 
 /** Says that a migration changed, to who follows it and to who shows it. */
-export async function tellMigration(db: Db, accountId: string, id: string): Promise<void> {
+export async function notifyMigration(db: Db, accountId: string, id: string): Promise<void> {
   await notify(db, CHANGED, id)
   await notifyChange(db, accountId, 'migrations', id)
 }
@@ -117,7 +117,7 @@ export async function insertMigration(db: Db, row: NewRow, sealedBy: (id: string
     .insertInto('migrationSecret')
     .values({ migrationId: id, sealed: sealedBy(id) })
     .execute()
-  await tellMigration(db, row.accountId, id)
+  await notifyMigration(db, row.accountId, id)
   return id
 }
 
@@ -196,7 +196,7 @@ export async function cancelMigration(db: Transaction<DB>, accountId: string, id
   const none = { uid: null, messageId: null, size: null }
   await addErrors(db, id, [{ folder: '', code: 'cancelled', message: 'It was cancelled.', attempts: 1, ...none }])
   await eraseSecret(db, id)
-  await tellMigration(db, accountId, id)
+  await notifyMigration(db, accountId, id)
   return true
 }
 
@@ -229,7 +229,7 @@ export async function requeueMigration(
     .where('migrationId', '=', id)
     .execute()
   for (const { folder, state } of folders) {
-    const again = JSON.stringify(tryAgain(state as SavedFolder))
+    const again = JSON.stringify(retryFailed(state as SavedFolder))
     await db
       .updateTable('migrationFolder')
       .set({ state: again })
@@ -239,7 +239,7 @@ export async function requeueMigration(
   }
   await db.deleteFrom('migrationError').where('migrationId', '=', id).execute()
   await db.insertInto('migrationSecret').values({ migrationId: id, sealed }).execute()
-  await tellMigration(db, accountId, id)
+  await notifyMigration(db, accountId, id)
   return true
 }
 

@@ -7,9 +7,9 @@ import type { EncryptedColumn } from '../store/key-rotation.ts'
 import { encrypt, decrypt } from '../store/encryption.ts'
 import type { DB } from '../store/tables.ts'
 import { isInbox } from './mapping.ts'
-import type { Progress } from './progress.ts'
+import type { MigrationProgress } from './progress.ts'
 import type { NewMigration, Retry } from './shapes.ts'
-import { accountOf, partsOf, secretOf, type NetDeps, type Secret } from './sides.ts'
+import { resolveAccount, splitConnection, requireSecret, type NetDeps, type AccountSecret } from './sides.ts'
 import {
   countThisMonth,
   findMigration,
@@ -24,10 +24,10 @@ export type MigrationData = { migrationId: string; accountId?: string }
 export type SubmitDeps = NetDeps & { db: Kysely<DB>; queue: Queue; job: Job<MigrationData>; secretKey: string }
 
 /** Migrations of a calendar month (UTC). */
-export const PER_MONTH: Record<Plan, number> = { free: 1, starter: 5, pro: 20, business: 50, enterprise: Infinity }
+export const MAX_MIGRATIONS_PER_MONTH: Record<Plan, number> = { free: 1, starter: 5, pro: 20, business: 50, enterprise: Infinity }
 
 /** What both sides were opened with. */
-export type Secrets = { source: Secret; destination: Secret }
+export type Secrets = { source: AccountSecret; destination: AccountSecret }
 
 export function encryptSecrets(secrets: Secrets, secretKey: string, id: string): string {
   return encrypt(JSON.stringify(secrets), secretKey, contextOf(id))
@@ -52,7 +52,7 @@ function contextOf(id: string): string {
  * @param signal ends the look-up of the hosts
  * @throws Fault `invalid_request`, `target_not_allowed`, `upstream_*`, `monthly_limit`; then nothing is stored or counted
  */
-export async function submit(
+export async function submitMigration(
   deps: SubmitDeps,
   accountId: string,
   request: NewMigration,
@@ -60,13 +60,13 @@ export async function submit(
 ): Promise<MigrationRow> {
   const { db, queue, job, secretKey } = deps
   const { folders, deduplicate, allMailOnce, dryRun, folderMap } = request
-  const [source, destination] = [partsOf(request.source, 'source'), partsOf(request.destination, 'destination')]
+  const [source, destination] = [splitConnection(request.source, 'source'), splitConnection(request.destination, 'destination')]
   const destPrefix = prefixOf(request.destPrefix)
   requireDistinct(folders)
   // Whoever has none left this month need not wait for the hosts to be looked up, nor hear what is wrong with them.
   if (!dryRun) await db.transaction().execute((trx) => requireLeft(trx, accountId))
-  await accountOf({ ...source.reached, ...source.secret }, deps, signal, 'source.host')
-  await accountOf({ ...destination.reached, ...destination.secret }, deps, signal, 'destination.host')
+  await resolveAccount({ ...source.reached, ...source.secret }, deps, signal, 'source.host')
+  await resolveAccount({ ...destination.reached, ...destination.secret }, deps, signal, 'destination.host')
   const row = {
     accountId,
     source: source.reached,
@@ -92,8 +92,8 @@ export async function submit(
 async function requireLeft(trx: Transaction<DB>, accountId: string): Promise<void> {
   const plan = await lockPlan(trx, accountId)
   const { count, secondsLeft } = await countThisMonth(trx, accountId)
-  if (count < PER_MONTH[plan]) return
-  throw new Fault('monthly_limit', `Monthly limit reached (${PER_MONTH[plan]})`, { retryAfter: secondsLeft })
+  if (count < MAX_MIGRATIONS_PER_MONTH[plan]) return
+  throw new Fault('monthly_limit', `Monthly limit reached (${MAX_MIGRATIONS_PER_MONTH[plan]})`, { retryAfter: secondsLeft })
 }
 
 /** `Old/2024/` for whatever slashes it was given with; "" when it was given none. */
@@ -111,7 +111,7 @@ function requireDistinct(folders: readonly string[]): void {
   throw new Fault('invalid_request', 'folders must contain every folder only once.', { details })
 }
 
-function noProgress(folders: readonly string[]): Progress {
+function noProgress(folders: readonly string[]): MigrationProgress {
   return {
     currentFolder: '',
     foldersDone: 0,
@@ -136,11 +136,11 @@ function noProgress(folders: readonly string[]): Progress {
  * Puts a failed migration back into the queue: what failed is done once more, what was copied stays.
  * @throws Fault `not_found`, `conflict` when it has not failed
  */
-export async function retry(deps: SubmitDeps, accountId: string, id: string, request: Retry): Promise<MigrationRow> {
+export async function retryMigration(deps: SubmitDeps, accountId: string, id: string, request: Retry): Promise<MigrationRow> {
   const { db, queue, job, secretKey } = deps
   const secrets = {
-    source: secretOf(request.source, 'source'),
-    destination: secretOf(request.destination, 'destination'),
+    source: requireSecret(request.source, 'source'),
+    destination: requireSecret(request.destination, 'destination'),
   }
   return db.transaction().execute(async (trx) => {
     const row = await findMigration(trx, accountId, id)

@@ -3,13 +3,13 @@ import { signIn } from '../net/imap/connection/session.ts'
 import type { SignIn } from '../net/imap/connection/sign-in.ts'
 import { sizesOf } from './sizes.ts'
 
-export type SurveyedFolder = Pick<Folder, 'path' | 'specialUse'> & { messages: number; bytes: number }
+export type SizedFolder = Pick<Folder, 'path' | 'specialUse'> & { messages: number; bytes: number }
 
 /**
  * The folders of an account that can hold messages, with their sizes in bytes (0 where the server refuses to tell).
  * @throws Fault, ImapRefused, ImapLost
  */
-export async function survey(account: SignIn, signal: AbortSignal): Promise<SurveyedFolder[]> {
+export async function listFolderSizes(account: SignIn, signal: AbortSignal): Promise<SizedFolder[]> {
   const session = await signIn(account, signal)
   try {
     const folders = (await listFolders(session)).folders.filter(({ isSelectable }) => isSelectable)

@@ -1,13 +1,13 @@
 import type { NewAlert } from '../alerts/raise.ts'
 import type { Failure } from './journal.ts'
-import type { Progress } from './progress.ts'
-import type { MigrationRow, Reached } from './store.ts'
+import type { MigrationProgress } from './progress.ts'
+import type { MigrationRow, AccountAddress } from './store.ts'
 
 /**
  * That a migration has failed, for its owner.
  * @param failure what ended it before it began; null where some messages or folders could not be copied
  */
-export function failureAlert(row: MigrationRow, progress: Progress, failure: Failure | null): NewAlert {
+export function failureAlert(row: MigrationRow, progress: MigrationProgress, failure: Failure | null): NewAlert {
   const { id, run, accountId, source, destination, options } = row
   const what = options.dryRun ? 'dry run of the migration' : 'migration'
   return {
@@ -23,11 +23,11 @@ export function failureAlert(row: MigrationRow, progress: Progress, failure: Fai
   }
 }
 
-function nameOf({ user, host }: Reached): string {
+function nameOf({ user, host }: AccountAddress): string {
   return `${user} on ${host}`
 }
 
-function whatIsLeft({ messagesDone, messagesTotal, errorCount }: Progress): string {
+function whatIsLeft({ messagesDone, messagesTotal, errorCount }: MigrationProgress): string {
   const number = (count: number) => count.toLocaleString('en-US')
   return `${number(messagesDone)} of ${number(messagesTotal)} messages processed, with ${number(errorCount)} ${errorCount === 1 ? 'error' : 'errors'}.`
 }

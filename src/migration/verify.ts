@@ -1,26 +1,26 @@
 import { examine, noop } from '../net/imap/folders/mailbox.ts'
-import { bytesBesideLineEnds, compareArrivals, type Deviations } from './arrivals.ts'
-import type { Copier } from './copier.ts'
-import type { Note } from './folder.ts'
-import type { Lane } from './lane.ts'
+import { bytesBesideLineEnds, compareStoredCopies, type Deviations } from './arrivals.ts'
+import type { FolderCopier } from './copier.ts'
+import type { MigrationNote } from './folder.ts'
+import type { ConnectionPair } from './lane.ts'
 import { LIMITS } from './limits.ts'
 import { uidsBelow, type OpenFolder } from './open-folder.ts'
 import { FolderStop, Reopen } from './stop.ts'
 
-type Noting = (note: Note) => void
+type Noting = (note: MigrationNote) => void
 
 /**
  * Counts again at both ends, and compares sizes and dates of our copies with what was sent: true when everything is accounted for, false when there is more to do.
  * @throws FolderStop when the destination holds fewer than were copied; Reopen, ImapRefused, ImapLost
  */
-export async function verify(lane: Lane, at: OpenFolder, copier: Copier, note: Noting): Promise<boolean> {
+export async function verify(lane: ConnectionPair, at: OpenFolder, copier: FolderCopier, note: Noting): Promise<boolean> {
   const { ledger, place } = at
   const source = await copier.reading(lane, at)
   if (at.uids.length > 0) {
     // Until it has told us of an EXPUNGE a server may list what is no longer there.
     await noop(source)
     const now = await uidsBelow(source, ledger.saved.sourceUidNext)
-    refuteVanished(at, copier, now)
+    failMissing(at, copier, now)
     if (now.some((uid) => !ledger.isDone(uid))) return false
   }
   const { wire } = await lane.destination()
@@ -30,12 +30,12 @@ export async function verify(lane: Lane, at: OpenFolder, copier: Copier, note: N
   if (exists < copied) {
     throw new FolderStop('verification', `“${place.path}” has ${exists} messages, but ${copied} were copied there.`)
   }
-  reportDeviations(await compareArrivals(at.arrivals, source, wire), at, copier, note)
+  reportDeviations(await compareStoredCopies(at.arrivals, source, wire), at, copier, note)
   return true
 }
 
 /** @throws FolderStop where the destination keeps less of a message than was sent */
-function reportDeviations({ sizes, dates }: Deviations, { place }: OpenFolder, copier: Copier, note: Noting): void {
+function reportDeviations({ sizes, dates }: Deviations, { place }: OpenFolder, copier: FolderCopier, note: Noting): void {
   const { path: folder } = copier.folder
   if (dates) {
     const [sent, kept] = [dates.sent, dates.kept].map((moment) => new Date(moment).toISOString())
@@ -54,20 +54,20 @@ function reportDeviations({ sizes, dates }: Deviations, { place }: OpenFolder, c
 }
 
 /** What the source did not give, as if it were gone, and still lists. */
-function refuteVanished({ ledger }: OpenFolder, { folder, blame }: Copier, uids: number[]): void {
+function failMissing({ ledger }: OpenFolder, { folder, blame }: FolderCopier, uids: number[]): void {
   const message = 'The source lists this message but does not return it.'
-  for (const uid of uids.filter((one) => blame.vanished.has(one))) {
-    blame.vanished.delete(uid)
+  for (const uid of uids.filter((one) => blame.missing.has(one))) {
+    blame.missing.delete(uid)
     const unknown = { messageId: null, size: null }
     ledger.failed({ folder: folder.path, uid, ...unknown, code: 'unfetchable', message, attempts: 2 })
   }
 }
 
 /** Messages at which connections keep breaking are not tried for ever. */
-export function giveUpPoison({ ledger }: OpenFolder, { folder, blame }: Copier): void {
+export function failUnreadableMessages({ ledger }: OpenFolder, { folder, blame }: FolderCopier): void {
   const suspects = ledger.saved.suspicions.filter(([uid, times]) => times >= LIMITS.breaks.most && !ledger.isDone(uid))
   for (const [uid, attempts] of suspects) {
-    const { messageId = null, size = null, text = '' } = blame.words.get(uid) ?? {}
+    const { messageId = null, size = null, text = '' } = blame.descriptions.get(uid) ?? {}
     const message = `The connection broke each time this message was copied. ${text}`.trim()
     ledger.failed({ folder: folder.path, uid, messageId, size, code: 'connection_lost', message, attempts })
   }

@@ -2,7 +2,7 @@ import type { Failure } from './journal.ts'
 import type { MigrationRow } from './store.ts'
 
 /** A migration as its owner sees it, whole: events go out as they are, no schema drops what it does not name. */
-export function shown(row: MigrationRow) {
+export function presentMigration(row: MigrationRow) {
   const { id, status, source, destination, destPrefix, folders, options, progress, errorCount, queue } = row
   const { createdAt, startedAt, completedAt } = row
   // Errors are counted once, beside the progress: what ends a migration from outside is in no progress.
@@ -28,8 +28,8 @@ export function shown(row: MigrationRow) {
   }
 }
 
-export function shownWithErrors(row: MigrationRow, errors: readonly Failure[]) {
-  const migration = shown(row)
+export function presentMigrationWithErrors(row: MigrationRow, errors: readonly Failure[]) {
+  const migration = presentMigration(row)
   return { ...migration, progress: { ...migration.progress, errors: errors.map(withoutNulls) } }
 }
 

@@ -1,10 +1,10 @@
 import { isAllMail } from './all-mail.ts'
 import type { Journal } from './journal.ts'
-import type { Route } from './plan.ts'
+import type { FolderRoute } from './plan.ts'
 import { sizeText } from './size-text.ts'
 
 /** What somebody should know before a migration goes on; nothing stops for it. `folder` is "" for all of it. */
-export type Warning = { code: 'over_quota' | 'trash_expires' | 'all_mail'; folder: string; message: string }
+export type MigrationWarning = { code: 'over_quota' | 'trash_expires' | 'all_mail'; folder: string; message: string }
 
 type WarningDeps = {
   journal: Journal
@@ -14,13 +14,13 @@ type WarningDeps = {
   options?: { allMailOnce?: boolean }
 }
 
-export async function warningsOf(routes: readonly Route[], deps: WarningDeps): Promise<Warning[]> {
+export async function findWarnings(routes: readonly FolderRoute[], deps: WarningDeps): Promise<MigrationWarning[]> {
   const warnings = [await warnOfQuota(routes, deps), warnOfTrash(routes, deps), warnOfAllMail(routes, deps)]
   return warnings.filter((warning) => warning !== null)
 }
 
 /** What an earlier run has copied need not fit again. */
-async function warnOfQuota(routes: readonly Route[], { journal, room }: WarningDeps): Promise<Warning | null> {
+async function warnOfQuota(routes: readonly FolderRoute[], { journal, room }: WarningDeps): Promise<MigrationWarning | null> {
   if (room === null) return null
   let needed = 0
   for (const { folder, bytes } of routes) {
@@ -33,7 +33,7 @@ async function warnOfQuota(routes: readonly Route[], { journal, room }: WarningD
 }
 
 /** As Courier is installed, with IMAP_EMPTYTRASH=Trash:7. */
-function warnOfTrash(routes: readonly Route[], { isCourier }: WarningDeps): Warning | null {
+function warnOfTrash(routes: readonly FolderRoute[], { isCourier }: WarningDeps): MigrationWarning | null {
   const trash = routes.find(
     ({ folder, mapped }) => folder.messages !== 0 && /(?:^|[./])Trash$/.test(mapped.destination),
   )
@@ -43,7 +43,7 @@ function warnOfTrash(routes: readonly Route[], { isCourier }: WarningDeps): Warn
   return { code: 'trash_expires', folder: source, message }
 }
 
-function warnOfAllMail(routes: readonly Route[], { options }: WarningDeps): Warning | null {
+function warnOfAllMail(routes: readonly FolderRoute[], { options }: WarningDeps): MigrationWarning | null {
   const all = routes.find(({ folder }) => isAllMail(folder))
   if (!all || routes.length === 1 || options?.allMailOnce) return null
   const message = `“${all.folder.path}” contains the messages of the other folders. Each of them will be copied as often as it appears. Copy only what no other folder has (allMailOnce), or leave this one out.`

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLog } from '../../src/log.ts'
 import { openFileJournal } from '../../src/migration/file-journal.ts'
 import { createMemoryJournal, type Journal } from '../../src/migration/journal.ts'
-import { PATIENCE } from '../../src/migration/limits.ts'
+import { WAIT_TIMES } from '../../src/migration/limits.ts'
 import { migrateMailbox, type MigrateOptions } from '../../src/migration/migrate.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
@@ -19,7 +19,7 @@ import { accountOn, contents, fill, mail, read, type Letter } from './mailbox.ts
 const TIMES = process.env['PORTREEVE_HARD'] ? 50 : 5
 const SECONDS = TIMES * 20_000
 
-const patience = { ...PATIENCE, reconnect: { first: 5, most: 50 }, settle: 700 }
+const patience = { ...WAIT_TIMES, reconnect: { first: 5, most: 50 }, settle: 700 }
 
 function letters(count: number): Letter[] {
   return Array.from({ length: count }, (_, n) => ({

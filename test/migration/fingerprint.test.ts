@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { contentFingerprint, createTally, messageIdOf } from '../../src/migration/fingerprint.ts'
+import { contentFingerprint, createFingerprintCounts, messageIdOf } from '../../src/migration/fingerprint.ts'
 
 const message = (body: string) => Buffer.from(`From: a@b\r\nSubject: x\r\n\r\n${body}`)
 
@@ -40,7 +40,7 @@ describe('what identifies a message', () => {
     expect(contentFingerprint(Buffer.from(text))).toBe(contentFingerprint(Buffer.from(text.replaceAll('\n', '\r\n'))))
   })
   it('counts equal messages as many as they are (24)', () => {
-    const tally = createTally()
+    const tally = createFingerprintCounts()
     tally.add('a'.repeat(50))
     tally.add('a'.repeat(50))
     expect([tally.take('a'.repeat(50)), tally.take('a'.repeat(50)), tally.take('a'.repeat(50))]).toEqual([

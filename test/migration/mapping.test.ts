@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mapFolders, partsOf, plainerNames, type Hierarchy, type MappingOptions } from '../../src/migration/mapping.ts'
+import { mapFolders, splitPath, simplerNames, type Hierarchy, type MappingOptions } from '../../src/migration/mapping.ts'
 
 const SLASH: Hierarchy = { delimiter: '/', prefix: '' }
 const COURIER: Hierarchy = { delimiter: '.', prefix: 'INBOX.' }
@@ -47,9 +47,9 @@ describe('where folders go', () => {
     expect(map(['a//b', '...'], SLASH, DOT)).toEqual(['a._.b', '___'])
     const [long = ''] = map(['x'.repeat(400)], SLASH, SLASH)
     expect(Buffer.byteLength(long)).toBeLessThanOrEqual(200)
-    expect(plainerNames('~x', SLASH, new Set())).toEqual(['_x'])
-    expect(plainerNames('a.b/c.d', SLASH, new Set())).toEqual(['a_b/c_d', 'a_b_c_d'])
-    expect(plainerNames('a.b', SLASH, new Set(['a_b']))).toEqual(['a_b_2'])
+    expect(simplerNames('~x', SLASH, new Set())).toEqual(['_x'])
+    expect(simplerNames('a.b/c.d', SLASH, new Set())).toEqual(['a_b/c_d', 'a_b_c_d'])
+    expect(simplerNames('a.b', SLASH, new Set(['a_b']))).toEqual(['a_b_2'])
   })
   it('keeps NFC and NFD apart, and every script as it is (5)', () => {
     const names = ['Løbende', 'caf\u00e9', 'cafe\u0301', '日本語', '📬', 'R&D']
@@ -98,7 +98,7 @@ describe('where folders go', () => {
         const written = [...new Set(all.map((parts) => parts.join(from.delimiter ?? ' ')))]
         const destinations = map(written, from, to, { prefix })
         expect(new Set(destinations).size).toBe(written.length)
-        for (const destination of destinations) expect(partsOf(destination, to)).not.toContain('')
+        for (const destination of destinations) expect(splitPath(destination, to)).not.toContain('')
       },
     )
     fc.assert(property, { numRuns: 2_000 })

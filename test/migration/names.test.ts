@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { partsOf, type Hierarchy } from '../../src/migration/mapping.ts'
+import { splitPath, type Hierarchy } from '../../src/migration/mapping.ts'
 import { createFolder } from '../../src/net/imap/folders/create-folder.ts'
 import { encodeMailbox } from '../../src/net/imap/folders/mailbox-name.ts'
 import { ImapRefused } from '../../src/net/imap/connection/refusals.ts'
@@ -55,7 +55,7 @@ const NASTY = [
 
 /** What lies below INBOX lies there with all others where all do. */
 function levelsOf(path: string, hierarchy: Hierarchy): string {
-  const levels = partsOf(path, hierarchy)
+  const levels = splitPath(path, hierarchy)
   const isBelowInbox = levels[0] === 'INBOX' && levels.length > 1 && levels[1] !== 'INBOX'
   return (isBelowInbox ? levels.slice(1) : levels).join('\0')
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { freshDatabase } from '../database.ts'
 import { createLog } from '../../src/log.ts'
 import { createMemoryJournal } from '../../src/migration/journal.ts'
-import { PATIENCE } from '../../src/migration/limits.ts'
+import { WAIT_TIMES } from '../../src/migration/limits.ts'
 import { migrateMailbox } from '../../src/migration/migrate.ts'
 import { startDovecot } from '../servers/dovecot.ts'
 import type { MailServer } from '../servers/mail-server.ts'
@@ -63,7 +63,7 @@ describe('a migration with access tokens', () => {
       journal: createMemoryJournal(),
       signal: new AbortController().signal,
       log: createLog('silent'),
-      patience: { ...PATIENCE, reconnect: { first: 10, most: 50 }, settle: 700 },
+      patience: { ...WAIT_TIMES, reconnect: { first: 10, most: 50 }, settle: 700 },
       onProgress: ({ messagesDone }) => messagesDone > 0 && tokens.valid.has('first') && expire('first'),
     })
     expect(outcome).toMatchObject({ state: 'completed', progress: { messagesDone: 402, errorCount: 0 } })

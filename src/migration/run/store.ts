@@ -2,8 +2,8 @@ import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
 import type { SavedFolder } from '../journal.ts'
-import type { Progress } from '../progress.ts'
-import { COLUMNS, eraseSecret, tellMigration, type MigrationRow } from '../store.ts'
+import type { MigrationProgress } from '../progress.ts'
+import { COLUMNS, eraseSecret, notifyMigration, type MigrationRow } from '../store.ts'
 
 /** Seconds after which a worker that did not show a sign of life is taken for dead. */
 const DEAD_AFTER = 15
@@ -35,7 +35,7 @@ export async function claimMigration(
     .select('sealed')
     .where('migrationId', '=', id)
     .executeTakeFirst()
-  await tellMigration(db, claimed.accountId, id)
+  await notifyMigration(db, claimed.accountId, id)
   return { ...(claimed as Omit<MigrationRow, 'queue'>), queue: null, sealed: secret?.sealed ?? null }
 }
 
@@ -52,7 +52,7 @@ async function isOpen(db: Db, id: string): Promise<boolean> {
 export type Run = { id: string; run: number }
 
 /** Says that the worker lives, with news or without; false when the migration is not its any more. */
-export async function markAlive(db: Db, { id, run }: Run, progress: Progress | null): Promise<boolean> {
+export async function markAlive(db: Db, { id, run }: Run, progress: MigrationProgress | null): Promise<boolean> {
   const news = progress && { progress: JSON.stringify(progress), errorCount: progress.errorCount }
   const row = await db
     .updateTable('migration')
@@ -62,12 +62,12 @@ export async function markAlive(db: Db, { id, run }: Run, progress: Progress | n
     .where('status', '=', 'running')
     .returning('accountId')
     .executeTakeFirst()
-  if (row && news) await tellMigration(db, row.accountId, id)
+  if (row && news) await notifyMigration(db, row.accountId, id)
   return row !== undefined
 }
 
 /** The worker lets go: another may take it at once. */
-export async function markLetGo(db: Db, { id, run }: Run): Promise<void> {
+export async function markReleased(db: Db, { id, run }: Run): Promise<void> {
   await db.updateTable('migration').set({ aliveAt: null }).where('id', '=', id).where('run', '=', run).execute()
 }
 
@@ -80,14 +80,14 @@ export async function markWaiting(db: Db, { id, run, accountId }: Run & { accoun
     .where('run', '=', run)
     .where('status', '=', 'running')
     .execute()
-  await tellMigration(db, accountId, id)
+  await notifyMigration(db, accountId, id)
 }
 
 /** Puts a migration that stands still behind the others; undefined when it is not this worker's any more. */
 export async function markStalled(
   db: Db,
   { id, run, accountId }: Run & { accountId: string },
-  progress: Progress,
+  progress: MigrationProgress,
 ): Promise<void> {
   await db
     .updateTable('migration')
@@ -102,7 +102,7 @@ export async function markStalled(
     .where('run', '=', run)
     .where('status', '=', 'running')
     .execute()
-  await tellMigration(db, accountId, id)
+  await notifyMigration(db, accountId, id)
 }
 
 /** Something was completed: earlier standstills count no more. */
@@ -115,7 +115,7 @@ export async function markEnded(
   db: Transaction<DB>,
   { id, run }: Run,
   status: 'completed' | 'failed',
-  progress: Progress,
+  progress: MigrationProgress,
 ): Promise<boolean> {
   const news = { progress: JSON.stringify(progress), errorCount: progress.errorCount }
   const row = await db
@@ -128,7 +128,7 @@ export async function markEnded(
     .executeTakeFirst()
   if (!row) return false
   await eraseSecret(db, id)
-  await tellMigration(db, row.accountId, id)
+  await notifyMigration(db, row.accountId, id)
   return true
 }
 
