@@ -1,5 +1,5 @@
 // Four migrations at once, then the most memory that they ever had: four.ts SOURCE_PORT DESTINATION_PORT
-import { createMemoryJournal } from '../../src/migration/journal.ts'
+import { createMemoryJournal } from '../../src/migration/engine/journal/journal.ts'
 import { accountOn, ours } from './ours.ts'
 
 const [source, destination] = process.argv.slice(2).map(Number) as [number, number]

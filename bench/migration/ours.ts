@@ -1,6 +1,6 @@
 import { createLog } from '../../src/log.ts'
-import type { Journal } from '../../src/migration/journal.ts'
-import { migrateMailbox, type MigrateOptions, type MigrationOutcome } from '../../src/migration/migrate.ts'
+import type { Journal } from '../../src/migration/engine/journal/journal.ts'
+import { migrateMailbox, type MigrateOptions, type MigrationOutcome } from '../../src/migration/engine/migrate.ts'
 import type { SignIn } from '../../src/net/imap/connection/sign-in.ts'
 
 export function accountOn(port: number, user: string): SignIn {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readCommandSecret, readConfig } from '../config.ts'
-import { resolveAccount } from '../migration/sides.ts'
+import { resolveAccount } from '../migration/accounts.ts'
 import { createResolver } from '../net/dns.ts'
 import type { SignIn } from '../net/imap/connection/sign-in.ts'
 import { UsageError } from './command.ts'

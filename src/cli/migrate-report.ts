@@ -1,7 +1,7 @@
-import type { Failure } from '../migration/journal.ts'
-import type { MigrationOutcome } from '../migration/migrate.ts'
-import { sizeText } from '../migration/size-text.ts'
-import type { SizedFolder } from '../migration/survey.ts'
+import type { Failure } from '../migration/engine/journal/journal.ts'
+import type { MigrationOutcome } from '../migration/engine/migrate.ts'
+import { sizeText } from '../migration/engine/plan/size-text.ts'
+import type { SizedFolder } from '../migration/folder-sizes.ts'
 import { numberText, timeText } from './progress-bars.ts'
 import { foreign, paint, table } from './text.ts'
 

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
-import type { MigrationProgress } from '../migration/progress.ts'
-import { sizeText } from '../migration/size-text.ts'
+import type { MigrationProgress } from '../migration/engine/progress/progress.ts'
+import { sizeText } from '../migration/engine/plan/size-text.ts'
 import { foreign, pad, paint, width } from './text.ts'
 
 /** Progress lines at the bottom of a terminal; without a terminal, a line every ten seconds. */

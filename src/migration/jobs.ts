@@ -5,13 +5,13 @@ import { Fault, messageOf } from '../errors.ts'
 import { defineJob, PutBack, type Job } from '../jobs/job.ts'
 import type { Logger } from '../log.ts'
 import type { DB } from '../store/tables.ts'
-import type { Failure } from './journal.ts'
-import type { MigrationAccount } from './lane.ts'
+import type { Failure } from './engine/journal/journal.ts'
+import type { MigrationAccount } from './engine/connections/connection-pair.ts'
 import { SLOT_LIMITS, type SlotLimits } from './limits.ts'
-import { migrateMailbox } from './migrate.ts'
-import type { MigrationProgress } from './progress.ts'
+import { migrateMailbox } from './engine/migrate.ts'
+import type { MigrationProgress } from './engine/progress/progress.ts'
 import { createRowJournal, LostClaim } from './run/row-journal.ts'
-import { resolveAccount, type NetDeps } from './sides.ts'
+import { resolveAccount, type NetDeps } from './accounts.ts'
 import {
   claimMigration,
   forgetStalls,
@@ -22,10 +22,10 @@ import {
   markWaiting,
   type Run,
 } from './run/store.ts'
-import { Stalled, watchForStall } from './standstill.ts'
+import { Stalled, watchForStall } from './run/stall-watch.ts'
 import { addErrors, type MigrationRow } from './store.ts'
 import { decryptSecrets, type MigrationData } from './submit.ts'
-import { failureAlert } from './tell.ts'
+import { failureAlert } from './messages.ts'
 
 export type MigrationJobDeps = NetDeps & {
   db: Kysely<DB>

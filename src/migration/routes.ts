@@ -5,7 +5,7 @@ import type { EventStreams } from '../http/event-streams.ts'
 import { answers, answersAs, PageQuery, paginationOf, sliceOf, security, Success, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { Notifications } from '../store/notifications.ts'
-import { listAccount, testAccount } from './look.ts'
+import { listAccount, testAccount } from './test-account.ts'
 import {
   Connection,
   ConnectionTest,

@@ -4,8 +4,8 @@ import type { Db } from '../store/database.ts'
 import { notifyChange } from '../store/changes.ts'
 import { notify } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
-import { retryFailed, type Failure, type SavedFolder } from './journal.ts'
-import type { MigrationProgress } from './progress.ts'
+import { retryFailed, type Failure, type SavedFolder } from './engine/journal/journal.ts'
+import type { MigrationProgress } from './engine/progress/progress.ts'
 
 /** How to reach an account, without what opens it. */
 export type AccountAddress = { host: string; port: number; secure: boolean; user: string; tlsVerify: boolean }

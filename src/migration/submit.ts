@@ -6,10 +6,10 @@ import type { Queue } from '../jobs/queue.ts'
 import type { EncryptedColumn } from '../store/key-rotation.ts'
 import { encrypt, decrypt } from '../store/encryption.ts'
 import type { DB } from '../store/tables.ts'
-import { isInbox } from './mapping.ts'
-import type { MigrationProgress } from './progress.ts'
+import { isInbox } from './engine/plan/mapping.ts'
+import type { MigrationProgress } from './engine/progress/progress.ts'
 import type { NewMigration, Retry } from './shapes.ts'
-import { resolveAccount, splitConnection, requireSecret, type NetDeps, type AccountSecret } from './sides.ts'
+import { resolveAccount, splitConnection, requireSecret, type NetDeps, type AccountSecret } from './accounts.ts'
 import {
   countThisMonth,
   findMigration,

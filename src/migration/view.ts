@@ -1,4 +1,4 @@
-import type { Failure } from './journal.ts'
+import type { Failure } from './engine/journal/journal.ts'
 import type { MigrationRow } from './store.ts'
 
 /** A migration as its owner sees it, whole: events go out as they are, no schema drops what it does not name. */

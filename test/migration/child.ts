@@ -1,6 +1,6 @@
 import { createLog } from '../../src/log.ts'
-import { openFileJournal } from '../../src/migration/file-journal.ts'
-import { migrateMailbox } from '../../src/migration/migrate.ts'
+import { openFileJournal } from '../../src/migration/engine/journal/file-journal.ts'
+import { migrateMailbox } from '../../src/migration/engine/migrate.ts'
 import { accountOn } from './mailbox.ts'
 
 /** A migration in a process of its own: it may be killed, and it tells how far it is, and last its megabytes at most. */

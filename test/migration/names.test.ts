@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { splitPath, type Hierarchy } from '../../src/migration/mapping.ts'
+import { splitPath, type Hierarchy } from '../../src/migration/engine/plan/mapping.ts'
 import { createFolder } from '../../src/net/imap/folders/create-folder.ts'
 import { encodeMailbox } from '../../src/net/imap/folders/mailbox-name.ts'
 import { ImapRefused } from '../../src/net/imap/connection/refusals.ts'

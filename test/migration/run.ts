@@ -1,8 +1,8 @@
 import { createLog } from '../../src/log.ts'
-import { createMemoryJournal, type Failure, type Journal } from '../../src/migration/journal.ts'
+import { createMemoryJournal, type Failure, type Journal } from '../../src/migration/engine/journal/journal.ts'
 import { WAIT_TIMES } from '../../src/migration/limits.ts'
-import { migrateMailbox, type MigrateOptions, type MigrationOutcome } from '../../src/migration/migrate.ts'
-import type { MigrationProgress } from '../../src/migration/progress.ts'
+import { migrateMailbox, type MigrateOptions, type MigrationOutcome } from '../../src/migration/engine/migrate.ts'
+import type { MigrationProgress } from '../../src/migration/engine/progress/progress.ts'
 import { accountOn } from './mailbox.ts'
 
 const patience = { ...WAIT_TIMES, reconnect: { first: 10, most: 100 }, slowDown: { first: 50, most: 200 }, settle: 700 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createUidSet, parseUidSet } from '../../src/migration/uid-set.ts'
+import { createUidSet, parseUidSet } from '../../src/migration/engine/journal/uid-set.ts'
 
 const uid = fc.integer({ min: 1, max: 60 })
 const step = fc.oneof(

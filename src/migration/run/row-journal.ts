@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '../../store/tables.ts'
-import type { Journal } from '../journal.ts'
+import type { Journal } from '../engine/journal/journal.ts'
 import { addErrors } from '../store.ts'
 import { findFolder, saveFolder, type Run } from './store.ts'
 

@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import type { DB } from '../../store/tables.ts'
-import type { SavedFolder } from '../journal.ts'
-import type { MigrationProgress } from '../progress.ts'
+import type { SavedFolder } from '../engine/journal/journal.ts'
+import type { MigrationProgress } from '../engine/progress/progress.ts'
 import { COLUMNS, eraseSecret, notifyMigration, type MigrationRow } from '../store.ts'
 
 /** Seconds after which a worker that did not show a sign of life is taken for dead. */

@@ -1,0 +1,70 @@
+import type { FolderCopy } from '../folder/folder-copy.ts'
+import { createConnectionPair, ConnectionLimitReached, type ConnectionPair, type ConnectionPairDeps } from './connection-pair.ts'
+import { LIMITS } from '../../limits.ts'
+
+/** The pairs of connections that one migration works with. */
+export type ConnectionPool = {
+  /** There from the beginning. */
+  readonly first: ConnectionPair
+  /**
+   * Copies folders; more pairs join where there is enough to do and the servers let them.
+   * @param most pairs, at most
+   * @throws what concerns the whole migration
+   */
+  copy(copies: readonly FolderCopy[], most: number): Promise<void>
+  destroy(): void
+  /** Signs out. */
+  close(): Promise<void>
+}
+
+/** @param own aborts the signal of `deps`: what ends one lane ends all */
+export function createConnectionPool(deps: Omit<ConnectionPairDeps, 'isOptional'>, own: AbortController): ConnectionPool {
+  const first = createConnectionPair({ ...deps, isOptional: () => false })
+  const lanes = [first]
+  const working = [first]
+
+  async function join(copies: readonly FolderCopy[]): Promise<void> {
+    let isOptional = true
+    const lane = createConnectionPair({ ...deps, isOptional: () => isOptional })
+    lanes.push(lane)
+    await Promise.all([lane.source(), lane.destination()])
+    isOptional = false
+    working.push(lane)
+    await copyFolders(lane, copies, deps.signal)
+  }
+
+  return {
+    first,
+    async copy(copies, most) {
+      const messages = copies.reduce((sum, { folder }) => sum + (folder.messages ?? LIMITS.messagesPerConnection), 0)
+      const wanted = Math.min(most, Math.ceil(messages / LIMITS.messagesPerConnection))
+      const drives = working.map((lane) => copyFolders(lane, copies, deps.signal))
+      while (lanes.length < wanted) drives.push(join(copies))
+      const endAll = (error: unknown) => {
+        if (!(error instanceof ConnectionLimitReached)) own.abort(error)
+      }
+      await Promise.all(drives.map((driving) => driving.catch(endAll)))
+      if (own.signal.aborted) throw own.signal.reason
+    },
+    destroy: () => lanes.forEach((lane) => lane.destroy()),
+    async close() {
+      await Promise.all(lanes.map((lane) => lane.close()))
+    },
+  }
+}
+
+/** One folder after another, then a hand for whoever has most to do. */
+async function copyFolders(lane: ConnectionPair, copies: readonly FolderCopy[], signal: AbortSignal): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted()
+    const next = copies.find(({ state }) => state === 'waiting')
+    if (next) await next.run(lane)
+    else {
+      const running = copies.filter(({ state }) => state === 'running')
+      await Promise.all(running.map(({ opened }) => opened))
+      const [most] = running.toSorted((a, b) => b.waiting - a.waiting)
+      if (!most || most.waiting < LIMITS.messagesPerConnection / 2) return
+      await most.help(lane)
+    }
+  }
+}

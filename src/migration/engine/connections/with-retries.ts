@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../../../errors.ts'
+import type { Logger } from '../../../log.ts'
+import { ImapLost, ImapRefused, isTemporary } from '../../../net/imap/connection/refusals.ts'
+import type { RateLimitGate } from './rate-limit-gate.ts'
+import { LIMITS, type WaitTimes } from '../../limits.ts'
+
+type RetryDeps = { gate: RateLimitGate; patience: WaitTimes; signal: AbortSignal; log: Logger }
+
+/**
+ * Does it again when a connection broke or a server asked us to come back, so that it must be something that may be
+ * done twice.
+ */
+export async function withRetries<T>({ gate, patience, signal, log }: RetryDeps, attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    await gate.pass(signal)
+    try {
+      return await attempt()
+    } catch (error) {
+      signal.throwIfAborted()
+      const isNonsense = error instanceof ImapLost && error.reason === 'protocol'
+      if (!isTemporaryFailure(error, gate) || tries >= (isNonsense ? LIMITS.nonsense : LIMITS.idleRounds)) throw error
+      log.debug(messageOf(error))
+      await backOff(tries, patience, signal)
+    }
+  }
+}
+
+/** Whether the same may succeed later; where a server said how much later, everybody waits. */
+export function isTemporaryFailure(error: unknown, gate: RateLimitGate): boolean {
+  const isOfServer = error instanceof ImapLost || error instanceof ImapRefused
+  if (!isOfServer) return false
+  const isAsked = error.refusal !== null && isTemporary(error.refusal)
+  if (isAsked && error.refusal) gate.close(error.refusal)
+  return isAsked || error instanceof ImapLost
+}
+
+/** Longer each time. */
+export async function backOff(tries: number, { reconnect }: WaitTimes, signal: AbortSignal): Promise<void> {
+  await sleep(Math.min(reconnect.first * 2 ** (tries - 1), reconnect.most), undefined, { signal })
+}

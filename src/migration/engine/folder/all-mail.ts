@@ -1,0 +1,62 @@
+import { afterExpunges } from '../../../net/imap/fetch/retry-after-expunges.ts'
+import type { Folder } from '../../../net/imap/folders/list-folders.ts'
+import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../../../net/imap/connection/response.ts'
+import type { Wire } from '../../../net/imap/connection/wire.ts'
+import type { FolderCopy } from './folder-copy.ts'
+import type { ConnectionPair } from '../connections/connection-pair.ts'
+
+/** Whether a folder shows what others hold (RFC 6154, `\All`): Gmail's All Mail. */
+export function isAllMail({ specialUse }: Pick<Folder, 'specialUse'>): boolean {
+  return specialUse === '\\All'
+}
+
+/**
+ * Messages of a folder that others show, too, and that are dealt with there. Which is which only the server knows
+ * (X-GM-MSGID of Gmail, EMAILID of RFC 8474); where it does not tell, none are.
+ * @param others folders that are over: what they do not have by now is not left to them
+ * @throws ImapRefused, ImapLost
+ */
+export async function listCopiedElsewhere(
+  lane: ConnectionPair,
+  folder: Folder,
+  uidNext: number,
+  others: readonly FolderCopy[],
+): Promise<{ uid: number; size: number }[]> {
+  const elsewhere = new Set<string>()
+  for (const { folder: other, ledger } of others) {
+    if (!ledger) continue
+    const { wire } = await lane.openSource(other.pathAsListed)
+    await identities(wire, ledger.saved.sourceUidNext, ({ uid, id }) => ledger.isDone(uid) && elsewhere.add(id))
+  }
+  const shown: { uid: number; size: number }[] = []
+  if (elsewhere.size === 0) return shown
+  const { wire } = await lane.openSource(folder.pathAsListed)
+  await identities(wire, uidNext, ({ uid, id, size }) => elsewhere.has(id) && shown.push({ uid, size }))
+  return shown
+}
+
+type Identity = { uid: number; id: string; size: number }
+
+async function identities(wire: Wire, uidNext: number, take: (identity: Identity) => void): Promise<void> {
+  const attribute = ATTRIBUTES.find(({ capability }) => wire.capabilities.has(capability))?.attribute
+  if (attribute === undefined || uidNext <= 1) return
+  const data = (values: Value[]) => {
+    const pairs = values[1] === 'FETCH' ? pairsOf(values[2]) : new Map<string, Value>()
+    const [uid, id] = [numberOf(pairs.get('UID')), idOf(pairs.get(attribute))]
+    if (uid === null || id === null) return false
+    take({ uid, id, size: numberOf(pairs.get('RFC822.SIZE')) ?? 0 })
+    return true
+  }
+  const command = `UID FETCH 1:${uidNext - 1} (UID RFC822.SIZE ${attribute})`
+  await afterExpunges(wire, async () => wire.run([command], { data }))
+}
+
+const ATTRIBUTES = [
+  { capability: 'X-GM-EXT-1', attribute: 'X-GM-MSGID' },
+  { capability: 'OBJECTID', attribute: 'EMAILID' },
+]
+
+/** `EMAILID (M6d99ac3275bb4e)`, but `X-GM-MSGID 1278455344230334865`. */
+function idOf(value: Value | undefined): string | null {
+  return Array.isArray(value) ? (stringsOf(value)[0] ?? null) : stringOf(value)
+}

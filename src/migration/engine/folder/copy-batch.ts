@@ -1,0 +1,188 @@
+import type { AppendOutcome } from '../../../net/imap/append/append-outcome.ts'
+import type { Appender, AppendMessage } from '../../../net/imap/append/append.ts'
+import { fetchBodies, type Body, type FetchResult } from '../../../net/imap/fetch/fetch-bodies.ts'
+import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import { parseDateHeader, isUnusualDate, isUserFlag, serialiseDate } from '../../../net/imap/append/flags-and-dates.ts'
+import type { Refusal } from '../../../net/imap/connection/refusals.ts'
+import type { Wire } from '../../../net/imap/connection/wire.ts'
+import { readHead } from '../identify/identify.ts'
+
+/** What was changed of a message that the destination did not take as it was. */
+export type RetryStrategy = 'as-is' | 'other-date' | 'without-keywords' | 'line-ends'
+
+/** Where the date that a message was sent with comes from. `unreadable`: the source's is none, the header's was sent. */
+type DateSource = 'source' | 'header' | 'unreadable' | 'nobody'
+
+/** `announced`: the size the source told, where it was another. */
+type Copy = {
+  to: number | null
+  uidValidity: number | null
+  size: number
+  datedBy: DateSource
+  date: string | null
+  announced: number | null
+}
+
+/** What became of one message of a batch. */
+export type MessageOutcome =
+  | (Copy & { state: 'copied'; row: Metadata; remedy: RetryStrategy })
+  | { state: 'there' | 'gone'; row: Metadata }
+  | { state: 'unfetchable'; row: Metadata; refusal: Refusal }
+  /** `next` is what to try then; null when nothing is left to try. */
+  | { state: 'refused'; row: Metadata; refusal: Refusal; remedy: RetryStrategy; next: RetryStrategy | null }
+  /** Sent, not answered: it may be at the destination. */
+  | { state: 'unknown'; row: Metadata; appender: Appender }
+  /** Certainly not at the destination; to be done again. */
+  | { state: 'unsent'; row: Metadata; appender: Appender }
+  /** The source broke off before it. */
+  | { state: 'unread'; row: Metadata }
+
+export type BatchDeps = {
+  /** With the folder open. */
+  source: Wire
+  /** To the destination as it is reached when something is to be sent: it may have signed us out while the source was slow. */
+  appender: () => Promise<Appender>
+  /** Resolves when the intent is durable. */
+  intended: Promise<unknown>
+  /** Resolves when the batches before this one are on their way. */
+  before: Promise<unknown>
+  /** Called when this one is. */
+  sent: () => void
+  /** Whether a message without Message-ID is there already, by the beginning of its body; null when nobody asks. */
+  isThere: ((head: Buffer) => boolean) | null
+  remedyOf: (uid: number) => RetryStrategy
+}
+
+type Loaded = { row: Metadata; outgoing: AppendMessage; remedy: RetryStrategy; datedBy: DateSource; announced: number | null }
+type FetchedMessage = Extract<FetchResult, { state: 'here' }>
+type Sent = { fates: Promise<MessageOutcome[]> }
+
+/**
+ * Copies a batch of one folder. Every message has one fate; rejects when the intent could not be recorded or nothing can
+ * be sent, and then whatever was sent is unknown.
+ */
+export async function copyBatch(rows: readonly Metadata[], deps: BatchDeps): Promise<MessageOutcome[]> {
+  const fates: MessageOutcome[] = []
+  const sent: Sent[] = []
+  const gathered: Loaded[] = []
+  const byUid = new Map(rows.map((row) => [row.uid, row]))
+  try {
+    for await (const fetched of fetchBodies(deps.source, rows)) {
+      const row = byUid.get(fetched.uid)
+      if (!row) continue
+      byUid.delete(row.uid)
+      if (fetched.state === 'gone') fates.push({ state: 'gone', row })
+      else if (fetched.state === 'refused') fates.push({ state: 'unfetchable', row, refusal: fetched.refusal })
+      else {
+        const loaded = await load(row, fetched, deps)
+        if (loaded === null) fates.push({ state: 'there', row })
+        else if (Buffer.isBuffer(loaded.outgoing.body)) gathered.push(loaded)
+        else sent.push(await send([loaded], deps))
+      }
+    }
+  } catch {
+    // What did not come is asked for again.
+  }
+  for (const row of byUid.values()) fates.push({ state: 'unread', row })
+  await deps.before
+  if (gathered.length > 0)
+    sent.push(
+      await send(
+        gathered.toSorted((a, b) => a.row.uid - b.row.uid),
+        deps,
+      ),
+    )
+  deps.sent()
+  return [...fates, ...(await Promise.all(sent.map(({ fates: told }) => told))).flat()]
+}
+
+/** Null when it is at the destination already. */
+async function load(row: Metadata, fetched: FetchedMessage, deps: BatchDeps): Promise<Loaded | null> {
+  const { size, body, announced = null } = fetched
+  let whole = body
+  if (deps.isThere && row.messageIds.every((id) => id === '')) {
+    const looked = await readHead(body)
+    if (deps.isThere(looked.head)) return null
+    whole = looked.whole
+  }
+  const remedy = deps.remedyOf(row.uid)
+  const isStripped = remedy === 'without-keywords' || remedy === 'line-ends'
+  const flags = isStripped ? row.flags.filter((flag) => !isUserFlag(flag)) : row.flags
+  const altered = remedy === 'line-ends' && Buffer.isBuffer(whole) ? withCrlf(whole) : whole
+  const { date, datedBy } = dateOf(row, altered, remedy)
+  const outgoing = {
+    size: Buffer.isBuffer(altered) ? altered.length : size,
+    body: altered,
+    flags,
+    internalDate: date,
+  }
+  return { row, outgoing, remedy, datedBy, announced }
+}
+
+function nextStrategy(remedy: RetryStrategy, { flags }: Metadata, { body, internalDate }: AppendMessage): RetryStrategy | null {
+  const isUnusual = internalDate !== null && isUnusualDate(internalDate)
+  if (remedy === 'as-is' && isUnusual) return 'other-date'
+  if ((remedy === 'as-is' || remedy === 'other-date') && flags.some(isUserFlag)) return 'without-keywords'
+  if (remedy !== 'line-ends' && Buffer.isBuffer(body) && hasBareLineEnds(body)) return 'line-ends'
+  return null
+}
+
+/** The date the source keeps it under; where that is none, or refused, the one in its header. */
+function dateOf({ internalDate }: Metadata, body: Body, remedy: RetryStrategy): { date: string | null; datedBy: DateSource } {
+  const kept = internalDate === null ? null : serialiseDate(internalDate)
+  const mayKeep = remedy === 'as-is' || (kept !== null && !isUnusualDate(kept))
+  if (kept !== null && mayKeep) return { date: kept, datedBy: 'source' }
+  const date = Buffer.isBuffer(body) ? dateInHeader(body) : null
+  if (date === null) return { date, datedBy: 'nobody' }
+  return { date, datedBy: internalDate === null ? 'header' : 'unreadable' }
+}
+
+function dateInHeader(body: Buffer): string | null {
+  const header = body.toString('latin1', 0, 64 * 1024).split(/\r?\n\r?\n/, 1)[0] ?? ''
+  const value = /^date[ \t]*:((?:.|\r?\n[ \t])*)/im.exec(header)?.[1]
+  return value === undefined ? null : parseDateHeader(value)
+}
+
+function hasBareLineEnds(body: Buffer): boolean {
+  return /(?<!\r)\n|\r(?!\n)/.test(body.toString('latin1'))
+}
+
+function withCrlf(body: Buffer): Buffer {
+  return Buffer.from(body.toString('latin1').replace(/\r\n|\r|\n/g, '\r\n'), 'latin1')
+}
+
+/** On its way when this resolves; what became of it is told later. */
+async function send(loaded: Loaded[], deps: BatchDeps): Promise<Sent> {
+  await deps.intended
+  const appender = await deps.appender()
+  const { outcomes } = await appender.submit(loaded.map(({ outgoing }) => outgoing))
+  return {
+    fates: outcomes.then((all) => all.map((outcome, index) => outcomeOf(outcome, loaded[index] as Loaded, appender))),
+  }
+}
+
+function outcomeOf(
+  outcome: AppendOutcome,
+  { row, outgoing, remedy, datedBy, announced }: Loaded,
+  appender: Appender,
+): MessageOutcome {
+  if (outcome.state === 'stored') {
+    const { uid: to, uidValidity } = outcome
+    return {
+      state: 'copied',
+      row,
+      to,
+      uidValidity,
+      size: outgoing.size,
+      datedBy,
+      date: outgoing.internalDate,
+      announced,
+      remedy,
+    }
+  }
+  if (outcome.state === 'refused') {
+    const next = nextStrategy(remedy, row, outgoing)
+    return { state: 'refused', row, refusal: outcome.refusal, remedy, next }
+  }
+  return { state: outcome.state, row, appender }
+}

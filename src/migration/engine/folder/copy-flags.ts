@@ -1,0 +1,91 @@
+import { formatUidSet } from '../../../net/imap/connection/command-encoding.ts'
+import { afterExpunges } from '../../../net/imap/fetch/retry-after-expunges.ts'
+import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import { storableFlags } from '../../../net/imap/append/flags-and-dates.ts'
+import { select } from '../../../net/imap/folders/mailbox.ts'
+import { ImapRefused, isTemporary, describeRefusal } from '../../../net/imap/connection/refusals.ts'
+import type { Wire } from '../../../net/imap/connection/wire.ts'
+import type { FolderCopier } from './folder-copier.ts'
+import { messageIdOf } from '../identify/fingerprint.ts'
+import type { MigrationContext } from './folder-copy.ts'
+import type { ConnectionPair } from '../connections/connection-pair.ts'
+import type { OpenFolder } from './open-folder.ts'
+import { parseUidSet } from '../journal/uid-set.ts'
+
+/** UIDs in one STORE. */
+const TOGETHER = 500
+
+/**
+ * Adds the flags that messages of an earlier run got at the source since: to our own copies alone, recognised by their
+ * Message-ID, and to none that has got a flag of its own there. Nothing is taken away, and nothing marked as deleted.
+ * A server that refuses does not make a migration fail whose messages are there; it is noted.
+ * @throws ImapRefused when a server asks us to come back later, ImapLost
+ */
+export async function copyFlags(lane: ConnectionPair, at: OpenFolder, copier: FolderCopier, migration: MigrationContext): Promise<void> {
+  const note = (message: string) => migration.note({ folder: copier.folder.path, message })
+  try {
+    const count = await bring(lane, at, copier)
+    if (count > 0) note(`Flags that ${count} messages got at the source since the last time were added.`)
+  } catch (error) {
+    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
+    note(`Flags that changed at the source since the last time could not be added: ${describeRefusal(error.refusal)}`)
+  }
+}
+
+async function bring(lane: ConnectionPair, at: OpenFolder, copier: FolderCopier): Promise<number> {
+  const { ledger, sourceModseq, knownBelow, place } = at
+  const since = ledger.saved.sourceModseq ?? null
+  const first = parseUidSet(ledger.saved.copiedTo).first()
+  if (since === null || sourceModseq === null || since === sourceModseq || first === undefined) return 0
+  const isCopied = (uid: number) => ledger.isDone(uid) && !ledger.isExisting(uid)
+  const changed = await byMessageId(fetchMetadata(await copier.reading(lane, at), 1, knownBelow - 1, since), isCopied)
+  if (changed.size === 0) return 0
+  const { wire } = await lane.destination()
+  const { uidNext, permanentFlags } = await select(wire, place.name)
+  const copies = await byMessageId(fetchMetadata(wire, first, (uidNext ?? 2 ** 32) - 1), (uid) => ledger.isOwnCopy(uid))
+  const wanting = new Map<string, number[]>()
+  for (const [id, source] of changed) {
+    const copy = copies.get(id)
+    const flags = source && copy ? flagsToAdd(source.flags, copy.flags, permanentFlags) : ''
+    if (!copy || flags === '') continue
+    const uids = wanting.get(flags) ?? []
+    wanting.set(flags, uids)
+    uids.push(copy.uid)
+  }
+  return store(wire, wanting)
+}
+
+/** Null where two messages have one Message-ID: nobody could tell which is whose copy. */
+async function byMessageId(
+  rows: AsyncIterable<Metadata>,
+  isWanted: (uid: number) => boolean,
+): Promise<Map<string, Metadata | null>> {
+  const found = new Map<string, Metadata | null>()
+  for await (const row of rows) {
+    const id = isWanted(row.uid) ? messageIdOf(row.messageIds) : null
+    if (id !== null) found.set(id, found.has(id) ? null : row)
+  }
+  return found
+}
+
+function flagsToAdd(source: readonly string[], copy: readonly string[], permanent: readonly string[] | null): string {
+  const lower = (flags: readonly string[]) => new Set(flags.map((flag) => flag.toLowerCase()))
+  const [there, here] = [lower(copy), lower(source)]
+  const isTouched = [...there].some((flag) => flag.startsWith('\\') && flag !== '\\recent' && !here.has(flag))
+  if (isTouched) return ''
+  const { flags } = storableFlags(source, permanent)
+  return flags.filter((flag) => flag !== '\\Deleted' && !there.has(flag.toLowerCase())).join(' ')
+}
+
+async function store(wire: Wire, wanting: ReadonlyMap<string, number[]>): Promise<number> {
+  let count = 0
+  for (const [flags, uids] of wanting) {
+    uids.sort((a, b) => a - b)
+    for (let from = 0; from < uids.length; from += TOGETHER) {
+      const some = uids.slice(from, from + TOGETHER)
+      await afterExpunges(wire, async () => wire.run([`UID STORE ${formatUidSet(some)} +FLAGS.SILENT (${flags})`]))
+      count += some.length
+    }
+  }
+  return count
+}

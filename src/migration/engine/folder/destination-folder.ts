@@ -1,0 +1,82 @@
+import { createFolder, subscribe } from '../../../net/imap/folders/create-folder.ts'
+import { select, type OpenedMailbox } from '../../../net/imap/folders/mailbox.ts'
+import { encodeMailbox, type ByteString } from '../../../net/imap/folders/mailbox-name.ts'
+import { ImapRefused, isTemporary, describeRefusal } from '../../../net/imap/connection/refusals.ts'
+import type { Wire } from '../../../net/imap/connection/wire.ts'
+import { simplerNames, uniqueName, type Hierarchy } from '../plan/mapping.ts'
+import { FolderStop } from '../stop.ts'
+
+/** A folder at the destination, open for us. */
+export type DestinationFolder = { path: string; name: ByteString; opened: OpenedMailbox }
+
+/** What is known of the destination's folders; shared by all folders of a migration. */
+export type DestinationFolders = {
+  hierarchy: Hierarchy
+  /** The bytes under which an existing folder is listed, by its path. */
+  listed: Map<string, ByteString>
+  /** Paths that folders of this migration go to. */
+  taken: Set<string>
+}
+
+/**
+ * Finds or makes the folder, under a plainer name where the server does not take the one it should have.
+ * @throws FolderStop when it takes none; ImapRefused when it asks us to come back later; ImapLost
+ */
+export async function openDestinationFolder(
+  wire: Wire,
+  wanted: string,
+  destination: DestinationFolders,
+  isSubscribed: boolean,
+): Promise<DestinationFolder> {
+  const path = await findOrCreate(wire, wanted, destination)
+  const name = nameOf(path, destination)
+  destination.listed.set(path, name)
+  destination.taken.add(path)
+  if (isSubscribed) await subscribe(wire, name)
+  return { path, name, opened: await selectWritable(wire, path, name) }
+}
+
+function nameOf(path: string, { listed }: DestinationFolders): ByteString {
+  return listed.get(path) ?? encodeMailbox(path)
+}
+
+async function findOrCreate(wire: Wire, wanted: string, destination: DestinationFolders): Promise<string> {
+  const { hierarchy, listed, taken } = destination
+  if (wanted === 'INBOX' || listed.has(wanted)) return wanted
+  let refused: ImapRefused | undefined
+  for (const path of [wanted, ...simplerNames(wanted, hierarchy, taken)]) {
+    try {
+      if ((await createFolder(wire, nameOf(path, destination))) === 'created' || !hasTwin(path, destination))
+        return path
+      // It exists, though it was not listed: for a server that ignores case it is another folder of ours.
+      const other = uniqueName(path, new Set([...taken, path]))
+      await createFolder(wire, nameOf(other, destination))
+      return other
+    } catch (error) {
+      if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
+      refused ??= error
+    }
+  }
+  const words = refused ? describeRefusal(refused.refusal) : ''
+  throw new FolderStop('folder_refused', `The destination does not let us make “${wanted}”: ${words}`, refused)
+}
+
+function hasTwin(path: string, { taken, listed }: DestinationFolders): boolean {
+  const lower = path.toLowerCase()
+  return [...taken, ...listed.keys()].some((other) => other !== path && other.toLowerCase() === lower)
+}
+
+async function selectWritable(wire: Wire, path: string, name: ByteString): Promise<OpenedMailbox> {
+  try {
+    const opened = await select(wire, name)
+    if (!opened.isReadOnly) return opened
+  } catch (error) {
+    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
+    throw new FolderStop(
+      'folder_refused',
+      `The destination does not open “${path}”: ${describeRefusal(error.refusal)}`,
+      error,
+    )
+  }
+  throw new FolderStop('not_permitted', `The destination lets us read “${path}” but not write to it.`)
+}

@@ -1,0 +1,136 @@
+import { createAppender, type Appender } from '../../../net/imap/append/append.ts'
+import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import type { Folder } from '../../../net/imap/folders/list-folders.ts'
+import type { Wire } from '../../../net/imap/connection/wire.ts'
+import { copyBatch, type RetryStrategy } from './copy-batch.ts'
+import { contentFingerprint, messageIdOf } from '../identify/fingerprint.ts'
+import type { MigrationContext } from './folder-copy.ts'
+import type { ConnectionPair } from '../connections/connection-pair.ts'
+import { LIMITS } from '../../limits.ts'
+import type { OpenFolder } from './open-folder.ts'
+import { isTemporaryFailure } from '../connections/with-retries.ts'
+import type { DestinationFolder } from './destination-folder.ts'
+import { createBatchSize, type BatchSize, type BatchQueue } from './batch-queue.ts'
+import { recordExisting, recordOutcomes, type FailureEvidence } from './record-outcomes.ts'
+import { Reopen } from '../stop.ts'
+
+/** Copies batches of one folder, and remembers what each of its messages has been through. */
+export type FolderCopier = {
+  readonly folder: Folder
+  readonly pace: BatchSize
+  readonly blame: FailureEvidence
+  /** A connection with the folder open, as it was when the books were opened. */
+  reading(lane: ConnectionPair, at: OpenFolder): Promise<Wire>
+  /** Whether a message needs no copy, by its Message-ID; counts it then. */
+  isThere(at: OpenFolder, row: Metadata): boolean
+  /**
+   * Takes batches of a round until there are none, or a connection breaks: the next round begins with what is left.
+   * @param workers batches under way at once
+   * @throws Stop, FolderStop, and what ends the whole migration
+   */
+  work(lane: ConnectionPair, at: OpenFolder, round: BatchQueue, workers: number): Promise<void>
+}
+
+type Turn = { before: Promise<void>; sent: () => void; appenders: WeakMap<Wire, Appender> }
+
+export function createFolderCopier(migration: MigrationContext, folder: Folder): FolderCopier {
+  const { gate, signal } = migration
+  const remedies = new Map<number, RetryStrategy>()
+  const blame: FailureEvidence = { blamedWires: new WeakSet(), descriptions: new Map(), postponements: new Map(), missing: new Set() }
+  const leftOut = new Set<string>()
+  const pace = createBatchSize()
+
+  async function reading(lane: ConnectionPair, { sourceUidValidity }: OpenFolder): Promise<Wire> {
+    const { wire, opened } = await lane.openSource(folder.pathAsListed)
+    if (opened.uidValidity !== sourceUidValidity) throw new Reopen('The source assigned new UIDs to its messages.')
+    return wire
+  }
+
+  function isThere(at: OpenFolder, row: Metadata): boolean {
+    const id = at.tally && messageIdOf(row.messageIds)
+    if (!at.tally || id === null || !at.tally.take(id)) return false
+    recordExisting(at, row)
+    migration.changed()
+    return true
+  }
+
+  async function work(lane: ConnectionPair, at: OpenFolder, round: BatchQueue, workers: number): Promise<void> {
+    const appenders = new WeakMap<Wire, Appender>()
+    let last: Promise<void> = Promise.resolve()
+
+    async function keepCopying(): Promise<void> {
+      for (;;) {
+        await gate.pass(signal)
+        const rows = await round.nextBatch(() => reading(lane, at))
+        if (rows.length === 0) return
+        const before = last
+        const { promise: mine, resolve: sent } = Promise.withResolvers<void>()
+        last = mine
+        try {
+          await copy(lane, at, rows, { before, sent, appenders })
+        } finally {
+          sent()
+        }
+      }
+    }
+
+    const untilBroken = () =>
+      keepCopying().catch((error: unknown) => {
+        signal.throwIfAborted()
+        if (!isTemporaryFailure(error, gate)) throw error
+      })
+    await allSettled(Array.from({ length: workers }, untilBroken))
+  }
+
+  async function copy(lane: ConnectionPair, at: OpenFolder, rows: Metadata[], { before, sent, appenders }: Turn): Promise<void> {
+    const { ledger, place, tally } = at
+    const weight = rows.reduce((sum, { size }) => sum + Math.min(size ?? LIMITS.unknownBody, LIMITS.streamedBody), 0)
+    await migration.bodies.acquire(weight)
+    try {
+      const [source] = await Promise.all([reading(lane, at), lane.destination()])
+      const intending = ledger.recordIntent(rows.map(({ uid }) => uid))
+      intending.catch(() => undefined)
+      const began = performance.now()
+      const fates = await copyBatch(rows, {
+        source,
+        appender: async () => appenderFor(appenders, (await lane.destination()).wire, place),
+        intended: intending,
+        before,
+        sent,
+        isThere: tally && ((head) => tally.take(contentFingerprint(head))),
+        remedyOf: (uid) => remedies.get(uid) ?? 'as-is',
+      })
+      pace.recordDuration(performance.now() - began)
+      const intent = await intending
+      recordOutcomes(fates, {
+        migration,
+        folder: folder.path,
+        at,
+        intent,
+        remedies,
+        blame,
+        leftOut,
+        source,
+      })
+    } finally {
+      migration.bodies.release(weight)
+    }
+  }
+
+  function appenderFor(appenders: WeakMap<Wire, Appender>, wire: Wire, { name, opened }: DestinationFolder): Appender {
+    const known = appenders.get(wire)
+    if (known) return known
+    const [{ permanentFlags }, { shapes }] = [opened, migration]
+    const appender = createAppender(wire, name, { permanentFlags, synchronising: blame.needsSynchronizing, shapes })
+    appenders.set(wire, appender)
+    return appender
+  }
+
+  return { folder, pace, blame, reading, isThere, work }
+}
+
+/** Waits for all, then throws what the first of those that failed threw. */
+async function allSettled(running: Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(running)
+  for (const result of results) if (result.status === 'rejected') throw result.reason
+}

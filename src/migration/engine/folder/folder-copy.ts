@@ -1,0 +1,210 @@
+import { messageOf } from '../../../errors.ts'
+import type { Logger } from '../../../log.ts'
+import type { AppendWindow } from '../../../net/imap/append/append-window.ts'
+import type { Folder } from '../../../net/imap/folders/list-folders.ts'
+import { ImapRefused } from '../../../net/imap/connection/refusals.ts'
+import { copyFlags } from './copy-flags.ts'
+import { createFolderCopier } from './folder-copier.ts'
+import type { RateLimitGate } from '../connections/rate-limit-gate.ts'
+import type { Journal } from '../journal/journal.ts'
+import type { ConnectionPair } from '../connections/connection-pair.ts'
+import type { FolderState } from '../journal/folder-state.ts'
+import { LIMITS, type WaitTimes } from '../../limits.ts'
+import { openFolder, type OpenFolder } from './open-folder.ts'
+import { backOff, withRetries } from '../connections/with-retries.ts'
+import type { DestinationFolders } from './destination-folder.ts'
+import type { FolderRoute } from '../plan/plan.ts'
+import { reconcile } from './reconcile.ts'
+import { createBatchQueue, type BatchQueue } from './batch-queue.ts'
+import { codeOf, FolderStop, Reopen } from '../stop.ts'
+import { failUnreadableMessages, verify } from './verify.ts'
+
+/** What all folders of a migration share. */
+export type MigrationContext = {
+  journal: Journal
+  gate: RateLimitGate
+  /** Keywords that the destination has taken. */
+  shapes: Set<string>
+  /** Bodies in memory, over all migrations of this process. */
+  bodies: AppendWindow
+  patience: WaitTimes
+  signal: AbortSignal
+  log: Logger
+  destination: DestinationFolders
+  deduplicate: boolean
+  withNewMail: boolean
+  /** Something of the progress is different. */
+  changed: () => void
+  note: (note: MigrationNote) => void
+  /** Folders that are over before this one begins, and whose messages it need not copy again. */
+  before: readonly FolderCopy[]
+}
+
+/** What was not kept exactly as it was. */
+export type MigrationNote = { folder: string; uid?: number; message: string }
+
+/** One folder on its way. */
+export type FolderCopy = {
+  readonly folder: Folder
+  readonly destination: string
+  /** Null where nobody knows. */
+  readonly bytes: number | null
+  /** `stopped`: by something that concerns the whole migration. */
+  readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'stopped'
+  /** Null until it is open. */
+  readonly ledger: FolderState | null
+  /** Messages that nobody has in hand yet; another lane may help with them. */
+  readonly waiting: number
+  /** Resolves when it is known how much there is to do. */
+  readonly opened: Promise<void>
+  /** Copies all of it. Failures of this folder alone are in the journal; throws what concerns the whole migration. */
+  run(lane: ConnectionPair): Promise<void>
+  /** Counts its messages, as far as a dry run goes; what stands in the way of that would stand in the way of copying. */
+  count(lane: ConnectionPair): Promise<void>
+  /** Copies batches of it beside the lane that runs it, as long as there are any. */
+  help(lane: ConnectionPair): Promise<void>
+}
+
+export function createFolderCopy(migration: MigrationContext, { folder, mapped, bytes }: FolderRoute): FolderCopy {
+  const { journal, gate, patience, signal, log } = migration
+  const { promise: opened, resolve: markOpened } = Promise.withResolvers<void>()
+  const helpers = new Set<Promise<void>>()
+  const wanted = mapped.destination
+  const copier = createFolderCopier(migration, folder)
+  let state: FolderCopy['state'] = 'waiting'
+  let open: OpenFolder | null = null
+  let round: BatchQueue | null = null
+
+  async function run(lane: ConnectionPair): Promise<void> {
+    state = 'running'
+    migration.changed()
+    try {
+      for (let tries = 1; ; tries++) {
+        try {
+          await copyWhole(lane)
+          break
+        } catch (error) {
+          if (!(error instanceof Reopen) || tries === LIMITS.reopens) throw error
+          log.info({ folder: folder.path }, error.message)
+        }
+      }
+      state = 'done'
+    } catch (error) {
+      await stop(error)
+    } finally {
+      markOpened()
+      migration.changed()
+    }
+  }
+
+  /** Throws what concerns the whole migration. */
+  async function stop(error: unknown): Promise<void> {
+    state = 'stopped'
+    if (!(error instanceof FolderStop || error instanceof ImapRefused)) throw error
+    state = 'failed'
+    await journal.report(folderFailure(folder.path, error))
+  }
+
+  async function count(lane: ConnectionPair): Promise<void> {
+    try {
+      const reading = await withRetries(migration, () => lane.openSource(folder.pathAsListed))
+      folder.messages = reading.opened.exists
+    } catch (error) {
+      await stop(error)
+    }
+    migration.changed()
+  }
+
+  async function copyWhole(lane: ConnectionPair): Promise<void> {
+    const at = await withRetries(migration, () => openFolder(lane, folder, wanted, migration))
+    open = at
+    noteName(at.place.path)
+    markOpened()
+    migration.changed()
+    do await copyRounds(lane, at)
+    while (!(await withRetries(migration, () => verify(lane, at, copier, migration.note))))
+    if (migration.withNewMail) await withRetries(migration, () => copyFlags(lane, at, copier, migration))
+    await at.ledger.finish(at.sourceModseq)
+  }
+
+  function noteName(path: string): void {
+    const { altered, inTheWay } = mapped
+    if (!altered && path === wanted) return
+    const why = inTheWay === null ? '' : `, because another folder goes to “${inTheWay}”`
+    migration.note({ folder: folder.path, message: `It became “${path}”${why}.` })
+  }
+
+  async function copyRounds(lane: ConnectionPair, at: OpenFolder): Promise<void> {
+    const { ledger, place } = at
+    for (let idle = 0; idle < LIMITS.idleRounds;) {
+      await withRetries(migration, async () => {
+        const { wire } = await lane.destination()
+        await reconcile(ledger, () => copier.reading(lane, at), wire, place.name, { settle: patience.settle, signal })
+      })
+      failUnreadableMessages(at, copier)
+      const left = ledger.start(at.uids)
+      if (left.length === 0) return
+      const known = ledger.totalFailureCount
+      await copyRound(lane, at, left)
+      signal.throwIfAborted()
+      if (ledger.left < left.length || ledger.totalFailureCount > known) idle = 0
+      else if (gate.closedUntil === null) {
+        idle += 1
+        await backOff(idle, patience, signal)
+      }
+    }
+    throw new FolderStop('stuck', `Nothing more of “${folder.path}” could be copied in ${LIMITS.idleRounds} attempts.`)
+  }
+
+  /** Messages in whose company connections broke go last, a batch at a time, when nothing else can suffer. */
+  async function copyRound(lane: ConnectionPair, at: OpenFolder, left: number[]): Promise<void> {
+    const { ledger } = at
+    const trusted = left.filter((uid) => ledger.failureCountOf(uid) === 0)
+    const shared = left.filter((uid) => ledger.failureCountOf(uid) < LIMITS.breaks.alone)
+    const uids = [trusted, shared].find((some) => some.length > 0) ?? left
+    const company = uids === trusted ? Infinity : uids === shared ? LIMITS.suspiciousBatch : 1
+    const { pace } = copier
+    const current = createBatchQueue({ uids, pace, company, isThere: (row) => copier.isThere(at, row) })
+    const { wire } = await lane.destination()
+    // A server that does not tell the UIDs of copies can only be asked about one batch at a time.
+    const isSingle = uids !== trusted || !wire.capabilities.has('UIDPLUS')
+    round = isSingle ? null : current
+    try {
+      await copier.work(lane, at, current, isSingle ? 1 : LIMITS.batchesAhead)
+    } finally {
+      round = null
+      await Promise.all(helpers)
+    }
+  }
+
+  return {
+    folder,
+    bytes,
+    opened,
+    get destination() {
+      return open?.place.path ?? wanted
+    },
+    get state() {
+      return state
+    },
+    get ledger() {
+      return open?.ledger ?? null
+    },
+    get waiting() {
+      return round?.waiting ?? 0
+    },
+    run,
+    count,
+    async help(lane) {
+      if (!round || !open) return
+      const helping = copier.work(lane, open, round, LIMITS.batchesAhead)
+      const quiet = helping.catch(() => undefined)
+      helpers.add(quiet)
+      await helping.finally(() => helpers.delete(quiet))
+    },
+  }
+}
+
+function folderFailure(folder: string, error: Error) {
+  return { folder, uid: null, messageId: null, size: null, code: codeOf(error), message: messageOf(error), attempts: 1 }
+}

@@ -1,0 +1,137 @@
+import { fetchMetadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import type { Folder } from '../../../net/imap/folders/list-folders.ts'
+import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
+import { highestModseq, searchUids, readStatus, type OpenedMailbox } from '../../../net/imap/folders/mailbox.ts'
+import { ImapRefused, isTemporary } from '../../../net/imap/connection/refusals.ts'
+import type { Wire } from '../../../net/imap/connection/wire.ts'
+import { createStoredCopies, type StoredCopies } from './stored-copies.ts'
+import { listCopiedElsewhere } from './all-mail.ts'
+import type { FingerprintCounts } from '../identify/fingerprint.ts'
+import type { FolderCopy } from './folder-copy.ts'
+import { blankFolder, type Journal, type SavedFolder } from '../journal/journal.ts'
+import { identify, countMessages } from '../identify/identify.ts'
+import type { ConnectionPair } from '../connections/connection-pair.ts'
+import { createFolderState, type FolderState } from '../journal/folder-state.ts'
+import { LIMITS } from '../../limits.ts'
+import { openDestinationFolder, type DestinationFolders, type DestinationFolder } from './destination-folder.ts'
+
+/** A folder with both ends in hand. */
+export type OpenFolder = {
+  place: DestinationFolder
+  ledger: FolderState
+  sourceUidValidity: number | null
+  /** The source's last change as this run began. */
+  sourceModseq: string | null
+  /** Source messages below this UID may be of an earlier run. */
+  knownBelow: number
+  /** What was copied since the folder was opened, for the comparison at the end. */
+  arrivals: StoredCopies
+  /** All source messages of this run, ascending. */
+  uids: number[]
+  /** What at the destination answers for messages of the source; null when nobody asks. */
+  tally: FingerprintCounts | null
+  /** Whether what it answers for are our own copies, of whose UIDs we cannot know any more. */
+  isRematch: boolean
+}
+
+type OpenDeps = {
+  journal: Journal
+  destination: DestinationFolders
+  deduplicate: boolean
+  /** Take what came since the last run, too. */
+  withNewMail: boolean
+  /** Folders that are over, whose messages need no second copy. */
+  before: readonly FolderCopy[]
+}
+
+/**
+ * Opens a folder at both ends and brings the books of an earlier run in line with what is there now.
+ * @param wanted where it should go
+ * @throws FolderStop, ImapRefused, ImapLost
+ */
+export async function openFolder(lane: ConnectionPair, folder: Folder, wanted: string, deps: OpenDeps): Promise<OpenFolder> {
+  const saved = await deps.journal.load(folder.path)
+  const [{ wire: source, opened }, destination] = await Promise.all([
+    lane.openSource(folder.pathAsListed),
+    lane.destination().then((session) => session.wire),
+  ])
+  const place = await openDestinationFolder(destination, saved?.destination ?? wanted, deps.destination, folder.subscribed)
+  const sourceModseq = deps.withNewMail ? await highestModseq(source, folder.pathAsListed) : null
+  const blank = { ...(await blankFor(folder, opened, source, place, destination)), sourceModseq }
+  const isSame = saved !== null && isSameMailbox(saved, blank)
+  const isRematch = saved !== null && !isSame && (saved.copied > 0 || saved.intents.length > 0)
+  const books = isSame ? { ...saved, ...(deps.withNewMail && { sourceUidNext: blank.sourceUidNext }) } : blank
+  const hasNews = !books.isDone || books.sourceUidNext > (saved?.sourceUidNext ?? 0)
+  books.isDone = false
+  const ledger = createFolderState(deps.journal, folder.path, books)
+  countUnansweredAsFailures(ledger)
+  const uids = hasNews ? await uidsBelow(source, books.sourceUidNext) : []
+  const isAsked = ledger.start(uids).length > 0 && (isRematch || deps.deduplicate)
+  const before = isRematch ? blank.destinationUidNext : books.destinationUidNext
+  const tally = isAsked ? await countMessages(destination, before) : null
+  if (tally && ledger.skippedCount > 0) await takeExisting(tally, ledger, source, books.sourceUidNext)
+  const elsewhere = uids.length > 0 ? await listCopiedElsewhere(lane, folder, books.sourceUidNext, deps.before) : []
+  for (const { uid, size } of elsewhere) if (!ledger.isDone(uid)) ledger.skipped(uid, size)
+  const knownBelow = isSame ? saved.sourceUidNext : 0
+  const { uidValidity: sourceUidValidity } = opened
+  const arrivals = createStoredCopies()
+  return { place, ledger, sourceUidValidity, sourceModseq, knownBelow, arrivals, uids, tally, isRematch }
+}
+
+async function blankFor(
+  folder: Folder,
+  opened: OpenedMailbox,
+  source: Wire,
+  place: DestinationFolder,
+  destination: Wire,
+): Promise<SavedFolder> {
+  return blankFolder({
+    destination: place.path,
+    sourceUidValidity: opened.uidValidity,
+    destinationUidValidity: place.opened.uidValidity,
+    sourceModseq: null,
+    sourceUidNext: await nextUid(source, folder.pathAsListed, opened),
+    destinationUidNext: await nextUid(destination, place.name, place.opened),
+  })
+}
+
+/** UIDs mean what they meant only while UIDVALIDITY is told and the same (RFC 3501, 2.3.1.1). */
+function isSameMailbox(saved: SavedFolder, now: SavedFolder): boolean {
+  if (saved.sourceUidValidity === null || saved.destinationUidValidity === null) return false
+  return (
+    saved.sourceUidValidity === now.sourceUidValidity && saved.destinationUidValidity === now.destinationUidValidity
+  )
+}
+
+/** Courier tells UIDNEXT only when asked for it, others not at all. */
+async function nextUid(wire: Wire, name: ByteString, opened: OpenedMailbox): Promise<number> {
+  const uidNext = opened.uidNext ?? (await readStatus(wire, name)).uidNext
+  if (uidNext !== null) return uidNext
+  return opened.exists === 0 ? 1 : ((await searchUids(wire, 'ALL')).at(-1) ?? 0) + 1
+}
+
+/**
+ * Messages of the open source, ascending, also where a server refuses to search.
+ * @throws ImapRefused, ImapLost
+ */
+export async function uidsBelow(source: Wire, uidNext: number): Promise<number[]> {
+  if (uidNext <= 1) return []
+  try {
+    return (await searchUids(source, `UID 1:${uidNext - 1}`)).filter((uid) => uid < uidNext)
+  } catch (error) {
+    if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
+    const rows = await Array.fromAsync(fetchMetadata(source, 1, uidNext - 1), ({ uid }) => uid)
+    return rows.toSorted((a, b) => a - b)
+  }
+}
+
+/** What was under way when we ended without warning is watched, but our own end is not held against it for long. */
+function countUnansweredAsFailures(ledger: FolderState): void {
+  const uids = ledger.unresolvedBatches()?.uids ?? []
+  ledger.countFailures(uids.filter((uid) => ledger.failureCountOf(uid) < LIMITS.breaks.alone))
+}
+
+/** What answered for messages of an earlier run does not answer for others. */
+async function takeExisting(tally: FingerprintCounts, ledger: FolderState, source: Wire, uidNext: number): Promise<void> {
+  for await (const { key } of identify(source, 1, uidNext - 1, (uid) => ledger.isExisting(uid))) tally.take(key)
+}

@@ -1,0 +1,74 @@
+import { examine, noop } from '../../../net/imap/folders/mailbox.ts'
+import { bytesBesideLineEnds, compareStoredCopies, type Deviations } from './stored-copies.ts'
+import type { FolderCopier } from './folder-copier.ts'
+import type { MigrationNote } from './folder-copy.ts'
+import type { ConnectionPair } from '../connections/connection-pair.ts'
+import { LIMITS } from '../../limits.ts'
+import { uidsBelow, type OpenFolder } from './open-folder.ts'
+import { FolderStop, Reopen } from '../stop.ts'
+
+type Noting = (note: MigrationNote) => void
+
+/**
+ * Counts again at both ends, and compares sizes and dates of our copies with what was sent: true when everything is accounted for, false when there is more to do.
+ * @throws FolderStop when the destination holds fewer than were copied; Reopen, ImapRefused, ImapLost
+ */
+export async function verify(lane: ConnectionPair, at: OpenFolder, copier: FolderCopier, note: Noting): Promise<boolean> {
+  const { ledger, place } = at
+  const source = await copier.reading(lane, at)
+  if (at.uids.length > 0) {
+    // Until it has told us of an EXPUNGE a server may list what is no longer there.
+    await noop(source)
+    const now = await uidsBelow(source, ledger.saved.sourceUidNext)
+    failMissing(at, copier, now)
+    if (now.some((uid) => !ledger.isDone(uid))) return false
+  }
+  const { wire } = await lane.destination()
+  const { exists, uidValidity } = await examine(wire, place.name)
+  if (uidValidity !== place.opened.uidValidity) throw new Reopen('The destination assigned new UIDs to its messages.')
+  const { copied } = ledger.saved
+  if (exists < copied) {
+    throw new FolderStop('verification', `“${place.path}” has ${exists} messages, but ${copied} were copied there.`)
+  }
+  reportDeviations(await compareStoredCopies(at.arrivals, source, wire), at, copier, note)
+  return true
+}
+
+/** @throws FolderStop where the destination keeps less of a message than was sent */
+function reportDeviations({ sizes, dates }: Deviations, { place }: OpenFolder, copier: FolderCopier, note: Noting): void {
+  const { path: folder } = copier.folder
+  if (dates) {
+    const [sent, kept] = [dates.sent, dates.kept].map((moment) => new Date(moment).toISOString())
+    const message = `The destination changed the dates of ${dates.count} messages, for example to ${kept} instead of ${sent}.`
+    note({ folder, uid: dates.uid, message })
+  }
+  for (const { uid, sent, kept } of sizes) {
+    const lost = bytesBesideLineEnds(sent) - bytesBesideLineEnds(kept)
+    const counts = `${kept.bytes} bytes of ${sent.bytes} sent`
+    if (lost > 0) {
+      throw new FolderStop('verification', `“${place.path}” stores only a part of source message ${uid}: ${counts}.`)
+    }
+    const what = lost === 0 ? 'with other line ends' : 'with additions of its own'
+    note({ folder, uid, message: `The destination stores this message ${what}: ${counts}.` })
+  }
+}
+
+/** What the source did not give, as if it were gone, and still lists. */
+function failMissing({ ledger }: OpenFolder, { folder, blame }: FolderCopier, uids: number[]): void {
+  const message = 'The source lists this message but does not return it.'
+  for (const uid of uids.filter((one) => blame.missing.has(one))) {
+    blame.missing.delete(uid)
+    const unknown = { messageId: null, size: null }
+    ledger.failed({ folder: folder.path, uid, ...unknown, code: 'unfetchable', message, attempts: 2 })
+  }
+}
+
+/** Messages at which connections keep breaking are not tried for ever. */
+export function failUnreadableMessages({ ledger }: OpenFolder, { folder, blame }: FolderCopier): void {
+  const suspects = ledger.saved.suspicions.filter(([uid, times]) => times >= LIMITS.breaks.most && !ledger.isDone(uid))
+  for (const [uid, attempts] of suspects) {
+    const { messageId = null, size = null, text = '' } = blame.descriptions.get(uid) ?? {}
+    const message = `The connection broke each time this message was copied. ${text}`.trim()
+    ledger.failed({ folder: folder.path, uid, messageId, size, code: 'connection_lost', message, attempts })
+  }
+}

@@ -1,0 +1,69 @@
+import { fetchBodies, type Body } from '../../../net/imap/fetch/fetch-bodies.ts'
+import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
+import type { Wire } from '../../../net/imap/connection/wire.ts'
+import { contentFingerprint, createFingerprintCounts, FINGERPRINT_BYTES, messageIdOf, type FingerprintCounts } from './fingerprint.ts'
+
+/** A message and what it is recognised by. */
+export type IdentifiedMessage = { uid: number; key: string; size: number }
+
+/** How many messages without Message-ID are looked at together. */
+const HEADS_PER_FETCH = 500
+
+/**
+ * What the messages of the open mailbox are recognised by. Those without Message-ID are read for it.
+ * @param isWanted leaves messages out
+ */
+export async function* identify(
+  wire: Wire,
+  from: number,
+  to: number,
+  isWanted: (uid: number) => boolean = () => true,
+): AsyncGenerator<IdentifiedMessage> {
+  let nameless: Metadata[] = []
+  for await (const row of fetchMetadata(wire, from, to)) {
+    if (!isWanted(row.uid)) continue
+    const id = messageIdOf(row.messageIds)
+    if (id !== null) yield { uid: row.uid, key: id, size: row.size ?? 0 }
+    else nameless.push(row)
+  }
+  for (; nameless.length > 0; nameless = nameless.slice(HEADS_PER_FETCH))
+    yield* identifyByContent(wire, nameless.slice(0, HEADS_PER_FETCH))
+}
+
+async function* identifyByContent(wire: Wire, rows: Metadata[]): AsyncGenerator<IdentifiedMessage> {
+  for await (const row of fetchBodies(wire, rows)) {
+    if (row.state !== 'here') continue
+    yield { uid: row.uid, key: contentFingerprint((await readHead(row.body)).head), size: row.size }
+  }
+}
+
+/** The beginning of a body, as far as it identifies it, and the body as if nobody had looked. */
+export async function readHead(body: Body): Promise<{ head: Buffer; whole: Body }> {
+  if (Buffer.isBuffer(body)) return { head: body.subarray(0, FINGERPRINT_BYTES), whole: body }
+  const chunks: Buffer[] = []
+  const rest = body[Symbol.asyncIterator]()
+  let bytes = 0
+  while (bytes < FINGERPRINT_BYTES) {
+    const next = await rest.next()
+    if (next.done) break
+    chunks.push(next.value)
+    bytes += next.value.length
+  }
+  return { head: Buffer.concat(chunks).subarray(0, FINGERPRINT_BYTES), whole: joined(chunks, rest) }
+}
+
+async function* joined(chunks: Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield* chunks
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
+}
+
+/**
+ * Counts what is in the open mailbox.
+ * @param before only messages with a smaller UID
+ */
+export async function countMessages(wire: Wire, before: number): Promise<FingerprintCounts> {
+  const tally = createFingerprintCounts()
+  if (before <= 1) return tally
+  for await (const { key } of identify(wire, 1, before - 1)) tally.add(key)
+  return tally
+}

@@ -1,0 +1,164 @@
+import { Fault, messageOf } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
+import { createAppendWindow, type AppendWindow } from '../../net/imap/append/append-window.ts'
+import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
+import { isAllMail } from './folder/all-mail.ts'
+import { createProgressReporter } from './progress/progress-reporter.ts'
+import { createConnectionPool } from './connections/connection-pool.ts'
+import { createFolderCopy, type FolderCopy, type MigrationContext, type MigrationNote } from './folder/folder-copy.ts'
+import { createRateLimitGate } from './connections/rate-limit-gate.ts'
+import type { Journal } from './journal/journal.ts'
+import type { ConnectionPair, MigrationAccount } from './connections/connection-pair.ts'
+import { withSmallHeap } from './small-heap.ts'
+import { LIMITS, WAIT_TIMES, type WaitTimes } from '../limits.ts'
+import type { MappedFolder } from './plan/mapping.ts'
+import { withRetries } from './connections/with-retries.ts'
+import { planMigration, type MigrationPlan } from './plan/plan.ts'
+import type { MigrationProgress } from './progress/progress.ts'
+import { codeOf, Stop } from './stop.ts'
+
+export type MigrateOptions = {
+  /** Under which everything goes; levels with slashes. Default "": beside what is there. */
+  prefix?: string
+  /** Source path to destination path. */
+  folderMap?: Readonly<Record<string, string>>
+  /** Leave out what is at the destination already, by Message-ID or content. */
+  deduplicate?: boolean
+  /** Of a folder that shows all mail, copy only what no other of the folders has. */
+  allMailOnce?: boolean
+  /** Folders for sent, drafts, trash … go to the destination's of the same use, whatever their names. */
+  specialUse?: boolean
+  /** Map and count, copy nothing. */
+  dryRun?: boolean
+  /** In a folder of an earlier run: take what came since, too. */
+  withNewMail?: boolean
+  /** Pairs of connections, at most. */
+  connections?: number
+}
+
+export type MigrateDeps = {
+  source: MigrationAccount
+  destination: MigrationAccount
+  /** Paths as listed, or all that hold messages. */
+  folders: readonly string[] | 'all'
+  options?: MigrateOptions
+  /** Bytes by path, where somebody has asked the source before. */
+  sizes?: ReadonlyMap<string, number>
+  journal: Journal
+  /** Of an earlier run of the same migration. */
+  notes?: readonly MigrationNote[]
+  signal: AbortSignal
+  log: Logger
+  /** Called at most every `LIMITS.progress` milliseconds, and at the end. */
+  onProgress?: (progress: MigrationProgress) => void
+  patience?: WaitTimes
+}
+
+/** How it ended. `completed`: every source message is copied, was there, or is gone from the source by now. */
+export type MigrationOutcome = {
+  state: 'completed' | 'failed'
+  progress: MigrationProgress
+  /** Where each folder went. */
+  folders: MappedFolder[]
+  /** What was not kept exactly as it was. */
+  notes: MigrationNote[]
+  /** Why it ended before its time; it can be resumed. */
+  stopped: { code: string; message: string } | null
+}
+
+/** Shared by all migrations of this process: however many run, so much of messages is in memory. */
+const bodies: AppendWindow = createAppendWindow({ commands: Infinity, bytes: LIMITS.bodies })
+
+/**
+ * Copies folders of one account into another, as far as the journal says that it is not done yet, and verifies it.
+ * Whatever is not copied is in the journal's failures. Resumes after any end with the same journal and options.
+ * @throws the signal's reason when it aborts, and what the journal throws
+ */
+export async function migrateMailbox(deps: MigrateDeps): Promise<MigrationOutcome> {
+  return withSmallHeap(() => migrate(deps))
+}
+
+async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
+  const { journal, options = {}, patience = WAIT_TIMES } = deps
+  const own = new AbortController()
+  const signal = AbortSignal.any([deps.signal, own.signal])
+  const notes: MigrationNote[] = [...(deps.notes ?? [])]
+  const gate = createRateLimitGate(patience, () => board.scheduleReport())
+  const board = createProgressReporter({
+    foldersAsked: deps.folders === 'all' ? 0 : deps.folders.length,
+    onProgress: deps.onProgress ?? (() => undefined),
+    closedUntil: () => gate.closedUntil,
+    notes,
+  })
+  const shared = { ...deps, gate, patience, signal }
+  const crew = createConnectionPool(shared, own)
+  const leave = afterAbort(signal, () => crew.destroy())
+  let plan: MigrationPlan | null = null
+  try {
+    plan = await withRetries(shared, () => planMigration(crew.first, deps))
+    const migration: MigrationContext = {
+      ...shared,
+      bodies,
+      shapes: new Set<string>(),
+      deduplicate: options.deduplicate ?? false,
+      withNewMail: options.withNewMail ?? false,
+      destination: plan.destination,
+      changed: () => board.scheduleReport(),
+      note: (note) => addNote(notes, note),
+      before: [],
+    }
+    const groups = foldersOf(plan, migration, options)
+    board.setFolders(groups.flat(), plan.warnings)
+    if (options.dryRun) await countUncounted(groups.flat(), crew.first)
+    else for (const copies of groups) await crew.copy(copies, options.connections ?? LIMITS.connections)
+    return outcomeOf(plan, board.finish(0), notes, null)
+  } catch (error) {
+    deps.signal.throwIfAborted()
+    if (!isOfServers(error)) throw error
+    const stopped = { code: codeOf(error), message: messageOf(error) }
+    await journal.report({ folder: '', uid: null, messageId: null, size: null, attempts: 1, ...stopped })
+    return outcomeOf(plan, board.finish(1), notes, stopped)
+  } finally {
+    leave()
+    await crew.close()
+  }
+}
+
+/** What is not listed, or not counted, may not be there at all: copying would find out, and so must a dry run. */
+async function countUncounted(copies: readonly FolderCopy[], lane: ConnectionPair): Promise<void> {
+  for (const copy of copies) if (copy.folder.messages === null) await copy.count(lane)
+}
+
+/** Those that can be copied side by side, and after them, where it was asked for, what shows their messages again. */
+function foldersOf({ routes }: MigrationPlan, migration: MigrationContext, { allMailOnce }: MigrateOptions): FolderCopy[][] {
+  const isLast = ({ folder }: Pick<FolderCopy, 'folder'>) => allMailOnce === true && isAllMail(folder)
+  const first = routes.filter((route) => !isLast(route)).map((route) => createFolderCopy(migration, route))
+  const last = routes.filter(isLast).map((route) => createFolderCopy({ ...migration, before: first }, route))
+  return [first, last]
+}
+
+/** Once: a folder that is opened anew says the same again. */
+function addNote(notes: MigrationNote[], { folder, uid, message }: MigrationNote): void {
+  const isKnown = notes.some((known) => known.folder === folder && known.uid === uid && known.message === message)
+  if (!isKnown && notes.length < LIMITS.notes) notes.push({ folder, uid, message })
+}
+
+function isOfServers(error: unknown): boolean {
+  return error instanceof Stop || error instanceof Fault || error instanceof ImapLost || error instanceof ImapRefused
+}
+
+function outcomeOf(plan: MigrationPlan | null, progress: MigrationProgress, notes: MigrationNote[], stopped: MigrationOutcome['stopped']): MigrationOutcome {
+  const folders = plan?.routes.map(({ mapped }) => mapped) ?? []
+  return { state: progress.errorCount === 0 ? 'completed' : 'failed', progress, folders, notes, stopped }
+}
+
+/** Lets what is on its way end well, but not for ever. */
+function afterAbort(signal: AbortSignal, act: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined
+  const start = () => (timer = setTimeout(act, LIMITS.stopGrace))
+  signal.addEventListener('abort', start, { once: true })
+  return () => {
+    signal.removeEventListener('abort', start)
+    clearTimeout(timer)
+  }
+}

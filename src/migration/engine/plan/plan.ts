@@ -1,0 +1,102 @@
+import { discoverDelimiter } from '../../../net/imap/folders/delimiter.ts'
+import { listFolders, type Folder, type Listing } from '../../../net/imap/folders/list-folders.ts'
+import { decodeMailbox, encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
+import type { Session } from '../../../net/imap/connection/session.ts'
+import type { ConnectionPair, MigrationAccount } from '../connections/connection-pair.ts'
+import { isInbox, mapFolders, type Hierarchy, type MappedFolder } from './mapping.ts'
+import type { MigrateDeps } from '../migrate.ts'
+import type { DestinationFolders } from '../folder/destination-folder.ts'
+import { measureSizes } from './sizes.ts'
+import { Stop } from '../stop.ts'
+import { findWarnings, type MigrationWarning } from './warnings.ts'
+
+/** A folder of the source and where it goes. `bytes` is null where it would have cost too much to ask. */
+export type FolderRoute = { folder: Folder; mapped: MappedFolder; bytes: number | null }
+
+/** Which folders there are, where they go, and what somebody should know before. */
+export type MigrationPlan = { routes: FolderRoute[]; destination: DestinationFolders; warnings: MigrationWarning[] }
+
+/**
+ * Looks at both accounts.
+ * @throws Stop `same_mailbox`, ImapRefused, ImapLost, and what signing in throws
+ */
+export async function planMigration(lane: ConnectionPair, deps: MigrateDeps): Promise<MigrationPlan> {
+  const { source, destination, folders, options = {} } = deps
+  const [from, to] = await Promise.all([lane.source(), lane.destination()])
+  const [here, there] = await Promise.all([listFolders(from), listFolders(to)])
+  const chosen = chooseFolders(here, folders)
+  const [ours, hierarchy] = await Promise.all([
+    hierarchyOf(
+      from,
+      here,
+      chosen.map(({ path }) => path),
+    ),
+    hierarchyOf(to, there, []),
+  ])
+  const uses = there.folders.flatMap(({ specialUse, path }) => (specialUse ? [[specialUse, path] as const] : []))
+  const mapped = mapFolders(chosen, ours, hierarchy, {
+    prefix: options.prefix ?? '',
+    folderMap: options.folderMap ?? {},
+    specialUse: new Map(options.specialUse ? uses : []),
+  })
+  if (isSameAccount(source, destination)) refuseOverlap(mapped)
+  const { bytes, room } = await measureSizes(from.wire, to.wire, chosen, deps)
+  const routes = chosen.map((folder, index) => ({
+    folder,
+    mapped: mapped[index] as MappedFolder,
+    bytes: bytes.get(folder.path) ?? null,
+  }))
+  const warnings = await findWarnings(routes, { ...deps, room, isCourier: to.isCourier })
+  const listed = new Map(there.folders.filter((folder) => folder.isSelectable).map((f) => [f.path, f.pathAsListed]))
+  const taken = new Set(mapped.map((each) => each.destination))
+  return { routes, destination: { hierarchy, listed, taken }, warnings }
+}
+
+/** Folders that only hold others (`\Noselect`) have nothing to copy. One that is not listed may exist all the same. */
+function chooseFolders({ folders: listed }: Listing, wanted: readonly string[] | 'all'): Folder[] {
+  if (wanted === 'all') return listed.filter(({ isSelectable }) => isSelectable)
+  const byPath = new Map(listed.map((folder) => [isInbox(folder.path) ? 'INBOX' : folder.path, folder]))
+  const found = wanted.map((path) => byPath.get(isInbox(path) ? 'INBOX' : path) ?? unlistedFolder(path))
+  return found.filter(({ isSelectable }) => isSelectable)
+}
+
+function unlistedFolder(path: string): Folder {
+  const unknown = { delimiter: null, flags: [], specialUse: null, messages: null, unseen: null }
+  return { path, name: path, pathAsListed: encodeMailbox(path), isSelectable: true, subscribed: false, ...unknown }
+}
+
+/**
+ * How a side writes its folders, found out without a listing where there is none.
+ * @param paths folders that are said to be there
+ */
+async function hierarchyOf(
+  { wire, namespace }: Session,
+  { folders }: Listing,
+  paths: readonly string[],
+): Promise<Hierarchy> {
+  const prefix = decodeMailbox(namespace?.prefix ?? '')
+  const listed = folders.flatMap(({ delimiter }) => delimiter ?? [])
+  const told = namespace?.delimiter ?? null
+  // A namespace that no folder agrees with is one that was made up for a server that named none.
+  if (told !== null && (listed.length === 0 || listed.includes(told))) return { delimiter: told, prefix }
+  const [first] = listed
+  if (first !== undefined) return { delimiter: first, prefix }
+  const found = await discoverDelimiter(wire, paths)
+  // Without any hint a slash does no harm: where it divides nothing, it stays in the name.
+  return { delimiter: found === undefined ? '/' : found, prefix }
+}
+
+function isSameAccount({ account: a }: MigrationAccount, { account: b }: MigrationAccount): boolean {
+  const isSamePort = a.port === b.port || [a.port, b.port].every((port) => port === 143 || port === 993)
+  const isSameHost = a.target.addresses.some((address) => b.target.addresses.includes(address))
+  return isSameHost && isSamePort && a.user.toLowerCase() === b.user.toLowerCase()
+}
+
+/** Copying a folder into one that is copied would find its own copies to copy. */
+function refuseOverlap(mapped: readonly MappedFolder[]): void {
+  const sources = new Set(mapped.map(({ source }) => source))
+  const overlap = mapped.find(({ destination }) => sources.has(destination))
+  if (!overlap) return
+  const sentence = `Source and destination are the same mailbox: “${overlap.source}” would be copied into “${overlap.destination}”.`
+  throw new Stop('same_mailbox', sentence)
+}

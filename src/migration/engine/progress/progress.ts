@@ -1,0 +1,135 @@
+import type { FolderCopy, MigrationNote } from '../folder/folder-copy.ts'
+import { LIMITS } from '../../limits.ts'
+import type { MigrationWarning } from '../plan/warnings.ts'
+
+/** How far a migration is. Paths are the source's. */
+export type MigrationProgress = {
+  /** "" between folders. */
+  currentFolder: string
+  foldersDone: number
+  foldersTotal: number
+  /** Copied, already there, or failed. */
+  messagesDone: number
+  messagesTotal: number
+  skippedByDedup: number
+  folderProgress: Record<string, FolderProgress>
+  errorCount: number
+  /** Of messages done. */
+  bytesDone: number
+  /** Of the chosen folders; null where a source does not tell sizes without being asked for each message's. */
+  bytesTotal: number | null
+  messagesPerSecond: number
+  bytesPerSecond: number
+  /** Seconds; null while nothing can be said. */
+  etaSeconds: number | null
+  /** ISO 8601, while a server has asked us to wait. */
+  throttledUntil: string | null
+  warnings: MigrationWarning[]
+  /** The first of what was not kept exactly as it was. */
+  notes: MigrationNote[]
+}
+
+export type FolderProgress = {
+  lastUid: number
+  doneCount: number
+  total: number
+  bytes: number
+  bytesTotal: number | null
+  destination: string
+}
+
+type Sample = { messages: number; bytes: number }
+
+/** What was dealt with, and how fast over the last seconds. */
+export type Rate = { record(sample: Sample): void; perSecond(): Sample & { isSteady: boolean } }
+
+const WINDOW_MS = 10_000
+
+/** Less than so many seconds say nothing of those to come. */
+const STEADY = 2
+
+export function createRate(now: () => number = () => performance.now()): Rate {
+  const samples: (Sample & { at: number })[] = []
+  return {
+    record(sample) {
+      samples.push({ ...sample, at: now() })
+      while (samples.length > 2 && now() - (samples[1]?.at ?? 0) > WINDOW_MS) samples.shift()
+    },
+    perSecond() {
+      const [first, last] = [samples[0], samples.at(-1)]
+      if (!first || !last || last.at === first.at) return { messages: 0, bytes: 0, isSteady: false }
+      const seconds = (last.at - first.at) / 1000
+      const [messages, bytes] = [last.messages - first.messages, last.bytes - first.bytes]
+      return { messages: messages / seconds, bytes: bytes / seconds, isSteady: seconds >= STEADY }
+    },
+  }
+}
+
+type Around = {
+  foldersTotal: number
+  rate: Rate
+  stopped: number
+  throttledUntil: number | null
+  warnings: MigrationWarning[]
+  notes: readonly MigrationNote[]
+}
+
+/**
+ * @param around `stopped`: failures of the whole migration; `throttledUntil`: milliseconds since 1970
+ */
+export function progressOf(copies: readonly FolderCopy[], around: Around): MigrationProgress {
+  const { foldersTotal, rate, stopped, throttledUntil, warnings, notes } = around
+  const folderProgress = Object.fromEntries(copies.map((copy) => [copy.folder.path, progressOfFolder(copy)]))
+  const folders = Object.values(folderProgress)
+  const sum = (of: (folder: FolderProgress) => number) => folders.reduce((total, folder) => total + of(folder), 0)
+  const [messagesDone, messagesTotal] = [sum(({ doneCount }) => doneCount), sum(({ total }) => total)]
+  const bytesDone = sum(({ bytes }) => bytes)
+  const isMeasured = folders.every((folder) => folder.bytesTotal !== null || folder.total === 0)
+  const bytesTotal = isMeasured ? sum((folder) => folder.bytesTotal ?? 0) : null
+  rate.record({ messages: messagesDone, bytes: bytesDone })
+  const perSecond = rate.perSecond()
+  return {
+    currentFolder: copies.find(({ state }) => state === 'running')?.folder.path ?? '',
+    foldersDone: copies.filter(({ state }) => state === 'done' || state === 'failed').length,
+    foldersTotal,
+    messagesDone,
+    messagesTotal,
+    skippedByDedup: copies.reduce((total, { ledger }) => total + (ledger?.skippedCount ?? 0), 0),
+    folderProgress,
+    errorCount: stopped + copies.reduce((total, copy) => total + errorsOf(copy), 0),
+    bytesDone,
+    bytesTotal,
+    messagesPerSecond: Math.round(perSecond.messages * 10) / 10,
+    bytesPerSecond: Math.round(perSecond.bytes),
+    etaSeconds: secondsLeft(
+      { messages: messagesTotal - messagesDone, bytes: bytesTotal === null ? 0 : sum(bytesLeft) },
+      perSecond,
+    ),
+    throttledUntil: throttledUntil === null ? null : new Date(throttledUntil).toISOString(),
+    warnings,
+    notes: notes.slice(0, LIMITS.notesShown),
+  }
+}
+
+function progressOfFolder({ folder, ledger, destination, bytes: bytesTotal }: FolderCopy): FolderProgress {
+  if (!ledger) return { lastUid: 0, doneCount: 0, total: folder.messages ?? 0, bytes: 0, bytesTotal, destination }
+  const { lastUid, processedCount, left, bytes } = ledger
+  return { lastUid, doneCount: processedCount, total: processedCount + left, bytes, bytesTotal, destination }
+}
+
+/** What servers say of sizes is an estimate at times: a folder without messages left has no bytes left. */
+function bytesLeft({ doneCount, total, bytes, bytesTotal }: FolderProgress): number {
+  return doneCount >= total ? 0 : Math.max(0, (bytesTotal ?? 0) - bytes)
+}
+
+/** By bytes where they are known, which large messages make the truer measure, else by messages. */
+function secondsLeft(left: Sample, perSecond: Sample & { isSteady: boolean }): number | null {
+  if (left.messages === 0) return 0
+  if (!perSecond.isSteady) return null
+  if (left.bytes > 0 && perSecond.bytes > 0) return Math.ceil(left.bytes / perSecond.bytes)
+  return perSecond.messages > 0 ? Math.ceil(left.messages / perSecond.messages) : null
+}
+
+function errorsOf({ ledger, state }: FolderCopy): number {
+  return (ledger?.failedCount ?? 0) + Number(state === 'failed')
+}

@@ -1,0 +1,23 @@
+import { listFolders, type Folder } from '../net/imap/folders/list-folders.ts'
+import { signIn } from '../net/imap/connection/session.ts'
+import type { SignIn } from '../net/imap/connection/sign-in.ts'
+import { sizesOf } from './engine/plan/sizes.ts'
+
+export type SizedFolder = Pick<Folder, 'path' | 'specialUse'> & { messages: number; bytes: number }
+
+/**
+ * The folders of an account that can hold messages, with their sizes in bytes (0 where the server refuses to tell).
+ * @throws Fault, ImapRefused, ImapLost
+ */
+export async function listFolderSizes(account: SignIn, signal: AbortSignal): Promise<SizedFolder[]> {
+  const session = await signIn(account, signal)
+  try {
+    const folders = (await listFolders(session)).folders.filter(({ isSelectable }) => isSelectable)
+    const sizes = await sizesOf(session.wire, folders)
+    return folders.map(({ path, specialUse, messages }) => {
+      return { path, specialUse, messages: messages ?? 0, bytes: sizes.get(path) ?? 0 }
+    })
+  } finally {
+    await session.wire.logout()
+  }
+}

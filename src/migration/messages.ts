@@ -1,0 +1,33 @@
+import type { NewAlert } from '../alerts/raise.ts'
+import type { Failure } from './engine/journal/journal.ts'
+import type { MigrationProgress } from './engine/progress/progress.ts'
+import type { MigrationRow, AccountAddress } from './store.ts'
+
+/**
+ * That a migration has failed, for its owner.
+ * @param failure what ended it before it began; null where some messages or folders could not be copied
+ */
+export function failureAlert(row: MigrationRow, progress: MigrationProgress, failure: Failure | null): NewAlert {
+  const { id, run, accountId, source, destination, options } = row
+  const what = options.dryRun ? 'dry run of the migration' : 'migration'
+  return {
+    accountId,
+    kind: 'migration.failed',
+    // A migration that is retried and fails again is another failure.
+    key: `migration.failed ${id} ${run}`,
+    title: `The ${what} to ${nameOf(destination)} failed`,
+    text: `From ${nameOf(source)}: ${failure?.message ?? whatIsLeft(progress)}`,
+    nextStep: 'See the errors, fix their causes, and retry. Copied messages are not copied again.',
+    path: `/migrations/${id}`,
+    at: new Date(),
+  }
+}
+
+function nameOf({ user, host }: AccountAddress): string {
+  return `${user} on ${host}`
+}
+
+function whatIsLeft({ messagesDone, messagesTotal, errorCount }: MigrationProgress): string {
+  const number = (count: number) => count.toLocaleString('en-US')
+  return `${number(messagesDone)} of ${number(messagesTotal)} messages processed, with ${number(errorCount)} ${errorCount === 1 ? 'error' : 'errors'}.`
+}

@@ -1,0 +1,77 @@
+import { Fault } from '../errors.ts'
+import { listFolders, type Folder, type Listing } from '../net/imap/folders/list-folders.ts'
+import { ImapLost, ImapRefused, isTemporary } from '../net/imap/connection/refusals.ts'
+import { signIn } from '../net/imap/connection/session.ts'
+import type { Connection } from './shapes.ts'
+import { resolveAccount, splitConnection, type NetDeps } from './accounts.ts'
+
+/** Milliseconds for looking at an account: hundreds of folders that are counted one by one need a while. */
+const ACCOUNT_DEADLINE_MS = 60_000
+
+/**
+ * Signs in and lists, for `test-connection`.
+ * @throws Fault `invalid_request`, `target_not_allowed`, `upstream_*`
+ */
+export async function testAccount(connection: Connection, deps: NetDeps, gone: AbortSignal) {
+  const { reached, listing } = await signInAndList(connection, deps, gone)
+  const { host, port, secure } = reached
+  const { listFailed, statusOnly } = listing
+  const folderCount = foldersOf(listing).length
+  const how = listFailed ? ' The server refused to list them; they were found one by one.' : ''
+  const message = `Signed in to ${host} as ${reached.user}: ${folderCount} ${folderCount === 1 ? 'folder' : 'folders'}.${how}`
+  const server = { host, port, secure }
+  return { success: true as const, connected: true as const, folderCount, listFailed, statusOnly, server, message }
+}
+
+/**
+ * The folders of an account with their counts, for `list-folders`.
+ * @throws Fault as `testAccount`, and `upstream_rejected` when there are none
+ */
+export async function listAccount(connection: Connection, deps: NetDeps, gone: AbortSignal) {
+  const { reached, listing } = await signInAndList(connection, deps, gone)
+  const { usedFallback, statusOnly } = listing
+  const folders = foldersOf(listing).map((folder) => ({
+    ...folder,
+    messages: folder.messages ?? 0,
+    unseen: folder.unseen ?? 0,
+    delimiter: folder.delimiter ?? '',
+  }))
+  if (folders.length === 0) throw new Fault('upstream_rejected', `No folders found in the account on ${reached.host}.`)
+  const totalMessages = folders.reduce((sum, { messages }) => sum + messages, 0)
+  const server = { host: reached.host, user: reached.user }
+  return { folders, totalFolders: folders.length, totalMessages, server, usedFallback, statusOnly }
+}
+
+/** Those that can hold messages; the others only hold folders. */
+function foldersOf({ folders }: Listing): Folder[] {
+  return folders.filter(({ isSelectable }) => isSelectable)
+}
+
+async function signInAndList(connection: Connection, deps: NetDeps, gone: AbortSignal) {
+  const deadline = AbortSignal.timeout(ACCOUNT_DEADLINE_MS)
+  const signal = AbortSignal.any([deadline, gone])
+  const { reached, secret } = splitConnection(connection)
+  const account = await resolveAccount({ ...reached, ...secret }, deps, signal)
+  const session = await signIn(account, signal)
+  const tooLate = () => session.wire.destroy(new ImapLost('timeout', 'It did not answer in time.'))
+  signal.addEventListener('abort', tooLate)
+  try {
+    return { reached, listing: await listFolders(session) }
+  } catch (error) {
+    throw faultOf(error, reached.host, deadline.aborted)
+  } finally {
+    signal.removeEventListener('abort', tooLate)
+    await session.wire.logout()
+  }
+}
+
+function faultOf(error: unknown, host: string, isLate: boolean): unknown {
+  if (isLate) return new Fault('upstream_timeout', `${host} did not list its folders in time.`, { cause: error })
+  if (error instanceof ImapRefused) {
+    const later = isTemporary(error.refusal) ? ' Try again later.' : ''
+    return new Fault('upstream_rejected', `${host}: ${error.message}${later}`, { cause: error })
+  }
+  return error instanceof ImapLost
+    ? new Fault('upstream_unreachable', `${host}: ${error.message}`, { cause: error })
+    : error
+}
