@@ -1,6 +1,7 @@
+import type { MigrateOptions } from '../../src/migration/engine/options.ts'
 import { createLog } from '../../src/log.ts'
 import type { Journal } from '../../src/migration/engine/journal/journal.ts'
-import { migrateMailbox, type MigrateOptions, type MigrationOutcome } from '../../src/migration/engine/migrate.ts'
+import { migrateMailbox, type MigrationOutcome } from '../../src/migration/engine/migrate.ts'
 import type { SignIn } from '../../src/net/imap/connection/sign-in.ts'
 
 export function accountOn(port: number, user: string): SignIn {
@@ -9,7 +10,12 @@ export function accountOn(port: number, user: string): SignIn {
 }
 
 /** A whole migration, which must end well. */
-export async function ours(from: SignIn, to: SignIn, journal: Journal, options: MigrateOptions = {}): Promise<MigrationOutcome> {
+export async function ours(
+  from: SignIn,
+  to: SignIn,
+  journal: Journal,
+  options: MigrateOptions = {},
+): Promise<MigrationOutcome> {
   const outcome = await migrateMailbox({
     source: { account: from },
     destination: { account: to },

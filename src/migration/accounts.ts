@@ -32,7 +32,10 @@ export async function resolveAccount(
 type RequestSide = 'source' | 'destination' | undefined
 
 /** How to reach an account, apart from what opens it. The host is written as people write it, without a trailing dot. */
-export function splitConnection(connection: Connection, side?: RequestSide): { reached: AccountAddress; secret: AccountSecret } {
+export function splitConnection(
+  connection: Connection,
+  side?: RequestSide,
+): { reached: AccountAddress; secret: AccountSecret } {
   const { port, secure, user, tlsVerify, password, accessToken } = connection
   const host = parseHost(connection.host, pathOf(side, 'host'))
   refuseControls({ user, password, accessToken }, side)

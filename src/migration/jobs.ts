@@ -91,8 +91,7 @@ async function runClaimed(row: Claimed, deps: MigrationJobDeps, signal: AbortSig
     log.info({ state, messages: progress.messagesDone, errors: progress.errorCount }, 'a migration ended')
   } catch (error) {
     await life.stop()
-    if (error instanceof Stalled)
-      return await endStandstill({ ...row, stalls: life.stalls() }, life.last(), db, slots)
+    if (error instanceof Stalled) return await endStandstill({ ...row, stalls: life.stalls() }, life.last(), db, slots)
     if (error instanceof PutBack) await markWaiting(db, row)
     // Cancelled, or in the hands of another worker: nothing is left to do here.
     if (!(error instanceof LostClaim)) throw error
@@ -107,7 +106,12 @@ async function runClaimed(row: Claimed, deps: MigrationJobDeps, signal: AbortSig
  * What becomes of a migration that stood still: it goes behind the others, and is given up after some times in a row.
  * @throws PutBack when it is to be tried again
  */
-async function endStandstill(row: Claimed, last: MigrationProgress | null, db: Kysely<DB>, slots: SlotLimits): Promise<void> {
+async function endStandstill(
+  row: Claimed,
+  last: MigrationProgress | null,
+  db: Kysely<DB>,
+  slots: SlotLimits,
+): Promise<void> {
   const progress = last ?? begunWith(row)
   const isDry = row.options.dryRun
   const minutes = Math.ceil((isDry ? slots.dryRun : slots.standstill) / 60_000)

@@ -24,7 +24,13 @@ export type MigrationData = { migrationId: string; accountId?: string }
 export type SubmitDeps = NetDeps & { db: Kysely<DB>; queue: Queue; job: Job<MigrationData>; secretKey: string }
 
 /** Migrations of a calendar month (UTC). */
-export const MAX_MIGRATIONS_PER_MONTH: Record<Plan, number> = { free: 1, starter: 5, pro: 20, business: 50, enterprise: Infinity }
+export const MAX_MIGRATIONS_PER_MONTH: Record<Plan, number> = {
+  free: 1,
+  starter: 5,
+  pro: 20,
+  business: 50,
+  enterprise: Infinity,
+}
 
 /** What both sides were opened with. */
 export type Secrets = { source: AccountSecret; destination: AccountSecret }
@@ -60,7 +66,10 @@ export async function submitMigration(
 ): Promise<MigrationRow> {
   const { db, queue, job, secretKey } = deps
   const { folders, deduplicate, allMailOnce, dryRun, folderMap } = request
-  const [source, destination] = [splitConnection(request.source, 'source'), splitConnection(request.destination, 'destination')]
+  const [source, destination] = [
+    splitConnection(request.source, 'source'),
+    splitConnection(request.destination, 'destination'),
+  ]
   const destPrefix = prefixOf(request.destPrefix)
   requireDistinct(folders)
   // Whoever has none left this month need not wait for the hosts to be looked up, nor hear what is wrong with them.
@@ -93,7 +102,9 @@ async function requireLeft(trx: Transaction<DB>, accountId: string): Promise<voi
   const plan = await lockPlan(trx, accountId)
   const { count, secondsLeft } = await countThisMonth(trx, accountId)
   if (count < MAX_MIGRATIONS_PER_MONTH[plan]) return
-  throw new Fault('monthly_limit', `Monthly limit reached (${MAX_MIGRATIONS_PER_MONTH[plan]})`, { retryAfter: secondsLeft })
+  throw new Fault('monthly_limit', `Monthly limit reached (${MAX_MIGRATIONS_PER_MONTH[plan]})`, {
+    retryAfter: secondsLeft,
+  })
 }
 
 /** `Old/2024/` for whatever slashes it was given with; "" when it was given none. */
@@ -136,7 +147,12 @@ function noProgress(folders: readonly string[]): MigrationProgress {
  * Puts a failed migration back into the queue: what failed is done once more, what was copied stays.
  * @throws Fault `not_found`, `conflict` when it has not failed
  */
-export async function retryMigration(deps: SubmitDeps, accountId: string, id: string, request: Retry): Promise<MigrationRow> {
+export async function retryMigration(
+  deps: SubmitDeps,
+  accountId: string,
+  id: string,
+  request: Retry,
+): Promise<MigrationRow> {
   const { db, queue, job, secretKey } = deps
   const secrets = {
     source: requireSecret(request.source, 'source'),

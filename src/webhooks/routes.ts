@@ -8,15 +8,7 @@ import type { LimitName } from '../http/request-limits.ts'
 import { answers, answersAs, Bytes, Done, security, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { DB } from '../store/tables.ts'
-import {
-  changeEndpoint,
-  clearRequests,
-  createEndpoint,
-  removeEndpoint,
-  replaceResponseSecret,
-  requireEndpoint,
-  readResponseSecret,
-} from './endpoints/endpoints.ts'
+import { changeEndpoint, clearRequests, createEndpoint, removeEndpoint, replaceResponseSecret, requireEndpoint, readResponseSecret } from './endpoints/endpoints.ts'
 import { listEndpoints } from './endpoints/store.ts'
 import type { RequestStreams } from './request-streams.ts'
 import { MAX_HAR_BYTES, MAX_PAGE_BYTES } from './limits.ts'
@@ -24,16 +16,7 @@ import { formatCurl } from './requests/curl-command.ts'
 import { toHar } from './requests/har.ts'
 import { verifyRequestSignature } from './requests/verify-signature.ts'
 import { findRequest, listRequests } from './requests/store.ts'
-import {
-  EndpointEvent,
-  HttpArchive,
-  NewResponseSecret,
-  OneRequest,
-  RequestPage,
-  RequestQuery,
-  WebhookEndpoint,
-  WebhookSettings,
-} from './shapes.ts'
+import { EndpointEvent, HttpArchive, NewResponseSecret, OneRequest, RequestPage, RequestQuery, WebhookEndpoint, WebhookSettings } from './shapes.ts'
 import { presentEndpoint, presentRequest, omitSecrets } from './present.ts'
 
 export type WebhookRoutesDeps = {

@@ -1,13 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  isFinal,
-  transition,
-  INITIAL_STATE,
-  type Readiness,
-  type StepEvent,
-  type StepState,
-} from '../../src/delisting/steps/state-machine.ts'
+import { isFinal, transition, INITIAL_STATE, type Readiness, type StepEvent, type StepState } from '../../src/delisting/steps/state-machine.ts'
 import { METHODS, type Method } from '../../src/delisting/steps/methods.ts'
 import { DAY_MS, HOUR_MS, MAX_ATTEMPTS } from '../../src/delisting/steps/timing.ts'
 

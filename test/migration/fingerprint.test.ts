@@ -1,6 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { contentFingerprint, createFingerprintCounts, messageIdOf } from '../../src/migration/engine/identify/fingerprint.ts'
+import {
+  contentFingerprint,
+  createFingerprintCounts,
+  messageIdOf,
+} from '../../src/migration/engine/identify/fingerprint.ts'
 
 const message = (body: string) => Buffer.from(`From: a@b\r\nSubject: x\r\n\r\n${body}`)
 

@@ -1,6 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mapFolders, splitPath, simplerNames, type Hierarchy, type MappingOptions } from '../../src/migration/engine/plan/mapping.ts'
+import {
+  mapFolders,
+  splitPath,
+  simplerNames,
+  type Hierarchy,
+  type MappingOptions,
+} from '../../src/migration/engine/plan/mapping.ts'
 
 const SLASH: Hierarchy = { delimiter: '/', prefix: '' }
 const COURIER: Hierarchy = { delimiter: '.', prefix: 'INBOX.' }

@@ -1,7 +1,8 @@
+import type { MigrateOptions } from '../../src/migration/engine/options.ts'
 import { createLog } from '../../src/log.ts'
 import { createMemoryJournal, type Failure, type Journal } from '../../src/migration/engine/journal/journal.ts'
 import { WAIT_TIMES } from '../../src/migration/limits.ts'
-import { migrateMailbox, type MigrateOptions, type MigrationOutcome } from '../../src/migration/engine/migrate.ts'
+import { migrateMailbox, type MigrationOutcome } from '../../src/migration/engine/migrate.ts'
 import type { MigrationProgress } from '../../src/migration/engine/progress/progress.ts'
 import { accountOn } from './mailbox.ts'
 

@@ -6,15 +6,7 @@ import { countRequest } from '../intake/store.ts'
 import type { Reporter } from '../reporter.ts'
 import { insertRefutations } from '../reputation/store.ts'
 import { lockAddress, saveAddresses, type AddressRow } from '../store.ts'
-import {
-  closeAppeals,
-  decideAppeal,
-  hasAppeal,
-  hasAppealOf,
-  insertAppeal,
-  wasGrantedSince,
-  type AppealRow,
-} from './store.ts'
+import { closeAppeals, decideAppeal, hasAppeal, hasAppealOf, insertAppeal, wasGrantedSince, type AppealRow } from './store.ts'
 import type { Subject } from '../subject.ts'
 
 const DAY = 86_400_000

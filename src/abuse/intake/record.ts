@@ -1,15 +1,5 @@
 import type { Reporter } from '../reporter.ts'
-import {
-  absorb,
-  assess,
-  isStrong,
-  lastCounted,
-  WINDOW,
-  type Confidence,
-  type Standing,
-  type State,
-  type TraitsOf,
-} from '../score.ts'
+import { absorb, assess, isStrong, lastCounted, WINDOW, type Confidence, type Standing, type State, type TraitsOf } from '../score.ts'
 import { assessed, circumstancesOf } from '../circumstances.ts'
 import type { AddressRow } from '../store.ts'
 import type { Subject } from '../subject.ts'

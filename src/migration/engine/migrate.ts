@@ -1,58 +1,21 @@
+import type { MigrateDeps, MigrateOptions } from './options.ts'
+import type { FolderCopy, MigrationContext, MigrationNote } from './context.ts'
 import { Fault, messageOf } from '../../errors.ts'
-import type { Logger } from '../../log.ts'
 import { createAppendWindow, type AppendWindow } from '../../net/imap/append/append-window.ts'
 import { ImapLost, ImapRefused } from '../../net/imap/connection/refusals.ts'
 import { isAllMail } from './folder/all-mail.ts'
 import { createProgressReporter } from './progress/progress-reporter.ts'
 import { createConnectionPool } from './connections/connection-pool.ts'
-import { createFolderCopy, type FolderCopy, type MigrationContext, type MigrationNote } from './folder/folder-copy.ts'
+import { createFolderCopy } from './folder/folder-copy.ts'
 import { createRateLimitGate } from './connections/rate-limit-gate.ts'
-import type { Journal } from './journal/journal.ts'
-import type { ConnectionPair, MigrationAccount } from './connections/connection-pair.ts'
+import type { ConnectionPair } from './connections/connection-pair.ts'
 import { withSmallHeap } from './small-heap.ts'
-import { LIMITS, WAIT_TIMES, type WaitTimes } from '../limits.ts'
+import { LIMITS, WAIT_TIMES } from '../limits.ts'
 import type { MappedFolder } from './plan/mapping.ts'
 import { withRetries } from './connections/with-retries.ts'
 import { planMigration, type MigrationPlan } from './plan/plan.ts'
 import type { MigrationProgress } from './progress/progress.ts'
 import { codeOf, Stop } from './stop.ts'
-
-export type MigrateOptions = {
-  /** Under which everything goes; levels with slashes. Default "": beside what is there. */
-  prefix?: string
-  /** Source path to destination path. */
-  folderMap?: Readonly<Record<string, string>>
-  /** Leave out what is at the destination already, by Message-ID or content. */
-  deduplicate?: boolean
-  /** Of a folder that shows all mail, copy only what no other of the folders has. */
-  allMailOnce?: boolean
-  /** Folders for sent, drafts, trash … go to the destination's of the same use, whatever their names. */
-  specialUse?: boolean
-  /** Map and count, copy nothing. */
-  dryRun?: boolean
-  /** In a folder of an earlier run: take what came since, too. */
-  withNewMail?: boolean
-  /** Pairs of connections, at most. */
-  connections?: number
-}
-
-export type MigrateDeps = {
-  source: MigrationAccount
-  destination: MigrationAccount
-  /** Paths as listed, or all that hold messages. */
-  folders: readonly string[] | 'all'
-  options?: MigrateOptions
-  /** Bytes by path, where somebody has asked the source before. */
-  sizes?: ReadonlyMap<string, number>
-  journal: Journal
-  /** Of an earlier run of the same migration. */
-  notes?: readonly MigrationNote[]
-  signal: AbortSignal
-  log: Logger
-  /** Called at most every `LIMITS.progress` milliseconds, and at the end. */
-  onProgress?: (progress: MigrationProgress) => void
-  patience?: WaitTimes
-}
 
 /** How it ended. `completed`: every source message is copied, was there, or is gone from the source by now. */
 export type MigrationOutcome = {
@@ -130,7 +93,11 @@ async function countUncounted(copies: readonly FolderCopy[], lane: ConnectionPai
 }
 
 /** Those that can be copied side by side, and after them, where it was asked for, what shows their messages again. */
-function foldersOf({ routes }: MigrationPlan, migration: MigrationContext, { allMailOnce }: MigrateOptions): FolderCopy[][] {
+function foldersOf(
+  { routes }: MigrationPlan,
+  migration: MigrationContext,
+  { allMailOnce }: MigrateOptions,
+): FolderCopy[][] {
   const isLast = ({ folder }: Pick<FolderCopy, 'folder'>) => allMailOnce === true && isAllMail(folder)
   const first = routes.filter((route) => !isLast(route)).map((route) => createFolderCopy(migration, route))
   const last = routes.filter(isLast).map((route) => createFolderCopy({ ...migration, before: first }, route))
@@ -147,7 +114,12 @@ function isOfServers(error: unknown): boolean {
   return error instanceof Stop || error instanceof Fault || error instanceof ImapLost || error instanceof ImapRefused
 }
 
-function outcomeOf(plan: MigrationPlan | null, progress: MigrationProgress, notes: MigrationNote[], stopped: MigrationOutcome['stopped']): MigrationOutcome {
+function outcomeOf(
+  plan: MigrationPlan | null,
+  progress: MigrationProgress,
+  notes: MigrationNote[],
+  stopped: MigrationOutcome['stopped'],
+): MigrationOutcome {
   const folders = plan?.routes.map(({ mapped }) => mapped) ?? []
   return { state: progress.errorCount === 0 ? 'completed' : 'failed', progress, folders, notes, stopped }
 }

@@ -1,9 +1,4 @@
-import {
-  MAX_CACHED_ENDPOINTS,
-  MAX_CACHED_RESPONSE_BYTES,
-  ENDPOINT_CACHE_MS,
-  MAX_CACHED_UNKNOWN_TOKENS,
-} from '../limits.ts'
+import { MAX_CACHED_ENDPOINTS, MAX_CACHED_RESPONSE_BYTES, ENDPOINT_CACHE_MS, MAX_CACHED_UNKNOWN_TOKENS } from '../limits.ts'
 import type { Endpoint } from './endpoints.ts'
 
 type Entry = { endpoint: Endpoint | null; until: number }

@@ -1,15 +1,7 @@
 import { defineJob, type Job } from '../../jobs/job.ts'
 import type { Logger } from '../../log.ts'
 import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout, type Db } from '../../store/database.ts'
-import {
-  REQUESTS_PER_ENDPOINT,
-  RETENTION_DAYS,
-  TRIM_INTERVAL_MS,
-  MAX_TRIMMED_ROWS,
-  VACUUM_AFTER_BYTES,
-  VACUUM_AFTER_ROWS,
-  VACUUM_AFTER_SHARE,
-} from '../limits.ts'
+import { REQUESTS_PER_ENDPOINT, RETENTION_DAYS, TRIM_INTERVAL_MS, MAX_TRIMMED_ROWS, VACUUM_AFTER_BYTES, VACUUM_AFTER_ROWS, VACUUM_AFTER_SHARE } from '../limits.ts'
 import { trimToQuotas, type QuotaDeps } from './quota.ts'
 import { deleteBeyond, deleteOlder, vacuumRequests, listOverfull, type Deleted } from './store.ts'
 

@@ -1,5 +1,10 @@
-import type { FolderCopy } from '../folder/folder-copy.ts'
-import { createConnectionPair, ConnectionLimitReached, type ConnectionPair, type ConnectionPairDeps } from './connection-pair.ts'
+import type { FolderCopy } from '../context.ts'
+import {
+  createConnectionPair,
+  ConnectionLimitReached,
+  type ConnectionPair,
+  type ConnectionPairDeps,
+} from './connection-pair.ts'
 import { LIMITS } from '../../limits.ts'
 
 /** The pairs of connections that one migration works with. */
@@ -18,7 +23,10 @@ export type ConnectionPool = {
 }
 
 /** @param own aborts the signal of `deps`: what ends one lane ends all */
-export function createConnectionPool(deps: Omit<ConnectionPairDeps, 'isOptional'>, own: AbortController): ConnectionPool {
+export function createConnectionPool(
+  deps: Omit<ConnectionPairDeps, 'isOptional'>,
+  own: AbortController,
+): ConnectionPool {
   const first = createConnectionPair({ ...deps, isOptional: () => false })
   const lanes = [first]
   const working = [first]

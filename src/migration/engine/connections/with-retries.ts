@@ -11,7 +11,10 @@ type RetryDeps = { gate: RateLimitGate; patience: WaitTimes; signal: AbortSignal
  * Does it again when a connection broke or a server asked us to come back, so that it must be something that may be
  * done twice.
  */
-export async function withRetries<T>({ gate, patience, signal, log }: RetryDeps, attempt: () => Promise<T>): Promise<T> {
+export async function withRetries<T>(
+  { gate, patience, signal, log }: RetryDeps,
+  attempt: () => Promise<T>,
+): Promise<T> {
   for (let tries = 1; ; tries++) {
     await gate.pass(signal)
     try {

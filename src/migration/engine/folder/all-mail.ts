@@ -1,8 +1,8 @@
+import type { FolderCopy } from '../context.ts'
 import { afterExpunges } from '../../../net/imap/fetch/retry-after-expunges.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import { numberOf, pairsOf, stringOf, stringsOf, type Value } from '../../../net/imap/connection/response.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
-import type { FolderCopy } from './folder-copy.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 
 /** Whether a folder shows what others hold (RFC 6154, `\All`): Gmail's All Mail. */

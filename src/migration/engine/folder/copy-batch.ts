@@ -53,7 +53,13 @@ export type BatchDeps = {
   remedyOf: (uid: number) => RetryStrategy
 }
 
-type Loaded = { row: Metadata; outgoing: AppendMessage; remedy: RetryStrategy; datedBy: DateSource; announced: number | null }
+type Loaded = {
+  row: Metadata
+  outgoing: AppendMessage
+  remedy: RetryStrategy
+  datedBy: DateSource
+  announced: number | null
+}
 type FetchedMessage = Extract<FetchResult, { state: 'here' }>
 type Sent = { fates: Promise<MessageOutcome[]> }
 
@@ -119,7 +125,11 @@ async function load(row: Metadata, fetched: FetchedMessage, deps: BatchDeps): Pr
   return { row, outgoing, remedy, datedBy, announced }
 }
 
-function nextStrategy(remedy: RetryStrategy, { flags }: Metadata, { body, internalDate }: AppendMessage): RetryStrategy | null {
+function nextStrategy(
+  remedy: RetryStrategy,
+  { flags }: Metadata,
+  { body, internalDate }: AppendMessage,
+): RetryStrategy | null {
   const isUnusual = internalDate !== null && isUnusualDate(internalDate)
   if (remedy === 'as-is' && isUnusual) return 'other-date'
   if ((remedy === 'as-is' || remedy === 'other-date') && flags.some(isUserFlag)) return 'without-keywords'
@@ -128,7 +138,11 @@ function nextStrategy(remedy: RetryStrategy, { flags }: Metadata, { body, intern
 }
 
 /** The date the source keeps it under; where that is none, or refused, the one in its header. */
-function dateOf({ internalDate }: Metadata, body: Body, remedy: RetryStrategy): { date: string | null; datedBy: DateSource } {
+function dateOf(
+  { internalDate }: Metadata,
+  body: Body,
+  remedy: RetryStrategy,
+): { date: string | null; datedBy: DateSource } {
   const kept = internalDate === null ? null : serialiseDate(internalDate)
   const mayKeep = remedy === 'as-is' || (kept !== null && !isUnusualDate(kept))
   if (kept !== null && mayKeep) return { date: kept, datedBy: 'source' }

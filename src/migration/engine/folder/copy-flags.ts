@@ -1,3 +1,4 @@
+import type { MigrationContext } from '../context.ts'
 import { formatUidSet } from '../../../net/imap/connection/command-encoding.ts'
 import { afterExpunges } from '../../../net/imap/fetch/retry-after-expunges.ts'
 import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
@@ -7,7 +8,6 @@ import { ImapRefused, isTemporary, describeRefusal } from '../../../net/imap/con
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { FolderCopier } from './folder-copier.ts'
 import { messageIdOf } from '../identify/fingerprint.ts'
-import type { MigrationContext } from './folder-copy.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { parseUidSet } from '../journal/uid-set.ts'
@@ -21,7 +21,12 @@ const TOGETHER = 500
  * A server that refuses does not make a migration fail whose messages are there; it is noted.
  * @throws ImapRefused when a server asks us to come back later, ImapLost
  */
-export async function copyFlags(lane: ConnectionPair, at: OpenFolder, copier: FolderCopier, migration: MigrationContext): Promise<void> {
+export async function copyFlags(
+  lane: ConnectionPair,
+  at: OpenFolder,
+  copier: FolderCopier,
+  migration: MigrationContext,
+): Promise<void> {
   const note = (message: string) => migration.note({ folder: copier.folder.path, message })
   try {
     const count = await bring(lane, at, copier)

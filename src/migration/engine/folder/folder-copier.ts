@@ -1,10 +1,10 @@
+import type { MigrationContext } from '../context.ts'
 import { createAppender, type Appender } from '../../../net/imap/append/append.ts'
 import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { copyBatch, type RetryStrategy } from './copy-batch.ts'
 import { contentFingerprint, messageIdOf } from '../identify/fingerprint.ts'
-import type { MigrationContext } from './folder-copy.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { LIMITS } from '../../limits.ts'
 import type { OpenFolder } from './open-folder.ts'
@@ -36,7 +36,12 @@ type Turn = { before: Promise<void>; sent: () => void; appenders: WeakMap<Wire, 
 export function createFolderCopier(migration: MigrationContext, folder: Folder): FolderCopier {
   const { gate, signal } = migration
   const remedies = new Map<number, RetryStrategy>()
-  const blame: FailureEvidence = { blamedWires: new WeakSet(), descriptions: new Map(), postponements: new Map(), missing: new Set() }
+  const blame: FailureEvidence = {
+    blamedWires: new WeakSet(),
+    descriptions: new Map(),
+    postponements: new Map(),
+    missing: new Set(),
+  }
   const leftOut = new Set<string>()
   const pace = createBatchSize()
 
@@ -82,7 +87,12 @@ export function createFolderCopier(migration: MigrationContext, folder: Folder):
     await allSettled(Array.from({ length: workers }, untilBroken))
   }
 
-  async function copy(lane: ConnectionPair, at: OpenFolder, rows: Metadata[], { before, sent, appenders }: Turn): Promise<void> {
+  async function copy(
+    lane: ConnectionPair,
+    at: OpenFolder,
+    rows: Metadata[],
+    { before, sent, appenders }: Turn,
+  ): Promise<void> {
     const { ledger, place, tally } = at
     const weight = rows.reduce((sum, { size }) => sum + Math.min(size ?? LIMITS.unknownBody, LIMITS.streamedBody), 0)
     await migration.bodies.acquire(weight)

@@ -1,69 +1,17 @@
+import type { FolderRoute } from '../plan/mapping.ts'
+import type { FolderCopy, MigrationContext } from '../context.ts'
 import { messageOf } from '../../../errors.ts'
-import type { Logger } from '../../../log.ts'
-import type { AppendWindow } from '../../../net/imap/append/append-window.ts'
-import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import { ImapRefused } from '../../../net/imap/connection/refusals.ts'
 import { copyFlags } from './copy-flags.ts'
 import { createFolderCopier } from './folder-copier.ts'
-import type { RateLimitGate } from '../connections/rate-limit-gate.ts'
-import type { Journal } from '../journal/journal.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
-import type { FolderState } from '../journal/folder-state.ts'
-import { LIMITS, type WaitTimes } from '../../limits.ts'
+import { LIMITS } from '../../limits.ts'
 import { openFolder, type OpenFolder } from './open-folder.ts'
 import { backOff, withRetries } from '../connections/with-retries.ts'
-import type { DestinationFolders } from './destination-folder.ts'
-import type { FolderRoute } from '../plan/plan.ts'
 import { reconcile } from './reconcile.ts'
 import { createBatchQueue, type BatchQueue } from './batch-queue.ts'
 import { codeOf, FolderStop, Reopen } from '../stop.ts'
 import { failUnreadableMessages, verify } from './verify.ts'
-
-/** What all folders of a migration share. */
-export type MigrationContext = {
-  journal: Journal
-  gate: RateLimitGate
-  /** Keywords that the destination has taken. */
-  shapes: Set<string>
-  /** Bodies in memory, over all migrations of this process. */
-  bodies: AppendWindow
-  patience: WaitTimes
-  signal: AbortSignal
-  log: Logger
-  destination: DestinationFolders
-  deduplicate: boolean
-  withNewMail: boolean
-  /** Something of the progress is different. */
-  changed: () => void
-  note: (note: MigrationNote) => void
-  /** Folders that are over before this one begins, and whose messages it need not copy again. */
-  before: readonly FolderCopy[]
-}
-
-/** What was not kept exactly as it was. */
-export type MigrationNote = { folder: string; uid?: number; message: string }
-
-/** One folder on its way. */
-export type FolderCopy = {
-  readonly folder: Folder
-  readonly destination: string
-  /** Null where nobody knows. */
-  readonly bytes: number | null
-  /** `stopped`: by something that concerns the whole migration. */
-  readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'stopped'
-  /** Null until it is open. */
-  readonly ledger: FolderState | null
-  /** Messages that nobody has in hand yet; another lane may help with them. */
-  readonly waiting: number
-  /** Resolves when it is known how much there is to do. */
-  readonly opened: Promise<void>
-  /** Copies all of it. Failures of this folder alone are in the journal; throws what concerns the whole migration. */
-  run(lane: ConnectionPair): Promise<void>
-  /** Counts its messages, as far as a dry run goes; what stands in the way of that would stand in the way of copying. */
-  count(lane: ConnectionPair): Promise<void>
-  /** Copies batches of it beside the lane that runs it, as long as there are any. */
-  help(lane: ConnectionPair): Promise<void>
-}
 
 export function createFolderCopy(migration: MigrationContext, { folder, mapped, bytes }: FolderRoute): FolderCopy {
   const { journal, gate, patience, signal, log } = migration

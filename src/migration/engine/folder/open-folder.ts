@@ -1,3 +1,4 @@
+import type { FolderCopy } from '../context.ts'
 import { fetchMetadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 import type { ByteString } from '../../../net/imap/folders/mailbox-name.ts'
@@ -7,7 +8,6 @@ import type { Wire } from '../../../net/imap/connection/wire.ts'
 import { createStoredCopies, type StoredCopies } from './stored-copies.ts'
 import { listCopiedElsewhere } from './all-mail.ts'
 import type { FingerprintCounts } from '../identify/fingerprint.ts'
-import type { FolderCopy } from './folder-copy.ts'
 import { blankFolder, type Journal, type SavedFolder } from '../journal/journal.ts'
 import { identify, countMessages } from '../identify/identify.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
@@ -49,13 +49,23 @@ type OpenDeps = {
  * @param wanted where it should go
  * @throws FolderStop, ImapRefused, ImapLost
  */
-export async function openFolder(lane: ConnectionPair, folder: Folder, wanted: string, deps: OpenDeps): Promise<OpenFolder> {
+export async function openFolder(
+  lane: ConnectionPair,
+  folder: Folder,
+  wanted: string,
+  deps: OpenDeps,
+): Promise<OpenFolder> {
   const saved = await deps.journal.load(folder.path)
   const [{ wire: source, opened }, destination] = await Promise.all([
     lane.openSource(folder.pathAsListed),
     lane.destination().then((session) => session.wire),
   ])
-  const place = await openDestinationFolder(destination, saved?.destination ?? wanted, deps.destination, folder.subscribed)
+  const place = await openDestinationFolder(
+    destination,
+    saved?.destination ?? wanted,
+    deps.destination,
+    folder.subscribed,
+  )
   const sourceModseq = deps.withNewMail ? await highestModseq(source, folder.pathAsListed) : null
   const blank = { ...(await blankFor(folder, opened, source, place, destination)), sourceModseq }
   const isSame = saved !== null && isSameMailbox(saved, blank)
@@ -132,6 +142,11 @@ function countUnansweredAsFailures(ledger: FolderState): void {
 }
 
 /** What answered for messages of an earlier run does not answer for others. */
-async function takeExisting(tally: FingerprintCounts, ledger: FolderState, source: Wire, uidNext: number): Promise<void> {
+async function takeExisting(
+  tally: FingerprintCounts,
+  ledger: FolderState,
+  source: Wire,
+  uidNext: number,
+): Promise<void> {
   for await (const { key } of identify(source, 1, uidNext - 1, (uid) => ledger.isExisting(uid))) tally.take(key)
 }

@@ -1,10 +1,16 @@
+import type { MigrationContext } from '../context.ts'
 import type { Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import { isUserFlag, epochMsOf, serialiseDate, storableFlags } from '../../../net/imap/append/flags-and-dates.ts'
-import { isTemporary, sanitise, type ImapLost, describeRefusal, type Refusal } from '../../../net/imap/connection/refusals.ts'
+import {
+  isTemporary,
+  sanitise,
+  type ImapLost,
+  describeRefusal,
+  type Refusal,
+} from '../../../net/imap/connection/refusals.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
 import type { MessageOutcome, RetryStrategy } from './copy-batch.ts'
 import { messageIdOf } from '../identify/fingerprint.ts'
-import type { MigrationContext } from './folder-copy.ts'
 import type { OpenIntent } from '../journal/folder-state.ts'
 import type { OpenFolder } from './open-folder.ts'
 import { LIMITS } from '../../limits.ts'
@@ -148,7 +154,11 @@ function canPostpone(uid: number, { retryAfterMs }: Refusal, { blame }: RecordDe
   return times <= LIMITS.delays
 }
 
-function recordFailure({ row, refusal }: { row: MessageOutcome['row']; refusal: Refusal }, code: string, deps: RecordDeps): void {
+function recordFailure(
+  { row, refusal }: { row: MessageOutcome['row']; refusal: Refusal },
+  code: string,
+  deps: RecordDeps,
+): void {
   const attempts =
     1 + ['as-is', 'other-date', 'without-keywords', 'line-ends'].indexOf(deps.remedies.get(row.uid) ?? 'as-is')
   const { uid, size, messageIds } = row

@@ -51,7 +51,11 @@ export function createStoredCopies(): StoredCopies {
  * @param destination with the folder open
  * @throws ImapRefused when a server asks us to come back later, ImapLost
  */
-export async function compareStoredCopies(arrivals: StoredCopies, source: Wire, destination: Wire): Promise<Deviations> {
+export async function compareStoredCopies(
+  arrivals: StoredCopies,
+  source: Wire,
+  destination: Wire,
+): Promise<Deviations> {
   const found: Deviations = { sizes: [], dates: null }
   const resized: StoredCopy[] = []
   for (const some of arrivals.groups()) {

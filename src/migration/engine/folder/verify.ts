@@ -1,7 +1,7 @@
+import type { MigrationNote } from '../context.ts'
 import { examine, noop } from '../../../net/imap/folders/mailbox.ts'
 import { bytesBesideLineEnds, compareStoredCopies, type Deviations } from './stored-copies.ts'
 import type { FolderCopier } from './folder-copier.ts'
-import type { MigrationNote } from './folder-copy.ts'
 import type { ConnectionPair } from '../connections/connection-pair.ts'
 import { LIMITS } from '../../limits.ts'
 import { uidsBelow, type OpenFolder } from './open-folder.ts'
@@ -13,7 +13,12 @@ type Noting = (note: MigrationNote) => void
  * Counts again at both ends, and compares sizes and dates of our copies with what was sent: true when everything is accounted for, false when there is more to do.
  * @throws FolderStop when the destination holds fewer than were copied; Reopen, ImapRefused, ImapLost
  */
-export async function verify(lane: ConnectionPair, at: OpenFolder, copier: FolderCopier, note: Noting): Promise<boolean> {
+export async function verify(
+  lane: ConnectionPair,
+  at: OpenFolder,
+  copier: FolderCopier,
+  note: Noting,
+): Promise<boolean> {
   const { ledger, place } = at
   const source = await copier.reading(lane, at)
   if (at.uids.length > 0) {
@@ -35,7 +40,12 @@ export async function verify(lane: ConnectionPair, at: OpenFolder, copier: Folde
 }
 
 /** @throws FolderStop where the destination keeps less of a message than was sent */
-function reportDeviations({ sizes, dates }: Deviations, { place }: OpenFolder, copier: FolderCopier, note: Noting): void {
+function reportDeviations(
+  { sizes, dates }: Deviations,
+  { place }: OpenFolder,
+  copier: FolderCopier,
+  note: Noting,
+): void {
   const { path: folder } = copier.folder
   if (dates) {
     const [sent, kept] = [dates.sent, dates.kept].map((moment) => new Date(moment).toISOString())

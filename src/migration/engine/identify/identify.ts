@@ -1,7 +1,13 @@
 import { fetchBodies, type Body } from '../../../net/imap/fetch/fetch-bodies.ts'
 import { fetchMetadata, type Metadata } from '../../../net/imap/fetch/fetch-metadata.ts'
 import type { Wire } from '../../../net/imap/connection/wire.ts'
-import { contentFingerprint, createFingerprintCounts, FINGERPRINT_BYTES, messageIdOf, type FingerprintCounts } from './fingerprint.ts'
+import {
+  contentFingerprint,
+  createFingerprintCounts,
+  FINGERPRINT_BYTES,
+  messageIdOf,
+  type FingerprintCounts,
+} from './fingerprint.ts'
 
 /** A message and what it is recognised by. */
 export type IdentifiedMessage = { uid: number; key: string; size: number }

@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto'
+import type { Folder } from '../../../net/imap/folders/list-folders.ts'
 
 /** How one side writes its folders: what stands between the levels, and before all but INBOX. Paths, not bytes. */
 export type Hierarchy = { delimiter: string | null; prefix: string }
 
 /** A folder that is to be copied. `specialUse` is its RFC 6154 attribute, such as `\Sent`. */
 export type SourceFolder = { path: string; specialUse?: string | null }
+
+/** A folder of the source and where it goes. `bytes` is null where it would have cost too much to ask. */
+export type FolderRoute = { folder: Folder; mapped: MappedFolder; bytes: number | null }
 
 export type MappingOptions = {
   /** Levels, separated by slashes, under which everything goes: `P` makes INBOX `P/INBOX`. */

@@ -1,17 +1,14 @@
+import type { MigrateDeps } from '../options.ts'
 import { discoverDelimiter } from '../../../net/imap/folders/delimiter.ts'
 import { listFolders, type Folder, type Listing } from '../../../net/imap/folders/list-folders.ts'
 import { decodeMailbox, encodeMailbox } from '../../../net/imap/folders/mailbox-name.ts'
 import type { Session } from '../../../net/imap/connection/session.ts'
 import type { ConnectionPair, MigrationAccount } from '../connections/connection-pair.ts'
-import { isInbox, mapFolders, type Hierarchy, type MappedFolder } from './mapping.ts'
-import type { MigrateDeps } from '../migrate.ts'
+import { isInbox, mapFolders, type FolderRoute, type Hierarchy, type MappedFolder } from './mapping.ts'
 import type { DestinationFolders } from '../folder/destination-folder.ts'
 import { measureSizes } from './sizes.ts'
 import { Stop } from '../stop.ts'
 import { findWarnings, type MigrationWarning } from './warnings.ts'
-
-/** A folder of the source and where it goes. `bytes` is null where it would have cost too much to ask. */
-export type FolderRoute = { folder: Folder; mapped: MappedFolder; bytes: number | null }
 
 /** Which folders there are, where they go, and what somebody should know before. */
 export type MigrationPlan = { routes: FolderRoute[]; destination: DestinationFolders; warnings: MigrationWarning[] }

@@ -1,6 +1,6 @@
+import type { FolderRoute } from './mapping.ts'
 import { isAllMail } from '../folder/all-mail.ts'
 import type { Journal } from '../journal/journal.ts'
-import type { FolderRoute } from './plan.ts'
 import { sizeText } from './size-text.ts'
 
 /** What somebody should know before a migration goes on; nothing stops for it. `folder` is "" for all of it. */
@@ -20,7 +20,10 @@ export async function findWarnings(routes: readonly FolderRoute[], deps: Warning
 }
 
 /** What an earlier run has copied need not fit again. */
-async function warnOfQuota(routes: readonly FolderRoute[], { journal, room }: WarningDeps): Promise<MigrationWarning | null> {
+async function warnOfQuota(
+  routes: readonly FolderRoute[],
+  { journal, room }: WarningDeps,
+): Promise<MigrationWarning | null> {
   if (room === null) return null
   let needed = 0
   for (const { folder, bytes } of routes) {

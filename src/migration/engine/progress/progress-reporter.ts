@@ -1,4 +1,4 @@
-import type { FolderCopy, MigrationNote } from '../folder/folder-copy.ts'
+import type { FolderCopy, MigrationNote } from '../context.ts'
 import { LIMITS } from '../../limits.ts'
 import { createRate, progressOf, type MigrationProgress } from './progress.ts'
 import type { MigrationWarning } from '../plan/warnings.ts'
@@ -24,7 +24,12 @@ type ReporterDeps = {
   notes: readonly MigrationNote[]
 }
 
-export function createProgressReporter({ foldersAsked, onProgress, closedUntil, notes }: ReporterDeps): ProgressReporter {
+export function createProgressReporter({
+  foldersAsked,
+  onProgress,
+  closedUntil,
+  notes,
+}: ReporterDeps): ProgressReporter {
   const rate = createRate()
   let shown: readonly FolderCopy[] | null = null
   let warned: MigrationWarning[] = []

@@ -1,4 +1,4 @@
-import type { FolderCopy, MigrationNote } from '../folder/folder-copy.ts'
+import type { FolderCopy, MigrationNote } from '../context.ts'
 import { LIMITS } from '../../limits.ts'
 import type { MigrationWarning } from '../plan/warnings.ts'
 
