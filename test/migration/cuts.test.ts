@@ -20,7 +20,7 @@ import { accountOn, contents, fill, mail, read, type Letter } from './mailbox.ts
 const TIMES = process.env['PORTREEVE_HARD'] ? 50 : 5
 const SECONDS = TIMES * 20_000
 
-const patience = { ...WAIT_TIMES, reconnect: { first: 5, most: 50 }, settle: 700 }
+const waitTimes = { ...WAIT_TIMES, reconnect: { first: 5, most: 50 }, settle: 700 }
 
 function letters(count: number): Letter[] {
   return Array.from({ length: count }, (_, n) => ({
@@ -58,7 +58,7 @@ describe('a migration whose connections break', () => {
       journal,
       signal: new AbortController().signal,
       log: createLog('silent'),
-      patience,
+      waitTimes,
     })
   }
 

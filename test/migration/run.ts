@@ -6,7 +6,12 @@ import { migrateMailbox, type MigrationOutcome } from '../../src/migration/engin
 import type { MigrationProgress } from '../../src/migration/engine/progress/progress.ts'
 import { accountOn } from './mailbox.ts'
 
-const patience = { ...WAIT_TIMES, reconnect: { first: 10, most: 100 }, slowDown: { first: 50, most: 200 }, settle: 700 }
+const waitTimes = {
+  ...WAIT_TIMES,
+  reconnect: { first: 10, most: 100 },
+  slowDown: { first: 50, most: 200 },
+  settle: 700,
+}
 
 export type Run = MigrationOutcome & { failures: Failure[]; seen: MigrationProgress[] }
 type Extra = MigrateOptions & { folders?: string[] | 'all'; journal?: Journal & { failures: Failure[] } }
@@ -26,7 +31,7 @@ export async function migrate(
     journal,
     signal: new AbortController().signal,
     log: createLog(process.env['ENGINE_LOG'] ?? 'silent'),
-    patience,
+    waitTimes,
     onProgress: (progress) => seen.push(progress),
   })
   return { ...outcome, failures: journal.failures, seen }

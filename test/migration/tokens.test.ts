@@ -63,7 +63,7 @@ describe('a migration with access tokens', () => {
       journal: createMemoryJournal(),
       signal: new AbortController().signal,
       log: createLog('silent'),
-      patience: { ...WAIT_TIMES, reconnect: { first: 10, most: 50 }, settle: 700 },
+      waitTimes: { ...WAIT_TIMES, reconnect: { first: 10, most: 50 }, settle: 700 },
       onProgress: ({ messagesDone }) => messagesDone > 0 && tokens.valid.has('first') && expire('first'),
     })
     expect(outcome).toMatchObject({ state: 'completed', progress: { messagesDone: 402, errorCount: 0 } })

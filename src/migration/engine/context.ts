@@ -16,7 +16,7 @@ export type MigrationContext = {
   shapes: Set<string>
   /** Bodies in memory, over all migrations of this process. */
   bodies: AppendWindow
-  patience: WaitTimes
+  waitTimes: WaitTimes
   signal: AbortSignal
   log: Logger
   destination: DestinationFolders
@@ -41,15 +41,15 @@ export type FolderCopy = {
   /** `stopped`: by something that concerns the whole migration. */
   readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'stopped'
   /** Null until it is open. */
-  readonly ledger: FolderState | null
-  /** Messages that nobody has in hand yet; another lane may help with them. */
+  readonly folderState: FolderState | null
+  /** Messages that nobody has in hand yet; another pair may help with them. */
   readonly waiting: number
   /** Resolves when it is known how much there is to do. */
   readonly opened: Promise<void>
   /** Copies all of it. Failures of this folder alone are in the journal; throws what concerns the whole migration. */
-  run(lane: ConnectionPair): Promise<void>
+  run(pair: ConnectionPair): Promise<void>
   /** Counts its messages, as far as a dry run goes; what stands in the way of that would stand in the way of copying. */
-  count(lane: ConnectionPair): Promise<void>
-  /** Copies batches of it beside the lane that runs it, as long as there are any. */
-  help(lane: ConnectionPair): Promise<void>
+  count(pair: ConnectionPair): Promise<void>
+  /** Copies batches of it beside the pair that runs it, as long as there are any. */
+  help(pair: ConnectionPair): Promise<void>
 }

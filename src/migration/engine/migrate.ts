@@ -42,23 +42,23 @@ export async function migrateMailbox(deps: MigrateDeps): Promise<MigrationOutcom
 }
 
 async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
-  const { journal, options = {}, patience = WAIT_TIMES } = deps
+  const { journal, options = {}, waitTimes = WAIT_TIMES } = deps
   const own = new AbortController()
   const signal = AbortSignal.any([deps.signal, own.signal])
   const notes: MigrationNote[] = [...(deps.notes ?? [])]
-  const gate = createRateLimitGate(patience, () => board.scheduleReport())
-  const board = createProgressReporter({
+  const gate = createRateLimitGate(waitTimes, () => reporter.scheduleReport())
+  const reporter = createProgressReporter({
     foldersAsked: deps.folders === 'all' ? 0 : deps.folders.length,
     onProgress: deps.onProgress ?? (() => undefined),
     closedUntil: () => gate.closedUntil,
     notes,
   })
-  const shared = { ...deps, gate, patience, signal }
-  const crew = createConnectionPool(shared, own)
-  const leave = afterAbort(signal, () => crew.destroy())
+  const shared = { ...deps, gate, waitTimes, signal }
+  const pool = createConnectionPool(shared, own)
+  const leave = afterAbort(signal, () => pool.destroy())
   let plan: MigrationPlan | null = null
   try {
-    plan = await withRetries(shared, () => planMigration(crew.first, deps))
+    plan = await withRetries(shared, () => planMigration(pool.first, deps))
     const migration: MigrationContext = {
       ...shared,
       bodies,
@@ -66,30 +66,30 @@ async function migrate(deps: MigrateDeps): Promise<MigrationOutcome> {
       deduplicate: options.deduplicate ?? false,
       withNewMail: options.withNewMail ?? false,
       destination: plan.destination,
-      changed: () => board.scheduleReport(),
+      changed: () => reporter.scheduleReport(),
       note: (note) => addNote(notes, note),
       before: [],
     }
     const groups = foldersOf(plan, migration, options)
-    board.setFolders(groups.flat(), plan.warnings)
-    if (options.dryRun) await countUncounted(groups.flat(), crew.first)
-    else for (const copies of groups) await crew.copy(copies, options.connections ?? LIMITS.connections)
-    return outcomeOf(plan, board.finish(0), notes, null)
+    reporter.setFolders(groups.flat(), plan.warnings)
+    if (options.dryRun) await countUncounted(groups.flat(), pool.first)
+    else for (const copies of groups) await pool.copy(copies, options.connections ?? LIMITS.connections)
+    return outcomeOf(plan, reporter.finish(0), notes, null)
   } catch (error) {
     deps.signal.throwIfAborted()
     if (!isOfServers(error)) throw error
     const stopped = { code: codeOf(error), message: messageOf(error) }
     await journal.report({ folder: '', uid: null, messageId: null, size: null, attempts: 1, ...stopped })
-    return outcomeOf(plan, board.finish(1), notes, stopped)
+    return outcomeOf(plan, reporter.finish(1), notes, stopped)
   } finally {
     leave()
-    await crew.close()
+    await pool.close()
   }
 }
 
 /** What is not listed, or not counted, may not be there at all: copying would find out, and so must a dry run. */
-async function countUncounted(copies: readonly FolderCopy[], lane: ConnectionPair): Promise<void> {
-  for (const copy of copies) if (copy.folder.messages === null) await copy.count(lane)
+async function countUncounted(copies: readonly FolderCopy[], pair: ConnectionPair): Promise<void> {
+  for (const copy of copies) if (copy.folder.messages === null) await copy.count(pair)
 }
 
 /** Those that can be copied side by side, and after them, where it was asked for, what shows their messages again. */

@@ -39,5 +39,5 @@ export type MigrateDeps = {
   log: Logger
   /** Called at most every `LIMITS.progress` milliseconds, and at the end. */
   onProgress?: (progress: MigrationProgress) => void
-  patience?: WaitTimes
+  waitTimes?: WaitTimes
 }

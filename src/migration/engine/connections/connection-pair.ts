@@ -32,7 +32,7 @@ export type ConnectionPairDeps = {
   source: MigrationAccount
   destination: MigrationAccount
   gate: RateLimitGate
-  patience: WaitTimes
+  waitTimes: WaitTimes
   signal: AbortSignal
   log: Logger
   /** Whether others can do its work: then a server that allows no more connections is not waited for. */
@@ -87,9 +87,9 @@ function createReconnectingSession(side: MigrationAccount, deps: ConnectionPairD
   let failures = 0
 
   async function connect(): Promise<Session> {
-    const { gate, patience, signal, log } = deps
-    let deadline = performance.now() + patience.away
-    for (let wait = patience.reconnect.first; ; wait = Math.min(wait * 2, patience.reconnect.most)) {
+    const { gate, waitTimes, signal, log } = deps
+    let deadline = performance.now() + waitTimes.away
+    for (let wait = waitTimes.reconnect.first; ; wait = Math.min(wait * 2, waitTimes.reconnect.most)) {
       // Time that the server itself asked for is not held against it.
       const before = performance.now()
       await gate.pass(signal)

@@ -22,23 +22,23 @@ export type ConnectionPool = {
   close(): Promise<void>
 }
 
-/** @param own aborts the signal of `deps`: what ends one lane ends all */
+/** @param own aborts the signal of `deps`: what ends one pair ends all */
 export function createConnectionPool(
   deps: Omit<ConnectionPairDeps, 'isOptional'>,
   own: AbortController,
 ): ConnectionPool {
   const first = createConnectionPair({ ...deps, isOptional: () => false })
-  const lanes = [first]
+  const pairs = [first]
   const working = [first]
 
   async function join(copies: readonly FolderCopy[]): Promise<void> {
     let isOptional = true
-    const lane = createConnectionPair({ ...deps, isOptional: () => isOptional })
-    lanes.push(lane)
-    await Promise.all([lane.source(), lane.destination()])
+    const pair = createConnectionPair({ ...deps, isOptional: () => isOptional })
+    pairs.push(pair)
+    await Promise.all([pair.source(), pair.destination()])
     isOptional = false
-    working.push(lane)
-    await copyFolders(lane, copies, deps.signal)
+    working.push(pair)
+    await copyFolders(pair, copies, deps.signal)
   }
 
   return {
@@ -46,33 +46,33 @@ export function createConnectionPool(
     async copy(copies, most) {
       const messages = copies.reduce((sum, { folder }) => sum + (folder.messages ?? LIMITS.messagesPerConnection), 0)
       const wanted = Math.min(most, Math.ceil(messages / LIMITS.messagesPerConnection))
-      const drives = working.map((lane) => copyFolders(lane, copies, deps.signal))
-      while (lanes.length < wanted) drives.push(join(copies))
+      const drives = working.map((pair) => copyFolders(pair, copies, deps.signal))
+      while (pairs.length < wanted) drives.push(join(copies))
       const endAll = (error: unknown) => {
         if (!(error instanceof ConnectionLimitReached)) own.abort(error)
       }
       await Promise.all(drives.map((driving) => driving.catch(endAll)))
       if (own.signal.aborted) throw own.signal.reason
     },
-    destroy: () => lanes.forEach((lane) => lane.destroy()),
+    destroy: () => pairs.forEach((pair) => pair.destroy()),
     async close() {
-      await Promise.all(lanes.map((lane) => lane.close()))
+      await Promise.all(pairs.map((pair) => pair.close()))
     },
   }
 }
 
 /** One folder after another, then a hand for whoever has most to do. */
-async function copyFolders(lane: ConnectionPair, copies: readonly FolderCopy[], signal: AbortSignal): Promise<void> {
+async function copyFolders(pair: ConnectionPair, copies: readonly FolderCopy[], signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted()
     const next = copies.find(({ state }) => state === 'waiting')
-    if (next) await next.run(lane)
+    if (next) await next.run(pair)
     else {
       const running = copies.filter(({ state }) => state === 'running')
       await Promise.all(running.map(({ opened }) => opened))
       const [most] = running.toSorted((a, b) => b.waiting - a.waiting)
       if (!most || most.waiting < LIMITS.messagesPerConnection / 2) return
-      await most.help(lane)
+      await most.help(pair)
     }
   }
 }

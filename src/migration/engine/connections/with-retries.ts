@@ -5,14 +5,14 @@ import { ImapLost, ImapRefused, isTemporary } from '../../../net/imap/connection
 import type { RateLimitGate } from './rate-limit-gate.ts'
 import { LIMITS, type WaitTimes } from '../../limits.ts'
 
-type RetryDeps = { gate: RateLimitGate; patience: WaitTimes; signal: AbortSignal; log: Logger }
+type RetryDeps = { gate: RateLimitGate; waitTimes: WaitTimes; signal: AbortSignal; log: Logger }
 
 /**
  * Does it again when a connection broke or a server asked us to come back, so that it must be something that may be
  * done twice.
  */
 export async function withRetries<T>(
-  { gate, patience, signal, log }: RetryDeps,
+  { gate, waitTimes, signal, log }: RetryDeps,
   attempt: () => Promise<T>,
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -24,7 +24,7 @@ export async function withRetries<T>(
       const isNonsense = error instanceof ImapLost && error.reason === 'protocol'
       if (!isTemporaryFailure(error, gate) || tries >= (isNonsense ? LIMITS.nonsense : LIMITS.idleRounds)) throw error
       log.debug(messageOf(error))
-      await backOff(tries, patience, signal)
+      await backOff(tries, waitTimes, signal)
     }
   }
 }

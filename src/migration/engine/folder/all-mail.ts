@@ -17,20 +17,24 @@ export function isAllMail({ specialUse }: Pick<Folder, 'specialUse'>): boolean {
  * @throws ImapRefused, ImapLost
  */
 export async function listCopiedElsewhere(
-  lane: ConnectionPair,
+  pair: ConnectionPair,
   folder: Folder,
   uidNext: number,
   others: readonly FolderCopy[],
 ): Promise<{ uid: number; size: number }[]> {
   const elsewhere = new Set<string>()
-  for (const { folder: other, ledger } of others) {
-    if (!ledger) continue
-    const { wire } = await lane.openSource(other.pathAsListed)
-    await identities(wire, ledger.saved.sourceUidNext, ({ uid, id }) => ledger.isDone(uid) && elsewhere.add(id))
+  for (const { folder: other, folderState } of others) {
+    if (!folderState) continue
+    const { wire } = await pair.openSource(other.pathAsListed)
+    await identities(
+      wire,
+      folderState.saved.sourceUidNext,
+      ({ uid, id }) => folderState.isDone(uid) && elsewhere.add(id),
+    )
   }
   const shown: { uid: number; size: number }[] = []
   if (elsewhere.size === 0) return shown
-  const { wire } = await lane.openSource(folder.pathAsListed)
+  const { wire } = await pair.openSource(folder.pathAsListed)
   await identities(wire, uidNext, ({ uid, id, size }) => elsewhere.has(id) && shown.push({ uid, size }))
   return shown
 }

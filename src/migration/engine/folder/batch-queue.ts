@@ -28,7 +28,7 @@ export function createBatchSize(): BatchSize {
   }
 }
 
-/** Messages of one folder on their way through one round: scanned a segment at a time, handed out in batches. */
+/** Messages of one folder on their way through one queue: scanned a segment at a time, handed out in batches. */
 export type BatchQueue = {
   /** Messages that no batch holds yet. */
   readonly waiting: number
@@ -46,10 +46,10 @@ type BatchQueueOptions = {
   /** Whether it needs no copy, because there is one; asked once of each message, in order. */
   isThere: (row: Metadata) => boolean
   /** How many messages may share a batch. */
-  company: number
+  maxBatchMessages: number
 }
 
-export function createBatchQueue({ uids, pace, isThere, company }: BatchQueueOptions): BatchQueue {
+export function createBatchQueue({ uids, pace, isThere, maxBatchMessages }: BatchQueueOptions): BatchQueue {
   const rows: Metadata[] = []
   let scanned = 0
   let scanning: Promise<void> | undefined
@@ -72,7 +72,7 @@ export function createBatchQueue({ uids, pace, isThere, company }: BatchQueueOpt
   }
 
   function cut(): Metadata[] {
-    const most = Math.min(company, pace.messages)
+    const most = Math.min(maxBatchMessages, pace.messages)
     let [count, bytes] = [0, 0]
     for (const { size } of rows) {
       bytes += size ?? 0

@@ -25,11 +25,11 @@ type Copy = {
 
 /** What became of one message of a batch. */
 export type MessageOutcome =
-  | (Copy & { state: 'copied'; row: Metadata; remedy: RetryStrategy })
+  | (Copy & { state: 'copied'; row: Metadata; strategy: RetryStrategy })
   | { state: 'there' | 'gone'; row: Metadata }
   | { state: 'unfetchable'; row: Metadata; refusal: Refusal }
   /** `next` is what to try then; null when nothing is left to try. */
-  | { state: 'refused'; row: Metadata; refusal: Refusal; remedy: RetryStrategy; next: RetryStrategy | null }
+  | { state: 'refused'; row: Metadata; refusal: Refusal; strategy: RetryStrategy; next: RetryStrategy | null }
   /** Sent, not answered: it may be at the destination. */
   | { state: 'unknown'; row: Metadata; appender: Appender }
   /** Certainly not at the destination; to be done again. */
@@ -50,25 +50,25 @@ export type BatchDeps = {
   sent: () => void
   /** Whether a message without Message-ID is there already, by the beginning of its body; null when nobody asks. */
   isThere: ((head: Buffer) => boolean) | null
-  remedyOf: (uid: number) => RetryStrategy
+  strategyOf: (uid: number) => RetryStrategy
 }
 
 type Loaded = {
   row: Metadata
   outgoing: AppendMessage
-  remedy: RetryStrategy
+  strategy: RetryStrategy
   datedBy: DateSource
   announced: number | null
 }
 type FetchedMessage = Extract<FetchResult, { state: 'here' }>
-type Sent = { fates: Promise<MessageOutcome[]> }
+type Sent = { outcomes: Promise<MessageOutcome[]> }
 
 /**
- * Copies a batch of one folder. Every message has one fate; rejects when the intent could not be recorded or nothing can
+ * Copies a batch of one folder. Every message has one outcome; rejects when the intent could not be recorded or nothing can
  * be sent, and then whatever was sent is unknown.
  */
 export async function copyBatch(rows: readonly Metadata[], deps: BatchDeps): Promise<MessageOutcome[]> {
-  const fates: MessageOutcome[] = []
+  const outcomes: MessageOutcome[] = []
   const sent: Sent[] = []
   const gathered: Loaded[] = []
   const byUid = new Map(rows.map((row) => [row.uid, row]))
@@ -77,11 +77,11 @@ export async function copyBatch(rows: readonly Metadata[], deps: BatchDeps): Pro
       const row = byUid.get(fetched.uid)
       if (!row) continue
       byUid.delete(row.uid)
-      if (fetched.state === 'gone') fates.push({ state: 'gone', row })
-      else if (fetched.state === 'refused') fates.push({ state: 'unfetchable', row, refusal: fetched.refusal })
+      if (fetched.state === 'gone') outcomes.push({ state: 'gone', row })
+      else if (fetched.state === 'refused') outcomes.push({ state: 'unfetchable', row, refusal: fetched.refusal })
       else {
         const loaded = await load(row, fetched, deps)
-        if (loaded === null) fates.push({ state: 'there', row })
+        if (loaded === null) outcomes.push({ state: 'there', row })
         else if (Buffer.isBuffer(loaded.outgoing.body)) gathered.push(loaded)
         else sent.push(await send([loaded], deps))
       }
@@ -89,7 +89,7 @@ export async function copyBatch(rows: readonly Metadata[], deps: BatchDeps): Pro
   } catch {
     // What did not come is asked for again.
   }
-  for (const row of byUid.values()) fates.push({ state: 'unread', row })
+  for (const row of byUid.values()) outcomes.push({ state: 'unread', row })
   await deps.before
   if (gathered.length > 0)
     sent.push(
@@ -99,7 +99,7 @@ export async function copyBatch(rows: readonly Metadata[], deps: BatchDeps): Pro
       ),
     )
   deps.sent()
-  return [...fates, ...(await Promise.all(sent.map(({ fates: told }) => told))).flat()]
+  return [...outcomes, ...(await Promise.all(sent.map(({ outcomes: told }) => told))).flat()]
 }
 
 /** Null when it is at the destination already. */
@@ -111,29 +111,29 @@ async function load(row: Metadata, fetched: FetchedMessage, deps: BatchDeps): Pr
     if (deps.isThere(looked.head)) return null
     whole = looked.whole
   }
-  const remedy = deps.remedyOf(row.uid)
-  const isStripped = remedy === 'without-keywords' || remedy === 'line-ends'
+  const strategy = deps.strategyOf(row.uid)
+  const isStripped = strategy === 'without-keywords' || strategy === 'line-ends'
   const flags = isStripped ? row.flags.filter((flag) => !isUserFlag(flag)) : row.flags
-  const altered = remedy === 'line-ends' && Buffer.isBuffer(whole) ? withCrlf(whole) : whole
-  const { date, datedBy } = dateOf(row, altered, remedy)
+  const altered = strategy === 'line-ends' && Buffer.isBuffer(whole) ? withCrlf(whole) : whole
+  const { date, datedBy } = dateOf(row, altered, strategy)
   const outgoing = {
     size: Buffer.isBuffer(altered) ? altered.length : size,
     body: altered,
     flags,
     internalDate: date,
   }
-  return { row, outgoing, remedy, datedBy, announced }
+  return { row, outgoing, strategy, datedBy, announced }
 }
 
 function nextStrategy(
-  remedy: RetryStrategy,
+  strategy: RetryStrategy,
   { flags }: Metadata,
   { body, internalDate }: AppendMessage,
 ): RetryStrategy | null {
   const isUnusual = internalDate !== null && isUnusualDate(internalDate)
-  if (remedy === 'as-is' && isUnusual) return 'other-date'
-  if ((remedy === 'as-is' || remedy === 'other-date') && flags.some(isUserFlag)) return 'without-keywords'
-  if (remedy !== 'line-ends' && Buffer.isBuffer(body) && hasBareLineEnds(body)) return 'line-ends'
+  if (strategy === 'as-is' && isUnusual) return 'other-date'
+  if ((strategy === 'as-is' || strategy === 'other-date') && flags.some(isUserFlag)) return 'without-keywords'
+  if (strategy !== 'line-ends' && Buffer.isBuffer(body) && hasBareLineEnds(body)) return 'line-ends'
   return null
 }
 
@@ -141,10 +141,10 @@ function nextStrategy(
 function dateOf(
   { internalDate }: Metadata,
   body: Body,
-  remedy: RetryStrategy,
+  strategy: RetryStrategy,
 ): { date: string | null; datedBy: DateSource } {
   const kept = internalDate === null ? null : serialiseDate(internalDate)
-  const mayKeep = remedy === 'as-is' || (kept !== null && !isUnusualDate(kept))
+  const mayKeep = strategy === 'as-is' || (kept !== null && !isUnusualDate(kept))
   if (kept !== null && mayKeep) return { date: kept, datedBy: 'source' }
   const date = Buffer.isBuffer(body) ? dateInHeader(body) : null
   if (date === null) return { date, datedBy: 'nobody' }
@@ -171,13 +171,15 @@ async function send(loaded: Loaded[], deps: BatchDeps): Promise<Sent> {
   const appender = await deps.appender()
   const { outcomes } = await appender.submit(loaded.map(({ outgoing }) => outgoing))
   return {
-    fates: outcomes.then((all) => all.map((outcome, index) => outcomeOf(outcome, loaded[index] as Loaded, appender))),
+    outcomes: outcomes.then((all) =>
+      all.map((outcome, index) => outcomeOf(outcome, loaded[index] as Loaded, appender)),
+    ),
   }
 }
 
 function outcomeOf(
   outcome: AppendOutcome,
-  { row, outgoing, remedy, datedBy, announced }: Loaded,
+  { row, outgoing, strategy, datedBy, announced }: Loaded,
   appender: Appender,
 ): MessageOutcome {
   if (outcome.state === 'stored') {
@@ -191,12 +193,12 @@ function outcomeOf(
       datedBy,
       date: outgoing.internalDate,
       announced,
-      remedy,
+      strategy,
     }
   }
   if (outcome.state === 'refused') {
-    const next = nextStrategy(remedy, row, outgoing)
-    return { state: 'refused', row, refusal: outcome.refusal, remedy, next }
+    const next = nextStrategy(strategy, row, outgoing)
+    return { state: 'refused', row, refusal: outcome.refusal, strategy, next }
   }
   return { state: outcome.state, row, appender }
 }

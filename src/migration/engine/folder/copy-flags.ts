@@ -22,14 +22,14 @@ const TOGETHER = 500
  * @throws ImapRefused when a server asks us to come back later, ImapLost
  */
 export async function copyFlags(
-  lane: ConnectionPair,
+  pair: ConnectionPair,
   at: OpenFolder,
   copier: FolderCopier,
   migration: MigrationContext,
 ): Promise<void> {
   const note = (message: string) => migration.note({ folder: copier.folder.path, message })
   try {
-    const count = await bring(lane, at, copier)
+    const count = await bring(pair, at, copier)
     if (count > 0) note(`Flags that ${count} messages got at the source since the last time were added.`)
   } catch (error) {
     if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
@@ -37,17 +37,19 @@ export async function copyFlags(
   }
 }
 
-async function bring(lane: ConnectionPair, at: OpenFolder, copier: FolderCopier): Promise<number> {
-  const { ledger, sourceModseq, knownBelow, place } = at
-  const since = ledger.saved.sourceModseq ?? null
-  const first = parseUidSet(ledger.saved.copiedTo).first()
+async function bring(pair: ConnectionPair, at: OpenFolder, copier: FolderCopier): Promise<number> {
+  const { folderState, sourceModseq, knownBelow, destinationFolder } = at
+  const since = folderState.saved.sourceModseq ?? null
+  const first = parseUidSet(folderState.saved.copiedTo).first()
   if (since === null || sourceModseq === null || since === sourceModseq || first === undefined) return 0
-  const isCopied = (uid: number) => ledger.isDone(uid) && !ledger.isExisting(uid)
-  const changed = await byMessageId(fetchMetadata(await copier.reading(lane, at), 1, knownBelow - 1, since), isCopied)
+  const isCopied = (uid: number) => folderState.isDone(uid) && !folderState.isExisting(uid)
+  const changed = await byMessageId(fetchMetadata(await copier.reading(pair, at), 1, knownBelow - 1, since), isCopied)
   if (changed.size === 0) return 0
-  const { wire } = await lane.destination()
-  const { uidNext, permanentFlags } = await select(wire, place.name)
-  const copies = await byMessageId(fetchMetadata(wire, first, (uidNext ?? 2 ** 32) - 1), (uid) => ledger.isOwnCopy(uid))
+  const { wire } = await pair.destination()
+  const { uidNext, permanentFlags } = await select(wire, destinationFolder.name)
+  const copies = await byMessageId(fetchMetadata(wire, first, (uidNext ?? 2 ** 32) - 1), (uid) =>
+    folderState.isOwnCopy(uid),
+  )
   const wanting = new Map<string, number[]>()
   for (const [id, source] of changed) {
     const copy = copies.get(id)

@@ -18,25 +18,25 @@ import { Reopen } from '../stop.ts'
 export type FolderCopier = {
   readonly folder: Folder
   readonly pace: BatchSize
-  readonly blame: FailureEvidence
+  readonly evidence: FailureEvidence
   /** A connection with the folder open, as it was when the books were opened. */
-  reading(lane: ConnectionPair, at: OpenFolder): Promise<Wire>
+  reading(pair: ConnectionPair, at: OpenFolder): Promise<Wire>
   /** Whether a message needs no copy, by its Message-ID; counts it then. */
   isThere(at: OpenFolder, row: Metadata): boolean
   /**
-   * Takes batches of a round until there are none, or a connection breaks: the next round begins with what is left.
+   * Takes batches of a queue until there are none, or a connection breaks: the next queue begins with what is left.
    * @param workers batches under way at once
    * @throws Stop, FolderStop, and what ends the whole migration
    */
-  work(lane: ConnectionPair, at: OpenFolder, round: BatchQueue, workers: number): Promise<void>
+  work(pair: ConnectionPair, at: OpenFolder, queue: BatchQueue, workers: number): Promise<void>
 }
 
 type Turn = { before: Promise<void>; sent: () => void; appenders: WeakMap<Wire, Appender> }
 
 export function createFolderCopier(migration: MigrationContext, folder: Folder): FolderCopier {
   const { gate, signal } = migration
-  const remedies = new Map<number, RetryStrategy>()
-  const blame: FailureEvidence = {
+  const strategies = new Map<number, RetryStrategy>()
+  const evidence: FailureEvidence = {
     blamedWires: new WeakSet(),
     descriptions: new Map(),
     postponements: new Map(),
@@ -45,8 +45,8 @@ export function createFolderCopier(migration: MigrationContext, folder: Folder):
   const leftOut = new Set<string>()
   const pace = createBatchSize()
 
-  async function reading(lane: ConnectionPair, { sourceUidValidity }: OpenFolder): Promise<Wire> {
-    const { wire, opened } = await lane.openSource(folder.pathAsListed)
+  async function reading(pair: ConnectionPair, { sourceUidValidity }: OpenFolder): Promise<Wire> {
+    const { wire, opened } = await pair.openSource(folder.pathAsListed)
     if (opened.uidValidity !== sourceUidValidity) throw new Reopen('The source assigned new UIDs to its messages.')
     return wire
   }
@@ -59,20 +59,20 @@ export function createFolderCopier(migration: MigrationContext, folder: Folder):
     return true
   }
 
-  async function work(lane: ConnectionPair, at: OpenFolder, round: BatchQueue, workers: number): Promise<void> {
+  async function work(pair: ConnectionPair, at: OpenFolder, queue: BatchQueue, workers: number): Promise<void> {
     const appenders = new WeakMap<Wire, Appender>()
     let last: Promise<void> = Promise.resolve()
 
     async function keepCopying(): Promise<void> {
       for (;;) {
         await gate.pass(signal)
-        const rows = await round.nextBatch(() => reading(lane, at))
+        const rows = await queue.nextBatch(() => reading(pair, at))
         if (rows.length === 0) return
         const before = last
         const { promise: mine, resolve: sent } = Promise.withResolvers<void>()
         last = mine
         try {
-          await copy(lane, at, rows, { before, sent, appenders })
+          await copy(pair, at, rows, { before, sent, appenders })
         } finally {
           sent()
         }
@@ -88,37 +88,37 @@ export function createFolderCopier(migration: MigrationContext, folder: Folder):
   }
 
   async function copy(
-    lane: ConnectionPair,
+    pair: ConnectionPair,
     at: OpenFolder,
     rows: Metadata[],
     { before, sent, appenders }: Turn,
   ): Promise<void> {
-    const { ledger, place, tally } = at
+    const { folderState, destinationFolder, tally } = at
     const weight = rows.reduce((sum, { size }) => sum + Math.min(size ?? LIMITS.unknownBody, LIMITS.streamedBody), 0)
     await migration.bodies.acquire(weight)
     try {
-      const [source] = await Promise.all([reading(lane, at), lane.destination()])
-      const intending = ledger.recordIntent(rows.map(({ uid }) => uid))
+      const [source] = await Promise.all([reading(pair, at), pair.destination()])
+      const intending = folderState.recordIntent(rows.map(({ uid }) => uid))
       intending.catch(() => undefined)
       const began = performance.now()
-      const fates = await copyBatch(rows, {
+      const outcomes = await copyBatch(rows, {
         source,
-        appender: async () => appenderFor(appenders, (await lane.destination()).wire, place),
+        appender: async () => appenderFor(appenders, (await pair.destination()).wire, destinationFolder),
         intended: intending,
         before,
         sent,
         isThere: tally && ((head) => tally.take(contentFingerprint(head))),
-        remedyOf: (uid) => remedies.get(uid) ?? 'as-is',
+        strategyOf: (uid) => strategies.get(uid) ?? 'as-is',
       })
       pace.recordDuration(performance.now() - began)
       const intent = await intending
-      recordOutcomes(fates, {
+      recordOutcomes(outcomes, {
         migration,
         folder: folder.path,
         at,
         intent,
-        remedies,
-        blame,
+        strategies,
+        evidence,
         leftOut,
         source,
       })
@@ -131,12 +131,12 @@ export function createFolderCopier(migration: MigrationContext, folder: Folder):
     const known = appenders.get(wire)
     if (known) return known
     const [{ permanentFlags }, { shapes }] = [opened, migration]
-    const appender = createAppender(wire, name, { permanentFlags, synchronising: blame.needsSynchronizing, shapes })
+    const appender = createAppender(wire, name, { permanentFlags, synchronising: evidence.needsSynchronizing, shapes })
     appenders.set(wire, appender)
     return appender
   }
 
-  return { folder, pace, blame, reading, isThere, work }
+  return { folder, pace, evidence, reading, isThere, work }
 }
 
 /** Waits for all, then throws what the first of those that failed threw. */

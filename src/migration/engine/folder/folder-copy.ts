@@ -14,22 +14,22 @@ import { codeOf, FolderStop, Reopen } from '../stop.ts'
 import { failUnreadableMessages, verify } from './verify.ts'
 
 export function createFolderCopy(migration: MigrationContext, { folder, mapped, bytes }: FolderRoute): FolderCopy {
-  const { journal, gate, patience, signal, log } = migration
+  const { journal, gate, waitTimes, signal, log } = migration
   const { promise: opened, resolve: markOpened } = Promise.withResolvers<void>()
   const helpers = new Set<Promise<void>>()
   const wanted = mapped.destination
   const copier = createFolderCopier(migration, folder)
   let state: FolderCopy['state'] = 'waiting'
   let open: OpenFolder | null = null
-  let round: BatchQueue | null = null
+  let queue: BatchQueue | null = null
 
-  async function run(lane: ConnectionPair): Promise<void> {
+  async function run(pair: ConnectionPair): Promise<void> {
     state = 'running'
     migration.changed()
     try {
       for (let tries = 1; ; tries++) {
         try {
-          await copyWhole(lane)
+          await copyWhole(pair)
           break
         } catch (error) {
           if (!(error instanceof Reopen) || tries === LIMITS.reopens) throw error
@@ -53,9 +53,9 @@ export function createFolderCopy(migration: MigrationContext, { folder, mapped, 
     await journal.report(folderFailure(folder.path, error))
   }
 
-  async function count(lane: ConnectionPair): Promise<void> {
+  async function count(pair: ConnectionPair): Promise<void> {
     try {
-      const reading = await withRetries(migration, () => lane.openSource(folder.pathAsListed))
+      const reading = await withRetries(migration, () => pair.openSource(folder.pathAsListed))
       folder.messages = reading.opened.exists
     } catch (error) {
       await stop(error)
@@ -63,16 +63,16 @@ export function createFolderCopy(migration: MigrationContext, { folder, mapped, 
     migration.changed()
   }
 
-  async function copyWhole(lane: ConnectionPair): Promise<void> {
-    const at = await withRetries(migration, () => openFolder(lane, folder, wanted, migration))
+  async function copyWhole(pair: ConnectionPair): Promise<void> {
+    const at = await withRetries(migration, () => openFolder(pair, folder, wanted, migration))
     open = at
-    noteName(at.place.path)
+    noteName(at.destinationFolder.path)
     markOpened()
     migration.changed()
-    do await copyRounds(lane, at)
-    while (!(await withRetries(migration, () => verify(lane, at, copier, migration.note))))
-    if (migration.withNewMail) await withRetries(migration, () => copyFlags(lane, at, copier, migration))
-    await at.ledger.finish(at.sourceModseq)
+    do await copyRounds(pair, at)
+    while (!(await withRetries(migration, () => verify(pair, at, copier, migration.note))))
+    if (migration.withNewMail) await withRetries(migration, () => copyFlags(pair, at, copier, migration))
+    await at.folderState.finish(at.sourceModseq)
   }
 
   function noteName(path: string): void {
@@ -82,45 +82,48 @@ export function createFolderCopy(migration: MigrationContext, { folder, mapped, 
     migration.note({ folder: folder.path, message: `It became “${path}”${why}.` })
   }
 
-  async function copyRounds(lane: ConnectionPair, at: OpenFolder): Promise<void> {
-    const { ledger, place } = at
+  async function copyRounds(pair: ConnectionPair, at: OpenFolder): Promise<void> {
+    const { folderState, destinationFolder } = at
     for (let idle = 0; idle < LIMITS.idleRounds;) {
       await withRetries(migration, async () => {
-        const { wire } = await lane.destination()
-        await reconcile(ledger, () => copier.reading(lane, at), wire, place.name, { settle: patience.settle, signal })
+        const { wire } = await pair.destination()
+        await reconcile(folderState, () => copier.reading(pair, at), wire, destinationFolder.name, {
+          settle: waitTimes.settle,
+          signal,
+        })
       })
       failUnreadableMessages(at, copier)
-      const left = ledger.start(at.uids)
+      const left = folderState.start(at.uids)
       if (left.length === 0) return
-      const known = ledger.totalFailureCount
-      await copyRound(lane, at, left)
+      const known = folderState.totalFailureCount
+      await copyRound(pair, at, left)
       signal.throwIfAborted()
-      if (ledger.left < left.length || ledger.totalFailureCount > known) idle = 0
+      if (folderState.left < left.length || folderState.totalFailureCount > known) idle = 0
       else if (gate.closedUntil === null) {
         idle += 1
-        await backOff(idle, patience, signal)
+        await backOff(idle, waitTimes, signal)
       }
     }
     throw new FolderStop('stuck', `Nothing more of “${folder.path}” could be copied in ${LIMITS.idleRounds} attempts.`)
   }
 
-  /** Messages in whose company connections broke go last, a batch at a time, when nothing else can suffer. */
-  async function copyRound(lane: ConnectionPair, at: OpenFolder, left: number[]): Promise<void> {
-    const { ledger } = at
-    const trusted = left.filter((uid) => ledger.failureCountOf(uid) === 0)
-    const shared = left.filter((uid) => ledger.failureCountOf(uid) < LIMITS.breaks.alone)
+  /** Messages in whose maxBatchMessages connections broke go last, a batch at a time, when nothing else can suffer. */
+  async function copyRound(pair: ConnectionPair, at: OpenFolder, left: number[]): Promise<void> {
+    const { folderState } = at
+    const trusted = left.filter((uid) => folderState.failureCountOf(uid) === 0)
+    const shared = left.filter((uid) => folderState.failureCountOf(uid) < LIMITS.breaks.alone)
     const uids = [trusted, shared].find((some) => some.length > 0) ?? left
-    const company = uids === trusted ? Infinity : uids === shared ? LIMITS.suspiciousBatch : 1
+    const maxBatchMessages = uids === trusted ? Infinity : uids === shared ? LIMITS.suspiciousBatch : 1
     const { pace } = copier
-    const current = createBatchQueue({ uids, pace, company, isThere: (row) => copier.isThere(at, row) })
-    const { wire } = await lane.destination()
+    const current = createBatchQueue({ uids, pace, maxBatchMessages, isThere: (row) => copier.isThere(at, row) })
+    const { wire } = await pair.destination()
     // A server that does not tell the UIDs of copies can only be asked about one batch at a time.
     const isSingle = uids !== trusted || !wire.capabilities.has('UIDPLUS')
-    round = isSingle ? null : current
+    queue = isSingle ? null : current
     try {
-      await copier.work(lane, at, current, isSingle ? 1 : LIMITS.batchesAhead)
+      await copier.work(pair, at, current, isSingle ? 1 : LIMITS.batchesAhead)
     } finally {
-      round = null
+      queue = null
       await Promise.all(helpers)
     }
   }
@@ -130,22 +133,22 @@ export function createFolderCopy(migration: MigrationContext, { folder, mapped, 
     bytes,
     opened,
     get destination() {
-      return open?.place.path ?? wanted
+      return open?.destinationFolder.path ?? wanted
     },
     get state() {
       return state
     },
-    get ledger() {
-      return open?.ledger ?? null
+    get folderState() {
+      return open?.folderState ?? null
     },
     get waiting() {
-      return round?.waiting ?? 0
+      return queue?.waiting ?? 0
     },
     run,
     count,
-    async help(lane) {
-      if (!round || !open) return
-      const helping = copier.work(lane, open, round, LIMITS.batchesAhead)
+    async help(pair) {
+      if (!queue || !open) return
+      const helping = copier.work(pair, open, queue, LIMITS.batchesAhead)
       const quiet = helping.catch(() => undefined)
       helpers.add(quiet)
       await helping.finally(() => helpers.delete(quiet))

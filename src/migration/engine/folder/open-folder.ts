@@ -17,8 +17,8 @@ import { openDestinationFolder, type DestinationFolders, type DestinationFolder 
 
 /** A folder with both ends in hand. */
 export type OpenFolder = {
-  place: DestinationFolder
-  ledger: FolderState
+  destinationFolder: DestinationFolder
+  folderState: FolderState
   sourceUidValidity: number | null
   /** The source's last change as this run began. */
   sourceModseq: string | null
@@ -50,58 +50,68 @@ type OpenDeps = {
  * @throws FolderStop, ImapRefused, ImapLost
  */
 export async function openFolder(
-  lane: ConnectionPair,
+  pair: ConnectionPair,
   folder: Folder,
   wanted: string,
   deps: OpenDeps,
 ): Promise<OpenFolder> {
   const saved = await deps.journal.load(folder.path)
   const [{ wire: source, opened }, destination] = await Promise.all([
-    lane.openSource(folder.pathAsListed),
-    lane.destination().then((session) => session.wire),
+    pair.openSource(folder.pathAsListed),
+    pair.destination().then((session) => session.wire),
   ])
-  const place = await openDestinationFolder(
+  const destinationFolder = await openDestinationFolder(
     destination,
     saved?.destination ?? wanted,
     deps.destination,
     folder.subscribed,
   )
   const sourceModseq = deps.withNewMail ? await highestModseq(source, folder.pathAsListed) : null
-  const blank = { ...(await blankFor(folder, opened, source, place, destination)), sourceModseq }
+  const blank = { ...(await blankFor(folder, opened, source, destinationFolder, destination)), sourceModseq }
   const isSame = saved !== null && isSameMailbox(saved, blank)
   const isRematch = saved !== null && !isSame && (saved.copied > 0 || saved.intents.length > 0)
   const books = isSame ? { ...saved, ...(deps.withNewMail && { sourceUidNext: blank.sourceUidNext }) } : blank
   const hasNews = !books.isDone || books.sourceUidNext > (saved?.sourceUidNext ?? 0)
   books.isDone = false
-  const ledger = createFolderState(deps.journal, folder.path, books)
-  countUnansweredAsFailures(ledger)
+  const folderState = createFolderState(deps.journal, folder.path, books)
+  countUnansweredAsFailures(folderState)
   const uids = hasNews ? await uidsBelow(source, books.sourceUidNext) : []
-  const isAsked = ledger.start(uids).length > 0 && (isRematch || deps.deduplicate)
+  const isAsked = folderState.start(uids).length > 0 && (isRematch || deps.deduplicate)
   const before = isRematch ? blank.destinationUidNext : books.destinationUidNext
   const tally = isAsked ? await countMessages(destination, before) : null
-  if (tally && ledger.skippedCount > 0) await takeExisting(tally, ledger, source, books.sourceUidNext)
-  const elsewhere = uids.length > 0 ? await listCopiedElsewhere(lane, folder, books.sourceUidNext, deps.before) : []
-  for (const { uid, size } of elsewhere) if (!ledger.isDone(uid)) ledger.skipped(uid, size)
+  if (tally && folderState.skippedCount > 0) await takeExisting(tally, folderState, source, books.sourceUidNext)
+  const elsewhere = uids.length > 0 ? await listCopiedElsewhere(pair, folder, books.sourceUidNext, deps.before) : []
+  for (const { uid, size } of elsewhere) if (!folderState.isDone(uid)) folderState.skipped(uid, size)
   const knownBelow = isSame ? saved.sourceUidNext : 0
   const { uidValidity: sourceUidValidity } = opened
   const arrivals = createStoredCopies()
-  return { place, ledger, sourceUidValidity, sourceModseq, knownBelow, arrivals, uids, tally, isRematch }
+  return {
+    destinationFolder,
+    folderState,
+    sourceUidValidity,
+    sourceModseq,
+    knownBelow,
+    arrivals,
+    uids,
+    tally,
+    isRematch,
+  }
 }
 
 async function blankFor(
   folder: Folder,
   opened: OpenedMailbox,
   source: Wire,
-  place: DestinationFolder,
+  destinationFolder: DestinationFolder,
   destination: Wire,
 ): Promise<SavedFolder> {
   return blankFolder({
-    destination: place.path,
+    destination: destinationFolder.path,
     sourceUidValidity: opened.uidValidity,
-    destinationUidValidity: place.opened.uidValidity,
+    destinationUidValidity: destinationFolder.opened.uidValidity,
     sourceModseq: null,
     sourceUidNext: await nextUid(source, folder.pathAsListed, opened),
-    destinationUidNext: await nextUid(destination, place.name, place.opened),
+    destinationUidNext: await nextUid(destination, destinationFolder.name, destinationFolder.opened),
   })
 }
 
@@ -136,17 +146,17 @@ export async function uidsBelow(source: Wire, uidNext: number): Promise<number[]
 }
 
 /** What was under way when we ended without warning is watched, but our own end is not held against it for long. */
-function countUnansweredAsFailures(ledger: FolderState): void {
-  const uids = ledger.unresolvedBatches()?.uids ?? []
-  ledger.countFailures(uids.filter((uid) => ledger.failureCountOf(uid) < LIMITS.breaks.alone))
+function countUnansweredAsFailures(folderState: FolderState): void {
+  const uids = folderState.unresolvedBatches()?.uids ?? []
+  folderState.countFailures(uids.filter((uid) => folderState.failureCountOf(uid) < LIMITS.breaks.alone))
 }
 
 /** What answered for messages of an earlier run does not answer for others. */
 async function takeExisting(
   tally: FingerprintCounts,
-  ledger: FolderState,
+  folderState: FolderState,
   source: Wire,
   uidNext: number,
 ): Promise<void> {
-  for await (const { key } of identify(source, 1, uidNext - 1, (uid) => ledger.isExisting(uid))) tally.take(key)
+  for await (const { key } of identify(source, 1, uidNext - 1, (uid) => folderState.isExisting(uid))) tally.take(key)
 }

@@ -12,17 +12,17 @@ import type { FolderState } from '../journal/folder-state.ts'
  * @param settle milliseconds in which nothing more may have arrived
  */
 export async function reconcile(
-  ledger: FolderState,
+  folderState: FolderState,
   source: () => Promise<Wire>,
   destination: Wire,
   name: ByteString,
   { settle, signal }: { settle: number; signal: AbortSignal },
 ): Promise<void> {
-  const open = ledger.unresolvedBatches()
-  if (!open) return ledger.clearIntents()
+  const open = folderState.unresolvedBatches()
+  if (!open) return folderState.clearIntents()
   const uidNext = await settledUidNext(destination, name, settle, signal)
-  if (uidNext === null || uidNext > open.uidNext) await match(ledger, open, await source(), destination, name)
-  await ledger.clearIntents()
+  if (uidNext === null || uidNext > open.uidNext) await match(folderState, open, await source(), destination, name)
+  await folderState.clearIntents()
 }
 
 /**
@@ -44,29 +44,29 @@ async function settledUidNext(
 }
 
 async function match(
-  ledger: FolderState,
+  folderState: FolderState,
   { uids, uidNext }: { uids: number[]; uidNext: number },
   source: Wire,
   destination: Wire,
   name: ByteString,
 ): Promise<void> {
-  const arrived = await arrivals(ledger, destination, name, uidNext)
+  const arrived = await arrivals(folderState, destination, name, uidNext)
   const unknown = new Set(uids)
   const tellsUids = destination.capabilities.has('UIDPLUS')
   // A server that never told us our copies' UIDs: those we know of must answer for theirs first.
   const isConcerned = tellsUids ? (uid: number) => unknown.has(uid) : () => true
-  const [from, to] = tellsUids ? [uids[0] ?? 1, uids.at(-1) ?? 1] : [1, ledger.saved.sourceUidNext - 1]
+  const [from, to] = tellsUids ? [uids[0] ?? 1, uids.at(-1) ?? 1] : [1, folderState.saved.sourceUidNext - 1]
   const mine = await Array.fromAsync(identify(source, from, to, isConcerned))
   const inOrder = mine.toSorted((a, b) => Number(unknown.has(a.uid)) - Number(unknown.has(b.uid)) || a.uid - b.uid)
   for (const { uid, key, size } of inOrder) {
     const copy = arrived.get(key)?.shift()
-    if (copy !== undefined && unknown.has(uid)) ledger.copied([{ uid, to: tellsUids ? copy : null, size }])
+    if (copy !== undefined && unknown.has(uid)) folderState.copied([{ uid, to: tellsUids ? copy : null, size }])
   }
 }
 
 /** What came since, by what it is recognised by; UIDs ascending, as appended. */
 async function arrivals(
-  ledger: FolderState,
+  folderState: FolderState,
   destination: Wire,
   name: ByteString,
   from: number,
@@ -75,7 +75,7 @@ async function arrivals(
   const arrived = new Map<string, number[]>()
   if (exists === 0) return arrived
   const last = uidNext === null ? 2 ** 32 - 1 : uidNext - 1
-  for await (const { uid, key } of identify(destination, from, last, (one) => !ledger.isOwnCopy(one))) {
+  for await (const { uid, key } of identify(destination, from, last, (one) => !folderState.isOwnCopy(one))) {
     arrived.set(key, [...(arrived.get(key) ?? []), uid])
   }
   for (const uids of arrived.values()) uids.sort((a, b) => a - b)

@@ -35,17 +35,17 @@ export type RecordDeps = {
   folder: string
   at: OpenFolder
   intent: OpenIntent
-  remedies: Map<number, RetryStrategy>
-  blame: FailureEvidence
+  strategies: Map<number, RetryStrategy>
+  evidence: FailureEvidence
   /** Keywords of this folder that the destination does not keep. */
   leftOut: Set<string>
   source: Wire
 }
 
 /** A message needs no copy: there is one of ours, or one that was there before us. */
-export function recordExisting({ isRematch, ledger }: OpenFolder, { uid, size }: Metadata): void {
-  if (isRematch) ledger.copied([{ uid, to: null, size: size ?? 0 }])
-  else ledger.skipped(uid, size ?? 0)
+export function recordExisting({ isRematch, folderState }: OpenFolder, { uid, size }: Metadata): void {
+  if (isRematch) folderState.copied([{ uid, to: null, size: size ?? 0 }])
+  else folderState.skipped(uid, size ?? 0)
 }
 
 type OutcomeOf<State extends MessageOutcome['state']> = Extract<MessageOutcome, { state: State }>
@@ -54,44 +54,44 @@ type OutcomeOf<State extends MessageOutcome['state']> = Extract<MessageOutcome, 
  * Writes what became of a batch into the books.
  * @throws Stop, FolderStop, Reopen after everything is in the books
  */
-export function recordOutcomes(fates: readonly MessageOutcome[], deps: RecordDeps): void {
+export function recordOutcomes(outcomes: readonly MessageOutcome[], deps: RecordDeps): void {
   const { migration, at, intent } = deps
-  const troubles = fates.map((fate) => recordOutcome(fate, deps)).filter((trouble) => trouble !== null)
-  intent.conclude(fates.filter(({ state }) => state === 'unknown').map(({ row }) => row.uid))
-  suspectUnanswered(fates, deps)
-  if (fates.some(({ state }) => state === 'copied') && troubles.length === 0) migration.gate.succeeded()
-  if (at.ledger.left === 0 || troubles.length > 0) at.ledger.save().catch(() => undefined)
+  const troubles = outcomes.map((outcome) => recordOutcome(outcome, deps)).filter((trouble) => trouble !== null)
+  intent.conclude(outcomes.filter(({ state }) => state === 'unknown').map(({ row }) => row.uid))
+  suspectUnanswered(outcomes, deps)
+  if (outcomes.some(({ state }) => state === 'copied') && troubles.length === 0) migration.gate.succeeded()
+  if (at.folderState.left === 0 || troubles.length > 0) at.folderState.save().catch(() => undefined)
   migration.changed()
   // What ends the whole migration comes before what ends a folder.
   const [first] = troubles.toSorted((a, b) => Number(a instanceof FolderStop) - Number(b instanceof FolderStop))
   if (first) throw first
 }
 
-function recordOutcome(fate: MessageOutcome, deps: RecordDeps): Stop | Reopen | null {
-  const { ledger } = deps.at
-  const { row } = fate
-  if (fate.state === 'copied') return recordCopied(fate, deps)
-  if (fate.state === 'there') recordExisting(deps.at, row)
-  if (fate.state === 'gone') {
-    ledger.gone(row.uid, row.size ?? 0)
-    deps.blame.missing.add(row.uid)
+function recordOutcome(outcome: MessageOutcome, deps: RecordDeps): Stop | Reopen | null {
+  const { folderState } = deps.at
+  const { row } = outcome
+  if (outcome.state === 'copied') return recordCopied(outcome, deps)
+  if (outcome.state === 'there') recordExisting(deps.at, row)
+  if (outcome.state === 'gone') {
+    folderState.gone(row.uid, row.size ?? 0)
+    deps.evidence.missing.add(row.uid)
   }
-  if (fate.state === 'unfetchable') recordFailure(fate, 'unfetchable', deps)
-  return fate.state === 'refused' ? recordRefused(fate, deps) : null
+  if (outcome.state === 'unfetchable') recordFailure(outcome, 'unfetchable', deps)
+  return outcome.state === 'refused' ? recordRefused(outcome, deps) : null
 }
 
-function recordCopied(fate: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | null {
-  const { row, to, uidValidity, size, datedBy, date, announced, remedy } = fate
+function recordCopied(outcome: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | null {
+  const { row, to, uidValidity, size, datedBy, date, announced, strategy } = outcome
   const { at, migration, folder } = deps
-  at.ledger.copied([{ uid: row.uid, to, size }])
+  at.folderState.copied([{ uid: row.uid, to, size }])
   if (to !== null) at.arrivals.add({ uid: row.uid, to, bytes: size, moment: date === null ? null : epochMsOf(date) })
-  if (remedy === 'without-keywords' || remedy === 'line-ends') {
-    migration.note({ folder, uid: row.uid, message: NOTES[remedy] })
+  if (strategy === 'without-keywords' || strategy === 'line-ends') {
+    migration.note({ folder, uid: row.uid, message: NOTES[strategy] })
   }
   if (announced !== null) migration.note({ folder, message: NOTES.announced })
-  noteChangedDate(row, datedBy, remedy, deps)
+  noteChangedDate(row, datedBy, strategy, deps)
   noteDroppedKeywords(row.flags, deps)
-  const isElsewhere = uidValidity !== null && uidValidity !== at.place.opened.uidValidity
+  const isElsewhere = uidValidity !== null && uidValidity !== at.destinationFolder.opened.uidValidity
   return isElsewhere ? new Reopen('The destination assigned new UIDs to its messages.') : null
 }
 
@@ -99,14 +99,14 @@ function recordCopied(fate: OutcomeOf<'copied'>, deps: RecordDeps): Reopen | nul
 function noteChangedDate(
   { uid, internalDate }: Metadata,
   datedBy: OutcomeOf<'copied'>['datedBy'],
-  remedy: RetryStrategy,
+  strategy: RetryStrategy,
   { migration, folder }: RecordDeps,
 ): void {
   const date = sanitise(internalDate ?? '')
   const given = datedBy === 'nobody' ? 'a date set by the destination' : 'the date of its Date header'
   const isReal = internalDate !== null && serialiseDate(internalDate) !== null
   if (datedBy === 'source') return
-  if (isReal && remedy !== 'as-is') {
+  if (isReal && strategy !== 'as-is') {
     migration.note({ folder, uid, message: `The destination rejected the date “${date}”. The message has ${given}.` })
   } else if (datedBy === 'header') migration.note({ folder, message: NOTES.dateless })
   else if (datedBy === 'nobody') migration.note({ folder, uid, message: NOTES.undated })
@@ -116,7 +116,7 @@ function noteChangedDate(
 /** Each keyword once: a folder that keeps none would fill the report. */
 function noteDroppedKeywords(flags: readonly string[], { at, migration, folder, leftOut }: RecordDeps): void {
   if (!flags.some(isUserFlag)) return
-  const { dropped } = storableFlags(flags, at.place.opened.permanentFlags)
+  const { dropped } = storableFlags(flags, at.destinationFolder.opened.permanentFlags)
   for (const keyword of dropped.filter((flag) => isUserFlag(flag) && !leftOut.has(flag))) {
     leftOut.add(keyword)
     const message = `The keyword “${sanitise(keyword)}” was dropped: the destination does not store it.`
@@ -133,24 +133,25 @@ const NOTES = {
   undated: 'Neither the source nor this message has a valid date. The destination set one.',
 }
 
-function recordRefused(fate: OutcomeOf<'refused'>, deps: RecordDeps): Stop | Reopen | null {
-  const { migration, at, remedies } = deps
-  const { refusal, row, next } = fate
+function recordRefused(outcome: OutcomeOf<'refused'>, deps: RecordDeps): Stop | Reopen | null {
+  const { migration, at, strategies } = deps
+  const { refusal, row, next } = outcome
   const words = describeRefusal(refusal)
   if (isTemporary(refusal) && canPostpone(row.uid, refusal, deps)) migration.gate.close(refusal)
   else if (refusal.kind === 'over_quota') return new Stop('over_quota', `The destination is full: ${words}`)
-  else if (refusal.kind === 'no_such_mailbox') return new Reopen(`“${at.place.path}” disappeared: ${words}`)
-  else if (refusal.kind === 'not_permitted') return new FolderStop('not_permitted', `“${at.place.path}”: ${words}`)
-  else if (refusal.kind === 'too_large') recordFailure(fate, 'too_large', deps)
-  else if (next !== null) remedies.set(row.uid, next)
-  else recordFailure(fate, 'refused', deps)
+  else if (refusal.kind === 'no_such_mailbox') return new Reopen(`“${at.destinationFolder.path}” disappeared: ${words}`)
+  else if (refusal.kind === 'not_permitted')
+    return new FolderStop('not_permitted', `“${at.destinationFolder.path}”: ${words}`)
+  else if (refusal.kind === 'too_large') recordFailure(outcome, 'too_large', deps)
+  else if (next !== null) strategies.set(row.uid, next)
+  else recordFailure(outcome, 'refused', deps)
   return null
 }
 
 /** A server that puts one message off for ever, without saying until when, does not want it. */
-function canPostpone(uid: number, { retryAfterMs }: Refusal, { blame }: RecordDeps): boolean {
-  const times = (blame.postponements.get(uid) ?? 0) + 1
-  if (retryAfterMs === null) blame.postponements.set(uid, times)
+function canPostpone(uid: number, { retryAfterMs }: Refusal, { evidence }: RecordDeps): boolean {
+  const times = (evidence.postponements.get(uid) ?? 0) + 1
+  if (retryAfterMs === null) evidence.postponements.set(uid, times)
   return times <= LIMITS.delays
 }
 
@@ -160,10 +161,10 @@ function recordFailure(
   deps: RecordDeps,
 ): void {
   const attempts =
-    1 + ['as-is', 'other-date', 'without-keywords', 'line-ends'].indexOf(deps.remedies.get(row.uid) ?? 'as-is')
+    1 + ['as-is', 'other-date', 'without-keywords', 'line-ends'].indexOf(deps.strategies.get(row.uid) ?? 'as-is')
   const { uid, size, messageIds } = row
   const messageId = messageIdOf(messageIds)
-  deps.at.ledger.failed({
+  deps.at.folderState.failed({
     folder: deps.folder,
     uid,
     messageId,
@@ -175,31 +176,35 @@ function recordFailure(
 }
 
 /** A server works on one thing after another: what it was at when the connection ended is in the first batch. */
-function suspectUnanswered(fates: readonly MessageOutcome[], deps: RecordDeps): void {
-  const unsent = fates.filter((fate) => fate.state === 'unknown' || fate.state === 'unsent')
-  for (const appender of new Set(unsent.map((fate) => fate.appender))) {
+function suspectUnanswered(outcomes: readonly MessageOutcome[], deps: RecordDeps): void {
+  const unsent = outcomes.filter((outcome) => outcome.state === 'unknown' || outcome.state === 'unsent')
+  for (const appender of new Set(unsent.map((outcome) => outcome.appender))) {
     const { wire, mode } = appender
-    const its = unsent.filter((fate) => fate.appender === appender)
+    const its = unsent.filter((outcome) => outcome.appender === appender)
     suspectMessages(wire, mode === 'multiappend' ? its : its.slice(0, 1), deps)
-    if (wire.lost?.reason === 'protocol') deps.blame.needsSynchronizing = true
+    if (wire.lost?.reason === 'protocol') deps.evidence.needsSynchronizing = true
   }
   // Which of them the source could not give is not to be seen: what it had written before may be lost as well.
   suspectMessages(
     deps.source,
-    fates.filter(({ state }) => state === 'unread'),
+    outcomes.filter(({ state }) => state === 'unread'),
     deps,
   )
 }
 
-function suspectMessages(wire: Wire, fates: readonly MessageOutcome[], { at, blame, migration }: RecordDeps): void {
+function suspectMessages(
+  wire: Wire,
+  outcomes: readonly MessageOutcome[],
+  { at, evidence, migration }: RecordDeps,
+): void {
   const { lost } = wire
-  if (fates.length === 0 || !lost || lost.reason === 'ours' || blame.blamedWires.has(wire)) return
-  blame.blamedWires.add(wire)
+  if (outcomes.length === 0 || !lost || lost.reason === 'ours' || evidence.blamedWires.has(wire)) return
+  evidence.blamedWires.add(wire)
   if (lost.refusal && isTemporary(lost.refusal)) return migration.gate.close(lost.refusal)
-  for (const { row } of fates) {
-    blame.descriptions.set(row.uid, { messageId: messageIdOf(row.messageIds), size: row.size, text: textOf(lost) })
+  for (const { row } of outcomes) {
+    evidence.descriptions.set(row.uid, { messageId: messageIdOf(row.messageIds), size: row.size, text: textOf(lost) })
   }
-  at.ledger.countFailures(fates.map(({ row }) => row.uid))
+  at.folderState.countFailures(outcomes.map(({ row }) => row.uid))
 }
 
 function textOf(lost: ImapLost): string {

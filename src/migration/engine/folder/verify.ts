@@ -14,26 +14,30 @@ type Noting = (note: MigrationNote) => void
  * @throws FolderStop when the destination holds fewer than were copied; Reopen, ImapRefused, ImapLost
  */
 export async function verify(
-  lane: ConnectionPair,
+  pair: ConnectionPair,
   at: OpenFolder,
   copier: FolderCopier,
   note: Noting,
 ): Promise<boolean> {
-  const { ledger, place } = at
-  const source = await copier.reading(lane, at)
+  const { folderState, destinationFolder } = at
+  const source = await copier.reading(pair, at)
   if (at.uids.length > 0) {
     // Until it has told us of an EXPUNGE a server may list what is no longer there.
     await noop(source)
-    const now = await uidsBelow(source, ledger.saved.sourceUidNext)
+    const now = await uidsBelow(source, folderState.saved.sourceUidNext)
     failMissing(at, copier, now)
-    if (now.some((uid) => !ledger.isDone(uid))) return false
+    if (now.some((uid) => !folderState.isDone(uid))) return false
   }
-  const { wire } = await lane.destination()
-  const { exists, uidValidity } = await examine(wire, place.name)
-  if (uidValidity !== place.opened.uidValidity) throw new Reopen('The destination assigned new UIDs to its messages.')
-  const { copied } = ledger.saved
+  const { wire } = await pair.destination()
+  const { exists, uidValidity } = await examine(wire, destinationFolder.name)
+  if (uidValidity !== destinationFolder.opened.uidValidity)
+    throw new Reopen('The destination assigned new UIDs to its messages.')
+  const { copied } = folderState.saved
   if (exists < copied) {
-    throw new FolderStop('verification', `“${place.path}” has ${exists} messages, but ${copied} were copied there.`)
+    throw new FolderStop(
+      'verification',
+      `“${destinationFolder.path}” has ${exists} messages, but ${copied} were copied there.`,
+    )
   }
   reportDeviations(await compareStoredCopies(at.arrivals, source, wire), at, copier, note)
   return true
@@ -42,7 +46,7 @@ export async function verify(
 /** @throws FolderStop where the destination keeps less of a message than was sent */
 function reportDeviations(
   { sizes, dates }: Deviations,
-  { place }: OpenFolder,
+  { destinationFolder }: OpenFolder,
   copier: FolderCopier,
   note: Noting,
 ): void {
@@ -56,7 +60,10 @@ function reportDeviations(
     const lost = bytesBesideLineEnds(sent) - bytesBesideLineEnds(kept)
     const counts = `${kept.bytes} bytes of ${sent.bytes} sent`
     if (lost > 0) {
-      throw new FolderStop('verification', `“${place.path}” stores only a part of source message ${uid}: ${counts}.`)
+      throw new FolderStop(
+        'verification',
+        `“${destinationFolder.path}” stores only a part of source message ${uid}: ${counts}.`,
+      )
     }
     const what = lost === 0 ? 'with other line ends' : 'with additions of its own'
     note({ folder, uid, message: `The destination stores this message ${what}: ${counts}.` })
@@ -64,21 +71,23 @@ function reportDeviations(
 }
 
 /** What the source did not give, as if it were gone, and still lists. */
-function failMissing({ ledger }: OpenFolder, { folder, blame }: FolderCopier, uids: number[]): void {
+function failMissing({ folderState }: OpenFolder, { folder, evidence }: FolderCopier, uids: number[]): void {
   const message = 'The source lists this message but does not return it.'
-  for (const uid of uids.filter((one) => blame.missing.has(one))) {
-    blame.missing.delete(uid)
+  for (const uid of uids.filter((one) => evidence.missing.has(one))) {
+    evidence.missing.delete(uid)
     const unknown = { messageId: null, size: null }
-    ledger.failed({ folder: folder.path, uid, ...unknown, code: 'unfetchable', message, attempts: 2 })
+    folderState.failed({ folder: folder.path, uid, ...unknown, code: 'unfetchable', message, attempts: 2 })
   }
 }
 
 /** Messages at which connections keep breaking are not tried for ever. */
-export function failUnreadableMessages({ ledger }: OpenFolder, { folder, blame }: FolderCopier): void {
-  const suspects = ledger.saved.suspicions.filter(([uid, times]) => times >= LIMITS.breaks.most && !ledger.isDone(uid))
+export function failUnreadableMessages({ folderState }: OpenFolder, { folder, evidence }: FolderCopier): void {
+  const suspects = folderState.saved.suspicions.filter(
+    ([uid, times]) => times >= LIMITS.breaks.most && !folderState.isDone(uid),
+  )
   for (const [uid, attempts] of suspects) {
-    const { messageId = null, size = null, text = '' } = blame.descriptions.get(uid) ?? {}
+    const { messageId = null, size = null, text = '' } = evidence.descriptions.get(uid) ?? {}
     const message = `The connection broke each time this message was copied. ${text}`.trim()
-    ledger.failed({ folder: folder.path, uid, messageId, size, code: 'connection_lost', message, attempts })
+    folderState.failed({ folder: folder.path, uid, messageId, size, code: 'connection_lost', message, attempts })
   }
 }

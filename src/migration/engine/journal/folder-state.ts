@@ -31,9 +31,9 @@ export type FolderState = {
   /** All of them together. */
   readonly totalFailureCount: number
   countFailures(uids: readonly number[]): void
-  /** Batches whose fate is not known, and no UID at the destination below which none of them can be. */
+  /** Batches whose outcome is not known, and no UID at the destination below which none of them can be. */
   unresolvedBatches(): { uids: number[]; uidNext: number } | null
-  /** Their fate is known: each is in the books or left to do. */
+  /** Their outcome is known: each is in the books or left to do. */
   clearIntents(): Promise<void>
   isOwnCopy(destinationUid: number): boolean
   isExisting(uid: number): boolean

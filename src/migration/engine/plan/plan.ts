@@ -17,9 +17,9 @@ export type MigrationPlan = { routes: FolderRoute[]; destination: DestinationFol
  * Looks at both accounts.
  * @throws Stop `same_mailbox`, ImapRefused, ImapLost, and what signing in throws
  */
-export async function planMigration(lane: ConnectionPair, deps: MigrateDeps): Promise<MigrationPlan> {
+export async function planMigration(pair: ConnectionPair, deps: MigrateDeps): Promise<MigrationPlan> {
   const { source, destination, folders, options = {} } = deps
-  const [from, to] = await Promise.all([lane.source(), lane.destination()])
+  const [from, to] = await Promise.all([pair.source(), pair.destination()])
   const [here, there] = await Promise.all([listFolders(from), listFolders(to)])
   const chosen = chooseFolders(here, folders)
   const [ours, hierarchy] = await Promise.all([

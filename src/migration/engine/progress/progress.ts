@@ -94,7 +94,7 @@ export function progressOf(copies: readonly FolderCopy[], around: Around): Migra
     foldersTotal,
     messagesDone,
     messagesTotal,
-    skippedByDedup: copies.reduce((total, { ledger }) => total + (ledger?.skippedCount ?? 0), 0),
+    skippedByDedup: copies.reduce((total, { folderState }) => total + (folderState?.skippedCount ?? 0), 0),
     folderProgress,
     errorCount: stopped + copies.reduce((total, copy) => total + errorsOf(copy), 0),
     bytesDone,
@@ -111,9 +111,9 @@ export function progressOf(copies: readonly FolderCopy[], around: Around): Migra
   }
 }
 
-function progressOfFolder({ folder, ledger, destination, bytes: bytesTotal }: FolderCopy): FolderProgress {
-  if (!ledger) return { lastUid: 0, doneCount: 0, total: folder.messages ?? 0, bytes: 0, bytesTotal, destination }
-  const { lastUid, processedCount, left, bytes } = ledger
+function progressOfFolder({ folder, folderState, destination, bytes: bytesTotal }: FolderCopy): FolderProgress {
+  if (!folderState) return { lastUid: 0, doneCount: 0, total: folder.messages ?? 0, bytes: 0, bytesTotal, destination }
+  const { lastUid, processedCount, left, bytes } = folderState
   return { lastUid, doneCount: processedCount, total: processedCount + left, bytes, bytesTotal, destination }
 }
 
@@ -130,6 +130,6 @@ function secondsLeft(left: Sample, perSecond: Sample & { isSteady: boolean }): n
   return perSecond.messages > 0 ? Math.ceil(left.messages / perSecond.messages) : null
 }
 
-function errorsOf({ ledger, state }: FolderCopy): number {
-  return (ledger?.failedCount ?? 0) + Number(state === 'failed')
+function errorsOf({ folderState, state }: FolderCopy): number {
+  return (folderState?.failedCount ?? 0) + Number(state === 'failed')
 }
