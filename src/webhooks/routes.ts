@@ -69,7 +69,7 @@ export function webhookRoutes(app: App, deps: WebhookRoutesDeps): void {
 
 function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   const { db, authHooks, webhookBaseUrl } = deps
-  const shown = (row: Parameters<typeof presentEndpoint>[0]) => presentEndpoint(row, webhookBaseUrl)
+  const present = (row: Parameters<typeof presentEndpoint>[0]) => presentEndpoint(row, webhookBaseUrl)
   const common = { tags, security }
   app.get(
     '/api/webhook/endpoints',
@@ -79,7 +79,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     },
     async (request) => {
       const rows = await listEndpoints(db, callerOf(request).accountId)
-      return { success: true, endpoints: rows.map(shown) }
+      return { success: true, endpoints: rows.map(present) }
     },
   )
   app.post(
@@ -96,7 +96,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     async (request, reply) => {
       const row = await createEndpoint(deps, callerOf(request).accountId, request.body)
       deps.forget(row.token)
-      return reply.code(201).send({ success: true, endpoint: shown(row) })
+      return reply.code(201).send({ success: true, endpoint: present(row) })
     },
   )
   app.get(
@@ -107,7 +107,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     },
     async (request) => {
       const endpoint = await requireEndpoint(db, callerOf(request).accountId, request.params.id)
-      return { success: true, endpoint: shown(omitSecrets(endpoint)) }
+      return { success: true, endpoint: present(omitSecrets(endpoint)) }
     },
   )
   app.put(
@@ -125,7 +125,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     async (request) => {
       const row = await changeEndpoint(deps, callerOf(request).accountId, request.params.id, request.body)
       deps.forget(row.token)
-      return { success: true, endpoint: shown(row) }
+      return { success: true, endpoint: present(row) }
     },
   )
   app.delete(

@@ -75,9 +75,9 @@ export function createEndpointCache(load: (token: string) => Promise<Endpoint | 
       return entry && entry.until > performance.now() ? entry.endpoint : undefined
     },
     load(token) {
-      const asked = loading.get(token) ?? loadEndpoint(token)
-      loading.set(token, asked)
-      return asked
+      const loaded = loading.get(token) ?? loadEndpoint(token)
+      loading.set(token, loaded)
+      return loaded
     },
     forget(token) {
       changes++

@@ -60,11 +60,11 @@ export function onEndpointChange(
   changed: (endpoint: EndpointChanged) => void,
   lost: () => void,
 ): () => void {
-  const ends = [
+  const unsubscribers = [
     notifications.on(CHANGED, (payload) => changed(payload as EndpointChanged)),
     notifications.onReconnect(lost),
   ]
-  return () => ends.forEach((end) => end())
+  return () => unsubscribers.forEach((unsubscribe) => unsubscribe())
 }
 
 /** @throws Fault `conflict` when the account has too many, `invalid_request` */
