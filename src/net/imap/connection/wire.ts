@@ -94,7 +94,7 @@ export function createWire(
   const dispatcher = createResponseDispatcher(
     () => [...inFlight.values()].map(({ listener }) => listener),
     dispatch,
-    watchdog.markProgress,
+    () => watchdog.markProgress(),
   )
   const { promise: gone, resolve: markGone } = Promise.withResolvers<ImapLost>()
   let lost: ImapLost | null = null
