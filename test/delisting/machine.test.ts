@@ -208,7 +208,7 @@ const story = fc.record({
   events: fc.array(fc.record({ event: anyEvent, pause: fc.integer({ min: 0, max: 3 * DAY_MS }) }), { maxLength: 60 }),
 })
 
-describe('whatever happens', () => {
+describe('any sequence of events', () => {
   it('leaves completed steps unchanged, and failed steps only by a retry, up to three times', () => {
     fc.assert(
       fc.property(story, ({ step, events }) => {
