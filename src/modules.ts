@@ -78,7 +78,9 @@ export async function createModules(context: AppContext, undo: AsyncDisposableSt
   add({ routes: (app, { queue }) => healthRoutes(app, { db, authHooks, queue, resolver, blocklists }) })
   add(createMonitoringModule({ db, resolver, blocklists, config, log, onChecked: metrics?.countHostCheck }))
   add(createDelistingModule({ db, blocklists, resolver, raiseAlert, config, log }))
-  add(createAlertsModule({ db, notifications, secretKey, resolver, config, log, onAttempt: metrics?.countAlertAttempt }))
+  add(
+    createAlertsModule({ db, notifications, secretKey, resolver, config, log, onAttempt: metrics?.countAlertAttempt }),
+  )
   const webhooks = add(
     createWebhooksModule({
       ...context,

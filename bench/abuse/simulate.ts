@@ -6,7 +6,16 @@ import { join } from 'node:path'
 import { appeal } from '../../src/abuse/appeals/appeals.ts'
 import { describeAddress } from '../../src/abuse/check.ts'
 import { createAbuseServices, type AbuseServices } from '../../src/abuse/create-services.ts'
-import { absorb, assess, KNOWN_ORIGIN, type Assessment, type Circumstances, type Evidence, type Standing, type State } from '../../src/abuse/score.ts'
+import {
+  absorb,
+  assess,
+  KNOWN_ORIGIN,
+  type Assessment,
+  type Circumstances,
+  type Evidence,
+  type Standing,
+  type State,
+} from '../../src/abuse/score.ts'
 import { createReporters, type Reporter } from '../../src/abuse/reporter.ts'
 import { serviceOf } from '../../src/abuse/services.ts'
 import { readSubject } from '../../src/abuse/subject.ts'

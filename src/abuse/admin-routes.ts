@@ -8,7 +8,20 @@ import { approveHold, findHold } from './export/store.ts'
 import { addRange, removeRange } from './ranges/ranges.ts'
 import { countRanges, listRanges, type RangeKind } from './ranges/store.ts'
 import { TAGS, type AbuseRoutesOptions } from './answers.ts'
-import { Appeal, AppealPage, CandidateDecision, CandidatePage, Decision, EXEMPTION_KINDS, HoldAnswer, NewExemption, NewSensor, PageQuery, Range, RangePage } from './shapes.ts'
+import {
+  Appeal,
+  AppealPage,
+  CandidateDecision,
+  CandidatePage,
+  Decision,
+  EXEMPTION_KINDS,
+  HoldAnswer,
+  NewExemption,
+  NewSensor,
+  PageQuery,
+  Range,
+  RangePage,
+} from './shapes.ts'
 import { countAppeals, listAppeals } from './appeals/store.ts'
 import { readSubject } from './subject.ts'
 

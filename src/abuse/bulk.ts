@@ -4,7 +4,7 @@ import { requireService, serviceOfCategories } from './services.ts'
 import { readSubject } from './subject.ts'
 
 /** The maximum number of rows of one request. */
-export const MOST_ROWS = 1_000
+export const MAX_ROWS = 1_000
 
 /** Reports are about now; a row that says when it happened may be so old. */
 const OLDEST = 86_400_000
@@ -26,10 +26,10 @@ export function readBulk(text: string, now: number): BulkRow[] {
       .toLowerCase() === CSV_HEADER
   const rows = isCsv ? readCsv(text).slice(1) : readLines(text)
   if (rows.length === 0) throw new Fault('invalid_request', 'The body contains no reports.')
-  if (rows.length > MOST_ROWS)
+  if (rows.length > MAX_ROWS)
     throw new Fault(
       'invalid_request',
-      `A request can contain up to ${MOST_ROWS} reports. Send the others in further requests.`,
+      `A request can contain up to ${MAX_ROWS} reports. Send the others in further requests.`,
     )
   return rows.map(({ line, fields, text: json }) => {
     try {
@@ -46,7 +46,7 @@ function readLines(text: string): Row[] {
   const rows: Row[] = []
   let line = 1
   // Two megabytes may be two million lines: reading ends with the first row too many.
-  for (let start = 0; start < text.length && rows.length <= MOST_ROWS; line += 1) {
+  for (let start = 0; start < text.length && rows.length <= MAX_ROWS; line += 1) {
     const newline = text.indexOf('\n', start)
     const end = newline === -1 ? text.length : newline
     const row = text.slice(start, end).trim()
@@ -70,7 +70,7 @@ function readCsv(text: string): Row[] {
     fields = []
     start = line
     // The header is a row, too.
-    if (rows.length > MOST_ROWS + 1 || end === '' || field.lastIndex >= text.length) break
+    if (rows.length > MAX_ROWS + 1 || end === '' || field.lastIndex >= text.length) break
   }
   return rows
 }

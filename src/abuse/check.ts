@@ -4,7 +4,7 @@ import { circumstancesOf } from './circumstances.ts'
 import { createGroupCommit } from './intake/group-commit.ts'
 import type { Ranges } from './ranges/ranges.ts'
 import { aliasOf } from './reporter.ts'
-import { assess, FORGET, type Confidence, type Evidence, type State, type TraitsOf } from './score.ts'
+import { assess, FORGET_AFTER_MS, type Confidence, type Evidence, type State, type TraitsOf } from './score.ts'
 import type { Standings } from './reputation/standings.ts'
 import { findAddresses, type AddressRow } from './store.ts'
 import type { Subject } from './subject.ts'
@@ -51,7 +51,7 @@ export function describeAddress(
 ): CheckResult {
   if (ranges.is('whitelist', subject.key)) return { ...nothing(subject), listingState: 'whitelisted' }
   if (!row || ranges.is('canary', subject.key)) return nothing(subject)
-  if (now - row.lastReportedAt.getTime() > FORGET) return { ...nothing(subject), listingState: 'expired' }
+  if (now - row.lastReportedAt.getTime() > FORGET_AFTER_MS) return { ...nothing(subject), listingState: 'expired' }
   const known = { bootstrap: standings.isBootstrap(), wellKnown: ranges.isWellKnown(subject.key) }
   const circumstances = circumstancesOf(row, known, now)
   const { state, score, confidence } = assess(row.state, row.evidence, circumstances, now, traitsOf)

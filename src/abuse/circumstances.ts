@@ -15,7 +15,7 @@ export function circumstancesOf(
  * The changes of an assessment to the row of an address. A confirmation ends with the listing it
  * was given for.
  */
-export function assessed({ confirmation }: AddressRow, { state, score, confidence, awaiting, dueAt }: Assessment) {
+export function toRowChanges({ confirmation }: AddressRow, { state, score, confidence, awaiting, dueAt }: Assessment) {
   const isConfirmed = confirmation === 'confirmed' && state === 'listed'
   return {
     state: state === 'none' ? ('observed' as const) : state,

@@ -8,16 +8,16 @@ import { openLookups } from '../store/database.ts'
 import type { Notifications } from '../store/notifications.ts'
 import type { DB } from '../store/tables.ts'
 import { createLookup } from './check.ts'
-import { openExports } from './export/exports.ts'
-import { createFigures } from './figures.ts'
+import { createExports } from './export/exports.ts'
+import { createStatsNotifier } from './stats-notifier.ts'
 import type { Receipt } from './intake/commit.ts'
-import { GROUPS_AT_ONCE } from './intake/group-commit.ts'
+import { MAX_CONCURRENT_GROUPS } from './intake/group-commit.ts'
 import { createIntake } from './intake/intake.ts'
 import { ensurePartitions } from './intake/partitions.ts'
 import { openRanges } from './ranges/ranges.ts'
 import { createReporters } from './reporter.ts'
 import { serviceOf } from './services.ts'
-import { openStandings } from './reputation/standings.ts'
+import { createStandings } from './reputation/standings.ts'
 import { createStats } from './stats.ts'
 import { NO_SYSTEMS, type Systems } from './systems.ts'
 
@@ -60,16 +60,16 @@ export async function createAbuseServices(options: AbuseOptions) {
   // it.
   const pseudonyms = await loadStableKey(db, PSEUDONYMS, (secretKey) => deriveKey(secretKey, PSEUDONYMS), options)
   const ranges = await openRanges(db, notifications, log)
-  const standings = await openStandings(db, notifications, log)
-  const exports = await openExports(db, notifications, { log, pageUrl })
-  const lookups = openLookups(pool, GROUPS_AT_ONCE)
-  const figures = createFigures({ db, log })
+  const standings = await createStandings(db, notifications, log)
+  const exports = await createExports(db, notifications, { log, pageUrl })
+  const lookups = openLookups(pool, MAX_CONCURRENT_GROUPS)
+  const statsNotifier = createStatsNotifier({ db, log })
   // Instances count side by side; two that draw the same lane only wait for each other.
   const intake = createIntake(
     { store: { db, pool: lookups }, ranges, standings, traitsOf: serviceOf, lane: 2 * randomInt(1, 10_000) },
     clock,
     (receipt) => {
-      figures.changed()
+      statsNotifier.changed()
       if (onReport) outcomesOf(receipt).forEach(onReport)
     },
   )
@@ -90,7 +90,7 @@ export async function createAbuseServices(options: AbuseOptions) {
     async close(): Promise<void> {
       await intake.close()
       await lookups.end()
-      figures.close()
+      statsNotifier.close()
       for (const room of [ranges, standings, exports]) room.close()
     },
   }

@@ -4,7 +4,7 @@ import type { DB } from '../store/tables.ts'
 import { dropOldPartitions, ensurePartitions } from './intake/partitions.ts'
 import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout } from '../store/database.ts'
 import { standingOf } from './reputation/standing.ts'
-import { announceStandings } from './reputation/standings.ts'
+import { notifyStandingsChanged } from './reputation/standings.ts'
 import { listHistories, updateStanding } from './reputation/store.ts'
 import { deleteOld, foldCounts } from './store.ts'
 
@@ -60,6 +60,6 @@ export async function updateStandings(db: Kysely<DB>, now: number): Promise<numb
     await updateStanding(db, network, earned, earned === 'new' ? null : (establishedAt ?? new Date(now)))
     changed += 1
   }
-  if (changed > 0) await announceStandings(db)
+  if (changed > 0) await notifyStandingsChanged(db)
   return changed
 }

@@ -3,7 +3,7 @@ import type { App } from '../http/server.ts'
 import type { Job } from '../jobs/job.ts'
 import { installerRoutes } from './installer-routes.ts'
 import { abuseJobs } from './jobs.ts'
-import { startKeeper } from './keeper.ts'
+import { startListPublisher } from './list-publisher.ts'
 import { createAbuseServices, type AbuseOptions } from './create-services.ts'
 import { abuseRoutes } from './routes.ts'
 
@@ -28,8 +28,8 @@ export async function createAbuseModule(options: AbuseOptions): Promise<Abuse> {
       installerRoutes(app, options)
     },
     startWork() {
-      const keeper = startKeeper(services)
-      return () => keeper.stop()
+      const publisher = startListPublisher(services)
+      return () => publisher.stop()
     },
     close: () => services.close(),
   }

@@ -9,7 +9,19 @@ import { appeal } from './appeals/appeals.ts'
 import { describeAddress } from './check.ts'
 import { exportRoute } from './export/route.ts'
 import { reportRoutes } from './intake/report-routes.ts'
-import { Appeal, CheckAnswer, CheckQuery, IssuedToken, Metrics, NewAppeal, NewToken, ServiceList, StatsAnswer, TokenList, TokenParam } from './shapes.ts'
+import {
+  Appeal,
+  CheckAnswer,
+  CheckQuery,
+  IssuedToken,
+  Metrics,
+  NewAppeal,
+  NewToken,
+  ServiceList,
+  StatsAnswer,
+  TokenList,
+  TokenParam,
+} from './shapes.ts'
 import { SERVICE_LIST } from './stats.ts'
 import { readSubject } from './subject.ts'
 import { issueToken, listOwnTokens, readMetrics, revokeToken } from './tokens/tokens.ts'

@@ -69,11 +69,11 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /** The same from the same network within this time is one report. */
-export const WINDOW = 10 * MINUTE
+export const WINDOW_MS = 10 * MINUTE
 /** Without a report for so long an address is forgotten. */
-export const FORGET = 30 * DAY
+export const FORGET_AFTER_MS = 30 * DAY
 /** More is not kept of one address. With so much the score is certain. */
-export const MOST_EVIDENCE = 200
+export const MAX_EVIDENCE = 200
 
 const WEIGHT: Record<Standing, number> = { mute: 0, new: 0.3, established: 0.7, trusted: 1, sensor: 1.2 }
 const RANK: Standing[] = ['mute', 'new', 'established', 'trusted', 'sensor']
@@ -156,7 +156,7 @@ export function absorb(
   if (counted) Object.assign(entry, { countedAt: now, reports: entry.reports + 1 })
   if (known) return evidence.with(index, entry)
   const all = [...evidence, entry]
-  return all.length > MOST_EVIDENCE ? withoutFaintest(all, now, shared, traitsOf) : all
+  return all.length > MAX_EVIDENCE ? withoutFaintest(all, now, shared, traitsOf) : all
 }
 
 /**
@@ -169,7 +169,7 @@ function withOrigin(evidence: readonly Evidence[], { network, origin }: Sighting
 }
 
 /** Whether its window has ended, or began in the future: before the clock was set back. */
-const isOver = ({ at }: Evidence, now: number) => Math.abs(now - at) >= WINDOW
+const isOver = ({ at }: Evidence, now: number) => Math.abs(now - at) >= WINDOW_MS
 
 function addEvents(entry: Evidence, { standing, count }: Sighting, now: number, halfLife: number): void {
   if (isOver(entry, now)) {
@@ -204,7 +204,7 @@ function withoutFaintest(evidence: Evidence[], now: number, shared: boolean, tra
  * was set back.
  */
 export function lastCounted(evidence: readonly Evidence[], service: string, now: number): number {
-  const counted = evidence.filter((e) => e.service === service && e.countedAt - now < WINDOW)
+  const counted = evidence.filter((e) => e.service === service && e.countedAt - now < WINDOW_MS)
   return counted.reduce((last, e) => Math.max(last, e.countedAt), 0)
 }
 
@@ -272,7 +272,7 @@ function weigh(evidence: readonly Evidence[], shared: boolean, now: number, trai
     place.strengths.push(strength)
     if (isStrong(entry.standing)) strongOrigins.add(entry.origin)
     shortestHalfLife = Math.min(shortestHalfLife, halfLifeOf(traits, shared))
-    if (strength < FAINT || now - entry.at > FORGET) continue
+    if (strength < FAINT || now - entry.at > FORGET_AFTER_MS) continue
     origins.add(entry.origin)
     services.add(entry.service)
     if (isStrong(entry.standing)) strong.add(entry.origin)

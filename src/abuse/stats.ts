@@ -6,15 +6,15 @@ export type Stats = Awaited<ReturnType<typeof readStats>>
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-/** Milliseconds for which figures are answered again. */
-export const KEPT_FOR = 5_000
+/** Milliseconds for which statistics are cached. */
+export const STATS_CACHE_MS = 5_000
 const DAYS_SHOWN = 30
 
 /** The network's statistics, read at most every few seconds. */
 export function createStats(db: Db, clock: () => number): () => Promise<Stats> {
   let [stats, readAt]: [Promise<Stats> | null, number] = [null, 0]
   return () => {
-    if (stats && Math.abs(clock() - readAt) < KEPT_FOR) return stats
+    if (stats && Math.abs(clock() - readAt) < STATS_CACHE_MS) return stats
     const reading = readStats(db, clock())
     ;[stats, readAt] = [reading, clock()]
     reading.catch(() => (stats = null))

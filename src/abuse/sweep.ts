@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { DB } from '../store/tables.ts'
-import { assessed, circumstancesOf } from './circumstances.ts'
+import { toRowChanges, circumstancesOf } from './circumstances.ts'
 import type { Ranges } from './ranges/ranges.ts'
 import { assess, type TraitsOf } from './score.ts'
 import type { Standings } from './reputation/standings.ts'
@@ -38,5 +38,5 @@ async function sweepGroup(deps: SweepDeps, now: number): Promise<number> {
 function fade(row: AddressRow, { ranges, standings, traitsOf }: SweepDeps, now: number): AddressRow {
   const known = { bootstrap: standings.isBootstrap(), wellKnown: ranges.isWellKnown(row.address) }
   const result = assess(row.state, row.evidence, circumstancesOf(row, known, now), now, traitsOf)
-  return { ...row, ...assessed(row, result) }
+  return { ...row, ...toRowChanges(row, result) }
 }

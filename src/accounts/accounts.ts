@@ -7,7 +7,19 @@ import { notifyAccountChange } from './account-changes.ts'
 import { isCommonPassword } from './common-passwords.ts'
 import { hashPassword } from './password-hash.ts'
 import { isPlainText, NAME_LENGTH, PASSWORD_LENGTH } from './shapes.ts'
-import { deleteAccount, findAccountByEmail, hasAccounts, insertAccount, lockAccounts, lockAdministrators, updateAccount, updatePassword, type AccountChange, type AccountRow, type NewAccount } from './store.ts'
+import {
+  deleteAccount,
+  findAccountByEmail,
+  hasAccounts,
+  insertAccount,
+  lockAccounts,
+  lockAdministrators,
+  updateAccount,
+  updatePassword,
+  type AccountChange,
+  type AccountRow,
+  type NewAccount,
+} from './store.ts'
 
 /** The email addresses that the sign-in accepts. An account with any other could be created, but could never be signed in to. */
 const EMAIL = /^(?:[A-Za-z0-9_'+-]+\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+[A-Za-z]{2,}$/

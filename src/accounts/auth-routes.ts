@@ -8,7 +8,16 @@ import { requireGoodPassword } from './accounts.ts'
 import { createBoundedQueue } from './bounded-queue.ts'
 import { CLIENT_HEADER, type Auth } from './auth.ts'
 import type { Identify } from '../http/auth.ts'
-import { AuthDone, CurrentSession, PasswordChanged, Refused, SessionList, SignedIn, SignedOut, SignedUp } from './auth-shapes.ts'
+import {
+  AuthDone,
+  CurrentSession,
+  PasswordChanged,
+  Refused,
+  SessionList,
+  SignedIn,
+  SignedOut,
+  SignedUp,
+} from './auth-shapes.ts'
 import type { TrustedClients } from './trusted-clients.ts'
 import { subjects, type PasswordOutcome, type PasswordThrottle } from './password-throttle.ts'
 import { Email, Name, OwnPassword, Password } from './shapes.ts'

@@ -13,7 +13,18 @@ import type { TrustedClients } from './trusted-clients.ts'
 import { reauthenticationRoutes } from './reauthentication.ts'
 import type { PasswordThrottle } from './password-throttle.ts'
 import { requireSetupToken } from './setup.ts'
-import { Account, AccountChange, AccountPage, IssuedToken, Myself, NewAccount, NewToken, ServiceInfo, Setup, Token } from './shapes.ts'
+import {
+  Account,
+  AccountChange,
+  AccountPage,
+  IssuedToken,
+  Myself,
+  NewAccount,
+  NewToken,
+  ServiceInfo,
+  Setup,
+  Token,
+} from './shapes.ts'
 import { countAccounts, hasAccounts, listAccounts, listTokens } from './store.ts'
 import type { SignUp } from './sign-up.ts'
 import { issueToken, revokeToken } from './tokens.ts'

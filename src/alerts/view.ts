@@ -7,13 +7,13 @@ import type { AlertRow } from './store.ts'
 
 /** Presents a channel for the API. */
 export function presentChannel(row: ChannelRow, deps: Pick<SendDeps, 'relay'>) {
-  const { targetField, problem } = CHANNEL_TYPES[row.type]
-  const typeProblem = problem(deps)
+  const type = CHANNEL_TYPES[row.type]
+  const typeProblem = type.problem(deps)
   return {
     ...row,
     address: null,
     url: null,
-    [targetField]: row.target,
+    [type.targetField]: row.target,
     secret: undefined,
     status: typeProblem ? ('undeliverable' as const) : statusOf(row),
     problem: typeProblem ?? row.disabledReason ?? row.lastError,

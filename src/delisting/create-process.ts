@@ -8,7 +8,14 @@ import { notifyChange } from '../store/changes.ts'
 import { notPursued, planSteps } from './steps/plan.ts'
 import { insertSteps } from './steps/store.ts'
 import { DAY_MS, addMs } from './steps/timing.ts'
-import { countOpenProcesses, findCleared, findOpenProcess, insertProcess, lockAccount, type NewProcess } from './store.ts'
+import {
+  countOpenProcesses,
+  findCleared,
+  findOpenProcess,
+  insertProcess,
+  lockAccount,
+  type NewProcess,
+} from './store.ts'
 import type { SchedulerDeps } from './scheduler.ts'
 
 export type CreateDeps = SchedulerDeps & { queue: Queue; job: Job }

@@ -7,7 +7,13 @@ import { reportEmailOf } from './domains/routes.ts'
 import { listUnchecked, type DomainRow } from './domains/store.ts'
 import { verifyDomain } from './domains/verify.ts'
 import { deleteUsageBefore } from './usage/store.ts'
-import { BATCH_REPORTS, DNS_TIMEOUT_MS, MAX_CONCURRENT_MAILBOXES, MAILBOX_TIMEOUT_MS, USAGE_RETENTION_DAYS } from './limits.ts'
+import {
+  BATCH_REPORTS,
+  DNS_TIMEOUT_MS,
+  MAX_CONCURRENT_MAILBOXES,
+  MAILBOX_TIMEOUT_MS,
+  USAGE_RETENTION_DAYS,
+} from './limits.ts'
 import { fetchMailbox } from './mailboxes/fetch.ts'
 import { findMailbox, listMailboxIds, type MailboxRow } from './mailboxes/store.ts'
 import { describeFailureRise, describeMailboxFailure } from './messages.ts'

@@ -1,5 +1,14 @@
 import { Type, type Static } from 'typebox'
-import { DayOrMoment, nameComponents, Nullable, PageQuery, Pagination, Success, Timestamp, Uuid } from '../http/schema.ts'
+import {
+  DayOrMoment,
+  nameComponents,
+  Nullable,
+  PageQuery,
+  Pagination,
+  Success,
+  Timestamp,
+  Uuid,
+} from '../http/schema.ts'
 import { MAX_DELIVERY_BYTES, MAX_UPLOAD_FILES } from './limits.ts'
 
 const Text = Type.String()

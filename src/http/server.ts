@@ -17,7 +17,13 @@ import { clientAddress } from './client-address.ts'
 import type { App } from './app.ts'
 import { trackConnections } from './connections.ts'
 import { sendFault, addErrorHandlers, failureBody, toFault } from './errors.ts'
-import { MAX_BODY_BYTES, CONNECTIONS_CHECK_MS, HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from './server-limits.ts'
+import {
+  MAX_BODY_BYTES,
+  CONNECTIONS_CHECK_MS,
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  REQUEST_TIMEOUT_MS,
+} from './server-limits.ts'
 import type { Paths } from './openapi-document.ts'
 import { describeApi } from './openapi.ts'
 import { failures } from './schema.ts'

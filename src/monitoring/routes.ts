@@ -9,7 +9,16 @@ import { countEvents, listEvents, listPeriods } from './history/store.ts'
 import { addHost, changeHost, checkNow, hostNotFound, requireHost, requireList, type HostDeps } from './hosts.ts'
 import { listAddresses, listAccountModes, setAccountMode } from './blocklists/store.ts'
 import type { HostCheckDeps } from './checks/deps.ts'
-import { History, HistoryQuery, HostChanges, ListChoice, MonitoredHost, MonitoredHostDetail, NewHost, WatchedList } from './shapes.ts'
+import {
+  History,
+  HistoryQuery,
+  HostChanges,
+  ListChoice,
+  MonitoredHost,
+  MonitoredHostDetail,
+  NewHost,
+  WatchedList,
+} from './shapes.ts'
 import { deleteHost, listHosts, type HostRow } from './store.ts'
 import { presentHostDetail, presentEvent, presentHost, presentList } from './view.ts'
 

@@ -8,11 +8,11 @@ import { NOTIFY_INTERVAL_MS } from './limits.ts'
  * Subscribes to notifications of captured requests.
  * @returns a function that unsubscribes
  */
-export function onRequestsCaptured(notifications: Notifications, captured: (endpointId: string) => void): () => void {
-  const hear = (room: string, id: string | null) => room === 'requests' && id !== null && captured(id)
+export function onRequestsCaptured(notifications: Notifications, onCaptured: (endpointId: string) => void): () => void {
+  const notifyIfRequest = (room: string, id: string | null) => room === 'requests' && id !== null && onCaptured(id)
   return onChange(
     notifications,
-    ({ room, id }) => hear(room, id),
+    ({ room, id }) => notifyIfRequest(room, id),
     () => {},
   )
 }
@@ -34,7 +34,7 @@ export function createBatchedNotifier({ db, log }: { db: Db; log: Logger }) {
       await notifyChanges(db, changes)
     } catch (error) {
       // Readers of the list also check it now and then without a notification.
-      log.warn({ err: error }, 'captured requests were not announced')
+      log.warn({ err: error }, 'captured requests could not be announced')
     }
   }
 

@@ -60,25 +60,25 @@ export function createRequestStreams({ db, notifications, secretKey, webhookBase
   const closing = new AbortController()
   const wakers = new Map<string, Set<(changed: boolean) => void>>()
   const wake = (endpointId: string, changed: boolean) => wakers.get(endpointId)?.forEach((waker) => waker(changed))
-  const wakeAll = () => wakers.forEach((_those, id) => wake(id, true))
-  const ends = [
+  const wakeAll = () => wakers.forEach((_wakers, id) => wake(id, true))
+  const unsubscribers = [
     onRequestsCaptured(notifications, (id) => wake(id, false)),
     onEndpointChange(notifications, ({ id }) => wake(id, true), wakeAll),
   ]
 
   async function follow(stream: RequestStream, from: number, response: ServerResponse): Promise<void> {
-    const bell = createWakeSignal()
-    const those = wakers.get(stream.endpointId) ?? new Set()
-    wakers.set(stream.endpointId, those.add(bell.wake))
+    const wakeSignal = createWakeSignal()
+    const endpointWakers = wakers.get(stream.endpointId) ?? new Set()
+    wakers.set(stream.endpointId, endpointWakers.add(wakeSignal.wake))
     const gone = new AbortController()
     response.once('close', () => gone.abort())
     const signal = AbortSignal.any([gone.signal, closing.signal])
-    signal.addEventListener('abort', () => bell.wake(false))
+    signal.addEventListener('abort', () => wakeSignal.wake(false))
     try {
-      await writeEvents(stream, from, response, bell, signal)
+      await writeEvents(stream, from, response, wakeSignal, signal)
     } finally {
-      those.delete(bell.wake)
-      if (those.size === 0) wakers.delete(stream.endpointId)
+      endpointWakers.delete(wakeSignal.wake)
+      if (endpointWakers.size === 0) wakers.delete(stream.endpointId)
       response.end()
     }
   }
@@ -87,7 +87,7 @@ export function createRequestStreams({ db, notifications, secretKey, webhookBase
     { accountId, endpointId, recheckAccess }: RequestStream,
     from: number,
     response: ServerResponse,
-    bell: WakeSignal,
+    wakeSignal: WakeSignal,
     signal: AbortSignal,
   ): Promise<void> {
     // The first ID is sent at once, so that a client that disconnects before the first request
@@ -95,15 +95,15 @@ export function createRequestStreams({ db, notifications, secretKey, webhookBase
     response.write(`retry: 2000\nid: ${from}\nevent: ready\ndata: {}\n\n`)
     let last = from
     let endpoint = await findEndpoint(db, accountId, endpointId)
-    bell.wake(false)
+    wakeSignal.wake(false)
     for (;;) {
-      const rung = await bell.wait(HEARTBEAT_MS)
+      const reason = await wakeSignal.wait(HEARTBEAT_MS)
       if (signal.aborted) return
-      if (rung === null) {
+      if (reason === null) {
         response.write(':\n\n')
         await recheckAccess()
       }
-      if (rung === 'changed') {
+      if (reason === 'changed') {
         endpoint = await findEndpoint(db, accountId, endpointId)
         if (!endpoint) return void response.write('event: deleted\ndata: {}\n\n')
         writeEvent(response, 'endpoint', presentEndpoint(omitSecrets(endpoint), webhookBaseUrl))
@@ -152,13 +152,13 @@ export function createRequestStreams({ db, notifications, secretKey, webhookBase
       const from = stream.from ?? (await findNewestSeq(db, stream.endpointId))
       return async (response) => {
         await follow(stream, from, response).catch((error: unknown) => {
-          if (!(error instanceof Fault)) log.warn({ err: error }, 'a stream of captured requests broke off')
+          if (!(error instanceof Fault)) log.warn({ err: error }, 'a stream of captured requests was interrupted')
         })
       }
     },
     close() {
       closing.abort()
-      ends.forEach((end) => end())
+      unsubscribers.forEach((unsubscribe) => unsubscribe())
     },
   }
 }
@@ -188,15 +188,15 @@ type WakeSignal = {
 
 /** Creates a signal that remembers a wake-up until the next wait. */
 function createWakeSignal(): WakeSignal {
-  let rung: 'captured' | 'changed' | null = null
+  let reason: 'captured' | 'changed' | null = null
   let resolve: (() => void) | undefined
   return {
     wake(changed) {
-      rung = changed || rung === 'changed' ? 'changed' : 'captured'
+      reason = changed || reason === 'changed' ? 'changed' : 'captured'
       resolve?.()
     },
     async wait(milliseconds) {
-      if (rung === null) {
+      if (reason === null) {
         await new Promise<void>((done) => {
           const timer = setTimeout(done, milliseconds)
           resolve = () => {
@@ -206,9 +206,9 @@ function createWakeSignal(): WakeSignal {
         })
       }
       resolve = undefined
-      const what = rung
-      rung = null
-      return what
+      const result = reason
+      reason = null
+      return result
     },
   }
 }

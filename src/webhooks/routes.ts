@@ -8,7 +8,15 @@ import type { LimitName } from '../http/request-limits.ts'
 import { answers, answersAs, Bytes, Done, security, Uuid } from '../http/schema.ts'
 import type { App } from '../http/server.ts'
 import type { DB } from '../store/tables.ts'
-import { changeEndpoint, clearRequests, createEndpoint, removeEndpoint, replaceResponseSecret, requireEndpoint, readResponseSecret } from './endpoints/endpoints.ts'
+import {
+  changeEndpoint,
+  clearRequests,
+  createEndpoint,
+  removeEndpoint,
+  replaceResponseSecret,
+  requireEndpoint,
+  readResponseSecret,
+} from './endpoints/endpoints.ts'
 import { listEndpoints } from './endpoints/store.ts'
 import type { RequestStreams } from './request-streams.ts'
 import { MAX_HAR_BYTES, MAX_PAGE_BYTES } from './limits.ts'
@@ -16,7 +24,16 @@ import { formatCurl } from './requests/curl-command.ts'
 import { toHar } from './requests/har.ts'
 import { verifyRequestSignature } from './requests/verify-signature.ts'
 import { findRequest, listRequests } from './requests/store.ts'
-import { EndpointEvent, HttpArchive, NewResponseSecret, OneRequest, RequestPage, RequestQuery, WebhookEndpoint, WebhookSettings } from './shapes.ts'
+import {
+  EndpointEvent,
+  HttpArchive,
+  NewResponseSecret,
+  OneRequest,
+  RequestPage,
+  RequestQuery,
+  WebhookEndpoint,
+  WebhookSettings,
+} from './shapes.ts'
 import { presentEndpoint, presentRequest, omitSecrets } from './present.ts'
 
 export type WebhookRoutesDeps = {
@@ -52,7 +69,7 @@ export function webhookRoutes(app: App, deps: WebhookRoutesDeps): void {
 
 function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
   const { db, authHooks, webhookBaseUrl } = deps
-  const shown = (row: Parameters<typeof presentEndpoint>[0]) => presentEndpoint(row, webhookBaseUrl)
+  const present = (row: Parameters<typeof presentEndpoint>[0]) => presentEndpoint(row, webhookBaseUrl)
   const common = { tags, security }
   app.get(
     '/api/webhook/endpoints',
@@ -62,7 +79,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     },
     async (request) => {
       const rows = await listEndpoints(db, callerOf(request).accountId)
-      return { success: true, endpoints: rows.map(shown) }
+      return { success: true, endpoints: rows.map(present) }
     },
   )
   app.post(
@@ -79,7 +96,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     async (request, reply) => {
       const row = await createEndpoint(deps, callerOf(request).accountId, request.body)
       deps.forget(row.token)
-      return reply.code(201).send({ success: true, endpoint: shown(row) })
+      return reply.code(201).send({ success: true, endpoint: present(row) })
     },
   )
   app.get(
@@ -90,7 +107,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     },
     async (request) => {
       const endpoint = await requireEndpoint(db, callerOf(request).accountId, request.params.id)
-      return { success: true, endpoint: shown(omitSecrets(endpoint)) }
+      return { success: true, endpoint: present(omitSecrets(endpoint)) }
     },
   )
   app.put(
@@ -108,7 +125,7 @@ function endpointRoutes(app: App, deps: WebhookRoutesDeps): void {
     async (request) => {
       const row = await changeEndpoint(deps, callerOf(request).accountId, request.params.id, request.body)
       deps.forget(row.token)
-      return { success: true, endpoint: shown(row) }
+      return { success: true, endpoint: present(row) }
     },
   )
   app.delete(

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MOST_ROWS, readBulk } from '../../src/abuse/bulk.ts'
+import { MAX_ROWS, readBulk } from '../../src/abuse/bulk.ts'
 import { findService, SERVICES, serviceOfCategories } from '../../src/abuse/services.ts'
 import { Fault } from '../../src/errors.ts'
 import { START } from './evidence.ts'
@@ -38,8 +38,8 @@ describe('JSON lines', () => {
   it('must be there, and not be too many', () => {
     expect(() => read('\n\n')).toThrow(Fault)
     const row = '{"ip":"8.8.4.4","service":"ssh"}\n'
-    expect(read(row.repeat(MOST_ROWS))).toHaveLength(MOST_ROWS)
-    expect(() => read(row.repeat(MOST_ROWS + 1))).toThrow(Fault)
+    expect(read(row.repeat(MAX_ROWS))).toHaveLength(MAX_ROWS)
+    expect(() => read(row.repeat(MAX_ROWS + 1))).toThrow(Fault)
   })
 })
 

@@ -1,4 +1,14 @@
-import { absorb, assess, KNOWN_ORIGIN, type Assessment, type Circumstances, type Evidence, type Sighting, type State, type Traits } from '../../src/abuse/score.ts'
+import {
+  absorb,
+  assess,
+  KNOWN_ORIGIN,
+  type Assessment,
+  type Circumstances,
+  type Evidence,
+  type Sighting,
+  type State,
+  type Traits,
+} from '../../src/abuse/score.ts'
 
 export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE

@@ -210,7 +210,7 @@ describe('the exported list', () => {
   })
 })
 
-describe('the keeper', () => {
+describe('the list publisher', () => {
   it('is one at a time, and the pace is kept', async () => {
     await list('9.1.3.1')
     await publish()

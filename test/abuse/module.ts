@@ -1,7 +1,7 @@
 import { abuseRoutes } from '../../src/abuse/routes.ts'
 import { createAbuseServices } from '../../src/abuse/create-services.ts'
 import type { Systems } from '../../src/abuse/systems.ts'
-import { keepOnce } from '../../src/abuse/keeper.ts'
+import { sweepAndPublish } from '../../src/abuse/list-publisher.ts'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createAuth, ownOrigins } from '../../src/accounts/auth.ts'
 import { createIdentify } from '../../src/accounts/identify.ts'
@@ -112,7 +112,7 @@ export async function startAbuse(
       answerTo('report', { from, body: { ip, service: 'ssh', ...body }, headers }),
     check: async (ip: string) => (await answerTo<{ data: Record<string, unknown> }>(`check?ip=${ip}`)).data,
     /** Does one run of the list publisher. */
-    keep: () => keepOnce(abuse),
+    keep: () => sweepAndPublish(abuse),
     async addPerson(name: string, admin = false): Promise<Person> {
       const email = `${name.toLowerCase()}@people.test`
       const person = { email, password: `the password of ${name}`, name, plan: 'free' as const, admin }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { absorb, assess, MOST_EVIDENCE, type Evidence, type Sighting } from '../../src/abuse/score.ts'
+import { absorb, assess, MAX_EVIDENCE, type Evidence, type Sighting } from '../../src/abuse/score.ts'
 import { DAY, HOUR, MINUTE, openCase, SERVICES, sighting, START, traitsOf, USUAL } from './evidence.ts'
 
 const established = { standing: 'established' as const }
@@ -260,10 +260,10 @@ describe('the score, for any reports,', () => {
 
 describe('the evidence', () => {
   it('keeps places for other systems when one system fills its share', () => {
-    let evidence = evidenceOf(Array.from({ length: MOST_EVIDENCE + 50 }, (_, n) => sighting(1, n)))
-    expect(evidence).toHaveLength(MOST_EVIDENCE)
+    let evidence = evidenceOf(Array.from({ length: MAX_EVIDENCE + 50 }, (_, n) => sighting(1, n)))
+    expect(evidence).toHaveLength(MAX_EVIDENCE)
     evidence = evidenceOf([sighting(2, 1, established), sighting(3, 1, established)], START, evidence)
-    expect(evidence).toHaveLength(MOST_EVIDENCE)
+    expect(evidence).toHaveLength(MAX_EVIDENCE)
     expect(evidence.filter((e) => e.origin !== 'as:1')).toHaveLength(2)
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createTurnedAway, RATE, takeOne } from '../../src/abuse/intake/rate.ts'
-import { absorb, lastCounted, WINDOW, type Evidence } from '../../src/abuse/score.ts'
+import { createLimitedSources, RATE, takeOne } from '../../src/abuse/intake/rate.ts'
+import { absorb, lastCounted, WINDOW_MS, type Evidence } from '../../src/abuse/score.ts'
 import { HOUR, MINUTE, START } from './evidence.ts'
 
 const traitsOf = () => ({ severity: 5, category: 'login', spoofable: false })
@@ -20,7 +20,7 @@ describe('a clock that was set back by hours', () => {
     expect(takeOne(used, { source: 's', requests: RATE.requests }, later + MINUTE)).toMatchObject({
       allowance: { allowed: false },
     })
-    const turnedAway = createTurnedAway()
+    const turnedAway = createLimitedSources()
     turnedAway.note('s', later + RATE.window)
     expect(turnedAway.find('s', later)).toBe(later + RATE.window)
     expect(turnedAway.find('s', now)).toBeUndefined()
@@ -28,7 +28,7 @@ describe('a clock that was set back by hours', () => {
 
   it('does not count new reports as repetitions', () => {
     const before = seenAt(later)
-    expect(now - lastCounted(before, 'ssh', now)).toBeGreaterThanOrEqual(WINDOW)
+    expect(now - lastCounted(before, 'ssh', now)).toBeGreaterThanOrEqual(WINDOW_MS)
     const after = seenAt(now, before)
     expect(after).toMatchObject([{ reports: 2, events: 6, at: now, countedAt: now }])
     expect(now + MINUTE - lastCounted(after, 'ssh', now + MINUTE)).toBe(MINUTE)

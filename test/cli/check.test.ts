@@ -129,7 +129,7 @@ describe('portreeve check blacklist', () => {
     expect(data.totalChecked).toBeGreaterThan(80)
   })
 
-  it('refuses what is not a public IPv4 address', async () => {
+  it('rejects anything but a public IPv4 address', async () => {
     const { code, out } = await runPortreeve(['check', 'blacklist', '10.0.0.1', '--json'], env)
     expect([code, JSON.parse(out)]).toEqual([2, expect.objectContaining({ success: false, code: 'invalid_request' })])
   })

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isFinal, transition, INITIAL_STATE, type Readiness, type StepEvent, type StepState } from '../../src/delisting/steps/state-machine.ts'
+import {
+  isFinal,
+  transition,
+  INITIAL_STATE,
+  type Readiness,
+  type StepEvent,
+  type StepState,
+} from '../../src/delisting/steps/state-machine.ts'
 import { METHODS, type Method } from '../../src/delisting/steps/methods.ts'
 import { DAY_MS, HOUR_MS, MAX_ATTEMPTS } from '../../src/delisting/steps/timing.ts'
 
@@ -201,7 +208,7 @@ const story = fc.record({
   events: fc.array(fc.record({ event: anyEvent, pause: fc.integer({ min: 0, max: 3 * DAY_MS }) }), { maxLength: 60 }),
 })
 
-describe('whatever happens', () => {
+describe('any sequence of events', () => {
   it('leaves completed steps unchanged, and failed steps only by a retry, up to three times', () => {
     fc.assert(
       fc.property(story, ({ step, events }) => {

@@ -205,7 +205,7 @@ describe('the mail to a list', () => {
     })
   })
 
-  it('goes to the same list about the same address once a week at most, whatever the process', async () => {
+  it('goes to one blocklist about one address at most once a week, over all processes', async () => {
     const first = await place.begin(WORDS)
     await place.portreeve.tend()
     await place.act(first, EMAIL, 'cancel')

@@ -15,7 +15,7 @@ describe('the endpoint', () => {
     await server.stop()
   })
 
-  it('answers Alice, and Charlie who has no account not at all', async () => {
+  it('returns a result to Alice, and 401 to Charlie without an account', async () => {
     const alice = await portreeve.addPerson('Alice')
     const path = `/api/v1/blacklist-check?ip=${IP}`
     const answer = await portreeve.request(path, { token: alice.token })

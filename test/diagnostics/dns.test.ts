@@ -62,7 +62,7 @@ describe('a real zone', () => {
     expect(result).toMatchObject({ domain: 'xn--mnchen-3ya.test', unicodeDomain: 'münchen.test', status: 'NOERROR' })
   })
 
-  it('tells names that exist from names that do not', async () => {
+  it('distinguishes names that exist from names that do not', async () => {
     const resolver = createResolver({ servers: [nsd] })
     const empty = { a: [], aaaa: [], mx: [], txt: [], cname: [], ns: [], soa: null, caa: [], errors: {} }
     expect(await check('gone.example.test', resolver)).toMatchObject({ status: 'NXDOMAIN', ...empty })

@@ -164,7 +164,7 @@ describe('advice on DMARC', () => {
     })
   })
 
-  it('tells an address without mailto: from a missing one', async () => {
+  it('distinguishes an address without mailto: from a missing one', async () => {
     const [first] = await dmarc('v=DMARC1; p=reject; rua=dmarc@example.com')
     expect(first).toMatchObject({ severity: 'error', message: expect.stringContaining('“dmarc@example.com”') })
     expect(first?.publish?.value).toBe('v=DMARC1; p=reject; rua=mailto:dmarc@example.com')
@@ -183,7 +183,7 @@ describe('advice on DMARC', () => {
     ])
   })
 
-  it('says when the record can be used by nobody', async () => {
+  it('reports a record that no receiver can use', async () => {
     const advice = await dmarc('v=DMARC1; p=never')
     expect(advice.map(({ message }) => message)).toContainEqual(expect.stringContaining('receivers ignore the record'))
     expect((await checkWith({ [`${DMARC} TXT`]: ['v=DMARC1; p=never'] })).dmarc.effectivePolicy).toBeNull()
@@ -268,7 +268,7 @@ describe('advice on SPF', () => {
     expect(await spf(`v=spf1 mx ${addresses.slice(0, 493)} -all`)).toEqual([])
   })
 
-  it('counts what is too much', async () => {
+  it('counts items beyond the limit', async () => {
     const hosts = Array.from({ length: 11 }, (_, index) => `a:h${index}.example.com`).join(' ')
     const advice = await spf(`v=spf1 ${hosts} -all`)
     expect(advice.filter(({ severity }) => severity === 'error').map(({ message }) => message)).toEqual([
@@ -351,7 +351,7 @@ describe('advice on DKIM', () => {
     expect(alias).toMatchObject([{ severity: 'warning', message: expect.stringContaining('Turn on DKIM') }])
   })
 
-  it('takes a wildcard without a key for what it says: this domain signs nothing', async () => {
+  it('reads a wildcard without a key as a domain that signs nothing', async () => {
     const records = { [`${mail} TXT`]: [], 'example.com MX': ['0 .'], 'example.com TXT': ['v=spf1 -all'] }
     expect(await adviceOn('dkim', { ...records, '*._domainkey.example.com TXT': ['v=DKIM1; p='] })).toEqual([])
   })
@@ -395,7 +395,7 @@ describe('advice on BIMI', () => {
     })
   })
 
-  it('does not show the record of the organisation when the own one could not be looked up', async () => {
+  it('does not show the organization’s record when the domain’s own could not be looked up', async () => {
     expect(await bimi({ [`${ABOVE} TXT`]: [LOGO] }, { [`${OWN} TXT`]: 'SERVFAIL' })).toMatchObject({
       found: false,
       error: 'SERVFAIL',

@@ -12,7 +12,7 @@ import { startDns, type DnsServer } from '../servers/dns.ts'
 import { checkWith, GOOD, rsaKey } from './mail-domain.ts'
 
 describe('the mail check', () => {
-  it('tells the whole of a domain in good order', async () => {
+  it('reports all facts of a domain in good order', async () => {
     const result = await checkWith()
     expect(matches(MailAuthResult, result)).toBe(true)
     expect(result).toMatchObject({
@@ -113,7 +113,7 @@ describe('the mail check', () => {
     })
   })
 
-  it('never calls missing what could not be asked', async () => {
+  it('never reports a record as missing when the query failed', async () => {
     const result = await checkWith(
       {},
       {
@@ -275,7 +275,7 @@ describe('the mail check against a name server', () => {
     }
   }
 
-  it('says in time what a name server told that is silent about the rest', async () => {
+  it('reports in time the answers of a name server that ignores other queries', async () => {
     dns.behaviours['*._domainkey.example.com TXT'] = 'silent'
     dns.behaviours['_dmarc.example.com TXT'] = 'silent'
     const { result, ms } = await checkWithin(700)
@@ -318,7 +318,7 @@ describe('the endpoint', () => {
     await dns.close()
   })
 
-  it('answers Alice and Bob alike, and Charlie who has no account not at all', async () => {
+  it('returns the same result to Alice and Bob, and 401 to Charlie without an account', async () => {
     const path = '/api/v1/dmarc-check?domain=example.com'
     for (const name of ['Alice', 'Bob']) {
       const { token } = await portreeve.addPerson(name)
@@ -349,7 +349,7 @@ describe('the endpoint', () => {
     }
   })
 
-  it('answers 400 to what is no domain', async () => {
+  it('returns 400 for an invalid domain', async () => {
     const { token } = await portreeve.addPerson('Dora')
     for (const query of ['domain=alice@example.com', 'domain=192.0.2.1', '', 'domain=example.com&selector=a/b']) {
       const answer = await portreeve.request(`/api/v1/dmarc-check?${query}`, { token })

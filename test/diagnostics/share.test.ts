@@ -83,7 +83,7 @@ describe('a shared result', () => {
     expect((await share([{ ...rest, data: turned }])).status).toBe(201)
   })
 
-  it('is exactly what this service answered this account', async () => {
+  it('matches exactly the result that this account received', async () => {
     const [own, charlies] = [await dnsOf('example.test'), await dnsOf('example.test', charlie)]
     const wrong: Record<string, ResultWithReceipt[]> = {
       changed: [{ ...own, data: { ...own.data, a: ['192.0.2.1'] } }],
@@ -124,7 +124,7 @@ describe('a shared result', () => {
     expect((await ask('/api/v1/shared-checks')).status).toBe(401)
   })
 
-  it('is gone after thirty days, for whoever asks and from the database', async () => {
+  it('is gone after thirty days, from the API and from the database', async () => {
     const { token } = (await share([await dnsOf('example.test')])).body.data
     const database = openDatabase(portreeve.databaseUrl)
     const past = new Date(Date.now() - 1_000)
@@ -144,7 +144,7 @@ describe('a shared result', () => {
     await database.close()
   })
 
-  it('is not found under a link that nobody made', async () => {
+  it('is not found under an unknown link', async () => {
     for (const token of ['x', 'x'.repeat(24), '%00', "' or true --"]) {
       const { status } = await ask(`/api/v1/shared-checks/${encodeURIComponent(token)}`)
       expect([token, status]).toEqual([token, 404])
@@ -156,7 +156,7 @@ describe('a receipt', () => {
   const secretKey = 'a key for receipts, long enough for one'
   const received = (data: unknown) => ({ accountId: 'alice', check: 'dns', data })
 
-  it('tells when any JSON was given, after a trip through text', () => {
+  it('returns the time of any JSON result, parsed from text again', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat({ max: 1e14 }), (data, at) => {
         const receipt = writeReceipt(received(data), secretKey, at)
@@ -176,7 +176,7 @@ describe('a receipt', () => {
     )
   })
 
-  it('is nothing that somebody makes up', () => {
+  it('cannot be forged', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^\d{1,15}\.[\w-]{43}$/)), (text) => {
         expect(readReceipt(text, received({}), secretKey)).toBeNull()
@@ -209,7 +209,7 @@ describe('a blacklist check that is followed', () => {
 })
 
 describe('sharing', () => {
-  it('is refused beyond the bytes of the plan, with what the limit is and when it ends', async () => {
+  it('is rejected beyond the bytes of the plan, with the limit and its end', async () => {
     const dave = await portreeve.addPerson('Dave')
     const results = [await dnsOf('example.test', dave)]
     expect((await share(results, dave)).status).toBe(201)

@@ -111,7 +111,7 @@ async function authorizedInChild(port: number, env: Record<string, string>): Pro
   return stdout.trim()
 }
 
-describe('what is wrong', () => {
+describe('problems', () => {
   it.each<[string, Wish, Partial<TlsResult>, string]>([
     ['expired', { from: -9, to: -0.5 }, { isExpired: true, daysRemaining: -1, authorizationError: 'CERT_HAS_EXPIRED' }, 'expired on'], // prettier-ignore
     ['not valid yet', { from: 2 }, { isExpired: false, authorizationError: 'CERT_NOT_YET_VALID' }, 'not valid before'],
@@ -122,7 +122,7 @@ describe('what is wrong', () => {
     expect(result.warnings).toEqual([expect.stringContaining(words)])
   })
 
-  it('with the chain is told with what to do', async () => {
+  it('with the chain are reported with a fix', async () => {
     const leaf = makeCertificate({ subject: '/CN=good.test', altNames: ['DNS:good.test'], issuer: intermediate })
     const incomplete = await check(await serve({}, leaf))
     expect(incomplete).toMatchObject({ authorized: false, authorizationError: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })

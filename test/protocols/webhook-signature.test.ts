@@ -1,7 +1,12 @@
 import { createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkSignature, SIGNATURE_SCHEMES, type SignatureScheme, type SignedRequest } from '../../src/protocols/webhook-signature.ts'
+import {
+  checkSignature,
+  SIGNATURE_SCHEMES,
+  type SignatureScheme,
+  type SignedRequest,
+} from '../../src/protocols/webhook-signature.ts'
 
 const at = (seconds: number) => new Date(seconds * 1000)
 const hmac = (key: string | Buffer, text: string, encoding: 'hex' | 'base64' = 'hex') =>

@@ -3,7 +3,17 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { librariesOf, unpacked } from './debian-package.ts'
-import { freePort, greets, handOver, serverFolder, serverUser, startDaemon, startTlsFront, stopDaemon, type MailServer } from './mail-server.ts'
+import {
+  freePort,
+  greets,
+  handOver,
+  serverFolder,
+  serverUser,
+  startDaemon,
+  startTlsFront,
+  stopDaemon,
+  type MailServer,
+} from './mail-server.ts'
 
 /** As Debian's /etc/courier/imapd has it, without limits on connections. */
 const SETTINGS = {

@@ -2,7 +2,17 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { librariesOf, unpacked } from './debian-package.ts'
-import { freePort, greets, handOver, serverFolder, serverUser, startDaemon, startTlsFront, stopDaemon, type MailServer } from './mail-server.ts'
+import {
+  freePort,
+  greets,
+  handOver,
+  serverFolder,
+  serverUser,
+  startDaemon,
+  startTlsFront,
+  stopDaemon,
+  type MailServer,
+} from './mail-server.ts'
 
 export type CyrusOptions = {
   /** Folders beside INBOX (`Sent`) in place of below it (`INBOX.Sent`). */

@@ -1,7 +1,18 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { librariesOf, unpacked } from './debian-package.ts'
-import { freePort, greets, handOver, localhostCertificate, serverFolder, serverUser, startDaemon, startTlsFront, stopDaemon, type MailServer } from './mail-server.ts'
+import {
+  freePort,
+  greets,
+  handOver,
+  localhostCertificate,
+  serverFolder,
+  serverUser,
+  startDaemon,
+  startTlsFront,
+  stopDaemon,
+  type MailServer,
+} from './mail-server.ts'
 
 export type DovecotOptions = {
   /** Of the personal namespace, such as `INBOX.` */

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from 'kysely'
 import type { FastifyError } from 'fastify'
 import { toFault } from '../../src/http/errors.ts'
-import { isDatabaseTimeout, isUnavailable, openLookups, openUnlimited, withStatementTimeout, STATEMENT_TIMEOUT_MS } from '../../src/store/database.ts'
+import {
+  isDatabaseTimeout,
+  isUnavailable,
+  openLookups,
+  openUnlimited,
+  withStatementTimeout,
+  STATEMENT_TIMEOUT_MS,
+} from '../../src/store/database.ts'
 import { freshDatabase, type FreshDatabase } from '../database.ts'
 
 let database: FreshDatabase

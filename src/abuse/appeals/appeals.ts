@@ -6,7 +6,15 @@ import { countRequest } from '../intake/store.ts'
 import type { Reporter } from '../reporter.ts'
 import { insertRefutations } from '../reputation/store.ts'
 import { lockAddress, saveAddresses, type AddressRow } from '../store.ts'
-import { closeAppeals, decideAppeal, hasAppeal, hasAppealOf, insertAppeal, wasGrantedSince, type AppealRow } from './store.ts'
+import {
+  closeAppeals,
+  decideAppeal,
+  hasAppeal,
+  hasAppealOf,
+  insertAppeal,
+  wasGrantedSince,
+  type AppealRow,
+} from './store.ts'
 import type { Subject } from '../subject.ts'
 
 const DAY = 86_400_000
@@ -25,8 +33,8 @@ const APPEALS_A_DAY = { source: 10, network: 30, origin: 100 }
 export type Appeal = { subject: Subject; reason: string; reporter: Reporter }
 
 /**
- * Somebody says that a listing is wrong. From the listed address itself it is believed, once in
- * thirty days and whatever others have said about it; else an administrator decides.
+ * Submits an appeal against a listing. An appeal from the listed address itself is granted once in
+ * thirty days, regardless of other appeals; all others are decided by an administrator.
  * @throws Fault `conflict` when the address is not listed or this appellant’s appeal waits already,
  *   `rate_limited`
  */

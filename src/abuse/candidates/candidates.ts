@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { Fault } from '../../errors.ts'
 import type { DB } from '../../store/tables.ts'
 import { refute } from '../appeals/appeals.ts'
-import { assessed, circumstancesOf } from '../circumstances.ts'
+import { toRowChanges, circumstancesOf } from '../circumstances.ts'
 import type { Ranges } from '../ranges/ranges.ts'
 import type { Standings } from '../reputation/standings.ts'
 import { assess, KNOWN_ORIGIN, LONGEST_LISTING_MS, type TraitsOf } from '../score.ts'
@@ -76,5 +76,5 @@ async function confirm(trx: Transaction<DB>, row: AddressRow, deps: CandidateDep
   const result = assess(row.state, row.evidence, circumstancesOf(confirmed, known, now), now, traitsOf)
   if (result.state !== 'listed')
     throw new Fault('conflict', `The evidence against ${row.address} has faded; it can no longer be listed.`)
-  await saveAddresses(trx, [{ ...confirmed, ...assessed(confirmed, result) }])
+  await saveAddresses(trx, [{ ...confirmed, ...toRowChanges(confirmed, result) }])
 }

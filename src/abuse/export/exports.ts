@@ -22,7 +22,7 @@ export type Exports = {
 /** Files in memory, the oldest of which goes first. */
 const MOST_FILES = 64
 
-export async function openExports(
+export async function createExports(
   db: Kysely<DB>,
   notifications: Notifications,
   { log, pageUrl }: { log: Logger; pageUrl: string },

@@ -7,7 +7,22 @@ import type { Ranges } from '../ranges/ranges.ts'
 import { readSubject } from '../subject.ts'
 import { FORMATS, FORMAT_NAMES, type Entry, type FormatName, type ListFacts } from './formats.ts'
 import { pack, type Packed } from './pack.ts'
-import { deleteHold, deleteOldSnapshots, findHold, findLatest, findUnpublished, insertChanges, insertFile, insertSnapshot, listPublished, markReady, saveHold, setPublished, setWhitelisted, type Snapshot } from './store.ts'
+import {
+  deleteHold,
+  deleteOldSnapshots,
+  findHold,
+  findLatest,
+  findUnpublished,
+  insertChanges,
+  insertFile,
+  insertSnapshot,
+  listPublished,
+  markReady,
+  saveHold,
+  setPublished,
+  setWhitelisted,
+  type Snapshot,
+} from './store.ts'
 
 export type PublishDeps = { db: Kysely<DB>; ranges: Ranges; log: Logger; pageUrl: string }
 

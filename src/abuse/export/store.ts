@@ -167,14 +167,14 @@ export async function deleteHold(db: Db): Promise<void> {
 }
 
 /** Any number that nothing else in this database locks. */
-const KEEPER_LOCK = 7_402_154
+const PUBLISHER_LOCK = 7_402_154
 
 /** Whether this connection is now the one that keeps the list. */
-export async function takeKeeperLock(db: Db): Promise<boolean> {
-  const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_lock(${KEEPER_LOCK}) as taken`.execute(db)
+export async function acquirePublisherLock(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_lock(${PUBLISHER_LOCK}) as taken`.execute(db)
   return rows[0]?.taken ?? false
 }
 
-export async function releaseKeeperLock(db: Db): Promise<void> {
-  await sql`select pg_advisory_unlock(${KEEPER_LOCK})`.execute(db)
+export async function releasePublisherLock(db: Db): Promise<void> {
+  await sql`select pg_advisory_unlock(${PUBLISHER_LOCK})`.execute(db)
 }

@@ -3,7 +3,7 @@ import type { Reporter } from '../reporter.ts'
 import type { Standing } from '../score.ts'
 import type { Standings } from '../reputation/standings.ts'
 import type { Subject } from '../subject.ts'
-import { openLedger, type Ledger, type LedgerDeps } from './ledger.ts'
+import { createLedger, type Ledger, type LedgerDeps } from './ledger.ts'
 import type { Allowance } from './rate.ts'
 import type { Outcome, Report } from './record.ts'
 import { findForGroup, writeGroup, type Found, type Store } from './store.ts'
@@ -37,7 +37,7 @@ export async function commitGroup(deps: CommitDeps, group: Submission[], now: nu
     reporters: unique(group.flatMap(({ reporter }) => reporter.key ?? [])),
     tokens: unique(group.flatMap(({ tokenHash }) => tokenHash ?? [])),
   })
-  const ledger = openLedger(found, deps, now)
+  const ledger = createLedger(found, deps, now)
   const receipts = group.map((submission) => takeSubmission(submission, ledger, found, deps))
   const changes = ledger.changes()
   if (changes.usages.length > 0) await writeGroup(deps.store, changes, { now: new Date(now), lane: deps.lane })

@@ -32,7 +32,7 @@ type Waiting<In, Out> = {
 }
 
 /** Two groups at once: while the database has the one, we make the other. */
-export const GROUPS_AT_ONCE = 2
+export const MAX_CONCURRENT_GROUPS = 2
 
 /**
  * Milliseconds for the last groups. Items without a response by then were never reported as stored.
@@ -48,23 +48,23 @@ export function createGroupCommit<In, Out>(options: Options<In, Out>): GroupComm
   let waiting: Waiting<In, Out>[] = []
   let waitingSize = 0
   let isDue = false
-  const slots = Array.from({ length: GROUPS_AT_ONCE }, (_, slot) => slot)
+  const slots = Array.from({ length: MAX_CONCURRENT_GROUPS }, (_, slot) => slot)
   const flights = new Map<Promise<void>, number>()
   const taken = new Set<string>()
 
   function begin(): void {
     // A short wait for items that arrive together with the first.
-    if (!isDue) setImmediate(depart)
+    if (!isDue) setImmediate(startCommit)
     isDue = true
   }
 
-  function depart(): void {
+  function startCommit(): void {
     isDue = false
     const slot = isWorthAnother() ? slots.pop() : undefined
     if (slot === undefined) return
-    const group = takeGroup()
+    const group = nextGroup()
     if (group.length === 0) return void slots.push(slot)
-    const flight = settle(group, slot).finally(() => {
+    const flight = commitGroup(group, slot).finally(() => {
       flights.delete(flight)
       for (const { keys } of group) for (const key of keys) taken.delete(key)
       slots.push(slot)
@@ -82,7 +82,7 @@ export function createGroupCommit<In, Out>(options: Options<In, Out>): GroupComm
     return waiting.length * 2 >= underWay
   }
 
-  function takeGroup(): Waiting<In, Out>[] {
+  function nextGroup(): Waiting<In, Out>[] {
     const group: Waiting<In, Out>[] = []
     const left: Waiting<In, Out>[] = []
     // An item that must wait keeps its place: later items with its keys wait behind it.
@@ -104,7 +104,7 @@ export function createGroupCommit<In, Out>(options: Options<In, Out>): GroupComm
     return group
   }
 
-  async function settle(group: Waiting<In, Out>[], slot: number): Promise<void> {
+  async function commitGroup(group: Waiting<In, Out>[], slot: number): Promise<void> {
     try {
       const outcomes = await commit(
         group.map(({ item }) => item),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { commitGroup, type CommitDeps, type Receipt, type Submission } from './commit.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { ensurePartitions } from './partitions.ts'
-import { createTurnedAway, RATE } from './rate.ts'
+import { createLimitedSources, RATE } from './rate.ts'
 
 export type Intake = {
   /**
@@ -14,36 +14,36 @@ export type Intake = {
 }
 
 /** Reports in one commit, and reports that may wait for one. */
-const MOST = 1_000
-const PATIENCE = 20_000
+const MAX_REPORTS_PER_COMMIT = 1_000
+const MAX_WAITING_REPORTS = 20_000
 
 /** SQLSTATEs of the database: another instance was faster, or the day has no partition. */
-const OVERTAKEN = new Set(['40001', '40P01'])
+const CONFLICT_SQLSTATES = new Set(['40001', '40P01'])
 const NO_PARTITION = '23514'
-const TRIES = 20
+const MAX_TRIES = 20
 
 /**
  * @param clock milliseconds since 1970
  * @param onReceipt called with the result of every request, accepted or rejected
  */
 export function createIntake(deps: CommitDeps, clock: () => number, onReceipt?: (receipt: Receipt) => void): Intake {
-  const turnedAway = createTurnedAway()
+  const turnedAway = createLimitedSources()
   const commits = createGroupCommit<Submission, Receipt>({
     // Two groups that count in one lane would wait for each other.
-    commit: (group, slot) => commitSomehow({ ...deps, lane: deps.lane + slot }, group, clock),
+    commit: (group, slot) => commitWithRetries({ ...deps, lane: deps.lane + slot }, group, clock),
     sizeOf: ({ reports }) => reports.length,
     keysOf: ({ reporter: { source, site }, reports }) => [
       source,
       ...(site === null ? [] : [site]),
       ...reports.map(({ subject }) => subject.key),
     ],
-    most: MOST,
-    patience: PATIENCE,
+    most: MAX_REPORTS_PER_COMMIT,
+    patience: MAX_WAITING_REPORTS,
   })
-  async function take(submission: Submission): Promise<Receipt> {
+  async function submitUnlessLimited(submission: Submission): Promise<Receipt> {
     const { source } = submission.reporter
     const until = turnedAway.find(source, clock())
-    if (until !== undefined) return turnAway(until, clock())
+    if (until !== undefined) return rejectionUntil(until, clock())
     const receipt = await commits.submit(submission)
     if (receipt.allowance.remaining === 0) turnedAway.note(source, clock() + receipt.allowance.reset * 1000)
     return receipt
@@ -51,7 +51,7 @@ export function createIntake(deps: CommitDeps, clock: () => number, onReceipt?: 
 
   return {
     async submit(submission) {
-      const receipt = await take(submission)
+      const receipt = await submitUnlessLimited(submission)
       onReceipt?.(receipt)
       return receipt
     },
@@ -59,12 +59,12 @@ export function createIntake(deps: CommitDeps, clock: () => number, onReceipt?: 
   }
 }
 
-function turnAway(until: number, now: number): Receipt {
+function rejectionUntil(until: number, now: number): Receipt {
   const reset = Math.min(RATE.window / 1000, Math.max(1, Math.ceil((until - now) / 1000)))
   return { allowance: { allowed: false, remaining: 0, reset }, outcomes: [], unknownToken: false }
 }
 
-async function commitSomehow(deps: CommitDeps, group: Submission[], clock: () => number): Promise<Receipt[]> {
+async function commitWithRetries(deps: CommitDeps, group: Submission[], clock: () => number): Promise<Receipt[]> {
   for (let tries = 1; ; tries++) {
     try {
       return await commitGroup(deps, group, clock())
@@ -73,8 +73,8 @@ async function commitSomehow(deps: CommitDeps, group: Submission[], clock: () =>
       // The nightly job makes partitions ahead; should it have failed for a week, reports are taken
       // all the same.
       if (code === NO_PARTITION) await ensurePartitions(deps.store.db, clock())
-      else if (!OVERTAKEN.has(code)) throw error
-      if (tries === TRIES) throw error
+      else if (!CONFLICT_SQLSTATES.has(code)) throw error
+      if (tries === MAX_TRIES) throw error
       await sleep(Math.random() * tries)
     }
   }

@@ -5,7 +5,7 @@ import type { Standings } from '../reputation/standings.ts'
 import type { Refutation } from '../reputation/store.ts'
 import type { AddressRow } from '../store.ts'
 import { RATE, takeOne, type Allowance } from './rate.ts'
-import { takeReport, type Outcome, type Report } from './record.ts'
+import { applyReport, type Outcome, type Report } from './record.ts'
 import type { Changes, Found, ReportRow, Usage } from './store.ts'
 
 export type LedgerDeps = { ranges: Ranges; standings: Standings; traitsOf: TraitsOf }
@@ -29,7 +29,7 @@ const IGNORED: Outcome = {
 }
 
 /** Applies a group of reports in memory, one after another, and records the changes. */
-export function openLedger(found: Found, deps: LedgerDeps, now: number): Ledger {
+export function createLedger(found: Found, deps: LedgerDeps, now: number): Ledger {
   const { ranges, standings, traitsOf } = deps
   const usages = new Map<string, Usage>()
   const addresses = new Map<string, AddressRow>()
@@ -62,7 +62,7 @@ export function openLedger(found: Found, deps: LedgerDeps, now: number): Ledger 
     const known = { bootstrap: standings.isBootstrap(), wellKnown: ranges.isWellKnown(key) }
     const taking = { now, reporter, standing, shared, ...known, traitsOf }
     const row = isCanary ? undefined : (addresses.get(key) ?? found.addresses.get(key))
-    const taken = takeReport(row, report, taking)
+    const taken = applyReport(row, report, taking)
     if (isCanary) refute(sender, key, 'canary')
     else if (taken.changed) note(report, sender, taken)
     return taken.outcome
@@ -72,7 +72,7 @@ export function openLedger(found: Found, deps: LedgerDeps, now: number): Ledger 
     refutations.set(`${network} ${address}`, { network, address, cause })
   }
 
-  function note({ service, port, count }: Report, sender: Sender, taken: ReturnType<typeof takeReport>): void {
+  function note({ service, port, count }: Report, sender: Sender, taken: ReturnType<typeof applyReport>): void {
     const { row, strong, counted, early } = taken
     const { network, origin } = sender.reporter
     addresses.set(row.address, row)

@@ -15,7 +15,7 @@ export type Allowance = {
 }
 
 /** Sources that have used up their window, so that a flood costs no question to the database. */
-export function createTurnedAway() {
+export function createLimitedSources() {
   const until = new Map<string, number>()
   return {
     note(source: string, time: number): void {

@@ -1,6 +1,16 @@
 import type { Reporter } from '../reporter.ts'
-import { absorb, assess, isStrong, lastCounted, WINDOW, type Confidence, type Standing, type State, type TraitsOf } from '../score.ts'
-import { assessed, circumstancesOf } from '../circumstances.ts'
+import {
+  absorb,
+  assess,
+  isStrong,
+  lastCounted,
+  WINDOW_MS,
+  type Confidence,
+  type Standing,
+  type State,
+  type TraitsOf,
+} from '../score.ts'
+import { toRowChanges, circumstancesOf } from '../circumstances.ts'
 import type { AddressRow } from '../store.ts'
 import type { Subject } from '../subject.ts'
 
@@ -19,7 +29,7 @@ export type Outcome = {
 }
 
 /** The context of a report: its time, its reporter, and the facts about its address. */
-export type Taking = {
+export type ReportContext = {
   now: number
   reporter: Reporter
   standing: Standing
@@ -29,7 +39,7 @@ export type Taking = {
   traitsOf: TraitsOf
 }
 
-export type Taken = {
+export type AppliedReport = {
   row: AddressRow
   outcome: Outcome
   /** Whether it adds to the counts, and whether anything changed at all. */
@@ -44,10 +54,10 @@ export type Taken = {
  * The row of an address with one more report. A pure function: the row that is given is not
  * changed.
  */
-export function takeReport(row: AddressRow | undefined, report: Report, taking: Taking): Taken {
+export function applyReport(row: AddressRow | undefined, report: Report, taking: ReportContext): AppliedReport {
   const { now, reporter, standing, shared, traitsOf } = taking
   const known = row ?? unknown(report.subject.key, now)
-  const counted = now - lastCounted(known.evidence, report.service, now) >= WINDOW
+  const counted = now - lastCounted(known.evidence, report.service, now) >= WINDOW_MS
   const { network, origin } = reporter
   const sighting = { network, origin, service: report.service, standing, port: report.port, count: report.count }
   const evidence = absorb(known.evidence, sighting, { now, counted, shared, traitsOf })
@@ -57,7 +67,7 @@ export function takeReport(row: AddressRow | undefined, report: Report, taking: 
     ...known,
     evidence,
     shared,
-    ...assessed(known, result),
+    ...toRowChanges(known, result),
     services: [...new Set(evidence.map((e) => e.service))],
     networks: new Set(evidence.map((e) => e.network)).size,
     totalReports: known.totalReports + Number(counted),

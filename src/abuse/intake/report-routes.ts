@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/server.ts'
 import type { AbuseServices } from '../create-services.ts'
 import { TAGS } from '../answers.ts'
-import { MOST_ROWS, readBulk, type BulkRow } from '../bulk.ts'
+import { MAX_ROWS, readBulk, type BulkRow } from '../bulk.ts'
 import { requireService } from '../services.ts'
 import { BulkReports, BulkResult, NewReport, ReportHeaders, ReportResult } from '../shapes.ts'
 import { readSubject } from '../subject.ts'
@@ -74,7 +74,7 @@ function bulkRoute(app: App, { intake, reporterOf, clock }: AbuseServices): void
       {
         bodyLimit: BODY_LIMIT,
         schema: {
-          summary: `Report up to ${MOST_ROWS} attackers in one request`,
+          summary: `Report up to ${MAX_ROWS} attackers in one request`,
           operationId: 'reportAttackers',
           description:
             'One JSON object per line (`{"ip": "8.8.4.4", "service": "ssh"}`), or CSV with AbuseIPDB’s header ' +

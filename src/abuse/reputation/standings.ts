@@ -20,7 +20,7 @@ const ENOUGH = 10
 const HOUR = 3_600_000
 const CHANNEL = 'abuse.standings'
 
-export async function openStandings(db: Db, notifications: Notifications, log: Logger): Promise<Standings> {
+export async function createStandings(db: Db, notifications: Notifications, log: Logger): Promise<Standings> {
   let standings = await read(db)
   const seen = new Map<string, number>()
   function reload(): void {
@@ -47,6 +47,6 @@ async function read(db: Db): Promise<Map<string, Standing>> {
 }
 
 /** Notifies every instance that reputations have changed. */
-export async function announceStandings(db: Db): Promise<void> {
+export async function notifyStandingsChanged(db: Db): Promise<void> {
   await notify(db, CHANNEL, null)
 }

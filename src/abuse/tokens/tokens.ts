@@ -2,7 +2,16 @@ import { hash, randomInt } from 'node:crypto'
 import { Fault } from '../../errors.ts'
 import { notifyChange } from '../../store/changes.ts'
 import type { Db } from '../../store/database.ts'
-import { countListedOf, countTokens, deleteToken, findToken, insertToken, listTokens, sumTokenReports, type TokenRow } from './store.ts'
+import {
+  countListedOf,
+  countTokens,
+  deleteToken,
+  findToken,
+  insertToken,
+  listTokens,
+  sumTokenReports,
+  type TokenRow,
+} from './store.ts'
 
 /** 32 letters and digits: 190 random bits. */
 export const TOKEN_PATTERN = '^ar_[A-Za-z0-9]{32}$'

@@ -11,7 +11,17 @@ import type { NewChannelBody } from '../shapes.ts'
 import type { SendDeps } from './channel-type.ts'
 import { claimMailOf, createCode, sendFirstCode } from './confirmation.ts'
 import { CHANNEL_TYPES } from './registry.ts'
-import { countChannels, createChannelId, findChannel, insertChannel, isOwnAddress, secretContext, updateChannel, type ChannelRow, type ChannelSettings } from './store.ts'
+import {
+  countChannels,
+  createChannelId,
+  findChannel,
+  insertChannel,
+  isOwnAddress,
+  secretContext,
+  updateChannel,
+  type ChannelRow,
+  type ChannelSettings,
+} from './store.ts'
 
 /**
  * Creates a channel. An email address other than the account’s own gets a code first; where that email

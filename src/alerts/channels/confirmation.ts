@@ -6,7 +6,14 @@ import { claimMail, type Exceeded, type MailLimits } from '../../store/outgoing-
 import { CODE_MAIL_LIMITS, MAX_CODE_ATTEMPTS, TEST_MAIL_LIMITS } from '../limits.ts'
 import type { SendDeps } from './channel-type.ts'
 import { requireRelay, sendCodeEmail } from './email.ts'
-import { confirmChannel, deleteChannel, renewCode, saveCodeError, secondsUntilNextCode, type ChannelRow } from './store.ts'
+import {
+  confirmChannel,
+  deleteChannel,
+  renewCode,
+  saveCodeError,
+  secondsUntilNextCode,
+  type ChannelRow,
+} from './store.ts'
 
 /** A code of eight digits and the hash that is stored. */
 export function createCode(): { code: string; codeHash: Buffer } {

@@ -6,11 +6,29 @@ import { notifyChange } from '../../store/changes.ts'
 import type { SendDeps } from '../channels/channel-type.ts'
 import { CHANNEL_TYPES } from '../channels/registry.ts'
 import { disableChannel, recordChannelFailure, type ChannelRow } from '../channels/store.ts'
-import { DISABLE_AFTER_MS, MESSAGE_LEASE_SECONDS, PARALLEL_MESSAGES, PARALLEL_MESSAGES_PER_ACCOUNT, POLL_INTERVAL_MS, RETRY_DELAYS_MS } from '../limits.ts'
+import {
+  DISABLE_AFTER_MS,
+  MESSAGE_LEASE_SECONDS,
+  PARALLEL_MESSAGES,
+  PARALLEL_MESSAGES_PER_ACCOUNT,
+  POLL_INTERVAL_MS,
+  RETRY_DELAYS_MS,
+} from '../limits.ts'
 import { describeDisabledChannel, disabledReasons } from '../messages.ts'
 import { quietHoursEnd } from '../quiet-hours.ts'
 import { raiseAlert } from '../raise.ts'
-import { claimMessages, listDue, markEnded, markHandedOver, markPostponed, markSent, postponeMessage, recoverMessages, type Batching, type ClaimedMessage } from './store.ts'
+import {
+  claimMessages,
+  listDue,
+  markEnded,
+  markHandedOver,
+  markPostponed,
+  markSent,
+  postponeMessage,
+  recoverMessages,
+  type Batching,
+  type ClaimedMessage,
+} from './store.ts'
 
 export type DeliveryDeps = SendDeps & {
   batching: Batching

@@ -1,4 +1,21 @@
-import { afterExpected, afterRequest, CLAIM_TIMEOUT_MS, CONFIRMATION_MS, deadlineMs, FIRST_CHECK_AFTER_MAIL_MS, addMs, MAX_ATTEMPTS, MAX_GRACE_MS, BLOCKER_PAUSE_MS, USER_DEADLINE_MS, USER_PAUSE_MS, PROVIDER_PAUSE_MS, REFUSED_PAUSES_MS, REMINDER_AFTER_MS, UNKNOWN_PAUSE_MS } from './timing.ts'
+import {
+  afterExpected,
+  afterRequest,
+  CLAIM_TIMEOUT_MS,
+  CONFIRMATION_MS,
+  deadlineMs,
+  FIRST_CHECK_AFTER_MAIL_MS,
+  addMs,
+  MAX_ATTEMPTS,
+  MAX_GRACE_MS,
+  BLOCKER_PAUSE_MS,
+  USER_DEADLINE_MS,
+  USER_PAUSE_MS,
+  PROVIDER_PAUSE_MS,
+  REFUSED_PAUSES_MS,
+  REMINDER_AFTER_MS,
+  UNKNOWN_PAUSE_MS,
+} from './timing.ts'
 import type { Method } from './methods.ts'
 
 export const STEP_STATUSES = ['pending', 'running', 'email-sent', 'waiting', 'completed', 'failed'] as const

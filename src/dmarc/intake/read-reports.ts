@@ -1,7 +1,18 @@
 import { Fault } from '../../errors.ts'
-import { parseAggregateReport, reportKey, type AggregateRecord, type AggregateReport } from '../../protocols/reports/aggregate-report.ts'
+import {
+  parseAggregateReport,
+  reportKey,
+  type AggregateRecord,
+  type AggregateReport,
+} from '../../protocols/reports/aggregate-report.ts'
 import { parseTlsReport, tlsReportKey, type TlsReport } from '../../protocols/reports/tls-report.ts'
-import { isReport, unpack, type FoundReport, type UnpackCost, type UnpackLimits } from '../../protocols/reports/unpack.ts'
+import {
+  isReport,
+  unpack,
+  type FoundReport,
+  type UnpackCost,
+  type UnpackLimits,
+} from '../../protocols/reports/unpack.ts'
 import { RECORDS_PER_PART } from '../limits.ts'
 import { createSelectors, type SelectorTally } from '../statistics/selectors.ts'
 import { createTallies, type Tally } from '../statistics/tally.ts'

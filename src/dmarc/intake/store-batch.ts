@@ -9,7 +9,24 @@ import { isWithin } from '../statistics/tally.ts'
 import { chooseDomains, indexCandidates, selfAndAbove, type CandidateIndex } from './choose-domains.ts'
 import { toStorableText, toStorableJson, type ReadAggregate, type ReadResult, type ReadTls } from './read-reports.ts'
 import { MAX_SAMPLES_PER_ACCOUNT_DAY, MAX_SAMPLES_PER_ADDRESS_DAY, MAX_SAMPLES_PER_DELIVERY } from '../limits.ts'
-import { addTotals, deleteUnusedDeliveries, insertRecords, insertReports, insertRejectedItems, insertTlsReports, listCandidates, lockDomains, insertAddresses, upsertDeliveries, type NewReport, type NewTlsReport, type RejectedItem, type DomainTotals, type NewDelivery, type Via } from './store.ts'
+import {
+  addTotals,
+  deleteUnusedDeliveries,
+  insertRecords,
+  insertReports,
+  insertRejectedItems,
+  insertTlsReports,
+  listCandidates,
+  lockDomains,
+  insertAddresses,
+  upsertDeliveries,
+  type NewReport,
+  type NewTlsReport,
+  type RejectedItem,
+  type DomainTotals,
+  type NewDelivery,
+  type Via,
+} from './store.ts'
 import { claimSamples } from '../usage/store.ts'
 
 /** The channel and sender of incoming files. */

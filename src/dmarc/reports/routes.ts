@@ -2,15 +2,45 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { Fault } from '../../errors.ts'
 import { callerOf } from '../../http/auth.ts'
-import { answers, answersAs, Bytes, PageQuery, paginationOf, sliceOf, security, Success, Uuid } from '../../http/schema.ts'
+import {
+  answers,
+  answersAs,
+  Bytes,
+  PageQuery,
+  paginationOf,
+  sliceOf,
+  security,
+  Success,
+  Uuid,
+} from '../../http/schema.ts'
 import type { App } from '../../http/server.ts'
 import { requireDomain } from '../domains/domains.ts'
 import { RECORDS_PER_PART } from '../limits.ts'
 import { byId, tags, type RouteDeps } from '../route-deps.ts'
-import { AggregateReport, RecordPage, RecordQuery, RejectedPage, ReportPage, ReportQuery, Summary, SummaryQuery, TlsReportPage } from '../shapes.ts'
+import {
+  AggregateReport,
+  RecordPage,
+  RecordQuery,
+  RejectedPage,
+  ReportPage,
+  ReportQuery,
+  Summary,
+  SummaryQuery,
+  TlsReportPage,
+} from '../shapes.ts'
 import { parseRange, summarize } from '../summary/summary.ts'
 import { presentRecord, presentReport, presentTlsReport } from './present.ts'
-import { countReports, countRejected, countTlsReports, findOriginal, findRecords, findReport, listReports, listRejected, listTlsReports } from './store.ts'
+import {
+  countReports,
+  countRejected,
+  countTlsReports,
+  findOriginal,
+  findRecords,
+  findReport,
+  listReports,
+  listRejected,
+  listTlsReports,
+} from './store.ts'
 
 const oneReport = Type.Object({ id: Uuid, reportId: Uuid })
 

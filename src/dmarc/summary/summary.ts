@@ -7,7 +7,17 @@ import { zeroCounts, type Counts } from '../statistics/tally.ts'
 import { MAX_SUMMARY_DAYS, MAX_SUMMARY_REPORTERS, MAX_SUMMARY_SOURCES } from '../limits.ts'
 import { SOURCE_GROUPS } from '../shapes.ts'
 import { evaluateReadiness } from './readiness.ts'
-import { findPublishedPolicy, listSelectors, sumByDay, sumByReporter, sumBySource, type DayRow, type GroupRow, type DayRange, type SourceRow } from './store.ts'
+import {
+  findPublishedPolicy,
+  listSelectors,
+  sumByDay,
+  sumByReporter,
+  sumBySource,
+  type DayRow,
+  type GroupRow,
+  type DayRange,
+  type SourceRow,
+} from './store.ts'
 
 /** Finds the autonomous system of an address in a local table; null if unknown. */
 export type FindAsn = (address: string) => AutonomousSystem | null

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'
-import { CLAIM_BATCH, CLAIM_INTERVAL_MS, HOST_LEASE_SECONDS, PARALLEL_HOSTS, PARALLEL_HOSTS_PER_ACCOUNT } from '../limits.ts'
+import {
+  CLAIM_BATCH,
+  CLAIM_INTERVAL_MS,
+  HOST_LEASE_SECONDS,
+  PARALLEL_HOSTS,
+  PARALLEL_HOSTS_PER_ACCOUNT,
+} from '../limits.ts'
 import { checkHost } from './check-host.ts'
 import type { HostCheckDeps } from './deps.ts'
 import { claimDue, releaseHost, type ClaimedHost } from './store.ts'

@@ -2,7 +2,15 @@ import { joinItems, shorten, txtRecord, type Advice, type Publish } from '../adv
 import type { Destination } from './report-destinations.ts'
 import type { DmarcDiscovery, WalkStep } from './dmarc-discovery.ts'
 import { formatDmarc, hasPartialPct, isCapitalTag, repairDmarc, findNearMiss } from './repair-dmarc.ts'
-import { DMARC_POLICIES, KNOWN_TAGS, parseDmarc, REMOVED_TAGS, requestedPolicy, type DmarcPolicy, type DmarcRecord } from './dmarc-record.ts'
+import {
+  DMARC_POLICIES,
+  KNOWN_TAGS,
+  parseDmarc,
+  REMOVED_TAGS,
+  requestedPolicy,
+  type DmarcPolicy,
+  type DmarcRecord,
+} from './dmarc-record.ts'
 import { registeredDomain as registeredOf } from './public-suffix.ts'
 import { isSpf } from '../spf/spf-record.ts'
 import { valueOf } from '../tag-list.ts'

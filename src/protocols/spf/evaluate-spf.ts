@@ -4,7 +4,16 @@ import { dataOf, type DnsAnswer, type RecordType } from '../../net/dns.ts'
 import { dnsFailureOf, type DnsQueries } from '../dns-queries.ts'
 import { LOOKUP_LIMIT, MX_LIMIT, VOID_LOOKUP_LIMIT } from './spf-tree.ts'
 import { expandDomain, expandMacros, isQueryable, type MacroValues } from './spf-macros.ts'
-import { effectiveTerms, isExplanation, isSpf, parseSpf, redirectOf, type Mechanism, type Qualifier, type SpfRecord } from './spf-record.ts'
+import {
+  effectiveTerms,
+  isExplanation,
+  isSpf,
+  parseSpf,
+  redirectOf,
+  type Mechanism,
+  type Qualifier,
+  type SpfRecord,
+} from './spf-record.ts'
 
 /** RFC 7208, 2.6. */
 export const SPF_RESULTS = ['none', 'neutral', 'pass', 'fail', 'softfail', 'temperror', 'permerror'] as const

@@ -1,7 +1,25 @@
 import { joinItems, lookupFailed, shorten, txtRecord, type Advice, type Publish, type Severity } from '../advice.ts'
 import type { MailUse } from '../mail/mail-use.ts'
-import { LOOKUP_LIMIT, lastRecord, MX_LIMIT, nodesOf, VOID_LOOKUP_LIMIT, type SpfNode, type SpfTree } from './spf-tree.ts'
-import { allOf, effectiveTerms, isExplanation, isSpf, parseSpf, redirectOf, type Mechanism, type SpfRecord, type SpfTerm } from './spf-record.ts'
+import {
+  LOOKUP_LIMIT,
+  lastRecord,
+  MX_LIMIT,
+  nodesOf,
+  VOID_LOOKUP_LIMIT,
+  type SpfNode,
+  type SpfTree,
+} from './spf-tree.ts'
+import {
+  allOf,
+  effectiveTerms,
+  isExplanation,
+  isSpf,
+  parseSpf,
+  redirectOf,
+  type Mechanism,
+  type SpfRecord,
+  type SpfTerm,
+} from './spf-record.ts'
 
 type About = {
   domain: string

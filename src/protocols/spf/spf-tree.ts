@@ -1,6 +1,15 @@
 import { dataOf, type DnsFailure, type RecordType } from '../../net/dns.ts'
 import type { DnsQueries, TxtLookup } from '../dns-queries.ts'
-import { effectiveTerms, hasMacro, isSpf, parseSpf, type Mechanism, type MechanismName, type SpfRecord, type SpfTerm } from './spf-record.ts'
+import {
+  effectiveTerms,
+  hasMacro,
+  isSpf,
+  parseSpf,
+  type Mechanism,
+  type MechanismName,
+  type SpfRecord,
+  type SpfTerm,
+} from './spf-record.ts'
 
 /** RFC 7208, 4.6.4. */
 export const LOOKUP_LIMIT = 10

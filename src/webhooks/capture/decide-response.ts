@@ -4,7 +4,14 @@ import type { Header } from '../headers.ts'
 import { MAX_READ_BODY_BYTES } from '../limits.ts'
 import type { CaptureTarget } from './capture-target.ts'
 import type { ReceivedBody } from './read-body.ts'
-import { configuredResponse, embeddingResponse, isPreflight, preflightResponse, textResponse, type CaptureResponse } from './responses.ts'
+import {
+  configuredResponse,
+  embeddingResponse,
+  isPreflight,
+  preflightResponse,
+  textResponse,
+  type CaptureResponse,
+} from './responses.ts'
 import { fillTemplate } from './template.ts'
 
 /** Why the parser or a timeout aborted a request, and the status that its sender gets. */

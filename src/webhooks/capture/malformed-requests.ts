@@ -45,7 +45,7 @@ export async function storeMalformed(error: ParseError, socket: Socket, deps: Ma
   try {
     await storeNamed(error, socket, deps)
   } catch (err) {
-    deps.log.warn({ err }, 'a malformed request was not kept')
+    deps.log.warn({ err }, 'a malformed request was not stored')
   }
 }
 

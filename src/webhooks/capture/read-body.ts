@@ -1,5 +1,11 @@
 import type { IncomingMessage } from 'node:http'
-import { BODY_MEMORY_BYTES, MAX_BODY_CHUNKS, MAX_READ_BODY_BYTES, MAX_STORED_BODY_BYTES, UNCOUNTED_BODY_BYTES } from '../limits.ts'
+import {
+  BODY_MEMORY_BYTES,
+  MAX_BODY_CHUNKS,
+  MAX_READ_BODY_BYTES,
+  MAX_STORED_BODY_BYTES,
+  UNCOUNTED_BODY_BYTES,
+} from '../limits.ts'
 
 /**
  * How a body ended: complete, aborted by its sender, larger than the limit, or rejected because

@@ -96,8 +96,9 @@ export function isPreflight(method: string, headers: Header[]): boolean {
  * allows credentials.
  */
 export function preflightResponse(headers: Header[]): CaptureResponse {
-  const asked = findHeader(headers, 'access-control-request-headers')
-  const allowed = asked !== undefined && TOKEN_LIST.test(asked) ? ['Access-Control-Allow-Headers', asked] : []
+  const requested = findHeader(headers, 'access-control-request-headers')
+  const allowed =
+    requested !== undefined && TOKEN_LIST.test(requested) ? ['Access-Control-Allow-Headers', requested] : []
   const vary = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers'
   const more = ['Access-Control-Allow-Methods', METHODS, ...allowed, 'Access-Control-Max-Age', '600', 'Vary', vary]
   return { status: 204, headers: [...CROSS_ORIGIN_HEADERS, ...more], body: '' }

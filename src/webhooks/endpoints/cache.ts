@@ -1,4 +1,9 @@
-import { MAX_CACHED_ENDPOINTS, MAX_CACHED_RESPONSE_BYTES, ENDPOINT_CACHE_MS, MAX_CACHED_UNKNOWN_TOKENS } from '../limits.ts'
+import {
+  MAX_CACHED_ENDPOINTS,
+  MAX_CACHED_RESPONSE_BYTES,
+  ENDPOINT_CACHE_MS,
+  MAX_CACHED_UNKNOWN_TOKENS,
+} from '../limits.ts'
 import type { Endpoint } from './endpoints.ts'
 
 type Entry = { endpoint: Endpoint | null; until: number }
@@ -70,9 +75,9 @@ export function createEndpointCache(load: (token: string) => Promise<Endpoint | 
       return entry && entry.until > performance.now() ? entry.endpoint : undefined
     },
     load(token) {
-      const asked = loading.get(token) ?? loadEndpoint(token)
-      loading.set(token, asked)
-      return asked
+      const loaded = loading.get(token) ?? loadEndpoint(token)
+      loading.set(token, loaded)
+      return loaded
     },
     forget(token) {
       changes++

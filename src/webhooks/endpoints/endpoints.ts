@@ -12,7 +12,17 @@ import { MAX_ENDPOINTS_PER_ACCOUNT, MAX_RESPONSE_BODY_BYTES } from '../limits.ts
 import { deleteRequests } from '../requests/store.ts'
 import { newEndpointToken } from '../ids.ts'
 import { ensureResponseSecret, newSecret, responseSecretContext, sameSecretFault } from './response-secret.ts'
-import { countEndpoints, deleteEndpoint, findEndpoint, findEndpointByToken, insertEndpoint, updateEndpoint, type EndpointChange, type EndpointRow, type EncryptedEndpoint } from './store.ts'
+import {
+  countEndpoints,
+  deleteEndpoint,
+  findEndpoint,
+  findEndpointByToken,
+  insertEndpoint,
+  updateEndpoint,
+  type EndpointChange,
+  type EndpointRow,
+  type EncryptedEndpoint,
+} from './store.ts'
 
 /** The part of an endpoint that a capture needs, with its response prepared once. */
 export type Endpoint = {
@@ -50,11 +60,11 @@ export function onEndpointChange(
   changed: (endpoint: EndpointChanged) => void,
   lost: () => void,
 ): () => void {
-  const ends = [
+  const unsubscribers = [
     notifications.on(CHANGED, (payload) => changed(payload as EndpointChanged)),
     notifications.onReconnect(lost),
   ]
-  return () => ends.forEach((end) => end())
+  return () => unsubscribers.forEach((unsubscribe) => unsubscribe())
 }
 
 /** @throws Fault `conflict` when the account has too many, `invalid_request` */

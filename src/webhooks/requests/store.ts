@@ -6,7 +6,14 @@ import type { DB } from '../../store/tables.ts'
 import type { Surplus } from '../capture/surplus.ts'
 import { COMMIT_TIMEOUT_MS, SEARCHED_BODY_BYTES } from '../limits.ts'
 import { deleteCounted } from '../retention/store.ts'
-import { COPIED_COLUMNS, SELECTED_COLUMNS, storedBytes, type CapturedRequest, type RequestKey, type RequestRow } from './captured-request.ts'
+import {
+  COPIED_COLUMNS,
+  SELECTED_COLUMNS,
+  storedBytes,
+  type CapturedRequest,
+  type RequestKey,
+  type RequestRow,
+} from './captured-request.ts'
 
 export type RequestFilter = {
   since?: Date | undefined

@@ -1,7 +1,15 @@
 import { defineJob, type Job } from '../../jobs/job.ts'
 import type { Logger } from '../../log.ts'
 import { NIGHTLY_STATEMENT_TIMEOUT_MS, withStatementTimeout, type Db } from '../../store/database.ts'
-import { REQUESTS_PER_ENDPOINT, RETENTION_DAYS, TRIM_INTERVAL_MS, MAX_TRIMMED_ROWS, VACUUM_AFTER_BYTES, VACUUM_AFTER_ROWS, VACUUM_AFTER_SHARE } from '../limits.ts'
+import {
+  REQUESTS_PER_ENDPOINT,
+  RETENTION_DAYS,
+  TRIM_INTERVAL_MS,
+  MAX_TRIMMED_ROWS,
+  VACUUM_AFTER_BYTES,
+  VACUUM_AFTER_ROWS,
+  VACUUM_AFTER_SHARE,
+} from '../limits.ts'
 import { trimToQuotas, type QuotaDeps } from './quota.ts'
 import { deleteBeyond, deleteOlder, vacuumRequests, listOverfull, type Deleted } from './store.ts'
 
@@ -19,21 +27,21 @@ export function startTrimming({ log, ...deps }: QuotaDeps & { log: Logger }) {
   let running: Promise<void> | undefined
 
   async function trim(): Promise<void> {
-    const those = captured
+    const batch = captured
     captured = new Map()
     try {
       if (upTo.size > MAX_TRACKED_ENDPOINTS) upTo.clear()
-      count(await trimAll(db, [...those.keys()], upTo))
-      count(await trimToQuotas(deps, upTo, { accountIds: [...new Set(those.values())] }))
+      count(await trimAll(db, [...batch.keys()], upTo))
+      count(await trimToQuotas(deps, upTo, { accountIds: [...new Set(batch.values())] }))
       await freeDeleted()
     } catch (error) {
       log.warn({ err: error }, 'old requests were not deleted; the next look will')
-      for (const [id, accountId] of those) captured.set(id, accountId)
+      for (const [id, accountId] of batch) captured.set(id, accountId)
     }
   }
 
-  function count(those: Deleted[]): void {
-    for (const { deleted: requests, bytes } of those) {
+  function count(all: Deleted[]): void {
+    for (const { deleted: requests, bytes } of all) {
       deleted.requests += requests
       deleted.bytes += bytes
     }
@@ -92,8 +100,8 @@ async function trimAll(db: Db, ids: string[], upTo: Map<string, number>, signal?
   return all
 }
 
-function countDeleted(those: Deleted[]): number {
-  return those.reduce((sum, { deleted }) => sum + deleted, 0)
+function countDeleted(all: Deleted[]): number {
+  return all.reduce((sum, { deleted }) => sum + deleted, 0)
 }
 
 async function deleteUntilDone(deleteSome: () => Promise<number>, signal?: AbortSignal): Promise<number> {

@@ -138,12 +138,12 @@ export type CaptureUsage = { accountId: string; plan: Plan; bytes: number }
  * Lists the bytes of captures of these accounts, or of all, without accounts that have no endpoint.
  */
 export async function listUsage(db: Db, accountIds?: string[]): Promise<CaptureUsage[]> {
-  const those = accountIds === undefined ? sql`true` : sql`e.account_id = any (${accountIds}::uuid[])`
+  const isIncluded = accountIds === undefined ? sql`true` : sql`e.account_id = any (${accountIds}::uuid[])`
   const { rows } = await sql<CaptureUsage>`
     select e.account_id, a.plan, greatest(0, sum(e.captured_bytes) - coalesce(sum(d.bytes), 0))::bigint as bytes
     from webhook_endpoint e join account a on a.id = e.account_id
     left join webhook_deleted d on d.endpoint_id = e.id
-    where ${those} group by e.account_id, a.plan`.execute(db)
+    where ${isIncluded} group by e.account_id, a.plan`.execute(db)
   return rows
 }
 

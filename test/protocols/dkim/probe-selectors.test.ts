@@ -47,7 +47,7 @@ describe('the known selectors', () => {
 })
 
 describe('trying selectors', () => {
-  it('finds what is there, also behind a CNAME', async () => {
+  it('finds published keys, also behind a CNAME', async () => {
     const { found, findings } = await probe({
       'selector1._domainkey.example.com CNAME': ['selector1.example.net'],
       'selector1.example.net TXT': [OTHER],
@@ -63,7 +63,7 @@ describe('trying selectors', () => {
     expect(findings.every(({ tried }) => tried)).toBe(true)
   })
 
-  it('does not believe a wildcard, but what differs from it', async () => {
+  it('ignores a wildcard, but not keys that differ from it', async () => {
     const { found, wildcard, findings } = await probe(
       { '*._domainkey.example.com TXT': [KEY], 'k1._domainkey.example.com TXT': [OTHER] },
       { asked: ['mine'] },

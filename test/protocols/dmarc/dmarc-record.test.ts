@@ -1,7 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatDmarc, repairDmarc, findNearMiss } from '../../../src/protocols/dmarc/repair-dmarc.ts'
-import { effectivePolicy, explainTag, parseDmarc, parseReportUri, requestedPolicy, type DmarcRecord } from '../../../src/protocols/dmarc/dmarc-record.ts'
+import {
+  effectivePolicy,
+  explainTag,
+  parseDmarc,
+  parseReportUri,
+  requestedPolicy,
+  type DmarcRecord,
+} from '../../../src/protocols/dmarc/dmarc-record.ts'
 import { hostile, within } from '../reports/hostile.ts'
 
 function record(text: string): DmarcRecord {

@@ -2,7 +2,13 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { reversedLabels } from '../../../src/net/address.ts'
 import type { DnsFailure } from '../../../src/net/dns.ts'
-import { hasEntry, meaningsOf, queryName, reasonOf, interpretAnswer } from '../../../src/protocols/dnsbl/dnsbl-answer.ts'
+import {
+  hasEntry,
+  meaningsOf,
+  queryName,
+  reasonOf,
+  interpretAnswer,
+} from '../../../src/protocols/dnsbl/dnsbl-answer.ts'
 import { answered, failed, listOf, nxdomain, texts } from './dnsbl-answers.ts'
 
 describe('the name to ask', () => {

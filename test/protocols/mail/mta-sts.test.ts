@@ -1,6 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { adviceOnMtaSts, matchesMx, parseStsPolicy, parseStsRecord, policyUrl, type FetchedPolicy } from '../../../src/protocols/mail/mta-sts.ts'
+import {
+  adviceOnMtaSts,
+  matchesMx,
+  parseStsPolicy,
+  parseStsRecord,
+  policyUrl,
+  type FetchedPolicy,
+} from '../../../src/protocols/mail/mta-sts.ts'
 import { hostile, within } from '../reports/hostile.ts'
 
 /** RFC 8461, Appendix A. */

@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseAggregateReport, type AggregateRecord, type AggregateReport } from '../../../src/protocols/reports/aggregate-report.ts'
+import {
+  parseAggregateReport,
+  type AggregateRecord,
+  type AggregateReport,
+} from '../../../src/protocols/reports/aggregate-report.ts'
 import { parseTlsReport, type TlsReport } from '../../../src/protocols/reports/tls-report.ts'
 import { isReport, unpack, type FoundReport, type NoReport } from '../../../src/protocols/reports/unpack.ts'
 

@@ -489,7 +489,7 @@ describe('macros (RFC 7208, 7)', () => {
     expect(await expand('%{p}', {}, { ...names, 'x.example.org A': ['192.0.2.3'] })).toBe('x.example.org')
   })
 
-  it('tell the time', async () => {
+  it('contain the time', async () => {
     const seconds = Number(await expand('%{t}'))
     expect(Math.abs(seconds - Date.now() / 1000)).toBeLessThan(60)
   })
@@ -522,7 +522,7 @@ describe('an explanation (RFC 7208, 6.2)', () => {
     })
   })
 
-  it('is as none when it could not be looked up', async () => {
+  it('is treated as missing when it could not be looked up', async () => {
     const found = await check(
       { 'email.example.com TXT': ['v=spf1 -all exp=why.example'] },
       {},

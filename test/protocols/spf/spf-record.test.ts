@@ -1,7 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { repairSpf } from '../../../src/protocols/spf/spf-advice.ts'
-import { allOf, effectiveTerms, isSpf, parseSpf, permitsNoSender, redirectOf } from '../../../src/protocols/spf/spf-record.ts'
+import {
+  allOf,
+  effectiveTerms,
+  isSpf,
+  parseSpf,
+  permitsNoSender,
+  redirectOf,
+} from '../../../src/protocols/spf/spf-record.ts'
 import { hostile, within } from '../reports/hostile.ts'
 
 describe('an SPF record', () => {

@@ -184,9 +184,16 @@ export function describeAnswers({ listedCount, unknownCount, totalChecked }: Hos
 }
 
 /** One host in one or two sentences. */
-export function summarizeHost({ host: name, status, detail, listings, listedCount, lastCheckAt }: HostDetail): string {
+export function summarizeHost({
+  host: name,
+  status,
+  detail,
+  listings: known,
+  listedCount,
+  lastCheckAt,
+}: HostDetail): string {
   if (lastCheckAt === null) return `The first check of ${name} is running…`
-  const suspected = listings.filter(({ state }) => state === 'suspected').length
+  const suspected = known.filter(({ state }) => state === 'suspected').length
   const unconfirmed = suspected > 0 ? ` ${countedLists(suspected)} more: confirming in a few minutes.` : ''
   if (status === 'listed') return `${name} is listed on ${countedLists(listedCount)}.${unconfirmed}`
   if (status === 'unknown') return `${name} couldn’t be fully checked. ${detail ?? ''}`.trim()

@@ -93,12 +93,7 @@ function Remove({ host: { id, host } }: { host: HostDetail }) {
   }
 
   return (
-    <ConfirmButton
-      label={messages.remove}
-      about={host}
-      title={messages.removeTitle(host)}
-      onConfirm={remove}
-    >
+    <ConfirmButton label={messages.remove} about={host} title={messages.removeTitle(host)} onConfirm={remove}>
       {messages.removeText}
     </ConfirmButton>
   )

@@ -50,7 +50,7 @@ export function createLiteralPolicy(limit: number, shapes: Set<string>): Literal
 
 /**
  * Bytes of a literal that may be sent without a continuation (RFC 7888): any size with LITERAL+,
- * 4096 with LITERAL-, none (-1) otherwise.
+ * bounded here, 4096 with LITERAL-, and none (-1) otherwise.
  */
 export function maxNonSyncLiteralBytes({ capabilities }: Wire): number {
   if (capabilities.has('LITERAL+')) return LIMITS.nonSyncLiteralBytes
@@ -59,6 +59,6 @@ export function maxNonSyncLiteralBytes({ capabilities }: Wire): number {
 
 /** The largest message that the server accepts, in bytes (RFC 7889). */
 export function maxMessageBytes({ capabilities }: Wire): number {
-  const [told] = [...capabilities].filter((capability) => capability.startsWith('APPENDLIMIT='))
-  return told === undefined ? Infinity : Number(told.slice('APPENDLIMIT='.length)) || Infinity
+  const [capability] = [...capabilities].filter((name) => name.startsWith('APPENDLIMIT='))
+  return capability === undefined ? Infinity : Number(capability.slice('APPENDLIMIT='.length)) || Infinity
 }

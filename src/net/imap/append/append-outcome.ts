@@ -25,23 +25,23 @@ export type AppendAttempt = { command: Command | null; isCommitted: boolean; los
  */
 export async function awaitOutcomes(attempt: AppendAttempt, messages: number): Promise<AppendOutcome[]> {
   const { command } = attempt
-  const fallen = (lost: ImapLost): AppendOutcome[] =>
+  const lostOutcomes = (lost: ImapLost): AppendOutcome[] =>
     repeat(messages, { state: attempt.isCommitted ? 'unknown' : 'unsent', lost })
-  if (!command) return fallen(attempt.lost ?? new ImapLost('ours', 'It was not sent.'))
+  if (!command) return lostOutcomes(attempt.lost ?? new ImapLost('ours', 'It was not sent.'))
   try {
     const { status, code, text } = await command.answer
     if (status === 'OK') return storedOutcomes(code, messages)
     return repeat(messages, { state: 'refused', refusal: classifyRefusal(status, code?.name ?? null, text) })
   } catch (error) {
-    return fallen(error instanceof ImapLost ? error : new ImapLost('ours', String(error)))
+    return lostOutcomes(error instanceof ImapLost ? error : new ImapLost('ours', String(error)))
   }
 }
 
 /** Parses `[APPENDUID 7 5,8:10]` (RFC 4315, 3): the UIDs in the order of the messages. */
 function storedOutcomes(code: ResponseCode | null, messages: number): AppendOutcome[] {
-  const isTold = code?.name === 'APPENDUID'
-  const uidValidity = isTold ? numberOf(code.args[0]) : null
-  const uids = isTold ? parseUidSet(stringOf(code.args[1]) ?? '', messages) : null
+  const hasUids = code?.name === 'APPENDUID'
+  const uidValidity = hasUids ? numberOf(code.args[0]) : null
+  const uids = hasUids ? parseUidSet(stringOf(code.args[1]) ?? '', messages) : null
   const isWhole = uids?.length === messages
   return Array.from({ length: messages }, (_, index) => ({
     state: 'stored',

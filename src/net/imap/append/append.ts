@@ -135,10 +135,10 @@ export function createAppender(wire: Wire, mailbox: ByteString, options: Appende
     for (const message of messages) {
       const header = appendHeaderOf(message, permanentFlags)
       const isBinary = canSendBinary && containsNul(message)
-      const mayRush = !isBinary && literals.canSkipContinuation(header, message.size)
-      if (mayRush) command.guardLiteral()
-      await writer.write(`${header.text} ${isBinary ? '~' : ''}{${message.size}${mayRush ? '+' : ''}}\r\n`)
-      if (!mayRush) {
+      const isNonSync = !isBinary && literals.canSkipContinuation(header, message.size)
+      if (isNonSync) command.guardLiteral()
+      await writer.write(`${header.text} ${isBinary ? '~' : ''}{${message.size}${isNonSync ? '+' : ''}}\r\n`)
+      if (!isNonSync) {
         if (!(await command.awaitContinuation())) return
         literals.recordAccepted(header)
         command.guardLiteral()

@@ -1,11 +1,12 @@
 import type { Duplex } from 'node:stream'
 import type { CommandPart } from './command-encoding.ts'
-import { LIMITS, TIMEOUTS } from '../limits.ts'
+import { TIMEOUTS } from '../limits.ts'
 import type { Listener } from './listener.ts'
 import { createResponseDispatcher } from './response-dispatcher.ts'
 import { NotImap } from './response-parser.ts'
 import { classifyRefusal, ImapLost, ImapRefused, sanitise, type Refusal } from './refusals.ts'
 import type { Response, ResponseCode } from './response.ts'
+import { createWatchdog } from './watchdog.ts'
 import { createCommandWriter, type CommandWriter } from './command-writer.ts'
 
 export type CommandResult = { status: 'OK' | 'NO' | 'BAD'; code: ResponseCode | null; text: string }
@@ -62,7 +63,7 @@ type InFlight = {
   tag: string
   listener: Listener
   isGuarded: boolean
-  settle: (completion: CommandResult) => void
+  resolve: (completion: CommandResult) => void
   fail: (lost: ImapLost) => void
   continueWith: ((may: boolean) => void) | null
 }
@@ -85,14 +86,15 @@ export function createWire(
   { capabilities, silenceMs = TIMEOUTS.silenceMs, standstillMs = TIMEOUTS.standstillMs }: WireOptions,
 ): Wire {
   const inFlight = new Map<string, InFlight>()
+  const watchdog = createWatchdog({ silenceMs, standstillMs }, destroy)
   const writer = createCommandWriter(socket, () => {
-    watchdog?.refresh()
-    markProgress()
+    watchdog.refresh()
+    watchdog.markProgress()
   })
   const dispatcher = createResponseDispatcher(
     () => [...inFlight.values()].map(({ listener }) => listener),
     dispatch,
-    markProgress,
+    () => watchdog.markProgress(),
   )
   const { promise: gone, resolve: markGone } = Promise.withResolvers<ImapLost>()
   let lost: ImapLost | null = null
@@ -100,18 +102,15 @@ export function createWire(
   let tags = 0
   let lastTurn: Promise<unknown> = Promise.resolve()
   let bye: Refusal | null = null
-  let watchdog: NodeJS.Timeout | undefined
-  let bytesSinceRefresh = 0
-  let progressedAt = 0
 
-  function markProgress(): void {
-    progressedAt = performance.now()
+  function updateWatchdog(): void {
+    watchdog.update(!lost && inFlight.size > 0 && pauses === 0)
   }
 
   function dispatch(response: Response): void {
-    watchdog?.refresh()
+    watchdog.refresh()
     if (response.kind === 'data') {
-      for (const { listener } of inFlight.values()) if (listener.data?.(response.values)) return markProgress()
+      for (const { listener } of inFlight.values()) if (listener.data?.(response.values)) return watchdog.markProgress()
     } else if (response.kind === 'continue') {
       for (const command of inFlight.values()) if (command.continueWith) return resolveContinuation(command, true)
     } else if (response.tag === '*') handleUntagged(response)
@@ -129,8 +128,8 @@ export function createWire(
     if (!command || status === 'BYE' || status === 'PREAUTH')
       throw new NotImap(`it answered ${tag}, which was not asked`)
     inFlight.delete(tag)
-    markProgress()
-    command.settle({ status, code, text })
+    watchdog.markProgress()
+    command.resolve({ status, code, text })
     resolveContinuation(command, false)
     if (status === 'BAD' && command.isGuarded) destroyMisread(text)
     updateWatchdog()
@@ -162,33 +161,11 @@ export function createWire(
     markGone(reason)
   }
 
-  /** The watchdog runs only while a response is due and reading is not paused. */
-  function updateWatchdog(): void {
-    const wasWatched = watchdog !== undefined
-    clearTimeout(watchdog)
-    watchdog = undefined
-    if (lost || inFlight.size === 0 || pauses > 0) return
-    if (!wasWatched) markProgress()
-    watchdog = setTimeout(() => {
-      destroy(new ImapLost('timeout', `The server was silent for ${Math.round(silenceMs / 1000)} seconds.`))
-    }, silenceMs)
-  }
-
-  function destroyOnStandstill(): void {
-    if (watchdog === undefined || performance.now() - progressedAt < standstillMs) return
-    const minutes = Math.round(standstillMs / 60_000)
-    destroy(new ImapLost('timeout', `The server said for ${minutes} minutes that it is there, and answered nothing.`))
-  }
-
   function onData(chunk: Buffer): void {
-    bytesSinceRefresh += chunk.length
-    if (bytesSinceRefresh >= LIMITS.trickleBytes) {
-      bytesSinceRefresh = 0
-      watchdog?.refresh()
-    }
+    watchdog.countBytes(chunk.length)
     try {
       dispatcher.push(chunk)
-      destroyOnStandstill()
+      watchdog.checkStandstill()
     } catch (error) {
       if (!(error instanceof NotImap)) throw error
       destroy(new ImapLost('protocol', `The server does not speak IMAP: ${sanitise(error.message)}.`))
@@ -197,9 +174,9 @@ export function createWire(
 
   function startCommand(listener: Listener = {}): Command {
     const tag = `P${(tags += 1)}`
-    const { promise: answer, resolve: settle, reject: fail } = Promise.withResolvers<CommandResult>()
+    const { promise: answer, resolve, reject: fail } = Promise.withResolvers<CommandResult>()
     answer.catch(() => undefined)
-    const command: InFlight = { tag, listener, isGuarded: false, settle, fail, continueWith: null }
+    const command: InFlight = { tag, listener, isGuarded: false, resolve, fail, continueWith: null }
     if (lost) fail(lost)
     else inFlight.set(tag, command)
     updateWatchdog()
@@ -207,7 +184,7 @@ export function createWire(
       tag,
       answer,
       guardLiteral: () => (command.isGuarded = true),
-      awaitContinuation: async () => inFlight.has(tag) && new Promise((resolve) => (command.continueWith = resolve)),
+      awaitContinuation: async () => inFlight.has(tag) && new Promise((done) => (command.continueWith = done)),
     }
   }
 

@@ -1,9 +1,23 @@
 import { formatUidSet } from '../connection/command-encoding.ts'
-import { discardBody, fetchOnce, uidOf, type DoubtfulBody, type FetchedBody, type FetchResult } from './fetch-command.ts'
+import {
+  discardBody,
+  fetchOnce,
+  uidOf,
+  type DoubtfulBody,
+  type FetchedBody,
+  type FetchResult,
+} from './fetch-command.ts'
 import { afterExpunges } from './retry-after-expunges.ts'
 import { LIMITS } from '../limits.ts'
 import { noop } from '../folders/mailbox.ts'
-import { ESTIMATE_FACTOR, ESTIMATES_PROVEN, isExchangeStandIn, isKnownMiscount, measureBody, type BodyMeasure } from '../quirks.ts'
+import {
+  ESTIMATE_FACTOR,
+  ESTIMATES_PROVEN,
+  isExchangeStandIn,
+  isKnownMiscount,
+  measureBody,
+  type BodyMeasure,
+} from '../quirks.ts'
 import { classifyRefusal, ImapRefused, isTemporary, type Refusal } from '../connection/refusals.ts'
 import { numberOf, pairsOf, stringOf, type Value } from '../connection/response.ts'
 import type { Wire } from '../connection/wire.ts'

@@ -1,6 +1,13 @@
 import { createChannel } from './channel.ts'
 import { confirmBodies, isEstimate, listRemaining, resolveRefused } from './confirm-bodies.ts'
-import { discardBody, fetchOnce, type BodyReceiver, type DoubtfulBody, type FetchResult, type WantedMessage } from './fetch-command.ts'
+import {
+  discardBody,
+  fetchOnce,
+  type BodyReceiver,
+  type DoubtfulBody,
+  type FetchResult,
+  type WantedMessage,
+} from './fetch-command.ts'
 import { LIMITS } from '../limits.ts'
 import { noop } from '../folders/mailbox.ts'
 import type { Refusal } from '../connection/refusals.ts'

@@ -20,26 +20,26 @@ export async function discoverDelimiter(wire: Wire, paths: readonly string[]): P
   // An empty name requests the delimiter alone (RFC 3501, 6.3.8). Some servers that reject LIST
   // answer LSUB or XLIST.
   for (const verb of ['LIST', 'LSUB', ...(wire.capabilities.has('XLIST') ? ['XLIST'] : [])]) {
-    const told = await readDelimiter(wire, verb)
-    if (told !== undefined) return told
+    const delimiter = await readDelimiter(wire, verb)
+    if (delimiter !== undefined) return delimiter
   }
   return (await probeParents(wire, paths)) ?? (paths.some((path) => path.includes('/')) ? '/' : undefined)
 }
 
 async function readDelimiter(wire: Wire, verb: string): Promise<string | null | undefined> {
-  let told: string | null | undefined
+  let delimiter: string | null | undefined
   try {
     await wire.run([`${verb} "" ""`], {
       data(values) {
         if (!/^(?:X?LIST|LSUB)$/i.test(stringOf(values[0]) ?? '')) return false
-        told = stringOf(values[2])
+        delimiter = stringOf(values[2])
         return true
       },
     })
   } catch (error) {
     if (!(error instanceof ImapRefused) || isTemporary(error.refusal)) throw error
   }
-  return told
+  return delimiter
 }
 
 /** If the parent of a path exists as a folder, the character between them is the delimiter. */

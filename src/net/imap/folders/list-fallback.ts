@@ -28,8 +28,8 @@ export type MailboxList = { listed: ListedMailbox[]; listFailed: boolean; strate
 export async function listMailboxes(wire: Wire): Promise<MailboxList> {
   const first = (await tryExtendedList(wire)) ?? (await tryList(wire, 'LIST', '', '*'))
   if (first) return { listed: first, listFailed: false, strategy: 'list' }
-  for (const rung of FALLBACK_STRATEGIES) {
-    const listed = await rung(wire)
+  for (const tryStrategy of FALLBACK_STRATEGIES) {
+    const listed = await tryStrategy(wire)
     if (listed.length > 0) return { listed, listFailed: true, strategy: 'other' }
   }
   return { listed: [], listFailed: true, strategy: 'none' }
